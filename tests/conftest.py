@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from gemini_live_runtime.text import redactor
+from gemini_live_runtime.wire import credentials
 
 # How long an example takes says something of the machine, not of the code.
 settings.register_profile(
@@ -69,6 +70,7 @@ def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
 def no_known_secrets() -> Iterator[None]:
     """Forget secrets a test registered: elsewhere they may be plain words."""
     yield
+    credentials._held.clear()
     redactor.__init__()  # type: ignore[misc]
 
 

@@ -20,6 +20,7 @@ from gemini_live_runtime.commands import SetDevices, SetMicrophone
 from gemini_live_runtime.errors import AgentError, CredentialError
 from gemini_live_runtime.text import redactor
 from gemini_live_runtime.wire import key_check
+from gemini_live_runtime.wire.credentials import credential_environment
 from gemini_live_tui import config
 from gemini_live_tui.actions import ACTIONS
 from gemini_live_tui.actions.keymap import keys_of
@@ -291,7 +292,8 @@ async def test_a_key_for_now_reaches_engines_alone_and_the_line_for_good_is_show
         assert "export GEMINI_API_KEY=YOUR-KEY" in newcomer.screen()
         assert "~/.zshrc" in newcomer.screen()
         shown = newcomer.screen()
-    assert os.environ["GEMINI_API_KEY"] == KEY
+    assert credential_environment()["GEMINI_API_KEY"] == KEY
+    assert KEY not in os.environ.values()
     assert settings().api_key_source == "env"
     assert leaks(nobodys_home, shown) == []
 

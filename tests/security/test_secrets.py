@@ -22,10 +22,12 @@ from tests.support.fake_live_server import (
     says,
     send,
 )
+from tests.support.pseudo_terminal import PseudoTerminal
 from websockets.asyncio.server import ServerConnection
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine.launch import EngineProcess, start_engine
+from gemini_live_runtime.engine.registry import OUTPUT_FILE
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.text import redactor
 
@@ -256,10 +258,37 @@ def test_engine_and_embedded_server_hold_no_key_that_other_processes_can_read(
         arguments = Path(f"/proc/{pid}/cmdline").read_text()
         family = [pid, *_children(pid)]
         assert leaks(nobodys_home, arguments, *map(_environment, family)) == []
+        assert leaks(nobodys_home, *os.environ.values()) == []
         if backend == "gemini":
             assert server.headers[0]["x-goog-api-key"] == key
         shown = run("ps")
         assert leaks(nobodys_home, shown.out, shown.err) == []
+
+
+def test_an_engine_gets_the_key_by_a_pipe_and_a_second_one_gets_it_again(
+    key: str, engines: list[EngineProcess]
+) -> None:
+    program = (sys.executable, "-c", "import os, sys; print(list(os.environ.values()), sys.stdin.read(), sep='|')")
+    for number in range(2):
+        engine = start_engine(EngineSpec(session_id=f"s{number}"), program=program)
+        engines.append(engine)
+        engine.process.wait()
+        environment, _, given = (engine.folder / OUTPUT_FILE).read_text().partition("|")
+        assert key not in environment
+        assert json.loads(given) == {"GEMINI_API_KEY": key}
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes show their environment in /proc")
+def test_a_consoles_environment_holds_no_key_after_its_first_paint(key: str) -> None:
+    with PseudoTerminal("from gemini_live_tui.cli import main; main(['demo', '--pick'])") as terminal:
+        assert key in _environment(terminal.process.pid)
+        terminal.read_until(b"concierge")
+        deadline = time.monotonic() + 20
+        # Another process, so poll its memory.
+        while key in _environment(terminal.process.pid):
+            assert time.monotonic() < deadline
+            assert terminal.process.poll() is None
+            time.sleep(0.01)
 
 
 def test_the_last_words_of_an_engine_that_could_not_start_hold_no_key(

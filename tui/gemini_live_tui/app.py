@@ -137,6 +137,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.call_after_refresh(self._after_first_paint)
 
     def _after_first_paint(self) -> None:
+        from gemini_live_tui.set_up.environment import hold_secrets
+
+        hold_secrets()
         if self._source is not None:
             self._reach(self._source)
         elif self.settings.recording is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,13 @@ from gemini_live_runtime.engine.local_server import LocalServerProcess
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import CredentialError, UsageError
 from gemini_live_runtime.wire.connection import TransportFactory
-from gemini_live_runtime.wire.credentials import NO_KEY_REMEDY, Credential, find_api_key, find_vertex_token
+from gemini_live_runtime.wire.credentials import (
+    NO_KEY_REMEDY,
+    Credential,
+    credential_environment,
+    find_api_key,
+    find_vertex_token,
+)
 from gemini_live_runtime.wire.endpoints import (
     Endpoint,
     gemini_endpoint,
@@ -149,7 +154,7 @@ _Found = tuple[Callable[[], Endpoint], tuple[str, ...]]
 
 
 def _gemini(spec: EngineSpec) -> _Found:
-    found = find_api_key(os.environ, source=spec.api_key_source, key_file=_key_file(spec))
+    found = find_api_key(credential_environment(), source=spec.api_key_source, key_file=_key_file(spec))
     if found.credential is None:
         raise CredentialError("No Gemini API key was found", remedy=NO_KEY_REMEDY, field="GEMINI_API_KEY")
     endpoint = gemini_endpoint(found.credential, version=spec.api_version, trusted_hosts=spec.trusted_hosts)
@@ -158,7 +163,7 @@ def _gemini(spec: EngineSpec) -> _Found:
 
 def _vertex(spec: EngineSpec) -> _Found:
     # A copy: the token is looked up when connecting, and credentials are removed from the environment before that.
-    environment = dict(os.environ)
+    environment = credential_environment()
 
     def endpoint() -> Endpoint:
         found = find_vertex_token(environment)
@@ -180,7 +185,7 @@ def _url(spec: EngineSpec) -> _Found:
     warnings: tuple[str, ...] = ()
     # A user's own server usually needs no key; one named in trusted_hosts gets it.
     if may_send_credential(spec.backend, spec.trusted_hosts):
-        found = find_api_key(os.environ, source=spec.api_key_source, key_file=_key_file(spec))
+        found = find_api_key(credential_environment(), source=spec.api_key_source, key_file=_key_file(spec))
         credential, warnings = found.credential, found.warnings
     endpoint = url_endpoint(spec.backend, credential, version=spec.api_version, trusted_hosts=spec.trusted_hosts)
     return lambda: endpoint, warnings

@@ -10,7 +10,10 @@ listens.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import os
+import stat
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -69,6 +72,11 @@ def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequenc
     list_engines(root)  # removes the folders of dead engines, perhaps one of this session
     if is_alive(folder):
         raise EngineError(f"An engine {spec.session_id} is running already", field="session id")
+    # Imported here: a console imports this module before it paints.
+    from gemini_live_runtime.wire.credentials import held_secrets, hold_secrets
+
+    # Not by the environment, which other processes of this user can read, and children inherit.
+    hold_secrets()
     try:
         paths.own_folder(folder.parent, create=True)
         paths.own_folder(folder, create=True)
@@ -77,7 +85,7 @@ def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequenc
         try:
             process = subprocess.Popen(
                 [*(program or (sys.executable, "-P", "-m", "gemini_live_runtime.engine")), str(folder / SPEC_FILE)],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,
                 env=_environment(),
@@ -93,7 +101,32 @@ def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequenc
             field="runtime folder",
             value=str(folder),
         ) from None
+    _hand_over(process, held_secrets())
     return EngineProcess(spec.session_id, folder, process)
+
+
+def _hand_over(process: subprocess.Popen[bytes], secrets: dict[str, str]) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError), process.stdin as pipe:  # an engine that dies at once reads nothing
+        pipe.write(json.dumps(secrets).encode() + b"\n")
+
+
+def take_secrets() -> None:
+    """Hold the secrets that the starter of this engine wrote to its standard input.
+
+    Standard input is empty from then on.
+    """
+    from gemini_live_runtime.wire.credentials import SECRET_VARIABLES, hold
+
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        if not stat.S_ISFIFO(os.fstat(0).st_mode):
+            return
+        with open(0, "rb", closefd=False) as pipe:
+            given = json.loads(pipe.readline())
+        hold({name: given[name] for name in SECRET_VARIABLES if isinstance(given.get(name), str)})
+        empty = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(empty, 0)
+        os.close(empty)
 
 
 async def connect(

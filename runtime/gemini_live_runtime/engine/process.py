@@ -25,7 +25,7 @@ from types import FrameType
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine.console_server import ConsoleServer, ServerKind
 from gemini_live_runtime.engine.host import PROGRAM, Host, SessionFactory
-from gemini_live_runtime.engine.launch import drop_addition
+from gemini_live_runtime.engine.launch import drop_addition, take_secrets
 from gemini_live_runtime.engine.registry import ENGINE_FILE, remove_folder, take_lock
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.engine.stdio import CapturedOutput
@@ -49,6 +49,7 @@ def main(
     """
     os.umask(0o077)
     drop_addition()
+    take_secrets()
     try:
         with contextlib.suppress(FileNotFoundError):  # `read_spec` names the file
             paths.own_folder(spec_file.parent)

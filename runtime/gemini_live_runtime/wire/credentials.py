@@ -2,7 +2,8 @@
 
 Search order: an explicit value, `GOOGLE_API_KEY`, `GEMINI_API_KEY` (the order of Google's own client), the key file,
 the system's keyring. A key that starts with `auth_tokens/` is an ephemeral token. Secrets are then removed from the
-environment, so that tools and child processes do not inherit them.
+environment, so that tools and child processes do not inherit them. A console, which needs them again for its next
+engine, holds them in memory meanwhile (`hold_secrets`) and hands them over by a pipe.
 """
 
 from __future__ import annotations
@@ -194,13 +195,46 @@ def wants_vertex(environment: Mapping[str, str]) -> bool:
     )
 
 
+_held: dict[str, str] = {}
+"""Secrets taken out of the environment, by the name of their variable."""
+
+
+def hold_secrets() -> None:
+    """Move secrets from the environment, which other processes can read, to memory."""
+    found = {name: os.environ[name] for name in SECRET_VARIABLES if os.environ.get(name, "").strip()}
+    _remove(os.environ)
+    hold({**found, **_held})
+
+
+def hold(secrets: Mapping[str, str]) -> None:
+    """Hold secrets in memory, by the name of their variable."""
+    for value in secrets.values():
+        redactor.add(value.strip())
+    _held.update(secrets)
+
+
+def held_secrets() -> dict[str, str]:
+    """Return the secrets that are held in memory, by the name of their variable."""
+    return dict(_held)
+
+
+def credential_environment() -> dict[str, str]:
+    """Return the environment together with the secrets that are held in memory."""
+    return {**os.environ, **_held}
+
+
 def scrub_environment(environment: MutableMapping[str, str] | None = None) -> tuple[str, ...]:
     """Remove secrets from the environment, and return the names of the variables.
 
-    Tools and child processes then do not inherit them. Call it after the credentials were found. Each value is
-    registered with the redactor first.
+    Tools and child processes then do not inherit them. Call it after the credentials were found: without `environment`
+    it forgets those in memory, too. Each value is registered with the redactor first.
     """
-    environment = os.environ if environment is None else environment
+    if environment is None:
+        _held.clear()
+    return _remove(os.environ if environment is None else environment)
+
+
+def _remove(environment: MutableMapping[str, str]) -> tuple[str, ...]:
     removed = []
     if environment is os.environ and sys.platform == "linux":
         _overwrite([name for name in SECRET_VARIABLES if name in environment])

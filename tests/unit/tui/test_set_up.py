@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.canaries import KEY, OTHER_KEY
 
 from gemini_live_runtime.audio.devices import SoundDevice, select_device
-from gemini_live_runtime.wire.credentials import api_key
+from gemini_live_runtime.wire.credentials import api_key, credential_environment, find_api_key
 from gemini_live_tui import config
 from gemini_live_tui.set_up import devices, keys, vertex
 from gemini_live_tui.set_up.sound_helper import Report, SoundHelper
@@ -70,13 +70,15 @@ def test_the_line_for_a_profile_suits_the_shell(shell: str, line: str, file: str
     assert keys.profile_line({}, windows=True)[0].startswith("setx")
 
 
-def test_a_key_for_now_replaces_the_variable_that_wins() -> None:
-    environment = {"GOOGLE_API_KEY": OTHER_KEY}
-    keys.for_now(api_key(KEY), environment)
-    assert environment == {"GOOGLE_API_KEY": KEY}
-    environment = {"GOOGLE_API_KEY": ""}
-    keys.for_now(api_key(KEY), environment)
-    assert environment["GEMINI_API_KEY"] == KEY
+@pytest.mark.parametrize(("before", "winner"), [(OTHER_KEY, "GOOGLE_API_KEY"), ("", "GEMINI_API_KEY")])
+def test_a_key_for_now_replaces_the_variable_that_wins(
+    before: str, winner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOGLE_API_KEY", before)
+    keys.for_now(api_key(KEY))
+    found = find_api_key(credential_environment()).credential
+    assert found is not None
+    assert (found.secret, found.source) == (KEY, winner)
 
 
 def test_a_kept_key_goes_before_one_in_a_variable_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

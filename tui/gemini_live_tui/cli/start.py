@@ -208,10 +208,12 @@ def key_found(config: Config) -> bool:
 
     Raises `CredentialError` for a key that cannot be used.
     """
-    from gemini_live_runtime.wire.credentials import find_api_key
+    from gemini_live_runtime.wire.credentials import credential_environment, find_api_key
 
     key_file = Path(config.api_key_file).expanduser() if config.api_key_file else None
-    return find_api_key(os.environ, source=config.api_key_source, key_file=key_file).credential is not None
+    return (
+        find_api_key(credential_environment(), source=config.api_key_source, key_file=key_file).credential is not None
+    )
 
 
 def _require_key(backend: str, config: Config) -> None:

@@ -6,12 +6,12 @@ The key itself never appears in a message.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.wire.credentials import KEY_VARIABLES, api_key, key_problem
+from gemini_live_runtime.wire.credentials import KEY_VARIABLES, api_key, credential_environment, hold, key_problem
 from gemini_live_runtime.wire.credentials import Credential as Credential
 from gemini_live_runtime.wire.key_check import KeyCheck, check_key
 from gemini_live_runtime.wire.key_store import keyring_problem, save_to_file, save_to_keyring
@@ -70,17 +70,17 @@ def keep(credential: Credential, place: Place) -> str:
         save_to_file(credential, path)
         values["credentials.file"] = str(path)
     else:
-        for_now(credential, os.environ)
+        for_now(credential)
     said = save({**values, "backend": "gemini"})
-    if place != "env" and any(os.environ.get(name) for name in KEY_VARIABLES):
+    if place != "env" and any(map(credential_environment().get, KEY_VARIABLES)):
         said = f"{said} A key in an environment variable is ignored now.".strip()
     return said
 
 
-def for_now(credential: Credential, environment: MutableMapping[str, str]) -> None:
-    """Set the key's variable for engines started by this process; store nothing."""
+def for_now(credential: Credential) -> None:
+    """Hold the key for engines started by this process; store nothing."""
     first, second = KEY_VARIABLES
-    environment[first if environment.get(first) else second] = credential.secret
+    hold({first if credential_environment().get(first) else second: credential.secret})
 
 
 def profile_line(environment: Mapping[str, str], *, windows: bool = os.name == "nt") -> tuple[str, str]:

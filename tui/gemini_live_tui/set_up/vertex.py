@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 
 from gemini_live_runtime.errors import GeminiLiveError
-from gemini_live_runtime.wire.credentials import find_vertex_token
+from gemini_live_runtime.wire.credentials import credential_environment, find_vertex_token
 from gemini_live_runtime.wire.endpoints import DEFAULT_VERTEX_LOCATION, check_vertex_names
 from gemini_live_tui.config import Config
 from gemini_live_tui.set_up.saving import save
@@ -41,7 +41,7 @@ async def find_login() -> Login:
     """Look for application default credentials, as a session does."""
     try:
         async with asyncio.timeout(LOGIN_S):
-            found = await asyncio.to_thread(find_vertex_token, dict(os.environ))
+            found = await asyncio.to_thread(find_vertex_token, credential_environment())
     except TimeoutError:
         return Login(False, f"Google Cloud did not answer within {LOGIN_S:.0f} s. Check the network.")
     except GeminiLiveError as error:
