@@ -305,7 +305,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         exit_code, message = self._outcome()
         hello = self.store.hello
         name = self.store.view.session_id or (sanitise_line(hello.session_id) if hello else "")
-        return ConsoleOutcome(exit_code, sanitise_line(message), name, self._next, self._replayed_next)
+        folder = hello.folder if hello else ""
+        return ConsoleOutcome(exit_code, sanitise_line(message), name, self._next, self._replayed_next, folder)
 
     @property
     def over(self) -> bool:

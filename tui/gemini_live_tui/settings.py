@@ -64,3 +64,5 @@ class ConsoleOutcome:
     """Session to start next, chosen in the console."""
     replay: Path | None = None
     """Recording to show next; None for none."""
+    folder: str = ""
+    """Folder of the session's own recording; "" for none."""

@@ -336,9 +336,19 @@ def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool
     outcome = run_console(source, settings=settings)
     if outcome.message:
         click.echo(outcome.message)
-    if recorded and outcome.session_id and not settings.replay:
+    if recorded and outcome.session_id and not settings.replay and _is_recorded(outcome.folder):
         click.echo(f"Recorded: gemini-live-tui replay {outcome.session_id}")
     return outcome
+
+
+def _is_recorded(folder: str) -> bool:
+    """Return True when the engine could write the session to `folder`."""
+    from gemini_live_runtime.journal.lines import EVENTS_FILE
+
+    try:
+        return bool(folder) and (Path(folder) / EVENTS_FILE).stat().st_size > 0
+    except OSError:
+        return False
 
 
 def after(outcome: ConsoleOutcome, settings: ConsoleSettings) -> int:
