@@ -41,16 +41,9 @@ class LocalServerProcess:
 
     @classmethod
     async def _launch(cls, script: str) -> LocalServerProcess:
-        arguments = [
-            "-P",
-            "-m",
-            "gemini_live_runtime.local",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            "0",
-            "--exit-with-parent",
-        ]
+        # Lazy: a console waits for the address, and the parts load while the session connects.
+        arguments = ["-P", "-m", "gemini_live_runtime.local", "--host", "127.0.0.1", "--port", "0"]
+        arguments += ["--exit-with-parent", "--lazy"]
         if script:
             arguments += ["--script", script]
         process = await asyncio.create_subprocess_exec(

@@ -3,15 +3,19 @@
 - Turns of role `system` replace the instruction; they are read before the message's other turns.
 - Turns of role `model`, and turns of role `user` that begin with one of `NOTE_MARKS`, are notes.
 - Other turns are user turns, answered at `turnComplete`. Without any, `turnComplete` prompts the model.
+- Blank turns and turns of a single full stop are placeholders: clients send them where a user turn has to be last.
 
-Initial history (`initialHistoryInClientContent`) is not answered, and its model turns are not notes.
+Initial history (`initialHistoryInClientContent`) is not answered, and its model turns are not notes. User turns at its
+end are answered when the client prompts for it by a placeholder or a `turnComplete`, before anything else is said.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gemini_live_runtime.local.activity import RATE
 from gemini_live_runtime.local.context import IMAGE_TOKENS, Entry, audio_tokens, text_tokens
-from gemini_live_runtime.local.conversation import Conversation
+from gemini_live_runtime.local.conversation import Conversation, WaitingContent
 from gemini_live_runtime.local.live_config import instruction_text
 from gemini_live_runtime.local.realtime_input import is_image, user_turn_of
 from gemini_live_runtime.local.refusal import SYSTEM_ROLE, context_exhausted, invalid
@@ -25,13 +29,29 @@ NOTE_MARKS = ("[context]", "[instruction]")
 """Prefixes of a note of role `user`, for models that take no other role; case ignored."""
 
 
+def is_placeholder(text: str) -> bool:
+    """Return True for text that asks for an answer without saying anything."""
+    return text.strip() in ("", ".")
+
+
 class ContentTurns:
     """Collector of a connection's content until `turnComplete`."""
 
     def __init__(self, conversation: Conversation, *, initial_history: bool) -> None:
         self._conversation = conversation
         self._seeding = initial_history
+        self._history_waits = False
         self._unasked: list[UserTurn] = []
+
+    @property
+    def waiting(self) -> WaitingContent:
+        """Content that waits to be answered."""
+        return WaitingContent(tuple((said.text, said.pcm) for said in self._unasked), self._history_waits)
+
+    def restore(self, waiting: WaitingContent) -> None:
+        """Restore what waited when a handle was made."""
+        self._unasked = [UserTurn(text, pcm, counted=True) for text, pcm in waiting.turns]
+        self._history_waits = waiting.of_history
 
     def take(self, message: ClientContent) -> UserTurn | Prompt | None:
         """Take a message; return the turn to answer, if any. Raises `Refusal`."""
@@ -45,18 +65,34 @@ class ContentTurns:
             raise context_exhausted()
         if not message.turn_complete:
             return None
-        text = " ".join(said.text for said in self._unasked if said.text)
-        pcm = b"".join(said.pcm for said in self._unasked)
-        self._unasked.clear()
         if self._seeding:
             self._seeding = False
+            self._history_waits = bool(self._unasked)
             return None
+        return self.prompt()
+
+    def prompt(self) -> UserTurn | Prompt:
+        """Return the waiting user turns as one, a prompt without any."""
+        text = " ".join(said.text for said in self._unasked if said.text)
+        pcm = b"".join(said.pcm for said in self._unasked)
+        self._clear()
         return UserTurn(text, pcm, counted=True) if text or pcm else Prompt()
+
+    def on_user_turn(self) -> None:
+        """Leave initial history unanswered: the user has said something else."""
+        if self._seeding or self._history_waits:
+            self._clear()
+
+    def _clear(self) -> None:
+        self._unasked.clear()
+        self._history_waits = False
 
     def _add(self, content: Content) -> None:
         said = user_turn_of(content)
         context = self._conversation.context
         by_model = content.role == Role.MODEL
+        if not by_model and is_placeholder(said.text):
+            said = replace(said, text="")
         role = "model" if by_model else "user"
         context.add(Entry(role, Modality.TEXT, text_tokens(said.text), said.text))
         context.add(Entry(role, Modality.AUDIO, audio_tokens(len(said.pcm) / (2 * RATE))))
@@ -64,12 +100,14 @@ class ContentTurns:
         context.add(Entry(role, Modality.IMAGE, images * IMAGE_TOKENS))
         if by_model:
             # A model turn answers the user turns before it.
-            self._unasked.clear()
+            self._clear()
             if not self._seeding:
                 self._conversation.dialogue.note(said.text)
         elif said.text.lstrip().casefold().startswith(NOTE_MARKS):
             self._conversation.dialogue.note(said.text)
         elif said.text or said.pcm:
+            if self._history_waits:
+                self._clear()
             self._unasked.append(said)
             if sum(len(item.text) + len(item.pcm) for item in self._unasked) > MAX_UNASKED:
                 raise invalid(f"more than {MAX_UNASKED} characters and bytes without turnComplete")

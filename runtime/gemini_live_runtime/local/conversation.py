@@ -23,6 +23,15 @@ _NOT_FOUND = "models/{model} is not found for API version v1beta, or is not supp
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingContent:
+    """User turns that wait for an answer, as text and audio (s16le mono 16 kHz)."""
+
+    turns: tuple[tuple[str, bytes], ...] = ()
+    of_history: bool = False
+    """True when they end an initial history."""
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """State that a resumption handle restores. Configuration comes with the new setup.
 
@@ -35,6 +44,7 @@ class Memory:
     dialogue: Mapping[str, Any] = field(default_factory=dict)
     instruction: str = ""
     setup_instruction: str = ""
+    waiting: WaitingContent = WaitingContent()
 
 
 class Conversation:
@@ -77,8 +87,8 @@ class Conversation:
         tool = self.tools.get(name)
         return tool is None or tool.blocking
 
-    def remember(self, session_id: str) -> Memory:
-        """Return the state for a resumption handle."""
+    def remember(self, session_id: str, waiting: WaitingContent) -> Memory:
+        """Return the state for a resumption handle, with content that waits."""
         return Memory(
             session_id,
             self._config.model,
@@ -86,6 +96,7 @@ class Conversation:
             self.dialogue.snapshot(),
             instruction=self.instruction,
             setup_instruction=self._config.instruction,
+            waiting=waiting,
         )
 
     def restore(self, memory: Memory) -> None:

@@ -5,6 +5,7 @@ Each is imported when it is needed.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,23 @@ class DefaultParts:
         from gemini_live_runtime.local.speech import EspeakSpeech
 
         return EspeakSpeech()
+
+    async def warm_up(self) -> None:
+        """Load what a first turn needs: script, recogniser with its models, speech.
+
+        A part that cannot be loaded is left out: the turn that needs it reports why.
+        """
+        dialogue = self.dialogue("")
+        with contextlib.suppress(Exception):
+            from gemini_live_runtime.local.recogniser import shared_engine
+
+            engine = shared_engine()
+            await engine.run(engine.prepare, dialogue.grammar, dialogue.pronunciations)
+        with contextlib.suppress(Exception):
+            speech = self.speech()
+            async for _ in speech.speak("Ready.", ""):
+                pass
+            await speech.close()
 
     def known_models(self) -> tuple[str, ...]:
         """Return the known model names that begin with `local-`."""

@@ -40,6 +40,9 @@ MAX_TOOLS = 512
 _NON_BLOCKING_MODELS = "gemini-3.8-live"
 """Prefix of models that call functions without waiting by default."""
 
+_WITHOUT_HISTORY_CONFIG = ("gemini-2", "gemini-live-2")
+"""Prefixes of models that answer initial history as they answer all content."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTool:
@@ -87,6 +90,7 @@ def check_setup(setup: Setup) -> LiveConfig:
     if setup.avatar_config is not None:
         raise invalid("avatarConfig needs a model that answers in video")
     generation = setup.generation_config or GenerationConfig()
+    history = setup.history_config
     realtime = setup.realtime_input_config or RealtimeInputConfig()
     resumption = setup.session_resumption
     compress_at, compress_to = _compression(setup.context_window_compression)
@@ -107,7 +111,8 @@ def check_setup(setup: Setup) -> LiveConfig:
         activity=_activity(realtime),
         interrupts=realtime.activity_handling != ActivityHandling.NO_INTERRUPTION,
         coverage=_coverage(realtime, model),
-        initial_history=bool(setup.history_config and setup.history_config.initial_history_in_client_content),
+        initial_history=bool(history and history.initial_history_in_client_content)
+        and not model.startswith(_WITHOUT_HISTORY_CONFIG),
         proactive=bool(proactivity and proactivity.proactive_audio),
         vad_signal=bool(setup.explicit_vad_signal),
     )

@@ -9,7 +9,7 @@ from collections.abc import Coroutine
 from typing import Any, Protocol
 
 from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
-from gemini_live_runtime.local.content import ContentTurns
+from gemini_live_runtime.local.content import ContentTurns, is_placeholder
 from gemini_live_runtime.local.context import Context, Entry, text_tokens
 from gemini_live_runtime.local.conversation import Conversation, Memory, log
 from gemini_live_runtime.local.function_calls import CallBatch, CallIds, CallResults, FunctionCalls
@@ -126,10 +126,12 @@ class LiveSession:
             while True:
                 await self._transport.recv()
         self._conversation = Conversation(self.config, self._server.parts)
+        self._contents = ContentTurns(self._conversation, initial_history=self.config.initial_history)
         memory = await self._resumed()
         self.session_id = memory.session_id if memory else secrets.token_hex(16)
         if memory is not None:
             self._conversation.restore(memory)
+            self._contents.restore(memory.waiting)
         self._server.open_sessions[self.session_id] = self
         try:
             await self._converse()
@@ -157,7 +159,6 @@ class LiveSession:
         return memory
 
     async def _converse(self) -> None:
-        self._contents = ContentTurns(self._conversation, initial_history=self.config.initial_history)
         self._calls = FunctionCalls(self._server.call_ids, self._on_results, self._on_expired)
         self._turns = Turns(
             self.config,
@@ -243,8 +244,14 @@ class LiveSession:
         if self._input.marked:
             self._input.add_text(text)
             return
+        if is_placeholder(text):
+            # A client that sends one wants an answer to what it sent before; often that is being answered already.
+            if not self._turns.busy and not self._turns.blocked:
+                self._turns.ask(self._contents.prompt())
+            return
         if self.config.interrupts:
             await self._turns.interrupt()
+        self._contents.on_user_turn()
         self._turns.ask(UserTurn(text))
 
     async def _content(self, message: ClientContent) -> None:
@@ -279,8 +286,11 @@ class LiveSession:
 
     async def _on_speech_end(self, said: UserTurn | None) -> None:
         if said is not None:
+            self._contents.on_user_turn()
             self._turns.ask(said)
         self._turns.hold(False)
+        if not self._turns.busy:
+            await self._offer_handle()
 
     async def _report_activity(self, kind: VoiceActivityType, offset_s: float) -> None:
         if self.config.vad_signal:
@@ -320,9 +330,10 @@ class LiveSession:
             await self._sender.send(ServerMessage(session_resumption_update=SessionResumptionUpdate()))
 
     async def _offer_handle(self) -> None:
-        if not self.config.handles or self._calls.pending:
+        # What waits to be answered is not part of a handle, except content without its `turnComplete`.
+        if not self.config.handles or self._calls.pending or self._turns.blocked:
             return
-        memory = self._conversation.remember(self.session_id)
+        memory = self._conversation.remember(self.session_id, self._contents.waiting)
         handle = self._server.handles.keep(memory, asyncio.get_running_loop().time())
         update = SessionResumptionUpdate(
             new_handle=handle,

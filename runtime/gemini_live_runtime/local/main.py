@@ -19,17 +19,18 @@ from gemini_live_runtime.local.server import LocalServer
 from gemini_live_runtime.threads import start_daemon_thread
 
 
-def run(options: ServerOptions, *, exit_with_parent: bool = False) -> int:
+def run(options: ServerOptions, *, exit_with_parent: bool = False, lazy: bool = False) -> int:
     """Serve until a signal or the end of standard input; return the exit code.
 
-    Prints one JSON line when ready. Raises `GeminiLiveError` for a script, host or port that cannot be used.
+    Prints one JSON line when ready: with recogniser and speech loaded, unless `lazy`. Raises `GeminiLiveError` for a
+    script, host or port that cannot be used.
     """
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    asyncio.run(_serve(options, DefaultParts(options.script), exit_with_parent))
+    asyncio.run(_serve(options, DefaultParts(options.script), exit_with_parent, lazy))
     return 0
 
 
-async def _serve(options: ServerOptions, parts: DefaultParts, exit_with_parent: bool) -> None:
+async def _serve(options: ServerOptions, parts: DefaultParts, exit_with_parent: bool, lazy: bool) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -40,6 +41,9 @@ async def _serve(options: ServerOptions, parts: DefaultParts, exit_with_parent: 
         start_daemon_thread(lambda: _wait_for_end(loop, stop), "standard input")
     server = LocalServer(options, parts)
     url = await server.start()
+    if not lazy:
+        # Some clients give a first answer five seconds, which a busy machine needs for loading the parts.
+        await parts.warm_up()
     ready = {
         "url": url,
         "models": parts.known_models(),
@@ -72,12 +76,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--script", type=Path, help="dialogue file (default: the concierge)")
     parser.add_argument("--go-away-after", type=float, metavar="S", help="announce the end of a connection after S s")
     parser.add_argument("--exit-with-parent", action="store_true", help="end when standard input does")
+    parser.add_argument("--lazy", action="store_true", help="load recogniser and speech when they are first needed")
     given = parser.parse_args(arguments)
     try:
         options = ServerOptions(
             script=given.script, host=given.host, port=given.port, go_away_after=given.go_away_after
         )
-        return run(options, exit_with_parent=given.exit_with_parent)
+        return run(options, exit_with_parent=given.exit_with_parent, lazy=given.lazy)
     except GeminiLiveError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -10,6 +10,7 @@ from gemini_live_runtime.local.matching import SlotValue
 from gemini_live_runtime.local.parts import ToolRequest
 from gemini_live_runtime.local.script_types import ScriptedCall
 from gemini_live_runtime.local.template import fill
+from gemini_live_runtime.local.tool_output import output_of
 
 MAX_OPEN_CALLS = 64
 """Most open calls kept; the oldest are dropped."""
@@ -41,7 +42,7 @@ class Outcome:
     @property
     def outputs(self) -> list[tuple[str, Any]]:
         """Tools and their outputs, in the order of the calls."""
-        return [(request.name, _unwrap(response)) for request, response in self.results]
+        return [(request.name, output_of(response)) for request, response in self.results]
 
     @property
     def result(self) -> Any:
@@ -117,11 +118,3 @@ def arguments_of(call: ScriptedCall, slots: Mapping[str, SlotValue]) -> dict[str
         if text is not None:
             args[name] = text
     return args
-
-
-def _unwrap(response: Mapping[str, Any]) -> Any:
-    """Return the output: a sole field `output` or `result`, else the whole response."""
-    for key in ("output", "result"):
-        if set(response) == {key}:
-            return response[key]
-    return response

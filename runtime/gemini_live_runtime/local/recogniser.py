@@ -99,6 +99,16 @@ class Engine:
         self._loop = pocketsphinx.Decoder(**common, **loop)
         self._grammar = pocketsphinx.Decoder(**common, **_WIDE_BEAMS)
 
+    @property
+    def is_loaded(self) -> bool:
+        """True when the models are loaded."""
+        return self._grammar is not None
+
+    def prepare(self, grammar: Grammar, pronunciations: Mapping[str, tuple[str, ...]]) -> None:
+        """Load the models and compile `grammar`, ahead of the first utterance."""
+        self.load()
+        self._activate(grammar, pronunciations)
+
     def decode(self, pcm: bytes, grammar: Grammar, pronunciations: Mapping[str, tuple[str, ...]]) -> DecodedUtterance:
         """Decode s16le mono PCM at 16 kHz by `grammar`."""
         sound = prepare(pcm)

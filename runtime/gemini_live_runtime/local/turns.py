@@ -22,7 +22,7 @@ from gemini_live_runtime.local.message_sender import MessageSender
 from gemini_live_runtime.local.options import Fault
 from gemini_live_runtime.local.parts import RECOGNISER_RATE, Reply
 from gemini_live_runtime.local.refusal import FAILURE, INTERNAL, Refusal, context_exhausted
-from gemini_live_runtime.local.utterance import Utterance, pieces
+from gemini_live_runtime.local.utterance import Utterance
 from gemini_live_runtime.wire.messages import (
     Modality,
     ServerContent,
@@ -95,6 +95,11 @@ class Turns:
         """True while a turn runs."""
         return self._turn is not None
 
+    @property
+    def blocked(self) -> bool:
+        """True while the user speaks or requests wait to be answered."""
+        return self._held or bool(self._waiting)
+
     def ask(self, request: Request) -> None:
         """Start a turn, or queue it behind the current one."""
         if len(self._waiting) >= MAX_WAITING:
@@ -111,8 +116,9 @@ class Turns:
     def _next(self) -> None:
         if self._turn is not None or self._held or self._lock.locked() or not self._waiting:
             return
-        self._turn = _Turn(Utterance(self._sender, transcribe=self._config.output_transcription))
-        self._task = asyncio.create_task(self._run(self._turn, self._waiting.popleft()))
+        utterance = Utterance(self._sender, transcribe=self._config.output_transcription)
+        self._turn = _Turn(self._waiting.popleft(), utterance)
+        self._task = asyncio.create_task(self._run(self._turn))
 
     async def interrupt(self) -> None:
         """Stop the current turn, if any, and send `interrupted`.
@@ -152,11 +158,11 @@ class Turns:
             self._task.cancel()
             await asyncio.wait({self._task})
 
-    async def _run(self, turn: _Turn, request: Request) -> None:
+    async def _run(self, turn: _Turn) -> None:
         try:
             await self._on_start()
             await self._sender.faults_before_answer()
-            await self._answer(turn, request)
+            await self._answer(turn)
             await self._sender.send(ServerMessage(server_content=ServerContent(generation_complete=True)))
             await turn.utterance.played()
             turn.over = True
@@ -179,6 +185,7 @@ class Turns:
             self.failed.set_result(refusal)
 
     async def _complete(self, turn: _Turn) -> None:
+        self._count_prompt(turn)
         response = turn.response(self._config.modality)
         for tokens in turn.tool_use:
             self._conversation.context.add(Entry("tool", Modality.TEXT, tokens))
@@ -192,8 +199,8 @@ class Turns:
 
     # -- answering ---------------------------------------------------------------------------------------------------
 
-    async def _answer(self, turn: _Turn, request: Request) -> None:
-        reply = await self._first_reply(turn, request)
+    async def _answer(self, turn: _Turn) -> None:
+        reply = await self._first_reply(turn, turn.request)
         for _ in range(MAX_ROUNDS):
             if reply.text:
                 await self._say(turn, reply.text)
@@ -220,10 +227,8 @@ class Turns:
             self._start_count(turn)
             return conversation.dialogue.prompt()
         text = request.text
-        if request.text and not request.counted:
-            conversation.context.add(Entry("user", Modality.TEXT, text_tokens(request.text), request.text))
         if request.pcm:
-            spoken = await self._recognise(request)
+            spoken = await self._recognise(turn, request)
             if spoken is None:
                 self._start_count(turn)
                 if self._reported_no_recogniser and not text:
@@ -242,20 +247,32 @@ class Turns:
         return self._conversation.dialogue.results(results.results, more=results.more)
 
     def _start_count(self, turn: _Turn) -> None:
+        self._count_prompt(turn)
         if self._conversation.context.full:
             raise context_exhausted()
-        turn.prompt = self._conversation.context.prompt()
 
-    async def _recognise(self, said: UserTurn) -> str | None:
-        heard = await self._conversation.recognise(said.pcm)
-        text = heard.text if heard else ""
-        if not said.counted:
+    def _count_prompt(self, turn: _Turn) -> None:
+        """Enter the request of `turn` into the context and count its prompt, once.
+
+        A turn that is interrupted before this point is counted at its end.
+        """
+        if turn.is_counted:
+            return
+        turn.is_counted = True
+        context, said = self._conversation.context, turn.request
+        if isinstance(said, UserTurn) and not said.counted:
+            context.add(Entry("user", Modality.TEXT, text_tokens(said.text), said.text))
             seconds = len(said.pcm) / (2 * RECOGNISER_RATE)
-            self._conversation.context.add(Entry("user", Modality.AUDIO, audio_tokens(seconds), text))
-        if self._config.input_transcription:
-            for piece in pieces(text):
-                content = ServerContent(input_transcription=Transcription(text=piece))
-                await self._sender.send(ServerMessage(server_content=content))
+            context.add(Entry("user", Modality.AUDIO, audio_tokens(seconds), turn.heard))
+        turn.prompt = context.prompt()
+
+    async def _recognise(self, turn: _Turn, said: UserTurn) -> str | None:
+        heard = await self._conversation.recognise(said.pcm)
+        turn.heard = text = heard.text if heard else ""
+        if text and self._config.input_transcription:
+            # One message: clients take each message of a 3.x model for the whole utterance.
+            content = ServerContent(input_transcription=Transcription(text=text))
+            await self._sender.send(ServerMessage(server_content=content))
         return text if heard else None
 
     async def _say(self, turn: _Turn, text: str) -> None:
@@ -306,11 +323,14 @@ class Turns:
 
 
 class _Turn:
-    """Running turn: its prompt's tokens and what it has said."""
+    """Running turn: its request, its prompt's tokens and what it has said."""
 
-    def __init__(self, utterance: Utterance) -> None:
+    def __init__(self, request: Request, utterance: Utterance) -> None:
+        self.request = request
         self.utterance = utterance
+        self.heard = ""
         self.prompt: Counter[Modality] = Counter()
+        self.is_counted = False
         self.tool_use: list[int] = []
         self.called = 0
         self.over = False

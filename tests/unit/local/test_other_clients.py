@@ -1,0 +1,218 @@
+"""Test what other Live clients send: openings, placeholders, typed turns, results."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from live_support import Client, TestParts, hiss, join, server, session, virtual, voice
+
+from gemini_live_runtime.local import main
+from gemini_live_runtime.local.default_parts import DefaultParts
+from gemini_live_runtime.local.options import ServerOptions
+from gemini_live_runtime.local.recogniser import shared_engine
+
+HISTORY = {"historyConfig": {"initialHistoryInClientContent": True}}
+
+
+def content(*turns: tuple[str, str], complete: bool = False) -> dict[str, Any]:
+    contents = [{"role": role, "parts": [{"text": text}]} for role, text in turns]
+    return {"clientContent": {"turns": contents, "turnComplete": complete}}
+
+
+async def answer_to(client: Client) -> str:
+    return (await client.turn()).output
+
+
+# -- openings --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nudge", [" ", "."], ids=["Pipecat", "ADK"])
+@virtual
+async def test_initial_history_that_ends_with_the_user_is_answered_at_a_nudge(nudge: str) -> None:
+    async with session(model="gemini-3.8-live", **HISTORY) as client:
+        await client.send(content(("user", "good morning"), complete=True))
+        await client.text(nudge)
+        assert await answer_to(client) == "You typed good morning."
+        await client.text("before")
+        assert await answer_to(client) == "Before that: good morning."
+
+
+@virtual
+async def test_initial_history_that_ends_with_the_model_is_continued_at_a_nudge() -> None:
+    async with session(**HISTORY) as client:
+        await client.send(content(("user", "hi"), ("model", "Hello."), complete=True))
+        await client.text(" ")
+        assert await answer_to(client) == "Welcome."
+
+
+@virtual
+async def test_a_model_without_initial_history_answers_it_at_once() -> None:
+    async with session(model="gemini-2.5-flash-native-audio-preview-12-2025", **HISTORY) as client:
+        await client.send(content(("user", "good morning"), complete=True))
+        assert await answer_to(client) == "You typed good morning."
+        await client.send(content(("user", "hi"), ("model", "Hello."), ("user", " "), complete=True))
+        assert await answer_to(client) == "Welcome."
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@virtual
+async def test_initial_history_is_not_answered_once_the_user_says_something_else(complete: bool) -> None:
+    async with session(TestParts("weather"), **HISTORY) as client:
+        await client.send(content(("user", "good morning"), complete=complete))
+        await client.audio(hiss(0.5) + voice(1) + hiss(1))
+        assert await answer_to(client) == "You said weather."
+        await client.send({"clientContent": {"turnComplete": True}})
+        if not complete:  # it ended the history
+            await client.text(" ")
+        assert await answer_to(client) == "Welcome."
+
+
+@virtual
+async def test_content_after_the_initial_history_is_answered_without_it() -> None:
+    async with session(**HISTORY) as client:
+        await client.send(content(("user", "good morning"), complete=True))
+        await client.send(content(("user", "weather"), complete=True))
+        assert await answer_to(client) == "You typed weather."
+
+
+@virtual
+async def test_a_nudge_does_not_cut_off_the_answer_that_it_asks_for() -> None:
+    async with session() as client:
+        await client.send(content(("user", "long"), complete=True))
+        await client.text(" ")
+        turn = await client.turn()
+        await client.text("before")
+        assert await answer_to(client) == "Before that: long."
+    assert not turn.contents("interrupted")
+
+
+@virtual
+async def test_a_placeholder_that_ends_the_content_is_no_word_of_the_user() -> None:
+    async with session() as client:
+        await client.send(content(("user", "good morning")))
+        await client.send(content(("user", "."), complete=True))
+        assert await answer_to(client) == "You typed good morning."
+        await client.send(content(("model", "Greet the user."), ("user", "."), complete=True))
+        assert await answer_to(client) == "Welcome."
+        await client.text("before")
+        assert await answer_to(client) == "Before that: good morning."
+
+
+# -- resumption ------------------------------------------------------------------------------------------------------
+
+
+@virtual
+async def test_content_without_its_turn_complete_outlives_a_resumption() -> None:
+    async with server() as running:
+        client = await join(running, sessionResumption={})
+        await client.handle()
+        await client.send(content(("user", "good morning")))
+        handle = await client.handle()
+        await client.transport.close()
+        client = await join(running, sessionResumption={"handle": handle})
+        await client.send(content(("user", "."), complete=True))
+        turn = await client.turn()
+    assert turn.output == "You typed good morning."
+    assert turn.usage["promptTokenCount"] == 3
+
+
+@virtual
+async def test_initial_history_that_waits_for_a_nudge_outlives_a_resumption() -> None:
+    async with server() as running:
+        client = await join(running, sessionResumption={}, **HISTORY)
+        await client.handle()
+        await client.send(content(("user", "good morning"), complete=True))
+        handle = await client.handle()
+        await client.transport.close()
+        client = await join(running, sessionResumption={"handle": handle}, **HISTORY)
+        await client.text("hi")
+        assert await answer_to(client) == "You typed hi."
+        await client.text(" ")
+        assert await answer_to(client) == "Welcome."
+
+
+@virtual
+async def test_no_handle_is_made_while_a_request_waits_for_the_user_to_end() -> None:
+    manual = {"automaticActivityDetection": {"disabled": True}}
+    async with session(sessionResumption={}, realtimeInputConfig=manual) as client:
+        first = await client.handle()
+        await client.send({"realtimeInput": {"activityStart": {}}})
+        await client.send(content(("user", "good morning"), complete=True))
+        await client.send(content(("user", "good evening")))
+        await client.send({"realtimeInput": {"activityEnd": {}}})
+        assert await answer_to(client) == "You typed good morning."
+        seen = [m["sessionResumptionUpdate"] for _, m in client.log if "sessionResumptionUpdate" in m]
+        assert [update.get("newHandle") for update in seen] == [first, None]
+        assert await client.handle()
+
+
+# -- transcription and usage -----------------------------------------------------------------------------------------
+
+
+@virtual
+async def test_an_utterance_is_transcribed_in_one_message() -> None:
+    async with session(TestParts("please tell me what time it is in Lisbon"), model="gemini-3.8-live") as client:
+        await client.audio(hiss(0.5) + voice(1) + hiss(1))
+        turn = await client.turn()
+    assert turn.contents("inputTranscription") == [{"text": "please tell me what time it is in Lisbon"}]
+
+
+@virtual
+async def test_a_turn_interrupted_before_any_output_has_the_usage_of_its_prompt() -> None:
+    manual = {"automaticActivityDetection": {"disabled": True}}
+    async with session(TestParts("never"), realtimeInputConfig=manual) as client:
+        await client.send({"realtimeInput": {"activityStart": {}}})
+        await client.audio(voice(1))
+        await client.send({"realtimeInput": {"activityEnd": {}}})
+        await client.text("four word typed turn")
+        await client.text("hi")
+        spoken, typed = await client.turn(), await client.turn()
+    assert spoken.contents("interrupted") == typed.contents("interrupted") == [True]
+    assert (spoken.usage["promptTokenCount"], spoken.usage["totalTokenCount"]) == (25, 25)
+    assert typed.usage["promptTokenCount"] == 25 + 5
+
+
+# -- a fresh server --------------------------------------------------------------------------------------------------
+
+
+class SlowParts(DefaultParts):
+    """Parts that say when they are loaded."""
+
+    async def warm_up(self) -> None:
+        print("loaded")
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+async def test_a_server_is_ready_once_its_parts_are_loaded(lazy: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    out = ""
+    serving = asyncio.create_task(main._serve(ServerOptions(), SlowParts(), exit_with_parent=False, lazy=lazy))
+    while "url" not in out:
+        await asyncio.sleep(0)
+        out += capsys.readouterr().out
+    serving.cancel()
+    await asyncio.gather(serving, return_exceptions=True)
+    lines = out.splitlines()
+    assert lines[:-1] == ([] if lazy else ["loaded"])
+    assert json.loads(lines[-1])["url"].startswith("ws://")
+
+
+async def test_warming_up_loads_the_recogniser_and_speaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pocketsphinx")
+    spoken: list[str] = []
+
+    class Voice:
+        async def speak(self, text: str, voice: str) -> Any:
+            spoken.append(text)
+            yield None
+
+        async def close(self) -> None:
+            spoken.append("closed")
+
+    parts = DefaultParts()
+    monkeypatch.setattr(parts, "speech", Voice)
+    await parts.warm_up()
+    assert shared_engine().is_loaded
+    assert spoken == ["Ready.", "closed"]

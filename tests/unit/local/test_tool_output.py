@@ -1,0 +1,79 @@
+"""Outputs of tools are understood as values, also when a client sends text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime.local.open_calls import OpenCalls
+from gemini_live_runtime.local.parts import ToolRequest
+from gemini_live_runtime.local.tool_output import MAX_READ, output_of
+
+WEATHER = {"temperature_c": 21, "sky": "clear", "wind": None, "rain": [0.5, -1], "umbrella": False}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [repr(WEATHER), json.dumps(WEATHER), json.dumps(json.dumps(WEATHER)), json.dumps(repr(WEATHER))],
+    ids=["repr", "JSON", "JSON in JSON", "repr in JSON"],
+)
+@pytest.mark.parametrize("key", ["output", "result"])
+def test_a_value_written_as_text_is_read(key: str, text: str) -> None:
+    assert output_of({key: text}) == WEATHER
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Weather(temperature_c=21, sky='clear')", {"temperature_c": 21, "sky": "clear"}),
+        ("{'price': Decimal('3.50'), 7: (1, 2)}", {"price": "3.50", "7": [1, 2]}),
+        ("'sunny'", "sunny"),
+        ("True", True),
+        ("null", None),
+        ("[]", []),
+    ],
+)
+def test_pythons_own_ways_to_write_values_are_read(text: str, value: Any) -> None:
+    assert output_of({"output": text}) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "sunny, 21 degrees",
+        "007",
+        "3.50",
+        "(see the attached page)",
+        "[sic]",
+        "It's (nearly) done",
+        "open('/etc/passwd')[0]",
+        "__import__('os').system('true')",
+        "{**{}}",
+        "'\\d' + 'x'",
+        "{" * 5000,
+        "-" * 5000 + "1",
+        "(" * 3000 + "1",
+        "[" + "9" * 6000 + "]",
+        repr(["x" * MAX_READ]),
+        "Call(1, 2)",
+    ],
+    ids=range(17),
+)
+def test_other_text_stays_text(text: str) -> None:
+    assert output_of({"output": text}) == text
+
+
+def test_a_response_that_is_no_wrapper_is_the_output() -> None:
+    assert output_of(WEATHER) == WEATHER
+    assert output_of({"output": "{}", "note": "x"}) == {"output": "{}", "note": "x"}
+
+
+def test_the_outcome_of_a_call_has_values() -> None:
+    calls = OpenCalls()
+    request = ToolRequest("get_weather", {})
+    calls.add([request], "weather", {})
+    (outcome,) = calls.take([(request, {"output": "{'temperature_c': 21}"})])
+    assert outcome.result == {"temperature_c": 21}
