@@ -25,7 +25,7 @@ Use = Callable[[str], None]
 
 
 class _Stream:
-    """One text that comes in pieces."""
+    """Text that comes in pieces."""
 
     __slots__ = ("decided", "hidden", "number", "pieces", "text")
 
@@ -124,7 +124,10 @@ class SplitSecrets:
 
 
 def streamed_texts(frame: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the pieces of transcripts in a received message, as (stream, object whose `text` it is)."""
+    """Yield the pieces of transcripts in a received message.
+
+    Each as the name of its stream and the object whose `text` it is.
+    """
     content = _member(frame, "serverContent", "server_content")
     if not content:
         return
