@@ -19,10 +19,11 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal import writer as writer_module
 from gemini_live_runtime.journal.catalog import list_entries
+from gemini_live_runtime.journal.events_file import EventsFile
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.retention import purge, session_folders, trim_audio
 from gemini_live_runtime.journal.tracks import TrackFile, read_track
-from gemini_live_runtime.journal.writer import EventsFile, JournalWriter
+from gemini_live_runtime.journal.writer import JournalWriter
 
 EVENTS = 12
 SAMPLES = b"\x07\x00" * 200

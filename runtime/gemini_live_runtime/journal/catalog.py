@@ -1,8 +1,9 @@
 """List the recorded sessions with a summary of each, and preview their last lines.
 
-Summarising a session reads its whole journal, so summaries are cached beside the sessions, in `.catalog.json`. A cached
-summary is valid while the journal's size, times and inode are unchanged; that of a file that changed within the last
-`_FRESH_S` is not cached. Every string here is sanitised and ready to show.
+Summarising a session reads its whole journal, and its sizes and title take a look into its folder: both are cached
+beside the sessions, in `.catalog.json`. A cached summary is valid while the journal's size, times and inode are
+unchanged, the rest while the folder's times are; what changed within the last `_FRESH_S` is not cached, nor is a
+running session's folder. Every string here is sanitised and ready to show.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError, UsageError
 from gemini_live_runtime.journal.lines import EVENTS_FILE
-from gemini_live_runtime.journal.retention import is_running, regular_size, session_folders, track_files
+from gemini_live_runtime.journal.retention import is_running, regular_size, session_journals, track_files
 from gemini_live_runtime.journal.session_summary import SessionSummary, number, summarise
 from gemini_live_runtime.text import sanitise_line
 
@@ -29,7 +30,7 @@ DELETED_FILE = "deleted.json"
 LONGEST_TITLE = 120
 """Characters of a title."""
 
-_CACHE_VERSION = 1
+_CACHE_VERSION = 2
 _FRESH_S = 2.0
 """Age in seconds from which a journal's summary is cached.
 
@@ -89,25 +90,27 @@ def list_entries(root: Path, *, wall: Callable[[], float] = time.time) -> list[E
     A session that cannot be read is listed with its `problem`. `wall` is the clock of file times, in Unix seconds.
     """
     cache = _read_cache(root)
-    found: dict[str, tuple[tuple[int, ...], SessionSummary]] = {}
+    found: _Cache = {}
     entries = []
-    changed = False
-    for folder in session_folders(root):
+    fresh = wall() - _FRESH_S
+    for folder, info in session_journals(root):
         try:
-            info = (folder / EVENTS_FILE).lstat()
+            place = folder.lstat()
         except OSError:
             continue
         stamp = (info.st_size, info.st_mtime_ns, info.st_ctime_ns, info.st_ino)
         known = cache.get(folder.name)
-        if known is not None and known[0] == stamp:
-            summary = known[1]
-        else:
-            summary = summarise(folder)
-            changed = True
-        if info.st_mtime < wall() - _FRESH_S:
-            found[folder.name] = (stamp, summary)
-        entries.append(_entry(folder, summary, info.st_mtime))
-    if changed or found.keys() != cache.keys():
+        summary = known.summary if known is not None and known.stamp == stamp else summarise(folder)
+        times = (place.st_mtime_ns, place.st_ctime_ns)
+        facts = known.facts if known is not None and known.facts is not None and known.facts.times == times else None
+        running = facts is None and is_running(folder)
+        if facts is None:
+            facts = _facts(folder, times)
+        if info.st_mtime < fresh:
+            lasting = not running and place.st_mtime < fresh
+            found[folder.name] = _Known(stamp, summary, facts if lasting else None)
+        entries.append(_entry(folder.name, summary, facts, running=running, modified=info.st_mtime))
+    if found != cache:
         _write_cache(root, found)
     return sorted(entries, key=lambda entry: (entry.when, entry.id), reverse=True)
 
@@ -168,31 +171,59 @@ def small_object(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _entry(folder: Path, summary: SessionSummary, modified: float) -> Entry:
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """Facts of a session's folder; sizes are bytes.
+
+    `times` are those of the folder: names of files in it, but not their contents, change them.
+    """
+
+    times: tuple[int, ...]
+    title: str
+    audio_bytes: int
+    total_bytes: int
+    deleted_at: float | None
+
+
+def _facts(folder: Path, times: tuple[int, ...]) -> _Facts:
     try:
         with os.scandir(folder) as items:
             total = sum(item.stat(follow_symlinks=False).st_size for item in items if not item.is_symlink())
     except OSError:
         total = 0
-    when = summary.when or modified
-    ended = summary.ended
-    if not summary.problem:
-        ended = "running" if is_running(folder) else ended or "broken off"
     deleted = small_object(folder / DELETED_FILE).get("when")
-    values = {**asdict(summary), "when": when, "ended": ended}
+    audio = sum(size for _, size in track_files(folder))
+    return _Facts(times, title_of(folder), audio, total, number(deleted) or None)
+
+
+def _entry(name: str, summary: SessionSummary, facts: _Facts, *, running: bool, modified: float) -> Entry:
+    values = {field: getattr(summary, field) for field in _TYPES}
+    values["when"] = summary.when or modified
+    if not summary.problem:
+        values["ended"] = "running" if running else summary.ended or "broken off"
     return Entry(
         **values,
-        id=folder.name,
-        title=title_of(folder),
-        audio_bytes=sum(size for _, size in track_files(folder)),
-        total_bytes=total,
-        deleted_at=number(deleted) or None,
+        id=name,
+        title=facts.title,
+        audio_bytes=facts.audio_bytes,
+        total_bytes=facts.total_bytes,
+        deleted_at=facts.deleted_at,
     )
 
 
 # -- cache -----------------------------------------------------------------------------------------------------------
 
-_Cache = dict[str, tuple[tuple[int, ...], SessionSummary]]
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Cached session with the stamp of its journal; `facts` may be None."""
+
+    stamp: tuple[int, ...]
+    summary: SessionSummary
+    facts: _Facts | None
+
+
+_Cache = dict[str, _Known]
 
 
 def _read_cache(root: Path) -> _Cache:
@@ -207,13 +238,23 @@ def _read_cache(root: Path) -> _Cache:
     return dict(_cached(sessions)) if isinstance(sessions, dict) else {}
 
 
-def _cached(sessions: Mapping[str, Any]) -> Iterator[tuple[str, tuple[tuple[int, ...], SessionSummary]]]:
+def _cached(sessions: Mapping[str, Any]) -> Iterator[tuple[str, _Known]]:
     for name, item in sessions.items():
-        if not (isinstance(item, list) and len(item) == 2 and isinstance(item[0], list) and isinstance(item[1], dict)):
+        if not (isinstance(item, list) and len(item) == 3 and isinstance(item[0], list) and isinstance(item[1], dict)):
             continue
-        stamp, values = item
+        stamp, values, facts = item
         if all(type(part) is int for part in stamp) and _fits(values):
-            yield name, (tuple(stamp), SessionSummary(**values))
+            yield name, _Known(tuple(stamp), SessionSummary(**values), _cached_facts(facts))
+
+
+def _cached_facts(value: object) -> _Facts | None:
+    if not isinstance(value, list) or len(value) != 6:
+        return None
+    mtime, ctime, title, audio, total, deleted = value
+    if any(type(part) is not int for part in (mtime, ctime, audio, total)) or not isinstance(title, str):
+        return None
+    when = None if deleted is None else number(deleted) or None
+    return _Facts((mtime, ctime), sanitise_line(title, LONGEST_TITLE), audio, total, when)
 
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -233,7 +274,14 @@ def _fits(values: Mapping[str, Any]) -> bool:
 
 
 def _write_cache(root: Path, found: _Cache) -> None:
-    sessions = {name: [list(stamp), asdict(summary)] for name, (stamp, summary) in found.items()}
+    sessions = {}
+    for name, known in found.items():
+        facts = known.facts
+        sessions[name] = [
+            known.stamp,
+            {field: getattr(known.summary, field) for field in _TYPES},
+            facts and [*facts.times, facts.title, facts.audio_bytes, facts.total_bytes, facts.deleted_at],
+        ]
     # The cache only saves time: a disk that refuses it is no reason to fail.
     with contextlib.suppress(OSError, ValueError):
         if sessions or (root / CACHE_FILE).exists():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,6 +40,11 @@ class DeletionResult:
 
 def session_folders(root: Path) -> list[Path]:
     """Return the folders of sessions under `root`, sorted by name: oldest first."""
+    return [folder for folder, _ in session_journals(root)]
+
+
+def session_journals(root: Path) -> list[tuple[Path, os.stat_result]]:
+    """Return the folders of sessions, each with the status of its journal."""
     try:
         with os.scandir(root) as entries:
             names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -49,10 +54,11 @@ def session_folders(root: Path) -> list[Path]:
     for name in sorted(names):
         try:
             folder = root / paths.safe_name(name)
-        except UsageError:
+            info = (folder / EVENTS_FILE).lstat()
+        except (UsageError, OSError):
             continue
-        if regular_size(folder / EVENTS_FILE) is not None:
-            found.append(folder)
+        if stat.S_ISREG(info.st_mode):
+            found.append((folder, info))
     return found
 
 
@@ -61,16 +67,25 @@ def is_running(folder: Path) -> bool:
     return is_locked(folder / EVENTS_FILE)
 
 
-def trim_audio(root: Path, cap_bytes: int, *, keep: Collection[str] = (), disk: Disk | None = None) -> TrimResult:
+def trim_audio(
+    root: Path,
+    cap_bytes: int,
+    *,
+    keep: Collection[str] = (),
+    disk: Disk | None = None,
+    is_cancelled: Callable[[], bool] = lambda: False,
+) -> TrimResult:
     """Delete the sound of the oldest sessions until the rest fits `cap_bytes`.
 
     Journals stay, and so does the sound of running sessions and of those in `keep`. Raises `OSError` when a file cannot
-    be deleted.
+    be deleted. When `is_cancelled` says so, it ends without having deleted anything.
     """
     disk = disk or Disk()
     recorded: list[tuple[float, Path, list[tuple[Path, int]]]] = []
     total = 0
     for folder in session_folders(root):
+        if is_cancelled():
+            return TrimResult((), 0, 0)
         tracks = list(track_files(folder))
         if tracks:
             total += sum(size for _, size in tracks)

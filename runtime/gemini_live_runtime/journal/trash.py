@@ -1,26 +1,31 @@
 """Delete a recorded session so that it can be restored.
 
 A deleted session is moved, whole, into the folder `trash` beside the folder of sessions. It stays there for
-`TRASH_DAYS` days. When the trash holds more than `TRASH_BYTES`, the sessions deleted first are removed for good; the
+`TRASH_DAYS` days, by the stamp in its folder; on a full disk, which takes no stamp, by the time of the folder itself.
+When the trash holds more than `TRASH_BYTES`, the sessions deleted first are removed for good; the
 one deleted last always stays.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.catalog import DELETED_FILE, Entry, list_entries, small_object
+from gemini_live_runtime.journal.catalog import CACHE_FILE, DELETED_FILE, Entry, list_entries, small_object
 from gemini_live_runtime.journal.disk import Disk
 from gemini_live_runtime.journal.retention import DeletionResult, delete_folders, is_running, session_folders
 
 TRASH_DAYS = 30
 TRASH_BYTES = 1_000_000_000
 _MOST_ALIKE = 1000
+_FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
+"""Errors of a disk without free space."""
 
 
 def trash_dir(root: Path) -> Path:
@@ -41,17 +46,50 @@ def delete(root: Path, name: str, *, wall: Callable[[], float] = time.time) -> s
         )
     trash = trash_dir(root)
     stamp = folder / DELETED_FILE
+    now = wall()
     try:
-        paths.private_dir(trash)
+        _make_trash(root, trash)
         target = _free(trash, name)
-        # Stamp before moving: a folder in the trash without a stamp would have no date and no name to go back to.
-        paths.write_private(stamp, {"id": name, "when": wall()})
+        # Stamp before moving: a folder in the trash without a stamp has no name to go back to but its own.
+        is_stamped = _stamp(stamp, name, now)
         folder.rename(target)
+        if not is_stamped:
+            os.utime(target, (now, now))
     except OSError as error:
         with contextlib.suppress(OSError):
             stamp.unlink(missing_ok=True)
-        raise JournalError(f"The session {name} cannot be moved: {error.strerror or error}", field="session") from None
+        raise JournalError(
+            f"The session {name} cannot be moved: {error.strerror or error}",
+            remedy=f"To delete it for good: gemini-live-tui sessions purge {name}",
+            field="session",
+        ) from None
     return target.name
+
+
+def _make_trash(root: Path, trash: Path) -> None:
+    """Create the trash; raises `OSError`."""
+    try:
+        paths.private_dir(trash)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        # The cache only saves time: give its room to the folder.
+        (root / CACHE_FILE).unlink(missing_ok=True)
+        paths.private_dir(trash)
+
+
+def _stamp(path: Path, name: str, now: float) -> bool:
+    """Write name and time of a deletion; return False when the disk is full.
+
+    Raises `OSError` for any other failure.
+    """
+    try:
+        paths.write_private(path, {"id": name, "when": now})
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        return False
+    return True
 
 
 def restore(root: Path, name: str) -> str:

@@ -1,8 +1,9 @@
 """Write a session's journal and sound without ever blocking the session.
 
-One thread owns the files of a session. The session only appends to queues under a lock; the thread takes all that is
-queued, releases the lock and writes. Lines reach the kernel within about `GATHER_S`, from where they survive the death
-of the process; about once a second they are flushed to the device, which a power cut needs.
+One thread owns the files of a session; another deletes old sound (see `sweep`). The session only appends to queues
+under a lock; the thread takes all that is queued, releases the lock and writes. Lines reach the kernel within about
+`GATHER_S`, from where they survive the death of the process; about once a second they are flushed to the device, which
+a power cut needs.
 
 The order of the queue is the order of the file. When the disk fails the conversation goes on: lines wait in memory (up
 to `MAX_UNWRITTEN`) and are tried again at every sync, sound is no longer recorded, and each such change is reported
@@ -15,7 +16,6 @@ A value that is too large for an event (see `large_values`) has a file of its ow
 from __future__ import annotations
 
 import contextlib
-import json
 import threading
 import time
 from collections import deque
@@ -25,9 +25,9 @@ from pathlib import Path
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.disk import Disk, lock, write_all
-from gemini_live_runtime.journal.lines import EVENTS_FILE
-from gemini_live_runtime.journal.retention import trim_audio
+from gemini_live_runtime.journal.disk import Disk, write_all
+from gemini_live_runtime.journal.events_file import EventsFile
+from gemini_live_runtime.journal.sweep import SoundSweep, size_text
 from gemini_live_runtime.journal.tracks import FILES, RATES, TrackFile
 from gemini_live_runtime.threads import start_daemon_thread
 
@@ -50,65 +50,6 @@ CHECK_BYTES = 8 * 1024 * 1024
 """Bytes of sound recorded between two checks of the cap."""
 
 Report = Callable[[ev.Payload], None]
-
-
-class EventsFile:
-    """Journal file: the header, then one event a line.
-
-    `unwritten` are bytes that the disk has not taken, `written` counts those that it has. After a failed write part of
-    the data may be in the file: the next attempt seeks back to `written` and overwrites it, so that a reader sees a
-    torn last line at worst, never a damaged one in the middle.
-    """
-
-    __slots__ = ("_disk", "_fd", "_torn", "dirty", "path", "unwritten", "written")
-
-    def __init__(self, folder: Path, session_id: str, disk: Disk) -> None:
-        self.path = folder / EVENTS_FILE
-        self.written = 0
-        self.dirty = False
-        self._disk = disk
-        self._torn = False
-        header = {"format": ev.FORMAT, "version": ev.VERSION, "session_id": session_id}
-        self.unwritten = bytearray(json.dumps(header).encode() + b"\n")
-        self._fd = disk.create(self.path)
-        lock(self._fd)
-
-    @property
-    def waiting(self) -> int:
-        """Number of events in `unwritten`."""
-        return max(0, self.unwritten.count(b"\n") - (not self.written))  # the header comes first
-
-    def append(self, lines: bytes) -> None:
-        """Write whole lines after the unwritten ones; they join them on `OSError`."""
-        self.unwritten += lines
-        self.retry()
-
-    def retry(self) -> None:
-        """Write the unwritten bytes; raises `OSError`."""
-        if self.unwritten and self._torn:
-            self._disk.seek(self._fd, self.written)
-            self._torn = False
-        while self.unwritten:
-            try:
-                taken = self._disk.write(self._fd, bytes(self.unwritten[: 1 << 20]))
-            except OSError:
-                self._torn = True
-                raise
-            self.written += taken
-            self.dirty = True
-            del self.unwritten[:taken]
-
-    def sync(self) -> None:
-        """Flush the written bytes to the device; raises `OSError`."""
-        if self.dirty:
-            self.dirty = False
-            self._disk.sync(self._fd)
-
-    def close(self) -> None:
-        """Close the file, which unlocks it."""
-        fd, self._fd = self._fd, -1
-        if fd >= 0:
-            self._disk.close(fd)
 
 
 class JournalWriter:
@@ -153,6 +94,9 @@ class JournalWriter:
                 field="data_dir",
                 value=str(self.folder),
             ) from None
+        self._sweep = SoundSweep(
+            sessions_root, session_id, cap_bytes, self._disk, report=self._report_sweep, on_full=self._stop_at_cap
+        )
         self._wake = threading.Condition()
         self._lines: deque[str] = deque()
         self._values: deque[tuple[str, bytes]] = deque()
@@ -239,6 +183,10 @@ class JournalWriter:
             while (self._lines or self._pcm or self._busy or self._retry) and self._thread.is_alive():
                 self._wake.wait(0.5)
 
+    def finish_sweep(self) -> None:
+        """Block until old sound was deleted as far as the cap asks for it now."""
+        self._sweep.wait()
+
     def close(self) -> None:
         """Write all that is queued, flush to the device and close. Idempotent.
 
@@ -248,11 +196,13 @@ class JournalWriter:
             self._closing = True
             self._wake.notify()
         self._thread.join()
+        self._sweep.close()
 
     # -- the thread -------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        self._keep_under_cap()
+        if self._audio:
+            self._sweep.request()
         next_sync = time.monotonic() + SYNC_S
         while True:
             with self._wake:
@@ -399,39 +349,16 @@ class JournalWriter:
             return
         self._unchecked += len(pcm)
         if self._unchecked >= min(CHECK_BYTES, self._cap // 16):
-            self._keep_under_cap()
-
-    def _keep_under_cap(self) -> None:
-        self._unchecked = 0
-        if not self._audio:
-            return
-        try:
-            trimmed = trim_audio(self._root, self._cap, keep={self._id}, disk=self._disk)
-        except OSError as error:
-            self._notice("warning", "retention-failed", f"Old recordings cannot be read: {error.strerror or error}")
-            return
-        if trimmed.session_ids:
-            sessions = "session" if len(trimmed.session_ids) == 1 else f"{len(trimmed.session_ids)} sessions"
-            self._report(
-                ev.RecordingTrimmed(
-                    session_ids=trimmed.session_ids,
-                    bytes_freed=trimmed.bytes_freed,
-                    reason=f"The sound of the oldest {sessions} was deleted to stay under {_size(self._cap)}.",
-                )
-            )
-        if trimmed.bytes_left > self._cap:
-            self._stop_at_cap(trimmed.bytes_left)
+            self._unchecked = 0
+            self._sweep.request()
 
     def _stop_at_cap(self, held: int) -> None:
         if not self._audio:
             return
         self._stop_audio("")
+        words = f"running sessions alone hold {size_text(held)} of {size_text(self._cap)}"
         self._report(
-            ev.RecordingTrimmed(
-                session_ids=(self._id,),
-                bytes_freed=0,
-                reason=f"Sound is no longer recorded: running sessions alone hold {_size(held)} of {_size(self._cap)}.",
-            )
+            ev.RecordingTrimmed(session_ids=(self._id,), bytes_freed=0, reason=f"Sound is no longer recorded: {words}.")
         )
 
     def _fail_audio(self, error: OSError) -> None:
@@ -452,12 +379,14 @@ class JournalWriter:
         with contextlib.suppress(OSError):
             self._events.close()
 
+    def _report_sweep(self, payload: ev.Payload) -> None:
+        if isinstance(payload, ev.Notice):
+            self._notice(payload.level, payload.code, payload.text.removesuffix("."))
+        else:
+            self._report(payload)
+
     def _notice(self, level: str, code: str, text: str, remedy: str = "") -> None:
         """Report a notice, each `code` once."""
         if code not in self._reported:
             self._reported.add(code)
             self._report(ev.Notice(level=level, code=code, text=f"{text}.", remedy=remedy))  # type: ignore[arg-type]
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"

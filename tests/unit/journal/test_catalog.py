@@ -164,6 +164,29 @@ def test_the_second_listing_looks_into_no_file_that_did_not_change(root: Path, m
     assert looked == ["s1"]
 
 
+def test_a_listing_of_sessions_that_did_not_change_opens_no_file_of_theirs(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        rename(debt_call().write(root, f"s{number}"), f"Call {number}")
+    later = time.time() + 10
+    first = list_entries(root, wall=lambda: later)
+    assert [entry.title for entry in first] == ["Call 2", "Call 1", "Call 0"]
+
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("opened")
+
+    with monkeypatch.context() as patch:
+        for name in ("summarise", "is_running", "title_of", "small_object", "track_files"):
+            patch.setattr(catalog, name, refuse)
+        assert list_entries(root, wall=lambda: later) == first
+    rename(root / "s1", "Another")
+    (root / "s2" / "user.wav").write_bytes(bytes(100))
+    changed = {entry.id: entry for entry in list_entries(root, wall=lambda: later)}
+    assert changed["s1"].title == "Another"
+    assert changed["s2"].audio_bytes == 100
+
+
 def test_a_change_that_leaves_size_and_time_as_they_were_is_noticed(root: Path) -> None:
     folder = debt_call().write(root)
     path = folder / "events.jsonl"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import JournalError, UsageError
+from gemini_live_runtime.journal import retention
 from gemini_live_runtime.journal import writer as writer_module
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.retention import is_running
@@ -152,11 +154,46 @@ def test_the_oldest_sound_makes_room_for_the_running_session(tmp_path):
     for _ in range(7):
         journal.audio("user", b"\1\0" * 500)
         journal.flush()
+        journal.finish_sweep()
     journal.close()
     assert [report.session_ids for report in reports] == [("old",)]
     assert not (tmp_path / "old" / "user.wav").exists()
     assert (tmp_path / "newer" / "user.wav").exists()
     assert list(read_journal(tmp_path / "old")) == [event(1)]
+
+
+def test_the_first_event_is_written_while_old_recordings_are_still_looked_at(tmp_path, monkeypatch):
+    looking, go_on = threading.Event(), threading.Event()
+
+    def session_folders(root: Path) -> list[Path]:
+        looking.set()
+        go_on.wait()
+        return []
+
+    monkeypatch.setattr(retention, "session_folders", session_folders)
+    journal = writer(tmp_path)
+    looking.wait()
+    journal.append(event(1).to_line())
+    journal.flush()
+    assert list(read_journal(tmp_path / "s1")) == [event(1)]
+    go_on.set()
+    journal.close()
+
+
+def test_a_session_that_ends_does_not_wait_for_the_rest_of_the_sweep(tmp_path):
+    for name in ("a", "b"):
+        journal = JournalWriter(tmp_path, name, audio=True, report=[].append)
+        journal.audio("user", b"\1\0" * 3000)
+        journal.close()
+    asked: list[bool] = []
+
+    def is_cancelled() -> bool:
+        asked.append(True)
+        return len(asked) > 1
+
+    assert retention.trim_audio(tmp_path, 0, is_cancelled=is_cancelled).session_ids == ()
+    assert len(asked) == 2
+    assert sum(path.exists() for path in tmp_path.glob("*/user.wav")) == 2
 
 
 def test_a_disk_too_slow_for_sound_stops_sound_and_not_the_session(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import stat
 import time
@@ -14,7 +15,7 @@ from tests.support.recordings import Recorder, debt_call
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, UsageError
 from gemini_live_runtime.journal import trash
-from gemini_live_runtime.journal.catalog import DELETED_FILE, list_entries, rename
+from gemini_live_runtime.journal.catalog import CACHE_FILE, DELETED_FILE, list_entries, rename
 from gemini_live_runtime.journal.trash import delete, empty, expire, list_trash, restore, trash_dir
 
 
@@ -133,6 +134,34 @@ def test_a_disk_that_refuses_is_told(root: Path) -> None:
     emptied = empty(root, disk=FaultyDisk(1, 5))
     assert emptied.not_deleted[0][0] == "a"
     assert [entry.id for entry in list_trash(root)] == ["a"]
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT])
+def test_deleting_and_restoring_need_no_free_space(root: Path, monkeypatch: pytest.MonkeyPatch, error: int) -> None:
+    debt_call().write(root)
+    list_entries(root, wall=lambda: time.time() + 10)
+    make_folder, attempts = paths.private_dir, []
+
+    def private_dir(path: Path) -> Path:
+        attempts.append(path)
+        if (root / CACHE_FILE).exists():
+            raise OSError(error, "full")
+        return make_folder(path)
+
+    def write_private(path: Path, value: object) -> None:
+        raise OSError(error, "full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(paths, "private_dir", private_dir)
+        patch.setattr(paths, "write_private", write_private)
+        assert delete(root, "s1", wall=lambda: 1.5e9) == "s1"
+        assert attempts == [trash_dir(root)] * 2
+        assert (trash_dir(root) / "s1").stat().st_mtime == 1.5e9
+        expire(root, 1.5e9 + 29 * 86_400)
+        assert [entry.id for entry in list_trash(root)] == ["s1"]
+        assert restore(root, "s1") == "s1"
+    delete(root, "s1", wall=lambda: 1.5e9)
+    assert expire(root, 1.5e9 + 31 * 86_400).session_ids == ("s1",)
 
 
 def test_without_a_trash_there_is_nothing_to_do(root: Path) -> None:
