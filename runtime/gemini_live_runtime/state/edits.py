@@ -139,6 +139,18 @@ def _check(state: State, edit: Edit) -> None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class EditOutcome:
+    """Changes made, as `AppliedEdit.to_json` returns them, and steps of the history.
+
+    `undo` and `redo` are the numbers of edits that can be undone and redone now.
+    """
+
+    values: tuple[dict[str, Any], ...]
+    undo: int
+    redo: int
+
+
 class EditHistory:
     """Undo and redo stacks of one state's edits."""
 
@@ -147,26 +159,16 @@ class EditHistory:
         self._done: deque[tuple[AppliedEdit, ...]] = deque(maxlen=MAX_STEPS)
         self._undone: deque[tuple[AppliedEdit, ...]] = deque(maxlen=MAX_STEPS)
 
-    @property
-    def undoable(self) -> int:
-        """Number of edits that can be undone."""
-        return len(self._done)
-
-    @property
-    def redoable(self) -> int:
-        """Number of edits that can be redone."""
-        return len(self._undone)
-
-    def apply(self, edits: Iterable[Edit], origin: Origin) -> tuple[AppliedEdit, ...]:
+    def apply(self, edits: Iterable[Edit], origin: Origin) -> EditOutcome:
         """Apply edits as `apply_edits` does; undone edits can no longer be redone."""
         applied = apply_edits(self._state, edits, origin)
         if applied:
             self._done.append(applied)
             self._undone.clear()
-        return applied
+        return self._outcome(applied)
 
-    def undo(self, origin: Origin, *, force: bool = False) -> tuple[AppliedEdit, ...]:
-        """Undo the last edit and return the changes.
+    def undo(self, origin: Origin, *, force: bool = False) -> EditOutcome:
+        """Undo the last edit.
 
         Raises `StateError` without an edit to undo, and, unless `force`, when a key was changed since.
         """
@@ -175,15 +177,18 @@ class EditHistory:
         backwards = [AppliedEdit(change.key, change.new, change.old) for change in reversed(self._done[-1])]
         applied = self._reapply(backwards, origin, force=force)
         self._undone.append(self._done.pop())
-        return applied
+        return self._outcome(applied)
 
-    def redo(self, origin: Origin, *, force: bool = False) -> tuple[AppliedEdit, ...]:
+    def redo(self, origin: Origin, *, force: bool = False) -> EditOutcome:
         """Apply the edit again that was undone last; raise as `undo` does."""
         if not self._undone:
             raise StateError("There is no edit to redo", field="redo")
         applied = self._reapply(self._undone[-1], origin, force=force)
         self._done.append(self._undone.pop())
-        return applied
+        return self._outcome(applied)
+
+    def _outcome(self, applied: tuple[AppliedEdit, ...]) -> EditOutcome:
+        return EditOutcome(tuple(change.to_json() for change in applied), len(self._done), len(self._undone))
 
     def _reapply(self, changes: Iterable[AppliedEdit], origin: Origin, *, force: bool) -> tuple[AppliedEdit, ...]:
         edits = []

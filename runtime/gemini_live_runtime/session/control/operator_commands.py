@@ -18,7 +18,7 @@ from gemini_live_runtime.session.control.preview import Preview, preview_edit, p
 from gemini_live_runtime.session.control.preview_runner import PreviewRunner
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.rules.effects import SendContext
-from gemini_live_runtime.state.edits import AppliedEdit, Edit, EditHistory, read_edits
+from gemini_live_runtime.state.edits import Edit, EditHistory, EditOutcome, read_edits
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.text import redactor
 
@@ -86,8 +86,8 @@ class OperatorCommands:
     # -- state -------------------------------------------------------------------------------------------------------
 
     def _edit(self, order: cmd.EditState, command_id: str) -> None:
-        applied = self._history.apply(self._read(order.edits), _by_hand(order.reason))
-        self._publish(command_id, "edit", applied)
+        outcome = self._history.apply(self._read(order.edits), _by_hand(order.reason))
+        self._publish(command_id, "edit", outcome)
 
     def _undo(self, order: cmd.UndoEdit, command_id: str) -> None:
         self._publish(command_id, "undo", self._history.undo(_by_hand("taken back"), force=order.force))
@@ -95,11 +95,9 @@ class OperatorCommands:
     def _redo(self, order: cmd.RedoEdit, command_id: str) -> None:
         self._publish(command_id, "redo", self._history.redo(_by_hand("made again"), force=order.force))
 
-    def _publish(self, command_id: str, how: Any, applied: tuple[AppliedEdit, ...]) -> None:
-        history = self._history
-        values = tuple(item.to_json() for item in applied)
+    def _publish(self, command_id: str, how: Any, outcome: EditOutcome) -> None:
         self._agent.emit(
-            ev.EditsApplied(command_id=command_id, how=how, values=values, undo=history.undoable, redo=history.redoable)
+            ev.EditsApplied(command_id=command_id, how=how, values=outcome.values, undo=outcome.undo, redo=outcome.redo)
         )
 
     def _read(self, changes: Iterable[Mapping[str, Any]]) -> tuple[Edit, ...]:

@@ -42,10 +42,8 @@ class CoreCommands:
         return state.flush(now)
 
     def _hang_up(self, now: float, order: cmd.HangUp, command_id: str) -> list[Effect]:
-        state = self._state
-        if not state.ended:
-            state.end(order.reason, 0)
-        return state.flush(now)
+        self._state.end(order.reason, 0)
+        return self._state.flush(now)
 
     def _send_text(self, now: float, order: cmd.SendText, command_id: str) -> list[Effect]:
         state, text = self._state, order.text

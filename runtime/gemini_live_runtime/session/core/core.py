@@ -58,8 +58,7 @@ class SessionCore:
 
     def end(self, now: float, reason: str, exit_code: int) -> list[Effect]:
         """End the session."""
-        if not self.state.ended:
-            self.state.end(reason, exit_code)
+        self.state.end(reason, exit_code)
         return self.state.flush(now)
 
     def on_not_sent(self, now: float, send: Send) -> list[Effect]:

@@ -50,9 +50,9 @@ class EndOfAudio:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Drop all audio of generations below `cut_below`.
+    """Drop all audio of generations below `cut_below`: a barge-in cuts playback.
 
-    The performer then calls `SessionCore.cut_performed`.
+    `LiveSession` performs it, then calls `AudioEvents.on_cut` with the samples that were heard.
     """
 
     cut_below: int

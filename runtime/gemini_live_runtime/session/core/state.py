@@ -151,7 +151,9 @@ class CoreState:
         self.facts.owed, self.facts.owed_at = True, now
 
     def end(self, reason: str, exit_code: int) -> None:
-        """End the session; texts that wait are refused."""
+        """End the session, once; texts that wait are refused."""
+        if self.ended:
+            return
         self.ended = True
         self.refuse_queued(f"Not sent, the session ended: {reason}")
         self.out.append(End(reason, exit_code))

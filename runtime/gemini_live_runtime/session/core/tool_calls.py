@@ -69,7 +69,8 @@ class CallLedger:
     def take_open(self) -> list[tuple[str, str]]:
         """Close all open calls and return their ids and names."""
         taken = list(self._open.items())
-        self._open.clear()
+        for waiting in (self._open, self._background, self._cancelled):
+            waiting.clear()
         return taken
 
     def finish(self, call_id: str) -> bool:

@@ -6,8 +6,8 @@ Every event of a session passes here once, on the session's event loop:
 2. The sink stamps the event (sequence, time), keeps and forwards it.
 3. Handlers run in the order of their subscription. One that raises is reported and the others still run.
 
-A handler that publishes an event is suspended while that event's handlers run. So handlers take notes and queue steps;
-what waits, or calls author's code, belongs on the task queue.
+A handler that publishes an event is suspended while that event's handlers run; handlers after it see the nested event
+first. So handlers take notes and queue steps; what waits, or calls author's code, belongs on the task queue.
 """
 
 from __future__ import annotations
