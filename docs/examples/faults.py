@@ -35,5 +35,5 @@ print(Live.builder("desk").instruction("Talk.").repair().voice("Puck").ignored_s
 # - faults.py:18: The phase order leads to payment, which does not exist. Use order, pay.
 # - faults.py:19: The phase pay cannot be reached from order. Add a transition to it, or remove it.
 # - faults.py:18: The phase order allows the tool serve, which does not exist. The tools are pay.
-# - faults.py:18: The phase order needs app:dish, which nothing can fill. Let a tool, an extractor or a preparation write it, or correct the key.
+# - faults.py:18: The phase order needs app:dish, which nothing can fill. Let a tool, an extractor or a preparation write it, declare it with .state(...) if a program does, or correct the key.
 # ['repair has no effect: no phase has needs', 'the embedded server has its own voice, not Puck']

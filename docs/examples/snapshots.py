@@ -23,13 +23,10 @@ with tempfile.TemporaryDirectory() as folder:
     again = State()
     print(restored == snapshot, restored.restore_state(again), again.get("user:name"), again.written_by("user:name"))
 
-    # An id that cannot be a file name never becomes one.
-    try:
-        asyncio.run(store.load("../customer-7"))
-    except Exception as error:
-        print(error)
+    # An id that cannot be a file name never becomes one: it is encoded.
+    print(FsPersistence(folder).path("../customer-7").name)
 
 # Prints:
 # 2027-01-15T08:00:00.000Z {'user:name': 'Ada'}
 # True [] Ada restored customer-7
-# session_id '../customer-7' cannot be used as a file name. Use letters, digits, dots, dashes and underscores, at most 80.
+# _%2E%2E%2Fcustomer-7.json

@@ -193,12 +193,17 @@ def write_private_text(path: Path, text: str, *, sync: bool = False) -> None:
         raise
 
 
+def is_safe_name(name: str) -> bool:
+    """Return True when `name` is safe as one part of a path."""
+    return _SAFE_NAME.fullmatch(name) is not None and ".." not in name
+
+
 def safe_name(name: str, *, field: str = "name") -> str:
     """Return `name` when it is safe as one part of a path, else raise `UsageError`.
 
     Safe are at most 80 letters, digits, `.`, `_`, `-` without `..`, starting with a letter or digit.
     """
-    if not _SAFE_NAME.fullmatch(name) or ".." in name:
+    if not is_safe_name(name):
         raise UsageError(
             f"{field} {name[:60]!r} cannot be used as a file name",
             remedy="Use letters, digits, dots, dashes and underscores, at most 80",

@@ -14,6 +14,7 @@ from gemini_live_runtime import CallbackMode, EventCallbacks, FunctionExtractor,
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
+from gemini_live_runtime.state.reading import ReadOnlyView
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
@@ -106,8 +107,8 @@ EXPECTED: dict[str, Callable[[list[Any]], bool]] = {
     "on_teardown": lambda told: len(told) == 1,
     "before_tool_response": lambda told: [one.name for one in told[0][0]] == ["slow"],
     "on_turn_boundary": lambda told: isinstance(told[0][0], State),
-    "instruction_template": lambda told: isinstance(told[0], State),
-    "instruction_amendment": lambda told: isinstance(told[0], State),
+    "instruction_template": lambda told: isinstance(told[0], ReadOnlyView),
+    "instruction_amendment": lambda told: isinstance(told[0], ReadOnlyView),
 }
 
 
@@ -253,3 +254,22 @@ async def test_sound_of_the_next_answer_is_not_dropped_while_a_listener_is_busy(
     assert heard == [SECOND_OF_SPEECH // 2]
     played = [span for span in t.all(ev.PlaybackHeard) if span.of == t.all(ev.PlaybackDrained)[-1].of]
     assert sum(span.count for span in played) == SECOND_OF_SPEECH // 4
+
+
+async def test_an_interruption_is_told_while_another_listener_still_runs() -> None:
+    told: list[str] = []
+    going = asyncio.Event()
+
+    async def slow(turn: object) -> None:
+        await going.wait()
+        told.append("turn")
+
+    async with talk(agent().on("turn_complete", slow).on("interrupted", lambda: told.append("interrupted"))) as t:
+        await t.turn()
+        await t.says("Well, you see")
+        await t.handle.interrupt()
+        await t.rests()
+        assert told == ["interrupted"]
+        going.set()
+        await t.rests()
+        assert told == ["interrupted", "turn", "turn"]

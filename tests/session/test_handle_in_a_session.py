@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.session.talking import Talk, agent, silence, talk
+from tests.session.talking import Talk, agent, silence, talk, two_phases
 
 from gemini_live_runtime import Delivery, DeliveryConfig, Live, LiveEvent, LiveHandle, Phase, State, StateKey
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, StateError
+from gemini_live_runtime.session.io.loop_calls import LoopCalls
 
 
 async def test_the_program_types_for_the_user() -> None:
@@ -283,3 +285,107 @@ async def test_a_session_is_not_quiet_while_the_model_owes_what_it_was_prompted_
         await t.ends()
         await t.passes(0.5)
         assert waiting.done()
+
+
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+async def on_a_thread(t: Talk, use: Callable[[LiveHandle], object]) -> object:
+    """Call `use` on a thread while the session's loop runs."""
+    return await asyncio.to_thread(use, t.handle)
+
+
+async def test_the_handle_may_be_used_from_any_thread() -> None:
+    async with talk(agent(), mode="text") as t:
+        await on_a_thread(t, lambda handle: handle.send_context("It rains."))
+        await on_a_thread(t, lambda handle: handle.prompt())
+        await t.rests()
+        assert t.wire == [("model context", "It rains."), ("prompt",)]
+
+
+async def test_an_error_on_another_thread_is_that_of_the_method() -> None:
+    async with talk(agent()) as t:
+        with pytest.raises(AgentError, match="no phases"):
+            await on_a_thread(t, lambda handle: handle.transition_to("moon"))
+
+
+async def test_another_threads_own_loop_may_await_the_handle() -> None:
+    async with talk(agent(), mode="text") as t:
+        await on_a_thread(t, lambda handle: asyncio.run(handle.send_text("hello")))
+        await t.rests()
+        assert t.wire == [("text", "hello")]
+
+
+def test_a_handle_whose_session_is_over_says_so_on_other_threads() -> None:
+    calls = asyncio.new_event_loop()
+    of_thread = LoopCalls(calls)
+    calls.close()
+    with pytest.raises(GeminiLiveError, match="has ended"):
+        of_thread.call(lambda: None)
+
+
+async def test_a_tool_on_a_thread_may_prompt_the_model() -> None:
+    held: list[LiveHandle] = []
+
+    def remind(minutes: int) -> str:
+        """Remind the user.
+
+        Args:
+            minutes: Minutes from now.
+        """
+        held[0].send_context("A reminder is set.")
+        return "done"
+
+    async with talk(agent().tools(remind)) as t:
+        held.append(t.handle)
+        await t.calls("remind", minutes=5)
+        await t.stage.sink.until(ev.ToolFinished)
+        await t.rests()
+        assert t.sent("answer")[0][2] == {"output": "done"}
+        assert ("model context", "A reminder is set.") in t.wire
+
+
+# -- prompts and quiet -------------------------------------------------------------------------------------------------
+
+
+async def test_a_prompt_waits_for_the_end_of_an_answer_without_sound_and_quiet_for_the_prompts() -> None:
+    async with talk(agent(), mode="text") as t:
+        await t.types("hello")
+        await t.says("fine")
+        t.handle.prompt()
+        quiet = asyncio.create_task(t.handle.until_quiet())
+        await t.passes(1)
+        assert (t.sent("prompt"), quiet.done()) == ([], False)
+        await t.ends()
+        await t.passes(1)
+        assert (t.sent("prompt"), quiet.done()) == ([("prompt",)], False)
+        await t.says("There is more.")
+        await t.ends()
+        await t.passes(1)
+        assert quiet.done()
+
+
+async def test_the_last_status_is_the_sessions_though_a_listener_changed_it_on_the_way() -> None:
+    async with talk(agent(), mode="text") as t:
+        await t.types("hello")
+        await t.says("fine")
+        t.handle.prompt()
+        await t.ends()
+        shown = t.all(ev.SessionState)[-1]
+        assert (shown.word, shown.reason) == t.stage.core.state.word
+
+
+async def test_an_interrupted_answer_that_was_read_is_kept_whole() -> None:
+    async with talk(agent(), mode="text") as t:
+        await t.types("hello")
+        await t.says("Once upon a time")
+        await t.types("stop")
+        (cut,) = t.all(ev.TurnInterrupted)
+        assert (cut.heard_text, cut.unheard_text) == ("Once upon a time", "")
+
+
+async def test_leaving_a_terminal_phase_is_an_error_of_the_caller() -> None:
+    async with talk(agent().phase(*two_phases(True))) as t:
+        await t.turn()
+        with pytest.raises(AgentError, match="terminal"):
+            t.handle.transition_to("first")

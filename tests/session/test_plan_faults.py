@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
 import pytest
 from tests.session.talking import agent, talk
 
@@ -12,10 +16,12 @@ from gemini_live_runtime import (
     Live,
     Phase,
     ReactorRule,
+    State,
     StateKey,
     SteeringMode,
     SustainedDetector,
     TemporalPattern,
+    ToolContext,
     Transition,
     TransitionPhase,
     TurnCountDetector,
@@ -24,7 +30,11 @@ from gemini_live_runtime import (
     key,
     tool,
 )
-from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.engine.assemble import make_session
+from gemini_live_runtime.engine.host import in_process
+from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.errors import AgentError, StateError
 from gemini_live_runtime.session.definition.definition import TurnTaking
 
 
@@ -172,3 +182,97 @@ def test_a_phase_that_only_code_goes_to_is_none_nobody_gets_to() -> None:
     way_out = Transition("end", called_ok("ping"))
     phases = (Phase("a", "A.", transitions=way_out), Phase("apart", "Apart.", transitions=way_out), END)
     assert agent().tools(ping).phase(*phases).rule(ReactorRule("go", go)).plan().name
+
+
+# -- warnings and options ----------------------------------------------------------------------------------------------
+
+
+class Taking(Enum):
+    """Options that a program keeps in an enumeration of its own."""
+
+    CLIENT = "client"
+    RECONNECT = "reconnect"
+
+
+def remember(name: str, value: str, context: ToolContext) -> str:
+    """Remember a value.
+
+    Args:
+        name: Its name.
+        value: The value.
+    """
+    context.state.scope("a" + "pp").set(name, value)
+    return "ok"
+
+
+def asking(*tools: Any) -> Live:
+    return agent().tools(*tools).phase(Phase("a", "A.", needs="app:room", transitions=TO_END), END)
+
+
+def test_a_need_that_computed_keys_may_fill_is_a_warning() -> None:
+    (warning,) = asking(ping, remember).plan().warnings()
+    assert "needs app:room, which nothing seems to fill" in warning
+    assert ".state(...)" in warning
+
+
+def test_a_need_that_a_program_fills_is_declared() -> None:
+    assert asking(ping).state(StateKey("app:room", str)).plan().warnings() == []
+
+
+def test_a_tool_that_says_nothing_of_itself_is_a_warning() -> None:
+    def book(day, count: int = 1):  # type: ignore[no-untyped-def]
+        return day
+
+    warnings = agent().tools(book).plan().warnings()
+    assert ["no docstring" in warnings[0], "day of the tool book has no annotation" in warnings[1]] == [True, True]
+    assert len(warnings) == 2
+
+
+async def test_warnings_are_notices_of_a_session(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from gemini_live_runtime import Live\n"
+        "def book(day): return day\n"
+        "agent = Live.builder('mine').instruction('Be brief.').tools(book)\n"
+    )
+    spec = EngineSpec(session_id="s1", agent=f"{file}:agent", backend="local", record="off", audio="none", fast=True)
+    engine = in_process(spec, make_session)
+    notices: list[str] = []
+    while not notices:
+        message = await engine.link.receive()
+        if isinstance(message, ev.Event) and isinstance(message.payload, ev.Notice):
+            notices.append(message.payload.text)
+    assert "no docstring" in notices[0]
+    assert await engine.hang_up("done") == 0
+
+
+@pytest.mark.parametrize(
+    ("by_text", "by_member"),
+    [
+        (agent().steering("hybrid"), agent().steering(SteeringMode.HYBRID)),
+        (agent().steering("CONTEXT-INJECTION"), agent().steering(SteeringMode.CONTEXT_INJECTION)),
+        (agent().steering("hybrid", "deferred"), agent().steering(SteeringMode.HYBRID, ContextDelivery.DEFERRED)),
+        (agent().turn_taking("client"), agent().turn_taking(Taking.CLIENT)),
+        (agent().instruction_route("reconnect"), agent().instruction_route(Taking.RECONNECT)),
+    ],
+)
+def test_an_option_is_a_text_or_a_member(by_text: Live, by_member: Live) -> None:
+    for name in ("steering", "context_delivery", "turn_taking", "instruction_route"):
+        assert getattr(by_text.plan().definition, name) is getattr(by_member.plan().definition, name)
+
+
+def test_a_text_that_is_no_option_is_refused_with_those_there_are() -> None:
+    with pytest.raises(AgentError, match=r"HYBRID"):
+        agent().steering("hybird").plan()
+
+
+@pytest.mark.parametrize(
+    "value", [10**5000, -(10**400), [10**5000], {"a": 10**400}], ids=["long", "negative", "list", "object"]
+)
+def test_a_number_that_no_event_can_hold_is_refused(value: Any) -> None:
+    with pytest.raises(AgentError, match="more than 308 digits"):
+        agent().state(values={"app:n": value}).plan()
+    state = State()
+    with pytest.raises(StateError, match="more than 308 digits"):
+        state.set("app:n", value)
+    state.set("app:n", 10**300)

@@ -94,7 +94,7 @@ async def test_deferred_context_goes_out_just_before_the_users_next_input() -> N
         await goes_on(t)
         assert t.wire == []
         await t.types("and now?")
-        assert t.wire == [("model context", "One."), ("model context", "Two."), ("text", "and now?")]
+        assert t.wire == [("model context", "Two."), ("text", "and now?")]
     assert [sent.queued for sent in t.all(ev.ContextSent) if "Two." in sent.texts] == [True, False]
 
 
@@ -103,7 +103,7 @@ async def test_a_prompt_takes_the_context_that_waits_with_it() -> None:
 
     async with talk(of) as t:
         await goes_on(t)
-        assert t.wire == [("model context", "One."), ("model context", "Two."), ("prompt",)]
+        assert t.wire == [("model context", "Two."), ("prompt",)]
 
 
 async def test_an_amendment_is_added_and_taken_back_when_it_ends() -> None:
@@ -332,3 +332,14 @@ async def test_the_wire_sees_instruction_then_context_then_the_prompt() -> None:
             ("model context", "They want it."),
             ("prompt",),
         ]
+
+
+async def test_of_deferred_texts_only_those_that_still_apply_are_sent() -> None:
+    of = phased().steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)
+    async with talk(of) as t:
+        await t.writes(angry=True)
+        await t.turn()
+        await t.writes(angry=False)
+        await t.turn()
+        await t.types("well")
+        assert t.wire == [("model context", "One."), ("text", "well")]

@@ -363,3 +363,32 @@ async def test_a_tool_may_set_a_background_agent_to_work() -> None:
         await t.calls("look_up")
         assert t.state["bg:clerk:result"] == "Ada is on the list"
     assert [done.ok for done in t.all(ev.AgentFinished)] == [True]
+
+
+async def test_a_missing_key_reaches_the_model_without_quotes() -> None:
+    def book(day: str) -> str:
+        """Book a day.
+
+        Args:
+            day: The day.
+        """
+        raise KeyError("There is no room on monday")
+
+    async with talk(agent().tools(book)) as t:
+        await t.calls("book", day="monday")
+        assert t.sent("answer")[0][2] == {"error": "There is no room on monday"}
+
+
+async def test_numbers_that_json_lacks_are_null_for_the_model_and_logged_by_place() -> None:
+    def weigh(item: str) -> dict[str, Any]:
+        """Weigh an item.
+
+        Args:
+            item: The item.
+        """
+        return {"kg": float("nan"), "all": [1.5, float("inf")]}
+
+    async with talk(agent().tools(weigh)) as t:
+        await t.calls("weigh", item="egg")
+        assert t.sent("answer")[0][2] == {"kg": None, "all": [1.5, None]}
+        assert any("result.kg, result.all[1]" in log.text for log in t.all(ev.Log))

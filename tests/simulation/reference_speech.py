@@ -127,6 +127,10 @@ class Words(Rule):
         self.gens: defaultdict[int, set[int]] = defaultdict(set)
         self.said: defaultdict[int, str] = defaultdict(str)
         """Words of the model by generation."""
+        self.spoken: set[int] = set()
+        """Generations with a transcript of speech."""
+        self.reading = False
+        """True in text mode, where the user reads."""
         self.turn_of: dict[int, int] = {}
         self.latest: dict[int, int] = {}
         """The turn that went on when a turn's first words came."""
@@ -148,6 +152,8 @@ class Words(Rule):
                 self._told(event, data)
             case "text.sent":
                 self.user[event["turn"]] += data["text"]
+            case "control.changed":
+                self.reading = data["mode"] == "text"
             case "turn.interrupted":
                 self._interrupted(event, data)
 
@@ -177,6 +183,8 @@ class Words(Rule):
             self.latest.setdefault(turn, self.turns.number)
             self.gens[turn].add(gen)
             self.said[gen] += data["text"]
+            if data["channel"] == "speech":
+                self.spoken.add(gen)
 
     def _interrupted(self, event: dict[str, Any], data: dict[str, Any]) -> None:
         gen, heard, unheard = event["gen"], data["heard_text"], data["unheard_text"]
@@ -187,7 +195,9 @@ class Words(Rule):
             self.check(len(heard) <= len(self.said[gen]) * share + 1e-9, f"{heard!r} is more than was heard")
             self.check(share < 1 or not unheard, f"{unheard!r} was heard")
         else:
-            self.check(not heard, f"{heard!r} was heard without a sound")
+            read = self.reading or gen not in self.spoken
+            self.check(not heard or read, f"{heard!r} was heard without a sound")
+            self.check(not unheard or not read, f"{unheard!r} was read and counts as unheard")
         self.cuts[event["turn"]].append((gen, heard))
 
     def end(self, facts: dict[str, Any]) -> None:

@@ -234,7 +234,7 @@ class ExtractionRunner:
     def _succeeded(self, request: ExtractionRequest, found: ExtractedFields, began: float) -> None:
         name = request.extractor.name
         try:
-            decisions = promote(found.fields, request.extractor.promotions, self._state, name)
+            decisions = promote(found.fields, request.extractor.promotions, self._state, name, request.of_turn)
             with self._state.transaction() as transaction:
                 with self._state.writing_as(Origin("extractor", name, "its whole result")):
                     transaction.set(f"{EXTRACTED}{name}", found.fields)

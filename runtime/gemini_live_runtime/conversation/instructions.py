@@ -6,7 +6,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from gemini_live_runtime.conversation.needs import is_filled
 from gemini_live_runtime.errors import AgentError, caller_place
@@ -17,6 +17,7 @@ from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term
 
 TextOf: TypeAlias = Callable[[State], str | None]
+"""A function that gets a read-only view of the state."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +159,7 @@ def to_guard(value: GuardLike, what: str, place: str) -> Guard:
 def _text(function: TextOf, state: State, what: str, place: str) -> str:
     name = function_name(function)
     try:
-        text = function(state)
+        text = function(cast("State", state.read_only()))
     except (Exception, SystemExit) as error:
         raise AgentError(f"{what} {name}{in_brackets(place)} failed: {type(error).__name__}: {error}") from error
     if text is None:

@@ -58,7 +58,7 @@ def check_phases(
     if tools is not None:
         faults += _tools(phases, tools)
     if producers is not None:
-        faults += _unfillable_needs(phases, {*producers, *state_keys})
+        faults += unfillable_needs(phases, {*producers, *state_keys})
     faults += _unconditional_cycles(phases)
     return faults
 
@@ -172,7 +172,8 @@ def _tools(phases: tuple[Phase, ...], tools: Collection[str]) -> Iterator[Fault]
                     yield Fault(text, place, f"The tools are {known}")
 
 
-def _unfillable_needs(phases: tuple[Phase, ...], written: set[str]) -> Iterator[Fault]:
+def unfillable_needs(phases: tuple[Phase, ...], written: set[str]) -> Iterator[Fault]:
+    """Yield a fault for each needed key that is neither `written` nor filled by the phases."""
     for phase in phases:
         written.update(key for preparation in phase.preparations for key in preparation.produces)
         written.update(phase.presented_keys)
@@ -186,7 +187,8 @@ def _unfillable_needs(phases: tuple[Phase, ...], written: set[str]) -> Iterator[
                 yield Fault(
                     f"The phase {phase.name} {verb} {key}, which nothing can fill",
                     phase.defined_at,
-                    "Let a tool, an extractor or a preparation write it, or correct the key",
+                    "Let a tool, an extractor or a preparation write it, declare it with .state(...) if a program "
+                    "does, or correct the key",
                 )
 
 

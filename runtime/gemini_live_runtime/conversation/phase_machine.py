@@ -221,8 +221,13 @@ class PhaseMachine:
             raise AgentError(f"The conversation begins with {self.initial}, not {target}", field="phase", value=target)
         if old is new:
             raise AgentError(f"The conversation is in phase {target} already", field="phase", value=target)
-        if old is not None and old.terminal and not by_operator:
-            raise AgentError(f"The phase {old.name} is terminal and cannot be left", field="phase", value=target)
+        if not by_operator:
+            self.check_leavable(target)
+
+    def check_leavable(self, target: str) -> None:
+        """Raise `AgentError` when the current phase is terminal, so that `target` cannot be entered."""
+        if self.entered and self.current_phase.terminal:
+            raise AgentError(f"The phase {self.current} is terminal and cannot be left", field="phase", value=target)
 
     def check_known(self, name: str) -> None:
         """Raise `AgentError` for a phase that the agent does not have."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as _field
 from enum import Enum
-from typing import Any
+from typing import Any, cast
 
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
@@ -20,6 +20,7 @@ from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.mutations import Origin
+from gemini_live_runtime.state.reading import Readable
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term, key
@@ -37,15 +38,19 @@ class MergePolicy(Enum):
 
 
 Accept = Callable[[Any, State], Any]
-"""A condition on (value, state)."""
+"""A condition on (value, state); the state can only be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Condition:
-    """A condition with the reason for a refusal."""
+    """A condition with the reason for a refusal.
 
-    holds: Accept
+    A `concept` has to be presented before the turn that was read.
+    """
+
+    holds: Callable[[Any, Readable], Any]
     refusal: str
+    concept: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,16 +124,23 @@ class FieldPromotion:
             added = _Condition(lambda _, state: guard.holds(state), f"not met: {guard.text}")
         else:
             _check_arity(self.field, condition)
-            added = _Condition(condition, f"{function_name(condition)} returned false")
+            accept = condition
+            added = _Condition(
+                lambda value, state: accept(value, cast("State", state.read_only())),
+                f"{function_name(condition)} returned false",
+            )
         return replace(self, conditions=(*self.conditions, added))
 
     def after_presented(self, concept: str) -> FieldPromotion:
-        """Write only once `session:presented:<concept>` is true.
+        """Write only what was said after `session:presented:<concept>` became true.
 
-        A user cannot agree to something before it was presented.
+        A user cannot agree to something before it was presented: an extraction of turn 1 that ends after a
+        presentation in that turn or a later one is refused.
         """
         presented = key(f"{PRESENTED}{concept}").is_true()
-        condition = _Condition(lambda _, state: presented.holds(state), f"{concept} was not presented yet")
+        condition = _Condition(
+            lambda _, state: presented.holds(state), f"{concept} was not presented yet", concept=concept
+        )
         return replace(self, conditions=(*self.conditions, condition))
 
 
@@ -145,16 +157,21 @@ class PromotionDecision:
 
 
 def promote(
-    result: Mapping[str, Any], rules: Sequence[FieldPromotion], state: State, extractor: str
+    result: Mapping[str, Any],
+    rules: Sequence[FieldPromotion],
+    state: State,
+    extractor: str,
+    of_turn: int | None = None,
 ) -> list[PromotionDecision]:
     """Apply `rules` to an extracted object of JSON values and return the decisions.
 
+    `of_turn` is the last turn that was read; presentations in it or after it do not count. None counts all of them.
     It writes nothing. An absent field gives no decision; null never erases a value. Rules see the fields that earlier
     ones accepted. Without any rule, each field goes to `app:<field>`, over any value.
     """
     trial = state.fork()
     rules = rules or [FieldPromotion.overwrite(name) for name in result]
-    return [_decide(result[rule.field], rule, trial, extractor) for rule in rules if rule.field in result]
+    return [_decide(result[rule.field], rule, trial, extractor, of_turn) for rule in rules if rule.field in result]
 
 
 def apply_decisions(decisions: Sequence[PromotionDecision], state: State) -> None:
@@ -166,12 +183,12 @@ def apply_decisions(decisions: Sequence[PromotionDecision], state: State) -> Non
                     transaction.set(decision.key, decision.value)
 
 
-def _has_words(value: Any, _: State) -> bool:
+def _has_words(value: Any, _: Readable) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str) -> PromotionDecision:
-    reason = _refusal(value, rule, trial)
+def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str, of_turn: int | None) -> PromotionDecision:
+    reason = _refusal(value, rule, trial, of_turn)
     accepted = not reason
     if accepted:
         # Read before the write, which the reason compares with.
@@ -194,13 +211,15 @@ def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str) -> P
     return PromotionDecision(rule.field, rule.key, value, accepted, reason, extractor)
 
 
-def _refusal(value: Any, rule: FieldPromotion, trial: State) -> str:
+def _refusal(value: Any, rule: FieldPromotion, trial: State, of_turn: int | None) -> str:
     if value is None:
         return "it is null"
     for condition in rule.conditions:
         try:
             if not condition.holds(value, trial):
                 return condition.refusal
+            if condition.concept and _is_presented_since(condition.concept, trial, of_turn):
+                return f"{condition.concept} was presented only after what was said in turn {of_turn}"
         except GuardError as error:
             return sanitise_line(str(error), MAX_REASON)
         except (Exception, SystemExit) as error:
@@ -208,6 +227,12 @@ def _refusal(value: Any, rule: FieldPromotion, trial: State) -> str:
     if rule.merge is MergePolicy.KEEP_KNOWN and trial.contains(rule.key) and trial.get_raw(rule.key) is not None:
         return f"{rule.key} is known already"
     return ""
+
+
+def _is_presented_since(concept: str, state: State, turn: int | None) -> bool:
+    """Return True when the mark of `concept` was set in `turn` or later."""
+    mark = state.evidence(f"{PRESENTED}{concept}")
+    return turn is not None and mark is not None and mark.turn >= turn
 
 
 def _check_arity(name: str, condition: Accept) -> None:

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+CALLED_OFF = "[No longer applies] "
+"""Prefix of a text that was sent as context and has ended."""
+
 
 class SteeringMode(StrEnum):
     """Route by which phases and modifiers reach the model."""
@@ -79,6 +82,8 @@ class SteeringOutput:
     context: tuple[str, ...] = ()
     prompt: bool = False
     reasons: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    """For each context the kind that a newer one of it replaces: `phase`, `tools`, `nudge`, or "" for none."""
     sent: _SentState = field(default_factory=_SentState, repr=False, compare=False)
     """State after sending, for `Steering.confirm`."""
 
@@ -117,15 +122,17 @@ class Steering:
         if to_send:
             reasons.append(self._why(now))
         context: list[str] = []
-        for line, reason in (
-            (tool_advisory(now.tools) if now.tools != sent.tools else "", "tools changed"),
-            (now.nudge if now.nudge != sent.nudge else "", "repair"),
-            *((line, "modifier changed") for line in self._new_modifiers(now)),
-            (_change(in_context, sent.phase), self._why(now)),
-            *((line, "phase entered") for line in now.on_enter),
+        topics: list[str] = []
+        for line, reason, topic in (
+            (tool_advisory(now.tools) if now.tools != sent.tools else "", "tools changed", "tools"),
+            (now.nudge if now.nudge != sent.nudge else "", "repair", "nudge"),
+            *((line, "modifier changed", "") for line in self._changed_modifiers(now)),
+            (_change(in_context, sent.phase), self._why(now), "phase"),
+            *((line, "phase entered", "") for line in now.on_enter),
         ):
             if line:
                 context.append(line)
+                topics.append(topic)
                 reasons.append(reason)
         if now.prompt:
             reasons.append("model prompted")
@@ -143,6 +150,7 @@ class Steering:
             tuple(context),
             now.prompt,
             tuple(dict.fromkeys(reasons)),
+            tuple(topics),
             sent if after == sent else after,
         )
 
@@ -201,10 +209,16 @@ class Steering:
             return ""
         return now.template or _joined(now.phase, now.amendment)
 
-    def _new_modifiers(self, now: SteeringInput) -> tuple[str, ...]:
+    def _changed_modifiers(self, now: SteeringInput) -> tuple[str, ...]:
+        """Return the modifiers that apply since the last time, after calling off those that ended."""
         if self.mode is SteeringMode.INSTRUCTION_UPDATE:
             return ()
-        return tuple(text for text in dict.fromkeys(now.modifiers) if text not in self._sent.modifiers)
+        sent = self._sent.modifiers
+        new = tuple(text for text in dict.fromkeys(now.modifiers) if text not in sent)
+        # A newer value of the same label replaces the older one by itself.
+        replaced = {_label(text) for text in new} - {""}
+        ended = (text for text in sent if text not in now.modifiers and _label(text) not in replaced)
+        return (*(_change("", text) for text in ended), *new)
 
     def _why(self, now: SteeringInput) -> str:
         sent = self._sent
@@ -223,6 +237,12 @@ def _joined(*parts: str | None) -> str:
     return "\n\n".join(part for part in parts if part and part.strip())
 
 
+def _label(modifier: str) -> str:
+    """Return `[Context` of `[Context: plan="gold"]`, or "" for other texts."""
+    label, colon, _ = modifier.partition(":")
+    return label if colon and label.startswith("[") else ""
+
+
 def tool_advisory(tools: tuple[str, ...] | None) -> str:
     """Return the line that names the tools which may be used now; None is all."""
     if tools is None:
@@ -236,4 +256,4 @@ def _change(now: str, sent: str) -> str:
     if now == sent:
         return ""
     # The model cannot forget a text that was sent; it can be told to ignore it.
-    return now or f"[No longer applies] {sent}"
+    return now or f"{CALLED_OFF}{sent}"

@@ -127,6 +127,7 @@ def session_of(
         return Opening(url=redacted_url(endpoint.url), connect=connected, deaf=deaf)
 
     notices: list[ev.Payload] = [ev.Notice(level="warning", code="credential", text=text) for text in backend.warnings]
+    notices += [ev.Notice(level="warning", code="agent", text=text) for text in plan.warnings()]
     notices += [
         ev.Log(source="engine", level="debug", text=f"Ignored: {text}")
         for text in plan.ignored_settings(model, vertex=spec.backend == "vertex")

@@ -426,7 +426,11 @@ class Orchestrator:
         put, call = self.agent.queue.put, self.pipeline.call_listeners
         match event.payload:
             case ev.TurnInterrupted():
-                put("interrupted", lambda: call("on_interrupted"))
+                if self.checkpoints.gate.held:
+                    put("interrupted", lambda: call("on_interrupted"))
+                else:
+                    # At once: a listener that stops a program's playback must not wait for steps that run.
+                    self.callbacks.start("on_interrupted")
             case ev.GenerationCompleted():
                 put("generation complete", self.pipeline.complete_generation)
             case ev.ConnectionGoAway(time_left_s=time_left_s):

@@ -320,7 +320,7 @@ class Function(Guard):
     def holds(self, reader: Reader, /) -> bool:
         """Return the truth of its result; raise `GuardError` naming it when it raises."""
         try:
-            return bool(self.function(reader))
+            return bool(self.function(reader.read_only()))
         except (Exception, SystemExit) as error:
             raise GuardError(f"The guard {self._text} failed: {type(error).__name__}: {error}") from error
 

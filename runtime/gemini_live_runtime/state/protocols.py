@@ -16,6 +16,10 @@ class Reader(Protocol):
         """Return the last writer in a few words, or "" when it is unknown."""
         ...
 
+    def read_only(self) -> Reader:
+        """Return a view for code that decides: its writes raise `StateError`."""
+        ...
+
     def record_reads(self) -> RecordingReader:
         """Return a read-only view that records the keys read through it."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, TypeAlias, TypeVar, overload
 
@@ -93,6 +93,10 @@ class Readable:
         """Number of the current turn."""
         raise NotImplementedError
 
+    def read_only(self) -> ReadOnlyView:
+        """Return a view for code that decides: it reads, and its writes raise `StateError`."""
+        return ReadOnlyView(self)
+
     def record_reads(self) -> ReadRecorder:
         """Return a read-only view that records the keys read through it."""
         return ReadRecorder(self)
@@ -166,6 +170,25 @@ class Readable:
         """Raise `StateError`: only a `State` can be written."""
         raise _read_only(key)
 
+    def modify(self, key: str | Term, default: Any, change: Callable[[Any], Any]) -> Any:
+        """Raise `StateError`: only a `State` can be written."""
+        raise _read_only(key)
+
+    def clear_scope(self, scope: str) -> list[str]:
+        """Raise `StateError`: only a `State` can be written."""
+        raise _read_only(f"{scope}:")
+
+    def transaction(self) -> Any:
+        """Raise `StateError`: only a `State` can be written."""
+        raise _read_only("State")
+
+    def __setitem__(self, key: str | Term, value: Any) -> None:
+        self.set(key, value)
+
+    def __delitem__(self, key: str | Term) -> None:
+        if self.remove(key) is MISSING:
+            raise NotSetError(key.key if isinstance(key, Term) else key)
+
     def scope(self, name: str) -> ScopeView:
         """Return a view of a scope; raise `StateError` for an unknown one."""
         if name not in SCOPES:
@@ -208,23 +231,17 @@ class Readable:
         return ScopeView(self, "derived")
 
 
-class ReadRecorder(Readable):
-    """A read-only view of a state that records the keys read through it.
+class ReadOnlyView(Readable):
+    """A view of a state that cannot be written: writing raises `StateError`."""
 
-    They are in the order of their first reading. Listing keys counts as reading each of them. Writing raises
-    `StateError`.
-    """
-
-    __slots__ = ("_keys", "_state")
+    __slots__ = ("_state",)
 
     def __init__(self, state: Readable) -> None:
         self._state = state
-        self._keys: dict[str, None] = {}
 
-    @property
-    def keys_read(self) -> tuple[str, ...]:
-        """Keys in the order of their first reading."""
-        return tuple(self._keys)
+    def read_only(self) -> ReadOnlyView:
+        """Return the view itself."""
+        return self
 
     @property
     def turn_number(self) -> int:
@@ -237,13 +254,39 @@ class ReadRecorder(Readable):
         return self._state.declared
 
     def get_raw(self, key: str, /) -> Any:
-        """Return the value or `MISSING`, and record the key."""
-        self._keys[key] = None
+        """Return the value or `MISSING`."""
         return self._state.get_raw(key)
 
     def written_by(self, key: str, /) -> str:
         """Return the last writer in a few words."""
         return self._state.written_by(key)
+
+    def own_keys(self) -> KeySet:
+        """Return every key that has a value of its own."""
+        return self._state.own_keys()
+
+
+class ReadRecorder(ReadOnlyView):
+    """A read-only view of a state that records the keys read through it.
+
+    They are in the order of their first reading. Listing keys counts as reading each of them.
+    """
+
+    __slots__ = ("_keys",)
+
+    def __init__(self, state: Readable) -> None:
+        super().__init__(state)
+        self._keys: dict[str, None] = {}
+
+    @property
+    def keys_read(self) -> tuple[str, ...]:
+        """Keys in the order of their first reading."""
+        return tuple(self._keys)
+
+    def get_raw(self, key: str, /) -> Any:
+        """Return the value or `MISSING`, and record the key."""
+        self._keys[key] = None
+        return self._state.get_raw(key)
 
     def own_keys(self) -> KeySet:
         """Return every key that has a value of its own, and record them all."""

@@ -25,7 +25,7 @@ from gemini_live_runtime.state.mutations import Changes, Mutation, MutationRecor
 from gemini_live_runtime.state.reading import KeySet, Readable
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
-from gemini_live_runtime.state.values import ALWAYS_JSON, IMMUTABLE, MISSING, copy_value, to_json
+from gemini_live_runtime.state.values import IMMUTABLE, MAX_INT, MISSING, PLAIN, copy_value, to_json
 
 T = TypeVar("T")
 
@@ -160,7 +160,12 @@ class State(Readable):
         cannot hold.
         """
         kind = type(value)
-        if type(key) is not str or kind not in ALWAYS_JSON or key in self._slow_keys:
+        if (
+            type(key) is not str
+            or kind not in PLAIN
+            or key in self._slow_keys
+            or (kind is int and not -MAX_INT <= value <= MAX_INT)
+        ):
             key, value = self._prepare(key, value)
             kind = type(value)
         lock = self._lock
@@ -170,7 +175,7 @@ class State(Readable):
             old = self._data.get(key, MISSING)
             # Python's 1 == True == 1.0: only values of one type can be the same here.
             if type(old) is kind:
-                if old == value if kind in ALWAYS_JSON else same_value(old, value):
+                if old == value if kind in PLAIN else same_value(old, value):
                     return
             elif old is MISSING:
                 # A stored key has been checked when it was first written.
@@ -230,7 +235,7 @@ class State(Readable):
     def set_derived(self, name: str, value: Any) -> bool:
         """Write `derived:name` for the computed registry; return True when it changed."""
         key = f"derived:{name}"
-        value = value if type(value) in ALWAYS_JSON else to_json(key, value)
+        value = to_json(key, value)
         with self._lock:
             return self._write(key, value)
 

@@ -35,8 +35,11 @@ MISSING: Final = _Missing()
 IMMUTABLE: Final = frozenset((str, int, bool, float, type(None)))
 """Types of JSON values that need no copying."""
 
-ALWAYS_JSON: Final = frozenset((str, int, bool, type(None)))
-"""Types whose every value is JSON; a float may be infinite or not a number."""
+PLAIN: Final = frozenset((str, int, bool, type(None)))
+"""Types whose values are JSON, integers up to `MAX_INT`; a float may be infinite or not a number."""
+
+MAX_INT: Final = 10**308
+"""Largest integer, about that of floats: Python refuses to write integers of more than 4,300 digits."""
 
 
 def copy_value(value: Any) -> Any:
@@ -62,7 +65,11 @@ def to_json(key: str, value: Any, depth: int = 0) -> Any:
     objects.
     """
     kind = type(value)
-    if kind in ALWAYS_JSON:
+    if kind is int:
+        if -MAX_INT <= value <= MAX_INT:
+            return value
+        raise StateError(f"{key} is a number of more than 308 digits", remedy="Store it as a text", field=key)
+    if kind in PLAIN:
         return value
     if kind is float:
         if isfinite(value):

@@ -21,7 +21,7 @@ from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
 from gemini_live_runtime.tools.context import Agents
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
-from gemini_live_runtime.tools.results import Outcome, Status, ToolCall, as_object, error_outcome, outcome
+from gemini_live_runtime.tools.results import Outcome, Status, ToolCall, error_outcome, outcome, result_outcome
 from gemini_live_runtime.tools.running import RunningCall, RunningCalls
 
 __all__ = ["MAX_BACKGROUND", "MAX_CONCURRENT", "Outcome", "Status", "ToolCall", "ToolDispatcher"]
@@ -146,15 +146,13 @@ class ToolDispatcher:
         try:
             with writing_as(Origin("tool", declared.name)):
                 bound = declared.bind(call.args, context)
-                result = as_object(await _call(declared.function, bound, declared.timeout_s))
+                return result_outcome(call, await _call(declared.function, bound, declared.timeout_s))
         except BadArguments as error:
             return outcome(call, "refused", {"error": str(error)}, str(error))
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # not only Exception: the model waits for an answer
             return error_outcome(call, error)
-        # The Live API documents an object with `error` as the way to report failure.
-        return outcome(call, "error" if result.get("error") else "ok", result)
 
     def _notifier(self, name: str) -> Callable[[str], None]:
         """Return a thread-safe function that sends a tool's message to the operator."""

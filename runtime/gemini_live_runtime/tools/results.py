@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
 Status = Literal["ok", "error", "timeout", "cancelled", "refused"]
 
-_ANY: TypeAdapter[Any] = TypeAdapter(Any)
+# pydantic would turn NaN into null by itself, unseen.
+_ANY: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +58,49 @@ def outcome(call: ToolCall, status: Status, result: dict[str, Any], cause: str =
 def error_outcome(call: ToolCall, error: BaseException) -> Outcome:
     """Return the outcome of a call whose tool raised."""
     text = f"it called sys.exit({error})" if isinstance(error, SystemExit) else str(error)
+    if isinstance(error, KeyError) and len(error.args) == 1:
+        # str() of a KeyError is its argument in quotes.
+        text = str(error.args[0])
     trace = "".join(traceback.format_exception(error))
     return outcome(call, "error", {"error": text or type(error).__name__}, f"{type(error).__name__}: {error}", trace)
 
 
-def as_object(value: Any) -> dict[str, Any]:
+def result_outcome(call: ToolCall, value: Any) -> Outcome:
+    """Return the outcome of a call whose tool returned `value`; raise as `as_object` does.
+
+    Its cause names the numbers that became null.
+    """
+    nulls: list[str] = []
+    result = as_object(value, nulls)
+    cause = f"JSON has no NaN and no infinity, so these became null: {', '.join(nulls[:10])}" if nulls else ""
+    # The Live API documents an object with `error` as the way to report failure.
+    return outcome(call, "error" if result.get("error") else "ok", result, cause)
+
+
+def as_object(value: Any, nulls: list[str] | None = None) -> dict[str, Any]:
     """Return a tool's return value as a JSON object.
 
     A mapping, a dataclass or a pydantic model becomes the object itself, any other value its `output`. NaN and
-    infinities become null. Raises `TypeError` for a value that JSON cannot hold.
+    infinities become null; their places are added to `nulls`. Raises `TypeError` for a value that JSON cannot hold.
     """
+    nulls = [] if nulls is None else nulls
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")
     elif is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
-    # pydantic writes NaN as it is, which the peer's JSON parser would refuse.
     try:
-        plain = _finite(_ANY.dump_python(value, mode="json"))
+        plain = _finite(_ANY.dump_python(value, mode="json"), "result", nulls)
     except (PydanticSerializationError, RecursionError, ValueError) as error:
         raise TypeError(f"its result cannot be written as JSON: {error}") from None
     return plain if isinstance(plain, dict) else {"output": plain}
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
+def _finite(value: Any, place: str, nulls: list[str]) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        nulls.append(place)
+        return None
     if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list) else value
+        return {str(key): _finite(item, f"{place}.{key}", nulls) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item, f"{place}[{index}]", nulls) for index, item in enumerate(value)]
+    return value

@@ -33,6 +33,9 @@ class Sample(dict[str, Any]):
     def __contains__(self, key: object) -> bool:
         return super().__contains__(getattr(key, "key", key))
 
+    def read_only(self) -> Sample:
+        return self
+
 
 def instructions(name: str, phase: str = "") -> list[str]:
     """Return all instructions of an agent's model, of one phase or of all."""

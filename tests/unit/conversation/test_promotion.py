@@ -150,3 +150,21 @@ def test_a_computed_key_is_refused_where_the_rule_is_written() -> None:
 
 def test_a_rule_knows_where_it_was_written() -> None:
     assert overwrite("a").to("app:b").when(True).defined_at.startswith("test_promotion.py:")
+
+
+def test_consent_counts_only_when_it_was_given_after_the_presentation() -> None:
+    state = State()
+    rule = FieldPromotion.true_only("agreed").after_presented("price")
+    state.turn_number = 2
+    state.set("session:presented:price", True)
+    of_turns = {turn: promote({"agreed": True}, [rule], state, "Mood", turn)[0] for turn in (1, 2, 3)}
+    assert [decision.accepted for decision in of_turns.values()] == [False, False, True]
+    assert of_turns[1].reason == "price was presented only after what was said in turn 1"
+
+
+def test_a_condition_of_ones_own_cannot_write() -> None:
+    state = State()
+    rule = FieldPromotion.overwrite("x").when(lambda value, state: state.set("app:other", 1) or True)
+    (decision,) = promote({"x": 1}, [rule], state, "Mood")
+    assert not decision.accepted
+    assert "cannot be written here" in decision.reason

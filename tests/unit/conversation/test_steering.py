@@ -157,12 +157,12 @@ def test_an_unchanged_modifier_is_sent_once_over_four_turns(mode: SteeringMode) 
 
 def test_only_the_modifier_that_changed_is_sent() -> None:
     steering = started(HYBRID, modifiers=("One.", "n=1"))
-    assert send(steering, modifiers=("One.", "n=2")).context == ("n=2",)
+    assert send(steering, modifiers=("One.", "n=2")).context == ("[No longer applies] n=1", "n=2")
 
 
 def test_a_modifier_that_applies_again_is_sent_again() -> None:
     steering = started(HYBRID, modifiers=("Angry.",))
-    assert not send(steering)
+    assert send(steering).context == ("[No longer applies] Angry.",)
     assert send(steering, modifiers=("Angry.",)).context == ("Angry.",)
 
 
@@ -284,3 +284,21 @@ def test_a_model_that_gets_all_outputs_knows_the_current_state(
         else:
             assert applying <= received
         assert tools.startswith("[Tools] All") is (now.tools is None)
+
+
+# -- context that ended ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", [CONTEXT, HYBRID])
+def test_a_modifier_that_no_longer_holds_is_called_off(mode: SteeringMode) -> None:
+    steering = started(mode, modifiers=("Apologise.", "Be slow."))
+    assert send(steering, modifiers=("Be slow.",)).context == ("[No longer applies] Apologise.",)
+    assert send(steering, modifiers=("Be slow.",)).context == ()
+    assert send(steering, modifiers=("Be slow.", "Apologise.")).context == ("Apologise.",)
+
+
+@pytest.mark.parametrize("mode", [CONTEXT, HYBRID])
+def test_a_newer_value_of_a_label_calls_the_older_one_off_by_itself(mode: SteeringMode) -> None:
+    steering = started(mode, modifiers=('[Context: plan="basic"]',))
+    assert send(steering, modifiers=('[Context: plan="gold"]',)).context == ('[Context: plan="gold"]',)
+    assert send(steering).context == ('[No longer applies] [Context: plan="gold"]',)

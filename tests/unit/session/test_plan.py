@@ -32,7 +32,7 @@ SETTINGS: list[tuple[Callable[[Live], Live], str]] = [
     (lambda a: a.turn_taking("sever"), "turn_taking cannot be 'sever'. Use one of server, client, push-to-talk."),  # type: ignore[arg-type]
     (lambda a: a.turn_taking("client", "fast"), "preset cannot be 'fast'"),  # type: ignore[arg-type]
     (lambda a: a.instruction_route("pigeon"), "instruction_route cannot be 'pigeon'"),  # type: ignore[arg-type]
-    (lambda a: a.steering("hybrid"), "Use one of SteeringMode.INSTRUCTION_UPDATE"),  # type: ignore[arg-type]
+    (lambda a: a.steering("hybird"), "Use one of SteeringMode.INSTRUCTION_UPDATE"),
     (lambda a: a.telemetry(0), ".telemetry(every_s) cannot be 0. Use a number of seconds above 0."),
     (lambda a: a.telemetry(float("nan")), "cannot be nan"),
     (lambda a: a.soft_turns(-1), ".soft_turns(after_s) cannot be -1"),

@@ -156,17 +156,29 @@ async def test_files_and_their_folder_are_private(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "kept").iterdir()] == ["s1.json"]
 
 
-@pytest.mark.parametrize("name", ["../etc/passwd", "a/b", "", ".hidden", "a\x00b", "x" * 100, "..", "C:\\x"])
+@pytest.mark.parametrize("name", ["../etc/passwd", "a/b", ".hidden", "a\x00b", "x" * 100, "..", "C:\\x"])
 async def test_an_id_from_outside_never_becomes_a_path(name: str, tmp_path: Path) -> None:
     persistence = FsPersistence(tmp_path)
-    with pytest.raises(UsageError):
-        await persistence.load(name)
-    with pytest.raises(UsageError):
-        await persistence.delete(name)
-    if name:
-        with pytest.raises(UsageError):
-            await persistence.save(snapshot(session_id=name))
+    await persistence.save(snapshot(session_id=name))
+    (path,) = tmp_path.rglob("*")
+    assert (path.parent, path.suffix, path.name[0]) == (tmp_path, ".json", "_")
+    assert await persistence.load(name) == snapshot(session_id=name)
+    await persistence.delete(name)
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_an_id_that_names_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="session_id"):
+        await FsPersistence(tmp_path).load("")
+
+
+async def test_a_folder_may_be_a_text_and_an_id_any_text(tmp_path: Path) -> None:
+    persistence = FsPersistence(str(tmp_path))
+    names = ["ada@example.com", "имя", "имя ", "a b", "s1", "x" * 500, "x" * 501]
+    for name in names:
+        await persistence.save(snapshot(session_id=name))
+    assert len(list(tmp_path.iterdir())) == len(names)
+    assert [(await persistence.load(name)).session_id for name in names] == names
 
 
 async def test_a_file_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:

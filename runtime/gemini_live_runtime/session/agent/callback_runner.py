@@ -205,6 +205,11 @@ class CallbackRunner:
                 answers.append(answer)
         return answers
 
+    def start(self, callback: str, *args: Any) -> None:
+        """Call the listeners of a control callback at once, each in a task of its own."""
+        for listener in self._listeners[callback]:
+            self._start(callback, listener, args)
+
     async def tool_overrides(self, calls: Sequence[HasId], state: Any) -> dict[str, Any]:
         """Return the results of `on_tool_call` listeners by call id.
 

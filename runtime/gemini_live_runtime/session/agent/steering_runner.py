@@ -15,6 +15,7 @@ from typing import Literal
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.instructions import render_modifiers
 from gemini_live_runtime.conversation.steering import (
+    CALLED_OFF,
     ContextDelivery,
     Steering,
     SteeringInput,
@@ -118,19 +119,20 @@ class SteeringRunner:
     def _send(self, output: SteeringOutput, moment: Moment) -> None:
         agent = self._agent
         context = (*self._unsent, *output.context)
+        topics = (*("" for _ in self._unsent), *output.topics)
         self._unsent.clear()
         reason = "; ".join(output.reasons)
         prompt = output.prompt or self._prompt_owed
         if context and agent.writer.deferred is not None:
             self._defer(context, reason, moment, prompt=prompt)
         elif context and (moment == "tool" or not self.immediate):
-            self._queue(context, reason)
+            self._queue(context, topics, reason)
             agent.emit(ev.ContextSent(texts=context, reasons=output.reasons, queued=True))
         elif context:
             try:
                 self._executor.perform(SendContext(context, reason))
             except GeminiLiveError as error:
-                self._queue(context, reason)
+                self._queue(context, topics, reason)
                 self._warn(f"The model could not be given context: {error.message}")
         self._steering.confirm(output)
         self._prompt_owed = False
@@ -138,8 +140,13 @@ class SteeringRunner:
             # A tool's answer makes the model speak by itself.
             self.arm_prompt(reason or "asked to speak")
 
-    def _queue(self, context: tuple[str, ...], reason: str) -> None:
-        self._agent.context_queue.extend(ContextNote(text, reason=reason) for text in context)
+    def _queue(self, context: tuple[str, ...], topics: tuple[str, ...], reason: str) -> None:
+        queue = self._agent.context_queue
+        for text, topic in zip(context, topics, strict=True):
+            # The model has not read a text that still waits: there is nothing to call off.
+            if text.startswith(CALLED_OFF) and queue.discard(text.removeprefix(CALLED_OFF)):
+                continue
+            queue.push(ContextNote(text, reason=reason, topic=topic))
 
     def _defer(self, context: tuple[str, ...], reason: str, moment: Moment, *, prompt: bool) -> None:
         if moment == "tool":
@@ -181,8 +188,9 @@ class SteeringRunner:
         self._agent.emit(ev.Notice(level="warning", code="steering", text=text))
 
     async def _input(self, result: TransitionResult | None = None, nudge: str = "") -> SteeringInput:
-        self._template = await self._callbacks.instruction_template(self._agent.state)
-        self._amendment = await self._callbacks.instruction_amendment(self._agent.state)
+        state = self._agent.state.read_only()
+        self._template = await self._callbacks.instruction_template(state)
+        self._amendment = await self._callbacks.instruction_amendment(state)
         return self._current_input(result, nudge)
 
     def _current_input(self, result: TransitionResult | None = None, nudge: str = "") -> SteeringInput:

@@ -310,10 +310,11 @@ class TurnPipeline:
     def request_phase(self, name: str, *, source: str, reason: str = "") -> asyncio.Future[None]:
         """Queue a move to a phase; return a future that is done on arrival.
 
-        Raises `AgentError` for an agent without that phase; what is refused later becomes an event.
+        Raises `AgentError` for an agent without that phase and in a terminal one; what is refused later becomes an
+        event.
         """
         agent = self._agent
-        require_phases(self._phases, agent.plan.name, name)
+        require_phases(self._phases, agent.plan.name, name).machine.check_leavable(name)
         moved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         async def move() -> None:

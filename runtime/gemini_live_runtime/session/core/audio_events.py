@@ -34,7 +34,7 @@ class AudioEvents:
         if generation is None:
             return []
         generation.heard = max(generation.heard, heard)
-        heard_text, unheard_text = generation.split_text()
+        heard_text, unheard_text = generation.split_text(read=state.mode == "text")
         state.emit(
             ev.TurnInterrupted(
                 by=cut.by,

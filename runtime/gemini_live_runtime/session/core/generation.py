@@ -29,6 +29,8 @@ class Generation:
     complete: bool = False
     drained: bool = False
     """True when no more of it will be played, even if part is unheard."""
+    spoken: bool = False
+    """True when its text is the transcript of speech."""
 
     @property
     def sounds(self) -> bool:
@@ -40,15 +42,19 @@ class Generation:
         """Number of samples received and not yet consumed by the device."""
         return max(0, self.received - self.heard)
 
-    def split_text(self) -> tuple[str, str]:
+    def split_text(self, *, read: bool = False) -> tuple[str, str]:
         """Split the transcript into its heard and its unheard part.
+
+        Without audio all of it counts as heard when it is no speech, or when the user can only `read`.
 
         The cut is at a word, in proportion to the audio consumed. Transcript and audio arrive in step but unaligned, so
         the proportion is the best estimate that works with every server.
         """
         text = "".join(self.text)
-        if self.received == 0 or self.heard >= self.received:
-            return (text, "") if self.received else ("", text)
+        if self.received == 0:
+            return (text, "") if read or not self.spoken else ("", text)
+        if self.heard >= self.received:
+            return text, ""
         at = len(text) * self.heard // self.received
         while 0 < at < len(text) and not text[at].isspace():
             at -= 1

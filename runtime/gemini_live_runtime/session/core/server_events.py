@@ -120,6 +120,7 @@ class ServerEvents:
         else:
             generation = self._model_content()
             generation.text.append(text)
+            generation.spoken = generation.spoken or channel == "speech"
             # Words may come later than their sound.
             if not state.ledger.current_is_cut and (not generation.complete or state.playing):
                 state.facts.speaking = True
@@ -211,9 +212,10 @@ class ServerEvents:
         return state.flush(now)
 
     @property
-    def owes_answer(self) -> bool:
-        """True when the model has been asked and has not begun to answer."""
-        return self._state.facts.owed
+    def is_answering(self) -> bool:
+        """True when the model has been asked, or its turn has begun and has not ended."""
+        state = self._state
+        return state.facts.owed or (state.turns.is_open and state.turns.has_content)
 
 
 def _seconds(duration: str | None) -> float | None:

@@ -10,6 +10,7 @@ from gemini_live_runtime.conversation.needs import RepairConfig
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import caller_place
 from gemini_live_runtime.session.definition.callbacks import CallbackMode
+from gemini_live_runtime.session.definition.choices import as_member, as_text
 from gemini_live_runtime.session.definition.definition import (
     Definition,
     DeliveryConfig,
@@ -143,19 +144,22 @@ class AgentBuilder:
 
     # -- steering --------------------------------------------------------------------------------------------------
 
-    def steering(self, mode: SteeringMode, delivery: ContextDelivery | None = None) -> Self:
-        """Set how phases reach the model.
+    def steering(self, mode: SteeringMode | str, delivery: ContextDelivery | str | None = None) -> Self:
+        """Set how phases reach the model, by a member or its name: `"hybrid"`.
 
         `delivery` sends context at once or with the user's next input.
         """
-        return self._with(steering=mode, context_delivery=delivery or self.definition.context_delivery)
+        return self._with(
+            steering=as_member(SteeringMode, mode),
+            context_delivery=as_member(ContextDelivery, delivery) or self.definition.context_delivery,
+        )
 
     def instruction_route(self, route: InstructionRoute) -> Self:
         """Set how a new instruction travels, instead of the model's default route.
 
         Connecting fails when the model does not support `route`.
         """
-        return self._with(instruction_route=route)
+        return self._with(instruction_route=as_text(route))
 
     def tool_advisory(self, on: bool) -> Self:
         """Tell the model which tools a phase allows, or not; on by default."""
@@ -172,7 +176,7 @@ class AgentBuilder:
 
         `preset` sets the patience of our own detector, which only decides with "client"; None is "responsive".
         """
-        return self._with(turn_taking=by, turn_preset=preset)
+        return self._with(turn_taking=as_text(by), turn_preset=as_text(preset))
 
     def soft_turns(self, after_s: float = 2.0) -> Self:
         """Count a turn when the model stays silent for `after_s` after the user spoke."""

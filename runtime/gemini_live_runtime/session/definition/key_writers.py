@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from opcode import opmap
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -12,6 +13,11 @@ LIVE_KEYS = ("session:silence_ms", "session:elapsed_ms", "session:remaining_budg
 """Keys whose values are computed when they are read; their changes make no mutations."""
 
 _MAX_FUNCTIONS = 2000
+
+_WRITERS = frozenset(("set", "modify", "transaction", "state"))
+"""Names in code that writes state, or hands it on."""
+
+_STORE_ITEM = opmap["STORE_SUBSCR"]
 
 
 class Mentions:
@@ -25,8 +31,14 @@ class Mentions:
     def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
         self._texts: set[str] = set()
         self._seen: set[int] = set()
+        self._writes = False
         for function in functions:
             self._take(function)
+
+    @property
+    def may_write_any(self) -> bool:
+        """True when a function writes state, so that it may write under a name that is computed."""
+        return self._writes or len(self._seen) >= _MAX_FUNCTIONS
 
     def __contains__(self, key: object) -> bool:
         if not isinstance(key, str):
@@ -64,6 +76,7 @@ class Mentions:
     def _code(self, code: CodeType) -> set[str]:
         """Add the strings of a code object and return the global names it uses."""
         names = set(code.co_names)
+        self._writes = self._writes or not _WRITERS.isdisjoint(names) or _STORE_ITEM in code.co_code[::2]
         for constant in code.co_consts:
             if isinstance(constant, str):
                 self._texts.add(constant)

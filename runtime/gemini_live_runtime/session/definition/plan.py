@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from gemini_live_runtime.conversation.extraction import ExtractionSchedule, as_extractor
-from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_faults
+from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_faults, unfillable_needs
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
@@ -111,6 +112,29 @@ class SessionPlan:
             ignored.append(f"the embedded server has its own voice, not {definition.voice}")
         return ignored
 
+    def warnings(self) -> list[str]:
+        """Return a sentence for each part that may not do what its author wants."""
+        definition = self.definition
+        texts = [text for item in self.declared for text in _tool_warnings(item)]
+        if definition.phases:
+            written = {*_producers(definition, self.declared), *(key.key for key in definition.state_keys)}
+            needs = unfillable_needs(definition.phases, written)
+            texts += [str(fault).replace("nothing can fill", "nothing seems to fill") for fault in needs]
+        return texts
+
+
+def _tool_warnings(declared: Tool) -> Iterator[str]:
+    place = _place(declared.function) or declared.name
+    if not declared.description:
+        yield f"{place}: the tool {declared.name} has no docstring, so the model cannot know when to call it."
+    try:
+        parameters = signature(declared.function).parameters
+    except (TypeError, ValueError):
+        return
+    for name, parameter in parameters.items():
+        if name in declared.parameters.get("properties", ()) and parameter.annotation is parameter.empty:
+            yield f"{place}: {name} of the tool {declared.name} has no annotation, so the model sends it as a text."
+
 
 def make_plan(definition: Definition) -> SessionPlan:
     """Check everything; raise one `AgentError` that lists every fault with its place."""
@@ -139,12 +163,14 @@ def make_plan(definition: Definition) -> SessionPlan:
     if definition.phases or (definition.initial_phase and not original.phases):
         initial = definition.initial_phase or definition.phases[0].name
         code = Mentions(_code(definition, tools))
+        # Code that writes state may write any key, which `SessionPlan.warnings` tells; other code certainly does not.
+        producers = None if code.may_write_any else _producers(definition, tools)
         faults += check_phases(
             definition.phases,
             initial,
             tools=names,
             state_keys=frozenset(key.key for key in definition.state_keys),
-            producers=_producers(definition, tools),
+            producers=producers,
             # A rule or a callback that mentions a phase may enter it.
             reached_by_code=[phase.name for phase in definition.phases if phase.name in code],
         )

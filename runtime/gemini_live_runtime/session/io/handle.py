@@ -11,6 +11,7 @@ from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.subscription import Subscription
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
+from gemini_live_runtime.session.io.loop_calls import LoopCalls, async_on_loop, on_loop
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter
 from gemini_live_runtime.session.rules.reactor import PlaybackDrained, VoiceRuntimeState
 from gemini_live_runtime.state.store import State
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 
 
 class LiveHandle:
-    """A program's handle of its running session. Use it on the session's event loop."""
+    """A program's handle of its running session.
+
+    Its methods may be called from any thread; on another than the session's they wait until the session has done it.
+    What they return, other than plain values, belongs to the session's event loop.
+    """
 
     def __init__(
         self,
@@ -44,13 +49,16 @@ class LiveHandle:
         self._hang_up = hang_up
         self._done = done
         self._commands = 0
+        self.loop_calls = LoopCalls(done.get_loop())
 
     # -- talking -------------------------------------------------------------------------------------------------------
 
+    @async_on_loop
     async def send_text(self, text: str) -> None:
         """Send typed text as the user's turn; raises `GeminiLiveError` when it is refused."""
         await self._order(cmd.SendText(text=text))
 
+    @on_loop
     def send_audio(self, pcm: bytes) -> None:
         """Send microphone audio: s16le mono at 16 kHz.
 
@@ -64,6 +72,7 @@ class LiveHandle:
             )
         self._audio_input.take_audio(pcm)
 
+    @on_loop
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
         """Send one picture; the session then has the time budget of video.
 
@@ -72,6 +81,7 @@ class LiveHandle:
         self._agent.user_writer.send_video(data, mime_type)
         self._orchestrator.session_keys.mark_video_sent()
 
+    @on_loop
     def send_context(self, *texts: str) -> None:
         """Give the model context that it does not answer. Raises `GeminiLiveError`.
 
@@ -79,18 +89,22 @@ class LiveHandle:
         """
         self._agent.user_writer.send_context(texts, reason="program")
 
+    @on_loop
     def prompt(self, reason: str = "program") -> None:
         """Have the model speak as soon as the floor is free."""
         self._orchestrator.steering.arm_prompt(reason)
 
+    @async_on_loop
     async def interrupt(self) -> None:
         """Stop what the model is saying; raises `GeminiLiveError` when it says nothing."""
         await self._order(cmd.Interrupt())
 
+    @on_loop
     def update_instruction(self, text: str) -> None:
         """Replace the agent's own instruction; phase and modifiers are added as before."""
         self._orchestrator.steering.replace_instruction(text)
 
+    @on_loop
     def answer_tool(self, call_id: str, result: dict[str, Any]) -> bool:
         """Answer a running call in its tool's place; False when it does not run.
 
@@ -110,14 +124,17 @@ class LiveHandle:
 
     # -- the floor -----------------------------------------------------------------------------------------------------
 
+    @on_loop
     def user_speech_started(self) -> None:
         """Report that the user begins to speak: armed prompts are dropped."""
         self._orchestrator.observer.on_user_speech(True)
 
+    @on_loop
     def user_speech_ended(self) -> None:
         """Report that the user has finished speaking, as the program knows it."""
         self._orchestrator.observer.on_user_speech(False)
 
+    @on_loop
     def playback_drained(self) -> None:
         """Report that the program has played all audio: an armed prompt may go out."""
         self._agent.react(PlaybackDrained(self._agent.context_queue.has_prompt))
@@ -134,6 +151,7 @@ class LiveHandle:
 
     # -- listening -----------------------------------------------------------------------------------------------------
 
+    @on_loop
     def events(self, name: str = "subscriber") -> Subscription:
         """Return an asynchronous iterator of every event from now on.
 
@@ -152,6 +170,7 @@ class LiveHandle:
         """
         return asyncio.shield(self._done)
 
+    @async_on_loop
     async def until_quiet(self, seconds: float = 0.2) -> None:
         """Return once the session was quiet for `seconds`: nothing going on, nothing owed."""
         await self._until_quiet(seconds)
@@ -174,14 +193,17 @@ class LiveHandle:
         """Phase of the connection, as in `session:wire_phase`."""
         return self._orchestrator.session_keys.wire_phase
 
+    @on_loop
     def transition_to(self, phase: str, reason: str = "") -> None:
         """Go to a phase without asking guards; raises `AgentError`."""
         self._orchestrator.pipeline.request_phase(phase, source="program", reason=reason)
 
+    @async_on_loop
     async def preview_phase(self, phase: str) -> ev.PhasePreviewed:
         """Return what going to a phase without asking guards would do."""
         return await self._orchestrator.operator.preview_phase(phase)
 
+    @async_on_loop
     async def edit_state(self, *edits: dict[str, Any], reason: str = "") -> None:
         """Write or remove keys by hand, all or none, as `state.edit` does.
 
@@ -189,10 +211,12 @@ class LiveHandle:
         """
         await self._order(cmd.EditState(edits=edits, reason=reason))
 
+    @async_on_loop
     async def preview_edit(self, *edits: dict[str, Any]) -> ev.EditPreviewed:
         """Return what `edit_state` would do, worked out on a copy."""
         return await self._orchestrator.operator.preview_edit(edits)
 
+    @async_on_loop
     async def undo_edit(self, *, force: bool = False) -> None:
         """Undo the last edit.
 
@@ -200,10 +224,12 @@ class LiveHandle:
         """
         await self._order(cmd.UndoEdit(force=force))
 
+    @async_on_loop
     async def redo_edit(self, *, force: bool = False) -> None:
         """Make the edit again that was taken back last. Raises as `undo_edit` does."""
         await self._order(cmd.RedoEdit(force=force))
 
+    @async_on_loop
     async def reload(self) -> None:
         """Read the agent's file again, between two turns.
 
@@ -211,6 +237,7 @@ class LiveHandle:
         """
         await self._order(cmd.ReloadAgent())
 
+    @on_loop
     def explain(self) -> dict[str, Any]:
         """Return where the conversation is and what keeps it there.
 
@@ -219,11 +246,13 @@ class LiveHandle:
         phases = self._orchestrator.phases
         return {} if phases is None else phases.explain()
 
+    @on_loop
     def why_blocked(self, phase: str) -> list[str]:
         """Return what keeps the conversation from going to `phase`, a sentence each."""
         phases = self._orchestrator.phases
         return [f"Agent {self._agent.plan.name} has no phases"] if phases is None else phases.why_blocked(phase)
 
+    @on_loop
     def mute_watcher(self, name: str, muted: bool = True) -> None:
         """Mute a watcher, which then only counts, or unmute it.
 
@@ -231,6 +260,7 @@ class LiveHandle:
         """
         self._orchestrator.operator.switch_watcher(name, muted, "agent")
 
+    @async_on_loop
     async def fire_watcher(self, name: str) -> None:
         """Run a watcher's action as if its condition had come true.
 
@@ -243,6 +273,7 @@ class LiveHandle:
         found = self._agent.state.get(f"temp:extracted:{extractor}")
         return found if isinstance(found, dict) else None
 
+    @on_loop
     def telemetry(self) -> dict[str, Any]:
         """Return the session's figures so far."""
         return self._orchestrator.reporter.figures()
@@ -258,6 +289,7 @@ class LiveHandle:
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
+    @async_on_loop
     async def disconnect(self, reason: str = "hung up") -> int:
         """End the session in an orderly way and return its exit code.
 

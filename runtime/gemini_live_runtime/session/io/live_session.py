@@ -356,6 +356,9 @@ class LiveSession:
         calls: list[RunTool] = []
         for effect in effects:
             match effect:
+                case Emit(payload=ev.SessionState(word=word, reason=reason)) if (word, reason) != self._core.state.word:
+                    # A handler of an earlier effect has changed the word, and published the newer one.
+                    continue
                 case Emit():
                     self.bus.publish(effect.payload, effect.turn, effect.gen)
                 case Play():

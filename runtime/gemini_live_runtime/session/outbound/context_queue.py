@@ -51,13 +51,15 @@ class PendingContext:
         self.extend((note,))
 
     def extend(self, notes: Iterable[ContextNote]) -> None:
-        """Queue notes; drop the oldest beyond the limit."""
+        """Queue notes; drop those they replace, and the oldest beyond the limit."""
         self._notes.extend(notes)
+        self._drop_replaced()
         self._drop_surplus()
 
     def put_back(self, notes: Sequence[ContextNote]) -> None:
-        """Queue unsent notes in front of all others; drop the oldest beyond the limit."""
+        """Queue unsent notes in front of all others; drop as `extend` does."""
         self._notes.extendleft(reversed(notes))
+        self._drop_replaced()
         self._drop_surplus()
 
     def arm_prompt(self) -> None:
@@ -73,6 +75,14 @@ class PendingContext:
         notes = tuple(self._notes)
         self._notes.clear()
         return notes
+
+    def discard(self, text: str) -> bool:
+        """Remove the queued notes with this text; return True when there was one."""
+        kept = [note for note in self._notes if note.text != text]
+        found = len(kept) < len(self._notes)
+        if found:
+            self._notes = deque(kept)
+        return found
 
     def take_prompt(self) -> bool:
         """Disarm the prompt; return True when one was armed."""
@@ -100,6 +110,12 @@ class PendingContext:
 
     def __len__(self) -> int:
         return len(self._notes)
+
+    def _drop_replaced(self) -> None:
+        """Keep the last note of each topic: the model would read the others in vain."""
+        newest = {note.topic: note for note in self._notes if note.topic}
+        if newest:
+            self._notes = deque(note for note in self._notes if not note.topic or newest[note.topic] is note)
 
     def _drop_surplus(self) -> None:
         surplus = len(self._notes) - self._max_notes

@@ -18,8 +18,10 @@ import os
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from typing import Protocol, TypeVar
+from urllib.parse import quote
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError
@@ -31,6 +33,9 @@ T = TypeVar("T")
 
 MAX_SNAPSHOT = 16 * 1024 * 1024
 """Bytes of a saved session; a larger one is neither written nor read."""
+
+MAX_NAME = 120
+"""Characters of a session's id, percent-encoded, in its file's name; a longer one ends in its hash."""
 
 DAMAGED = ".damaged"
 """Suffix of a damaged file that was moved aside to save a new one."""
@@ -104,24 +109,37 @@ class _DamagedError(JournalError):
     """Failure to read a file that is not a saved session."""
 
 
+def _file_name(session_id: str) -> str:
+    """Return `session_id` itself where it is a safe name, else one that no safe name equals."""
+    if paths.is_safe_name(session_id):
+        return session_id
+    encoded = quote(session_id, safe="")
+    if len(encoded) > MAX_NAME:
+        encoded = f"{encoded[:MAX_NAME]}-{sha256(session_id.encode()).hexdigest()[:16]}"
+    return f"_{encoded.replace('.', '%2E')}"
+
+
 class FsPersistence:
     """Snapshots as files: `<session_id>.json` (0600) in `folder` (0700).
 
     A file holds the resumption handle, a secret. It is replaced whole, so a crash leaves the old one or the new one. A
     damaged file is never lost: `load` leaves it alone, and saving moves it aside; a file of a newer version is not
-    replaced at all. Ids that cannot be file names raise `UsageError`. The calls of one object run in their order.
+    replaced at all. An id that is no file name is percent-encoded in its file's name. The calls of one object run in
+    their order.
     """
 
-    def __init__(self, folder: Path, *, disk: SnapshotDisk | None = None) -> None:
-        self.folder = folder
+    def __init__(self, folder: str | Path, *, disk: SnapshotDisk | None = None) -> None:
+        self.folder = Path(folder)
         self._disk = disk or SnapshotDisk()
         self._known: set[str] = set()
         # One thread: a save whose caller was cancelled still ends before the next begins.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="snapshot")
 
     def path(self, session_id: str) -> Path:
-        """Return the path of a session's file; raise `UsageError`."""
-        return self.folder / f"{paths.safe_name(session_id, field='session_id')}.json"
+        """Return the path of a session's file; raise `UsageError` for an empty id."""
+        if not session_id:
+            paths.safe_name(session_id, field="session_id")
+        return self.folder / f"{_file_name(session_id)}.json"
 
     async def save(self, snapshot: SessionSnapshot, /) -> None:
         """Write the session's file.

@@ -22,11 +22,15 @@ CONTEXT_MARK = "[Context] "
 
 @dataclass(frozen=True, slots=True)
 class ContextNote:
-    """Text for the model to know, not to answer. `reason` is for people."""
+    """Text for the model to know, not to answer. `reason` is for people.
+
+    A queued note is replaced by the next one of its `topic`, unless that is "".
+    """
 
     text: str
     role: ContextRole = "model"
     reason: str = ""
+    topic: str = ""
 
 
 class SessionWriter(Protocol):

@@ -6,7 +6,9 @@ rules are never asked about the failure of a rule.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
+from typing import cast
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
@@ -26,6 +28,9 @@ from gemini_live_runtime.state.store import State
 
 MAX_DEPTH = 4
 """Reactions inside of reactions after which the rules are not asked about what they have set off."""
+
+MAX_PER_TURN = 100
+"""Contexts, instructions and phase changes that a rule may ask for in a turn; one that asks for more answers itself."""
 
 NEEDS_CONNECTION = (PromptModel, SignalUserActivityStart, SignalUserActivityEnd)
 """Effects that mean nothing without a connection."""
@@ -53,13 +58,16 @@ class RuleDispatcher:
         self.reactor = reactor
         self._executor = executor
         self._writer = writer
-        self._state = state
+        self._state = cast("State", state.read_only())
         self._clock = clock
         self._emit = emit
         self._is_answer_pending = is_answer_pending
         self._replace_instruction = replace_instruction
         self._depth = 0
         self._reported_depth = False
+        self._counted_turn = 0
+        self._counts: Counter[str] = Counter()
+        """Effects of each rule in the counted turn that `MAX_PER_TURN` bounds."""
 
     def react(self, event: ReactorEvent) -> None:
         """Let the rules answer an event, at once."""
@@ -84,7 +92,7 @@ class RuleDispatcher:
 
     def _perform(self, event: ReactorEvent) -> None:
         asked = self.reactor.react(event, now=self._clock.now(), state=self._state)
-        reactions = [reaction for reaction in asked if self._is_possible(reaction)]
+        reactions = [reaction for reaction in asked if self._is_possible(reaction) and not self._is_surplus(reaction)]
         if not reactions:
             return
         for reaction in reactions:
@@ -95,6 +103,20 @@ class RuleDispatcher:
             if isinstance(reaction.effect, REPORTED):
                 effect = type(reaction.effect).__name__
                 self._emit(ev.ReactionPerformed(rule=reaction.source, effect=effect))
+
+    def _is_surplus(self, reaction: Reaction) -> bool:
+        """Count the effect; return True when its rule has asked for too many in this turn."""
+        if not isinstance(reaction.effect, REPORTED):
+            return False
+        if self._state.turn_number != self._counted_turn:
+            self._counted_turn = self._state.turn_number
+            self._counts.clear()
+        rule = reaction.source
+        self._counts[rule] += 1
+        if self._counts[rule] == MAX_PER_TURN + 1:
+            text = f"The rule {rule} asked for {MAX_PER_TURN} effects in a turn; the rest of the turn does without it"
+            self._emit(ev.Notice(level="warning", code="reactor", text=text, remedy="Let it answer fewer events"))
+        return self._counts[rule] > MAX_PER_TURN
 
     def _is_possible(self, reaction: Reaction) -> bool:
         if not self._writer.live:

@@ -262,9 +262,10 @@ def voice_defaults(activity: Literal["client", "server"] = "server") -> tuple[Re
     sends_marks = activity == "client"
 
     def release_prompt(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[LiveEffect]:
-        # Losing a device ends speech or playback too, and no other event says so.
+        # Losing a device ends speech or playback too, and no other event says so; an answer without sound ends with
+        # its turn.
         may_be_free = isinstance(event, PlaybackDrained | PromptArmed) or (
-            isinstance(event, Live) and isinstance(event.event, ev.AudioLost)
+            isinstance(event, Live) and isinstance(event.event, ev.AudioLost | ev.TurnCompleted)
         )
         if may_be_free and voice.prompt_pending and voice.floor_is_free:
             yield PromptModel("playback drained" if isinstance(event, PlaybackDrained) else "no one is speaking")
