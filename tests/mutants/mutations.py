@@ -166,7 +166,7 @@ HOST = rows(
     "agent.host",
     "SessionHost",
     ("is_answer_pending", "a prompt waits for queued sound", decide("playing", False), PROMPTS),
-    ("is_answer_pending", "a prompt waits for an answer that is owed", decide("owes_answer", False), PROMPTS),
+    ("is_answer_pending", "a prompt waits for an answer that is owed", decide("is_answering", False), PROMPTS),
     ("take_soft_turn", "soft turns end the turn", drop("_perform"), SOFT),
     ("note_prompt", "a prompt is an answer owed", drop("_perform"), HANDLE),
 )

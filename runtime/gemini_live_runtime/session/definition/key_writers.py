@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from opcode import opmap
+from dis import get_instructions
+from itertools import pairwise
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -14,10 +15,11 @@ LIVE_KEYS = ("session:silence_ms", "session:elapsed_ms", "session:remaining_budg
 
 _MAX_FUNCTIONS = 2000
 
-_WRITERS = frozenset(("set", "modify", "transaction", "state"))
-"""Names in code that writes state, or hands it on."""
+_WRITERS = frozenset(("set", "modify"))
+"""Methods that write a key of the state."""
 
-_STORE_ITEM = opmap["STORE_SUBSCR"]
+_NAMED = frozenset(("LOAD_CONST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"))
+"""Instructions that load a key which `Mentions` finds."""
 
 
 class Mentions:
@@ -37,7 +39,7 @@ class Mentions:
 
     @property
     def may_write_any(self) -> bool:
-        """True when a function writes state, so that it may write under a name that is computed."""
+        """True when a function writes under a name that it computes, which may be any."""
         return self._writes or len(self._seen) >= _MAX_FUNCTIONS
 
     def __contains__(self, key: object) -> bool:
@@ -76,7 +78,7 @@ class Mentions:
     def _code(self, code: CodeType) -> set[str]:
         """Add the strings of a code object and return the global names it uses."""
         names = set(code.co_names)
-        self._writes = self._writes or not _WRITERS.isdisjoint(names) or _STORE_ITEM in code.co_code[::2]
+        self._writes = self._writes or _writes_computed_key(code)
         for constant in code.co_consts:
             if isinstance(constant, str):
                 self._texts.add(constant)
@@ -85,3 +87,14 @@ class Mentions:
             elif isinstance(constant, CodeType):
                 names |= self._code(constant)
         return names
+
+
+def _writes_computed_key(code: CodeType) -> bool:
+    """Return True when code writes an item or calls a writing method with a key that it computes."""
+    for one, after in pairwise(get_instructions(code)):
+        # A key is loaded right after its method, and right before an item is stored.
+        if one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argval in _WRITERS and after.opname not in _NAMED:
+            return True
+        if after.opname == "STORE_SUBSCR" and one.opname not in _NAMED:
+            return True
+    return False
