@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.docs import key_tables, theme_tables
+from tests.docs import key_tables, limit_tables, theme_tables
 
 from gemini_live_runtime.conversation import extraction
 from gemini_live_runtime.session import orchestrator
@@ -208,3 +208,4 @@ if __name__ == "__main__":
     (EXAMPLES / "README.md").write_text(list_of_examples(), "utf-8")
     key_tables.write()
     theme_tables.write()
+    limit_tables.write()

@@ -21,6 +21,7 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.control.debugger_commands import MAX_NOTE
 
 
 async def breaks(t: Talk, kind: Any, target: str) -> None:
@@ -453,6 +454,12 @@ async def test_a_mark_stands_between_the_beginning_and_now(t: float) -> None:
 async def test_a_time_to_mark_without_its_event_is_refused() -> None:
     async with talk(agent()) as t:
         assert "needs the event" in await t.commands(cmd.SetMark(t=0.0))
+    assert t.all(ev.MarkSet) == []
+
+
+async def test_a_note_without_end_is_refused() -> None:
+    async with talk(agent()) as t:
+        assert f"at most {MAX_NOTE} characters" in await t.commands(cmd.SetMark(text="x" * (MAX_NOTE + 1)))
     assert t.all(ev.MarkSet) == []
 
 

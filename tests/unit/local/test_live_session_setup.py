@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from live_support import Client, TestParts, join, refused, server, session, setup, tools, virtual
 
+from gemini_live_runtime.local.live_config import MAX_TOOLS
 from gemini_live_runtime.local.live_session import SETUP_TIMEOUT_S
 from gemini_live_runtime.local.server import MAX_CONNECTIONS
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
@@ -78,6 +79,7 @@ REFUSED = {
         "targetTokens",
     ),
     "a trigger above the window": (setup(contextWindowCompression={"triggerTokens": 10**9}), "triggerTokens"),
+    "too many functions": (setup(tools=tools(*(f"f{n}" for n in range(MAX_TOOLS + 1)))), f"at most {MAX_TOOLS}"),
     "an avatar": (setup(avatarConfig={"avatarName": "Ava"}), "avatarConfig"),
     "a translation": (of_generation(translationConfig={"targetLanguageCode": "de"}), "translationConfig"),
     "a replicated voice": (

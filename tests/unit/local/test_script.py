@@ -174,6 +174,13 @@ def test_the_concierge_understands_at_least_25_phrases_and_50_cities() -> None:
     assert len(script.slots["city"].values) >= 50
 
 
+def test_a_file_too_large_to_be_a_script_is_not_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_bytes(b"#" * (script_module.MAX_SCRIPT_BYTES + 1))
+    with pytest.raises(ConfigError, match="above 1 MiB"):
+        load_script(path)
+
+
 def test_the_concierge_understands_what_the_agent_suggests_to_say() -> None:
     script = bundled_script("concierge")
     grammar = build_grammar([p for intent in script.intents for p in intent.say], script.slots, {})

@@ -8,6 +8,7 @@ from tests.unit.session.core_support import Bench
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, UsageError
+from gemini_live_runtime.session.core.commands import MAX_QUEUED_TEXTS
 from gemini_live_runtime.session.core.effects import CancelTool, End, Microphone, RunTool
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, INTERRUPTED_SHOWN_S, WAIT_AFTER_VOICE_S
@@ -156,6 +157,16 @@ def test_empty_and_oversized_texts_are_refused(bench: Bench) -> None:
     bench.types("x" * (cmd.MAX_TEXT + 1))
     assert str(cmd.MAX_TEXT) in bench.last(ev.CommandRefused).reason
     assert bench.sent == []
+
+
+def test_only_so_many_texts_wait_for_the_connection() -> None:
+    bench = Bench()
+    for number in range(MAX_QUEUED_TEXTS):
+        bench.types(f"text {number}")
+    assert len(bench.core.state.queued_texts) == MAX_QUEUED_TEXTS
+    bench.types("one more")
+    assert "too many texts" in bench.last(ev.CommandRefused).reason
+    assert len(bench.core.state.queued_texts) == MAX_QUEUED_TEXTS
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolEr
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_tui.session_data import link as session_link
-from gemini_live_tui.session_data.link import MAX_BAD_LINES, SessionLink
+from gemini_live_tui.session_data.link import MAX_BAD_LINES, MAX_UNSENT, SessionLink
 from gemini_live_tui.session_data.store import NotSent, Store
 
 
@@ -47,6 +47,18 @@ def test_commands_go_out_in_order_each_with_its_own_id() -> None:
         assert link.orders == orders
         assert [command.id for command in link.sent] == ids
         assert len(set(ids)) == 3
+        running.task.cancel()
+
+    run_virtual(main())
+
+
+def test_only_so_many_commands_wait_for_the_engine_to_read() -> None:
+    async def main() -> None:
+        running = await _started(ScriptedLink())
+        for _ in range(MAX_UNSENT):
+            running.session.send(HangUp())
+        with pytest.raises(NotSent, match="does not take commands at the moment"):
+            running.session.send(HangUp())
         running.task.cancel()
 
     run_virtual(main())

@@ -134,6 +134,12 @@ def test_a_theme_that_is_not_text_is_a_sentence(tmp_path: Path) -> None:
         theming.load_theme("mine", tmp_path)
 
 
+def test_a_file_too_large_to_be_a_theme_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_bytes(b"#" * (theming.MAX_BYTES + 1))
+    with pytest.raises(ConfigError, match="too large to be a theme"):
+        theming.load_theme("mine", tmp_path)
+
+
 def test_an_unknown_theme_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="ember") as caught:
         theming.load_theme("nosuch")

@@ -12,7 +12,7 @@ from tests.support.canaries import HOSTILE, KEY
 from gemini_live_runtime.errors import CredentialError
 from gemini_live_runtime.text import sanitise
 from gemini_live_runtime.wire.credentials import Credential, api_key, bearer_token
-from gemini_live_runtime.wire.key_check import KeyCheck, check_key
+from gemini_live_runtime.wire.key_check import MAX_REPLY, KeyCheck, check_key
 
 MODELS = {"models": [{"supportedGenerationMethods": ["bidiGenerateContent"]}, {"supportedGenerationMethods": ["x"]}]}
 
@@ -62,6 +62,11 @@ async def test_every_answer_is_a_sentence(status: int, body: object, state: str,
     check = await checked(status, body)
     assert check.state == state
     assert said in check.sentence
+
+
+async def test_a_reply_without_end_is_not_read_to_it() -> None:
+    check = await checked(200, b'{"models": [], "more": "' + b"x" * (MAX_REPLY + 65536) + b'"}')
+    assert check == KeyCheck("unknown", "The reply is not a list of models.", "Check whether a proxy is in between")
 
 
 async def test_a_redirect_takes_the_key_nowhere() -> None:

@@ -1,0 +1,473 @@
+"""Write docs/limits.md from the constants: every limit of what comes in.
+
+`python -m tests.docs.tables` calls this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gemini_live_runtime import commands
+from gemini_live_runtime.audio import playback_buffer
+from gemini_live_runtime.conversation import gemini_text, llm_extractor, transcript, transcript_turn
+from gemini_live_runtime.engine import console_server, host, hub, link, stdio
+from gemini_live_runtime.journal import large_values, reader, view, writer
+from gemini_live_runtime.local import activity, content, context, live_config, script, server, speech
+from gemini_live_runtime.session.agent import background_agents
+from gemini_live_runtime.session.control import debugger_commands
+from gemini_live_runtime.session.core import commands as core_commands
+from gemini_live_runtime.session.debugger import breakpoints
+from gemini_live_runtime.session.persistence import stores
+from gemini_live_runtime.state import edits, expressions, values
+from gemini_live_runtime.tools import dispatch
+from gemini_live_runtime.wire import closes, connection, fields, json_frame, key_check, transport, websocket
+from gemini_live_tui import theming
+from gemini_live_tui.editors import value_parser
+from gemini_live_tui.session_data import link as console_link
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "limits.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Limit of one input; `test` shows what happens at it."""
+
+    input: str
+    most: str
+    beyond: str
+    test: str
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in words: `64 KiB`, `16 MiB`."""
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count >= unit and count % unit == 0:
+            return f"{count // unit} {name}"
+    return f"{count:,} bytes"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds / 60:g} min" if seconds >= 120 else f"{seconds:g} s"
+
+
+def _characters(count: int) -> str:
+    return f"{count:,} characters"
+
+
+LIMITS: dict[str, tuple[Limit, ...]] = {
+    "From a model's server": (
+        Limit(
+            "DNS, TCP, TLS and upgrade",
+            _seconds(websocket.OPEN_TIMEOUT),
+            "the attempt ends with a sentence",
+            "unit/wire/test_websocket.py::test_a_server_that_never_answers_the_upgrade_times_out",
+        ),
+        Limit(
+            "answer to the setup",
+            _seconds(connection.SETUP_TIMEOUT),
+            "the connection is closed with a sentence",
+            "unit/wire/test_connection.py::test_a_silent_server_is_given_up_after_the_timeout",
+        ),
+        Limit(
+            "message",
+            size(transport.MAX_MESSAGE_BYTES),
+            "this side closes the connection (1009) and says so",
+            "unit/wire/test_websocket.py::test_a_frame_above_the_limit_ends_with_1009",
+        ),
+        Limit(
+            "nesting of a message",
+            f"{json_frame.MAX_DEPTH} levels",
+            "the message counts as unreadable",
+            "unit/wire/test_codec.py::test_a_frame_that_is_no_json_object_is_refused_by_name",
+        ),
+        Limit(
+            "unreadable messages in a row",
+            f"{connection.MAX_UNREADABLE}",
+            "the connection is closed with a sentence",
+            "unit/session/test_live_session.py::test_a_server_that_sends_nothing_but_garbage_is_given_up",
+        ),
+        Limit(
+            "faulty fields of a message",
+            f"{fields.MAX_PROBLEMS}",
+            "further ones are counted",
+            "unit/wire/test_codec.py::test_at_most_twenty_problems_are_listed_and_the_rest_counted",
+        ),
+        Limit(
+            "reason of a close",
+            _characters(closes.MAX_REASON),
+            "the rest is cut",
+            "unit/wire/test_closes.py::test_a_servers_reason_is_redacted_and_bounded",
+        ),
+        Limit(
+            "speech that waits to be played",
+            _seconds(playback_buffer.LIMIT_SECONDS),
+            "the oldest is dropped and counted",
+            "unit/audio/test_playback_buffer.py"
+            "::test_beyond_the_limit_the_oldest_samples_are_dropped_counted_and_skipped_in_the_numbering",
+        ),
+        Limit(
+            "tool calls at once",
+            f"{dispatch.MAX_CONCURRENT}",
+            "further ones are answered with an error",
+            "unit/tools/test_dispatch.py::test_too_many_calls_at_once_are_refused",
+        ),
+        Limit(
+            "background calls at once",
+            f"{dispatch.MAX_BACKGROUND}",
+            "further ones are answered with an error",
+            "unit/tools/test_dispatch_context.py::test_background_calls_have_more_time_and_a_place_of_their_own",
+        ),
+        Limit(
+            "one side of a turn, for the agent",
+            _characters(transcript_turn.MAX_TEXT),
+            "the rest is counted",
+            "unit/conversation/test_transcript.py"
+            "::test_a_side_and_the_calls_of_a_turn_are_bounded_and_the_rest_is_counted",
+        ),
+        Limit(
+            "calls of a turn, for the agent",
+            f"{transcript.MAX_CALLS}",
+            "the rest is counted",
+            "unit/conversation/test_transcript.py"
+            "::test_a_side_and_the_calls_of_a_turn_are_bounded_and_the_rest_is_counted",
+        ),
+        Limit(
+            "reply to the check of a key",
+            size(key_check.MAX_REPLY),
+            "the key is neither good nor bad, in a sentence",
+            "unit/wire/test_key_check.py::test_a_reply_without_end_is_not_read_to_it",
+        ),
+        Limit(
+            "reply of a text model",
+            size(gemini_text.MAX_REPLY),
+            "the extraction fails with a sentence",
+            "unit/conversation/test_gemini_text.py::test_a_reply_without_end_is_cut_off",
+        ),
+        Limit(
+            "answer of an extraction",
+            _characters(llm_extractor.MAX_ANSWER),
+            "the extraction fails with a sentence",
+            "unit/conversation/test_llm_extractor.py::test_a_list_and_an_endless_answer_are_errors",
+        ),
+    ),
+    "To a model's server": (
+        Limit(
+            "microphone audio that waits for the network",
+            f"{connection.MAX_QUEUED_CHUNKS} chunks of 20 ms",
+            "the oldest chunk is dropped and counted",
+            "unit/wire/test_connection.py"
+            "::test_when_the_server_does_not_read_the_oldest_audio_is_dropped_and_counted_but_no_message",
+        ),
+    ),
+    "From a console, at the engine's socket": (
+        Limit(
+            "consoles",
+            f"{console_server.MAX_CONSOLES}",
+            "a further one is refused with a sentence",
+            "unit/engine/test_link_contract.py"
+            "::test_more_consoles_at_once_than_there_is_room_for_are_refused_one_by_one",
+        ),
+        Limit(
+            "connections without a hello",
+            f"{console_server.MAX_HELLOS}",
+            "a further one is refused with a sentence",
+            "unit/engine/test_link_contract.py::test_callers_that_say_nothing_leave_no_room_until_they_are_gone",
+        ),
+        Limit(
+            "time to the hello",
+            _seconds(console_server.HELLO_S),
+            "the connection is closed with a sentence",
+            "unit/engine/test_link_contract.py::test_a_caller_that_says_nothing_is_sent_away",
+        ),
+        Limit(
+            "line",
+            size(link.MAX_COMMAND_BYTES),
+            "that console is detached with a sentence",
+            "unit/engine/test_link_contract.py::test_a_line_that_is_too_long_ends_that_link_only",
+        ),
+        Limit(
+            "lines that are no commands",
+            f"{console_server.MAX_MALFORMED}",
+            "that console is detached with a sentence",
+            "unit/engine/test_link_contract.py::test_a_console_that_only_sends_nonsense_is_let_go",
+        ),
+        Limit(
+            "commands that wait",
+            f"{host.MAX_COMMANDS:,}",
+            "further ones are refused",
+            "unit/engine/test_host.py::test_commands_above_the_bound_and_after_the_end_are_refused_by_id",
+        ),
+        Limit(
+            "messages that a slow console has not read",
+            f"{hub.MAX_OUTBOX_LINES:,}, or {size(hub.MAX_OUTBOX_BYTES)}",
+            "that console is detached and attaches again",
+            "unit/engine/test_link_contract.py"
+            "::test_a_console_that_falls_too_far_behind_is_let_go_and_may_attach_again",
+        ),
+    ),
+    "From an engine, at the console": (
+        Limit(
+            "line",
+            size(link.MAX_LINE_BYTES),
+            "it is skipped",
+            "unit/engine/test_link_contract.py::test_a_line_above_the_limit_is_skipped_and_the_link_goes_on",
+        ),
+        Limit(
+            "lines in a row that cannot be decoded",
+            f"{console_link.MAX_BAD_LINES}",
+            "the link is given up with a sentence",
+            "unit/tui/test_console_link.py::test_a_link_that_only_says_nonsense_is_given_up",
+        ),
+        Limit(
+            "commands that the engine has not read",
+            f"{console_link.MAX_UNSENT}",
+            "further ones are refused with a sentence",
+            "unit/tui/test_console_link.py::test_only_so_many_commands_wait_for_the_engine_to_read",
+        ),
+        Limit(
+            "paragraphs of the transcript",
+            f"{view.MAX_BLOCKS:,}",
+            "the oldest are dropped and counted",
+            "unit/test_fold.py::test_blocks_above_the_limit_are_dropped_and_counted",
+        ),
+    ),
+    "From an operator": (
+        Limit(
+            "text",
+            _characters(commands.MAX_TEXT),
+            "it is refused with a sentence, and stays in the prompt",
+            "pilot/test_console_typing.py::test_a_message_that_is_too_long_stays_and_is_explained",
+        ),
+        Limit(
+            "texts that wait for the connection",
+            f"{core_commands.MAX_QUEUED_TEXTS}",
+            "further ones are refused",
+            "unit/session/test_core_words_tools_limits.py::test_only_so_many_texts_wait_for_the_connection",
+        ),
+        Limit(
+            "keys of one edit",
+            f"{edits.MAX_EDITS:,}",
+            "the edit is refused",
+            "session/test_operator_in_a_session.py::test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused",
+        ),
+        Limit(
+            "edits that can be undone",
+            f"{edits.MAX_STEPS}",
+            "the oldest is forgotten",
+            "session/test_operator_in_a_session.py::test_only_so_many_edits_are_remembered",
+        ),
+        Limit(
+            "value in the editor",
+            _characters(value_parser.MAX_JSON),
+            "it is refused with a sentence",
+            "unit/tui/test_value_parser.py::test_what_is_no_json_is_told_where_and_how_to_mend_it",
+        ),
+        Limit(
+            "expression",
+            f"{_characters(expressions.MAX_LENGTH)}, {expressions.MAX_DEPTH} levels",
+            "it is refused with the place",
+            "unit/state/test_expressions.py::test_an_error_names_its_column",
+        ),
+        Limit(
+            "breakpoints",
+            f"{breakpoints.MAX_BREAKPOINTS}",
+            "a further one is refused",
+            "unit/session/test_breakpoints.py::test_too_many_and_unknown_ids_are_refused",
+        ),
+        Limit(
+            "target of a breakpoint",
+            _characters(breakpoints.MAX_TARGET),
+            "it is refused",
+            "unit/session/test_breakpoints.py::test_a_target_without_end_is_refused",
+        ),
+        Limit(
+            "note of a mark",
+            _characters(debugger_commands.MAX_NOTE),
+            "it is refused",
+            "session/test_holding_in_a_session.py::test_a_note_without_end_is_refused",
+        ),
+    ),
+    "From an agent": (
+        Limit(
+            "nesting of a value in state",
+            f"{values.MAX_DEPTH} levels",
+            "the write raises",
+            "unit/state/test_store.py::test_a_value_that_contains_itself_is_refused",
+        ),
+        Limit(
+            "printed line",
+            _characters(stdio.MAX_LINE_CHARS),
+            "the rest is cut and counted",
+            "unit/engine/test_stdio.py::test_long_lines_are_cut_and_say_so",
+        ),
+        Limit(
+            "printed lines",
+            f"{stdio.LINES_PER_S} a second",
+            "further ones are dropped and counted",
+            "unit/engine/test_stdio.py::test_lines_above_the_rate_are_dropped_and_counted",
+        ),
+        Limit(
+            "result of a background agent",
+            _characters(background_agents.MAX_TEXT),
+            "the rest is cut and counted",
+            "unit/session/test_background_agents.py::test_a_result_without_end_is_cut_and_says_so",
+        ),
+        Limit(
+            "background agents that wait",
+            f"{background_agents.MAX_WAITING}",
+            "a further one is refused",
+            "unit/session/test_background_agents.py::test_too_many_waiting_are_refused",
+        ),
+        Limit(
+            "saved session",
+            size(stores.MAX_SNAPSHOT),
+            "it is not saved, and the last one stays",
+            "unit/session/test_stores.py::test_a_session_that_is_too_large_is_refused_and_the_last_one_stays",
+        ),
+    ),
+    "Into a recording": (
+        Limit(
+            "event",
+            _characters(large_values.MAX_LINE_CHARS),
+            "its large values are cut, with length and hash, and kept beside the session file",
+            "unit/journal/test_large_values.py"
+            "::test_a_large_text_keeps_its_beginning_length_and_hash_and_the_session_goes_on",
+        ),
+        Limit(
+            "values beside a session file",
+            size(writer.MAX_VALUE_BYTES),
+            "further ones are not kept",
+            "unit/journal/test_large_values.py::test_a_value_is_kept_once_and_all_values_up_to_a_limit",
+        ),
+        Limit(
+            "events that wait for the disk",
+            size(writer.MAX_UNWRITTEN),
+            "further ones are left out and counted",
+            "unit/journal/test_large_values.py"
+            "::test_events_faster_than_the_disk_are_left_out_and_counted_and_recording_goes_on",
+        ),
+        Limit(
+            "sound that waits for the disk",
+            size(writer.MAX_QUEUED_AUDIO),
+            "sound is no longer recorded, events are",
+            "unit/journal/test_journal_writer.py::test_a_disk_too_slow_for_sound_stops_sound_and_not_the_session",
+        ),
+    ),
+    "From a file": (
+        Limit(
+            "line of a session file",
+            size(reader.MAX_LINE_BYTES),
+            "it is reported and skipped",
+            "unit/journal/test_journal_reader.py::test_a_line_above_the_limit_is_reported_and_passed_over",
+        ),
+        Limit(
+            "problems of a session file",
+            f"{reader.MAX_PROBLEMS}",
+            "further ones are counted",
+            "unit/journal/test_journal_reader.py::test_problems_kept_are_bounded_and_counted",
+        ),
+        Limit(
+            "theme",
+            size(theming.MAX_BYTES),
+            "it is refused with a sentence",
+            "unit/tui/test_theming.py::test_a_file_too_large_to_be_a_theme_is_not_read",
+        ),
+        Limit(
+            "dialogue script",
+            size(script.MAX_SCRIPT_BYTES),
+            "it is refused with a sentence",
+            "unit/local/test_script.py::test_a_file_too_large_to_be_a_script_is_not_parsed",
+        ),
+    ),
+    "From a client of the embedded server": (
+        Limit(
+            "connections",
+            f"{server.MAX_CONNECTIONS}",
+            "a further one is closed (1011)",
+            "unit/local/test_live_session_setup.py"
+            "::test_more_connections_than_the_limit_are_turned_away_until_one_ends",
+        ),
+        Limit(
+            "message",
+            size(transport.MAX_MESSAGE_BYTES),
+            "the session is closed (1009)",
+            "unit/local/test_live_session_setup.py::test_a_frame_above_the_limit_is_refused_with_1009",
+        ),
+        Limit(
+            "declared functions",
+            f"{live_config.MAX_TOOLS}",
+            "the setup is refused (1007)",
+            "unit/local/test_live_session_setup.py::test_a_setup_is_refused_with_1007_and_a_reason_for",
+        ),
+        Limit(
+            "padding and silence of the detector",
+            _seconds(activity.MAX_PADDING_MS / 1000),
+            "the setup is refused (1007)",
+            "unit/local/test_live_session_setup.py::test_a_setup_is_refused_with_1007_and_a_reason_for",
+        ),
+        Limit(
+            "content before its `turnComplete`",
+            size(content.MAX_UNASKED),
+            "the session is closed (1007)",
+            "unit/local/test_live_session_memory.py::test_content_that_never_asks_for_an_answer_is_bounded",
+        ),
+        Limit(
+            "context",
+            f"{context.MAX_CONTEXT_TOKENS:,} tokens",
+            "the session is closed, unless compression is on",
+            "unit/local/test_live_session_memory.py"
+            "::test_a_context_that_is_full_closes_the_session_without_compression",
+        ),
+        Limit(
+            "utterance",
+            _seconds(activity.MAX_UTTERANCE_S),
+            "it ends as if by a pause",
+            "unit/local/test_activity.py::test_an_utterance_ends_at_the_longest_length_and_another_begins",
+        ),
+        Limit(
+            "text to speak",
+            _characters(speech.MAX_TEXT),
+            "the rest is not spoken",
+            "unit/local/test_speech.py::test_the_second_half_of_an_endless_text_is_not_spoken",
+        ),
+    ),
+}
+
+NOT_INPUTS = {
+    "audio_frame.MAX_FAST_BYTES": "a longer frame is read in another way",
+    "audio_frame.MAX_TEMPLATES": "size of a cache",
+    "audio_frame.MAX_TEMPLATE_ATTEMPTS": "size of a cache",
+    "audio_frame.MAX_TEMPLATE_BYTES": "size of a cache",
+    "websocket.MAX_REASON_BYTES": "bounds what this side sends",
+}
+"""Constants of `wire` that bound no input, and what they are."""
+
+_INTRO = """\
+# Limits
+
+Every input has a limit, so that nothing that comes in can fill the memory or stop a session. Each row says what happens
+beyond the limit, and which test shows it. This page is generated from the constants (`python -m tests.docs.tables`).
+Limits of time for an agent's code are in [agents.md](agents.md).
+"""
+
+
+def render() -> str:
+    """Return the page."""
+    return "\n".join([_INTRO, *_sections()])
+
+
+def _sections() -> Iterator[str]:
+    for heading, limits in LIMITS.items():
+        yield f"## {heading}\n"
+        yield "| input | at most | beyond it | shown by |\n|---|---|---|---|"
+        for limit in limits:
+            file, _, name = limit.test.partition("::")
+            yield f"| {limit.input} | {limit.most} | {limit.beyond} | [`{name}`](../tests/{file}) |"
+        yield ""
+
+
+def write() -> None:
+    """Write docs/limits.md."""
+    PAGE.write_text(render(), "utf-8")
