@@ -23,6 +23,7 @@ APP = "gemini-live-tui"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 # A Unix socket address has room for 104 bytes on macOS and 108 on Linux, the terminator included.
 _SOCKET_LIMIT = 100
+_OTHER_FOLDER = "XDG_RUNTIME_DIR to a folder of your own"
 
 
 def config_dir() -> Path:
@@ -138,8 +139,9 @@ def _check_ancestors(path: Path, create: bool) -> None:
         if create and not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
-        if status.st_uid not in (0, os.getuid()):
-            raise _unsafe(folder, "belongs to another user", "Remove it")
+        # In a user namespace the system's folders, from "/" on, may show another owner than root.
+        if status.st_uid not in (0, os.getuid(), Path("/").lstat().st_uid):
+            raise _unsafe(folder, "belongs to another user")
         if stat.S_ISLNK(status.st_mode):
             folder.stat()  # raises for links in a circle
             _check_ancestors(folder.parent / folder.readlink(), create)
@@ -147,10 +149,10 @@ def _check_ancestors(path: Path, create: bool) -> None:
             raise _unsafe(folder, "can be changed by other users", f"Run chmod go-w {folder}")
 
 
-def _unsafe(folder: Path, problem: str, remedy: str) -> UsageError:
+def _unsafe(folder: Path, problem: str, remedy: str = "") -> UsageError:
     return UsageError(
         f"The folder {folder} {problem}",
-        remedy=f"{remedy}, or set XDG_RUNTIME_DIR to a folder of your own",
+        remedy=f"{remedy}, or set {_OTHER_FOLDER}" if remedy else f"Set {_OTHER_FOLDER}",
         field="runtime folder",
         value=str(folder),
     )

@@ -6,6 +6,7 @@ The other user is this process with another effective user id, which needs root.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import run
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.clock import LoopClock
@@ -177,6 +179,16 @@ async def test_an_engine_refuses_a_console_of_another_user(shared: Path) -> None
         hub.bye("over", 0)
 
 
+@as_root
+def test_a_folder_of_another_user_above_ours_is_refused(shared: Path) -> None:
+    with other_user():
+        (shared / "theirs").mkdir()
+    with pytest.raises(UsageError, match="theirs belongs to another user") as refused:
+        paths.own_folder(shared / "theirs" / "run", create=True)
+    assert refused.value.remedy == "Set XDG_RUNTIME_DIR to a folder of your own"
+    assert list((shared / "theirs").iterdir()) == []
+
+
 def test_a_folder_that_others_can_change_holds_no_engines(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     root = tmp_path / "run"
@@ -250,3 +262,12 @@ def test_no_child_process_imports_from_the_working_folder(tmp_path: Path) -> Non
     )
     assert ended.stdout == b""
     assert b"usage" in ended.stderr
+
+
+def test_doctor_names_a_folder_above_the_engines_that_others_can_change(nobodys_home: Path) -> None:
+    runtime = paths.own_folder(paths.runtime_dir(), create=True)
+    runtime.parent.chmod(0o777)
+    checks = {check["name"]: check for check in json.loads(run("doctor", "--json").out)["checks"]}
+    assert checks["engines"]["state"] == "failed"
+    assert checks["engines"]["found"] == f"The folder {runtime.parent} can be changed by other users"
+    assert checks["engines"]["remedy"].startswith(f"Run chmod go-w {runtime.parent}")
