@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Processes and test workers share compiled modules, also where the environment says not to write them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-rest test-lowest lint style types imports prose bench docs clean mutants soak
+.PHONY: demo test test-fast test-rest test-lowest test-clients lint style types imports prose bench docs clean mutants soak
 
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
@@ -23,6 +23,7 @@ LOWEST := tests/unit/audio tests/unit/cli tests/unit/wire tests/unit/tools tests
 # The longest files first: no worker is left with one of them at the end.
 FIRST := $(SLOW) tests/sdk tests/docs tests/mutants tests/e2e tests/snapshots
 REST = $(FIRST) $(filter-out $(FIRST) $(FAST) $(ALONE),$(patsubst %/,%,$(wildcard tests/*/)))
+CLIENTS := adk genai-js livekit pipecat
 PARALLEL := -q -n auto --maxprocesses 4 --dist loadfile
 
 test:
@@ -34,13 +35,17 @@ test-fast: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(SLOW:%=--ignore=%) $(PYTEST_ARGS)
 
 test-rest: $(VENV)/.test .venv-sdk/.ready
-	$(BIN)/python -m pytest $(PARALLEL) $(REST) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) $(REST) --ignore=tests/sdk/clients $(PYTEST_ARGS)
 	$(BIN)/python -m pytest -q $(ALONE) $(PYTEST_ARGS)
 
 # The lower bounds of pyproject.toml, all at once, with the oldest Python.
 test-lowest: .venv-lowest/.ready
 	.venv-lowest/bin/python -c 'import google.auth.transport.requests, keyring'
 	.venv-lowest/bin/python -m pytest $(PARALLEL) $(LOWEST) $(PYTEST_ARGS)
+
+# Other projects' clients hold a conversation each with the embedded server. Not part of `test`: they take 1.2 GB.
+test-clients: $(VENV)/.test $(CLIENTS:%=.venv-%/.ready)
+	$(BIN)/python -m pytest -q tests/sdk/clients $(PYTEST_ARGS)
 
 lint: types imports style prose
 
@@ -80,7 +85,7 @@ docs: $(VENV)/.test
 	$(BIN)/python -m tests.docs.architecture_page
 
 clean:
-	rm -rf $(VENV) .venv-sdk .venv-lowest dist build
+	rm -rf $(VENV) .venv-sdk .venv-lowest $(CLIENTS:%=.venv-%) dist build
 
 $(VENV)/bin/python:
 	@echo "Setting up $(VENV), this takes about a minute once"
@@ -107,4 +112,18 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 .venv-sdk/.ready:
 	$(PYTHON) -m venv .venv-sdk
 	.venv-sdk/bin/python -m pip install --quiet --disable-pip-version-check 'google-genai>=3,<4' pybase64
+	@touch $@
+
+.venv-adk/.ready: PACKAGES := 'google-adk>=2.13,<3'
+.venv-livekit/.ready: PACKAGES := 'livekit-agents>=1.8,<2' 'livekit-plugins-google>=1.8,<2'
+.venv-pipecat/.ready: PACKAGES := 'pipecat-ai[google]>=1.14,<2'
+.venv-adk/.ready .venv-livekit/.ready .venv-pipecat/.ready:
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(PACKAGES)
+	@touch $@
+
+.venv-genai-js/.ready:
+	@command -v npm >/dev/null || { echo "Node.js with npm is needed for Google's JavaScript SDK" >&2; exit 1; }
+	mkdir -p $(@D)
+	cd $(@D) && npm install --silent --no-fund --no-audit '@google/genai@>=2.32 <4'
 	@touch $@

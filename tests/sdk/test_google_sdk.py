@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -31,31 +29,15 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def report() -> dict[str, Any]:
-    """Results of conversation.py."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "GEMINI_"))}
-    server = subprocess.Popen(
-        [sys.executable, "-m", "gemini_live_runtime.local", "--exit-with-parent"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+def report(live_server: str, clean_environment: dict[str, str]) -> dict[str, Any]:
+    """Return the results of conversation.py."""
+    finished = subprocess.run(
+        [str(SDK_PYTHON), str(Path(__file__).with_name("conversation.py")), live_server, str(UTTERANCE)],
+        capture_output=True,
         text=True,
-        env={**environment, "PYTHONPATH": str(ROOT / "runtime")},
+        timeout=TIMEOUT_S,
+        env=clean_environment,
     )
-    assert server.stdin is not None
-    assert server.stdout is not None
-    try:
-        url = json.loads(server.stdout.readline())["url"]
-        finished = subprocess.run(
-            [str(SDK_PYTHON), str(Path(__file__).with_name("conversation.py")), url, str(UTTERANCE)],
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            env=environment,
-        )
-    finally:
-        server.stdin.close()
-        server.wait(timeout=20)
-        server.stdout.close()
     assert finished.returncode == 0, finished.stderr
     seen: dict[str, Any] = json.loads(finished.stdout)
     return seen
