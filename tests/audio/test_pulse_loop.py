@@ -32,6 +32,7 @@ pytestmark = [pytest.mark.pulse]
 HERE = Path(__file__).parent
 SOUNDS = HERE.parent / "data" / "audio"
 MODEL, PERSON = SOUNDS / "model_speech.wav", SOUNDS / "barge_in.wav"
+ATTEMPTS = 3
 SPOKEN = "wait stop please what is the weather in london"
 GRAMMAR = """#JSGF V1.0;
 grammar loop;
@@ -75,6 +76,8 @@ class Scene:
     clean_levels: list[float] = field(default_factory=list)
     marks: dict[str, int] = field(default_factory=dict)
     """Chunks delivered until then."""
+    lost: int = 0
+    """Frames and blocks that the machine was too busy for."""
 
     def mark(self, name: str) -> None:
         self.marks[name] = len(self.recorder.chunks)
@@ -93,9 +96,22 @@ async def opened(scene: Scene, *, echo: bool = True) -> AsyncIterator[DeviceAudi
     scene.canceller = result.echo_canceller
     try:
         await chunks(scene, 10)
+        # Streams that start one after the other miss a frame or two of each other.
+        before = _lost(audio)
         yield audio
+        scene.lost = _lost(audio) - before
     finally:
         await audio.close()
+
+
+def _lost(audio: DeviceAudio) -> int:
+    """Return how much sound the canceller and the streams missed so far."""
+    pipeline, worker = audio._pipeline, audio._worker
+    if pipeline is None or worker is None:
+        return 0
+    streams = [stream for stream in (worker.microphone, worker.loudspeaker) if stream is not None]
+    late = pipeline.capture.far_missing + pipeline.capture.far_dropped + pipeline.overflowed_chunks
+    return late + sum(stream.xruns for stream in streams)
 
 
 async def chunks(scene: Scene, count: int) -> None:
@@ -139,8 +155,13 @@ async def converse(scene: Scene) -> None:
 
 @pytest.fixture(scope="module")
 def scene(pulse_loop: None) -> Scene:
-    scene = Scene()
-    asyncio.run(converse(scene))
+    # A canceller that misses frames has to learn again: a run on a busy machine says nothing of it.
+    for attempt in range(1, ATTEMPTS + 1):
+        scene = Scene()
+        asyncio.run(converse(scene))
+        if not scene.lost:
+            break
+        print(f"attempt {attempt} of {ATTEMPTS}: {scene.lost} frames were lost")
     return scene
 
 
