@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.session.talking import Talk, agent, silence, talk, two_phases
+from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, silence, talk, two_phases
 
 from gemini_live_runtime import Delivery, DeliveryConfig, Live, LiveEvent, LiveHandle, Phase, State, StateKey
 from gemini_live_runtime import commands as cmd
@@ -15,6 +15,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, StateError
 from gemini_live_runtime.session.io.loop_calls import LoopCalls
+from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
 async def test_the_program_types_for_the_user() -> None:
@@ -365,14 +366,16 @@ async def test_a_prompt_waits_for_the_end_of_an_answer_without_sound_and_quiet_f
         assert quiet.done()
 
 
-async def test_the_last_status_is_the_sessions_though_a_listener_changed_it_on_the_way() -> None:
-    async with talk(agent(), mode="text") as t:
-        await t.types("hello")
-        await t.says("fine")
-        t.handle.prompt()
+async def test_the_last_status_is_the_sessions_though_a_rule_changed_it_on_the_way(tmp_path: Path) -> None:
+    async with talk(agent(), audio=lambda: FileAudio(None, tmp_path / "out.wav"), mode="text") as t:
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
         await t.ends()
-        shown = t.all(ev.SessionState)[-1]
-        assert (shown.word, shown.reason) == t.stage.core.state.word
+        t.handle.prompt()
+        await t.rests()
+        assert t.sent("prompt") == []
+        await t.passes(1.5)
+        assert t.sent("prompt") == [("prompt",)]
+        assert (t.all(ev.SessionState)[-1].word, t.stage.core.state.word[0]) == ("thinking", "thinking")
 
 
 async def test_an_interrupted_answer_that_was_read_is_kept_whole() -> None:
