@@ -3,7 +3,8 @@
 - Turns of role `system` replace the instruction; they are read before the message's other turns.
 - Turns of role `model`, and turns of role `user` that begin with one of `NOTE_MARKS`, are notes.
 - Other turns are user turns, answered at `turnComplete`. Without any, `turnComplete` prompts the model.
-- Blank turns and turns of a single full stop are placeholders: clients send them where a user turn has to be last.
+- Blank turns and turns of a single full stop are placeholders: clients send them where a user turn has to be last. A
+  model turn followed by one says how to answer what waits; any other model turn has answered it.
 
 Initial history (`initialHistoryInClientContent`) is not answered, and its model turns are not notes. User turns at its
 end are answered when the client prompts for it by a placeholder or a `turnComplete`, before anything else is said.
@@ -11,6 +12,7 @@ end are answered when the client prompts for it by a placeholder or a `turnCompl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gemini_live_runtime.local.activity import RATE
@@ -58,9 +60,10 @@ class ContentTurns:
         instructions = [instruction_text(turn) for turn in message.turns if turn.role == SYSTEM_ROLE]
         if instructions:
             self._conversation.update(instruction="\n".join(instructions))
+        answered = not (message.turn_complete and _tells_how_to_answer(message.turns))
         for turn in message.turns:
             if turn.role != SYSTEM_ROLE:
-                self._add(turn)
+                self._add(turn, answered)
         if self._conversation.context.full:
             raise context_exhausted()
         if not message.turn_complete:
@@ -87,7 +90,7 @@ class ContentTurns:
         self._unasked.clear()
         self._history_waits = False
 
-    def _add(self, content: Content) -> None:
+    def _add(self, content: Content, answered: bool) -> None:
         said = user_turn_of(content)
         context = self._conversation.context
         by_model = content.role == Role.MODEL
@@ -99,8 +102,8 @@ class ContentTurns:
         images = sum(1 for part in content.parts if part.inline_data and is_image(part.inline_data.mime_type))
         context.add(Entry(role, Modality.IMAGE, images * IMAGE_TOKENS))
         if by_model:
-            # A model turn answers the user turns before it.
-            self._clear()
+            if answered:
+                self._clear()
             if not self._seeding:
                 self._conversation.dialogue.note(said.text)
         elif said.text.lstrip().casefold().startswith(NOTE_MARKS):
@@ -111,3 +114,10 @@ class ContentTurns:
             self._unasked.append(said)
             if sum(len(item.text) + len(item.pcm) for item in self._unasked) > MAX_UNASKED:
                 raise invalid(f"more than {MAX_UNASKED} characters and bytes without turnComplete")
+
+
+def _tells_how_to_answer(turns: Sequence[Content]) -> bool:
+    """Return True for turns of the model with a placeholder after them."""
+    if not turns or turns[-1].role == Role.MODEL or not is_placeholder(instruction_text(turns[-1])):
+        return False
+    return all(turn.role == Role.MODEL for turn in turns[:-1])

@@ -101,6 +101,18 @@ async def test_a_placeholder_that_ends_the_content_is_no_word_of_the_user() -> N
         assert await answer_to(client) == "Before that: good morning."
 
 
+@virtual
+async def test_a_model_turn_before_a_placeholder_does_not_answer_what_waits() -> None:
+    async with session() as client:
+        await client.send(content(("user", "good morning")))
+        await client.send(content(("model", "Be brief."), ("user", "."), complete=True))
+        assert await answer_to(client) == "You typed good morning."
+        await client.send(content(("user", "good morning")))
+        await client.send(content(("model", "Good morning to you.")))
+        await client.send(content(("user", "."), complete=True))
+        assert await answer_to(client) == "Welcome."
+
+
 # -- resumption ------------------------------------------------------------------------------------------------------
 
 
