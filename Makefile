@@ -65,9 +65,11 @@ PROSE :=
 prose: $(VENV)/.test
 	@$(BIN)/python -m tests.style.prose $(PROSE)
 
-# What takes long: more sentences for the recogniser, four times the simulated sessions, every mutation.
+# What takes long: more sentences for the recogniser, four times the simulated sessions, hostile servers in all modes,
+# panes in many more sessions, every mutation.
+SOAKED := tests/unit/local/test_recogniser_accuracy.py tests/simulation tests/faults tests/pilot/test_panes_hold.py
 soak: $(VENV)/.test
-	SOAK=1 $(BIN)/python -m pytest $(PARALLEL) tests/unit/local/test_recogniser_accuracy.py tests/simulation $(PYTEST_ARGS)
+	SOAK=1 $(BIN)/python -m pytest $(PARALLEL) $(SOAKED) $(PYTEST_ARGS)
 	$(BIN)/python -m tests.mutants
 
 bench: $(VENV)/.test .venv-sdk/.ready

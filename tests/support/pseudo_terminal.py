@@ -57,12 +57,12 @@ class PseudoTerminal:
         """Send what a keyboard would."""
         os.write(self.master, keys)
 
-    def read_until(self, text: bytes) -> bytes:
-        """Read until `text` was written; what was read now."""
+    def read_until(self, *texts: bytes) -> bytes:
+        """Read until one of `texts` was written; what was read now."""
         start = len(self.seen)
         deadline = time.monotonic() + PATIENCE_S
-        while text not in self.seen[start:]:
+        while not any(text in self.seen[start:] for text in texts):
             ready, _, _ = select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))
-            assert ready, f"waited for {text!r} in vain: {self.seen[-3000:]!r}"
+            assert ready, f"waited for {texts!r} in vain: {self.seen[-3000:]!r}"
             self.seen += os.read(self.master, 65536)
         return self.seen[start:]

@@ -67,6 +67,13 @@ def test_a_notice_after_something_was_said_is_a_new_row() -> None:
     assert rows(view) == [("a: 1", 1), ("hello", 1), ("a: 3", 2)]
 
 
+def test_log_lines_are_counted_where_they_say_the_same() -> None:
+    texts = ["there is no tool x", "there is no tool x", "step 1", "step 2", "there is no tool x"]
+    view = fold(stamped(ev.Log(source="engine", level="warning", text=text) for text in texts))
+    assert rows(view) == [("there is no tool x", 3), ("step 1", 1), ("step 2", 1)]
+    assert len(view.log) == 5
+
+
 def test_a_console_that_attaches_in_mid_flood_counts_on() -> None:
     events = stamped([*(notice(f"a: {n}") for n in range(10)), ev.ToolCalled(call_id="c", name="t", args={})])
     view = fold(events[:5])

@@ -31,10 +31,11 @@ def open_block(view: SessionView, event: Event, kind: BlockKind, **fields: Any) 
 def add_notice(view: SessionView, event: Event, group: str, *, text: str, status: str, detail: str = "") -> None:
     """Add a notice, or count it in one of its `group` among the last blocks.
 
-    A server can make thousands of them in a second: they would take the place of what was said.
+    Without a group, notices with the same text are of one kind. A server can make thousands of them in a second: they
+    would take the place of what was said.
     """
     for index, block in last_notices(view):
-        if block.group == group and block.status == status:
+        if block.status == status and block.group == group and (group or block.text == text):
             view.block_chars += len(text) + len(detail) - len(block.text) - len(block.detail)
             change(view, index, text=text, detail=detail, count=block.count + 1)
             return

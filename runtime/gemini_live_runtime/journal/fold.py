@@ -403,7 +403,7 @@ def _log(view: SessionView, event: ev.Event, p: ev.Log) -> Dirty:
     del view.log[:-MAX_LOG_LINES]
     if p.level == "debug" or (p.source == "logging" and p.level == "info"):
         return Dirty.LOG
-    open_block(view, event, "notice", text=sanitise_line(p.text, 500), status="log", done=True)
+    add_notice(view, event, "", text=sanitise_line(p.text, 500), status="log")
     return Dirty.LOG | Dirty.TRANSCRIPT
 
 

@@ -243,7 +243,9 @@ _LOG_FIELDS = tuple(f.name for f in fields(LogLine))
 def _block_json(block: Block) -> dict[str, Any]:
     value = {name: getattr(block, name) for name in _ALWAYS}
     if block.group:
-        value["group"], value["count"] = block.group, block.count
+        value["group"] = block.group
+    if block.count > 1:
+        value["count"] = block.count
     return value
 
 
