@@ -26,4 +26,4 @@ def test_importing_the_event_types_does_not_import_the_runtime() -> None:
     code = "import sys; from gemini_live_runtime import events; print(*sys.modules)"
     imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     packages = {name.split(".")[1] for name in imported if name.startswith("gemini_live_runtime.")}
-    assert packages == {"events", "records"}
+    assert packages == {"events", "json_values", "records"}
