@@ -10,6 +10,7 @@ import os
 import re
 import select
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -25,6 +26,7 @@ from tests.support.pseudo_terminal import PseudoTerminal  # noqa: E402
 
 TARGET_MS = 100.0
 WATCH_S = 6.0
+SERVE = "--serve"
 KEYS = "жшщюяфэъыйцгзвлдкнмрпбтчсхёіїґђљњћџѓќўѣѳѵ"
 FLOODS = {
     "5,000 calls in a frame": messages(calls(*(tool_call(number) for number in range(5000)))),
@@ -41,10 +43,16 @@ main(["--no-sound", "--text", "--record", "text", "--backend", {url!r}])
 
 def measure(name: str) -> list[float]:
     """Return the milliseconds from key to echo during a flood."""
-    PASSING["flood"] = FLOODS[name]
-    with tempfile.TemporaryDirectory(prefix="glt") as folder, FakeLiveServer(on_request) as server:
+    # In a process of its own: what it costs to make a flood must not delay the clock.
+    server = subprocess.Popen(
+        [sys.executable, __file__, SERVE, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdin is not None
+    assert server.stdout is not None
+    with tempfile.TemporaryDirectory(prefix="glt") as folder, server:
+        url = server.stdout.readline().strip()
         folders = dict.fromkeys(("XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"), folder)
-        with PseudoTerminal(CONSOLE.format(url=server.url), **folders) as terminal:
+        with PseudoTerminal(CONSOLE.format(url=url), **folders) as terminal:
             terminal.read_until(b" TEXT ")
             _watch(terminal, 1.0)
             terminal.type(b"mode flood\r")
@@ -53,8 +61,16 @@ def measure(name: str) -> list[float]:
             while time.monotonic() - begin < WATCH_S:
                 times.append(_echo(terminal, KEYS[len(times) % len(KEYS)]))
                 _watch(terminal, 0.03)
-            terminal.type(b"\x15")
-            return times
+        server.stdin.close()
+        return times
+
+
+def serve(name: str) -> None:
+    """Serve a flood until standard input is closed."""
+    PASSING["flood"] = FLOODS[name]
+    with FakeLiveServer(on_request) as server:
+        print(server.url, flush=True)
+        sys.stdin.read()
 
 
 def _watch(terminal: PseudoTerminal, seconds: float) -> None:
@@ -73,6 +89,9 @@ def _echo(terminal: PseudoTerminal, key: str) -> float:
 
 def main() -> int:
     """Print each flood with its figures; 1 when a target is missed."""
+    if sys.argv[1:2] == [SERVE]:
+        serve(sys.argv[2])
+        return 0
     chosen = [name for name in FLOODS if not sys.argv[1:] or re.search(sys.argv[1], name)]
     missed = 0
     for name in chosen:

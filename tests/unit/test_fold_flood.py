@@ -124,3 +124,17 @@ def test_an_event_costs_no_more_in_a_turn_with_thousands_of_calls() -> None:
         apply(view, event)
     assert [block.done for block in view.blocks if block.kind == "tool"] == [True] * 1000
     assert blocks.looks < 10 * len(flood)
+
+
+def test_plain_output_looks_only_at_the_call_that_ends() -> None:
+    writer = PlainWriter()
+    writer.view.blocks = blocks = _Counted()
+    calls = [ev.ToolCalled(call_id=f"c{number}", name="t", args={}) for number in range(1000)]
+    ends = [
+        ev.ToolFinished(call_id=call.call_id, name="t", status="ok", result={}, ms=1.0, delivered=True)
+        for call in calls
+    ]
+    lines = [line for event in stamped([*calls, *ends]) for line in writer.feed(event)]
+    assert lines == ["tool: t() -> ok, 1 ms {}"] * 1000
+    assert writer.rest() == []
+    assert blocks.looks < 20 * len(lines)

@@ -244,14 +244,14 @@ def _tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
     finish(view, "user", "model", "thought")
     args = ", ".join(f"{sanitise_line(str(key))}={_short(value)}" for key, value in p.args.items())
     text = sanitise_line(f"{sanitise_line(p.name, 80)}({args})", 1000)
-    open_block(view, event, "tool", text=text, call_id=_call_key(p.call_id), status="running")
+    open_block(view, event, "tool", text=text, call_id=call_key(p.call_id), status="running")
     return Dirty.TRANSCRIPT | Dirty.HEADER
 
 
 @_on(ev.ToolFinished)
 def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dirty:
     view.calls_open = max(0, view.calls_open - 1)
-    index = open_call(view, _call_key(p.call_id))
+    index = open_call(view, call_key(p.call_id))
     if index is not None:
         detail = _short(p.result, 200)
         view.block_chars += len(detail) - len(view.blocks[index].detail)
@@ -259,7 +259,7 @@ def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Di
     return Dirty.TRANSCRIPT | Dirty.HEADER
 
 
-def _call_key(call_id: str) -> str:
+def call_key(call_id: str) -> str:
     """Return `call_id`, or a digest of one that is long or not printable ASCII."""
     if len(call_id) <= 80 and call_id.isascii() and call_id.isprintable():
         return call_id

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_lines import AgentLines
-from gemini_live_runtime.journal.blocks import last_notices
-from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.blocks import last_notices, open_call
+from gemini_live_runtime.journal.fold import apply, call_key
 from gemini_live_runtime.journal.view import Block, Dirty, LogLine, SessionView
 
 _CONTINUED = "\n    "
@@ -43,6 +43,8 @@ class PlainWriter:
         self._within = within or (lambda t, turn: True)
         self._times = times
         self._unprinted: dict[int, Block] = {}
+        self._changeable: dict[int, None] = {}
+        """Ids of the unprinted blocks that the next event may change."""
         self._counts: dict[int, int] = {}
         """Numbers of notices that the last blocks stand for, by the block's id."""
         self._seen = 0
@@ -50,9 +52,12 @@ class PlainWriter:
     def feed(self, event: ev.Event) -> list[str]:
         """Return the lines that became final with `event`, without newlines."""
         view, before = self.view, self.view.word
+        payload = event.payload
+        call = open_call(view, call_key(payload.call_id)) if isinstance(payload, ev.ToolFinished) else None
+        if call is not None:
+            self._changeable[view.blocks[call].id] = None
         dirty = apply(view, event)
         lines: list[str] = []
-        payload = event.payload
         within = self._within(event.t, event.turn)
         if isinstance(payload, ev.SessionStarted) and within:
             model = f", model {view.model}" if view.model else ""
@@ -84,6 +89,7 @@ class PlainWriter:
             for line in _block_lines(block, cut_off=True)
         ]
         self._unprinted.clear()
+        self._changeable.clear()
         return lines
 
     def _finished(self) -> Iterator[str]:
@@ -91,12 +97,16 @@ class PlainWriter:
             if block.id <= self._seen:
                 break
             self._unprinted[block.id] = block
+            self._changeable[block.id] = None
         self._seen = self.view.next_block - 1
-        for ident in sorted(self._unprinted):
+        for ident in sorted(self._changeable):
             # Ids are dense, so an id gives the index. A block that the view has dropped is printed as last seen.
             index = ident - 1 - self.view.blocks_forgotten
             block = self.view.blocks[index] if index >= 0 else self._unprinted[ident]
             self._unprinted[ident] = block
+            if block.done or block.kind == "tool":
+                # Of thousands of open calls only the one that ends is looked at again.
+                del self._changeable[ident]
             if block.done:
                 del self._unprinted[ident]
                 if self._within(block.t, block.turn):
