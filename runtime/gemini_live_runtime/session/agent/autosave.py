@@ -106,7 +106,7 @@ class Autosave:
             record = phases.machine.restore(snapshot.phases, now)
         if record is None:
             return False
-        phases.restored(record)
+        phases.on_restored(record)
         return True
 
     @contextlib.contextmanager

@@ -132,7 +132,7 @@ class PhaseRunner:
         if machine.entered:
             self.publish()
 
-    def restored(self, record: PhaseTransition) -> None:
+    def on_restored(self, record: PhaseTransition) -> None:
         """Publish that an earlier session's phase goes on."""
         self._emit(_entered_event(self.machine, record))
         self.publish()
