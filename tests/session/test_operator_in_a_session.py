@@ -433,10 +433,9 @@ async def test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up()
     async with talk(agent().computed(ComputedVar("one", sleepy, "app:n")).state(values={"app:n": 1})) as t:
         slow[0] = True
         order = cmd.PreviewEdit(edits=({"key": "app:n", "value": 2},))
-        began = time.monotonic()
         for number in range(MAX_THREADS):
             await t.stage.session.command(cmd.Command(f"p{number}", order))
-        assert time.monotonic() - began < 0.5
+        assert t.all(ev.EditPreviewed) == []
         assert "previews wait for the agent's code" in await t.commands(order)
         await t.passes(2 * LIMIT_S)
         slow[0] = False
