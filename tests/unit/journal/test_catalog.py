@@ -331,6 +331,7 @@ def test_the_preview_of_what_is_damaged_says_what_there_is(root: Path) -> None:
 def test_two_thousand_sessions_list_again_without_reading_one(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = debt_call().write(root, "s0")
     content = (folder / "events.jsonl").read_bytes()
+    _age(folder)
     for number in range(1, 2000):
         place = root / f"s{number}"
         place.mkdir(mode=0o700)
