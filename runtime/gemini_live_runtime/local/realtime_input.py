@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -22,6 +23,7 @@ from gemini_live_runtime.wire.messages import (
     TurnCoverage,
     VoiceActivityType,
 )
+from gemini_live_runtime.wire.transport import TransportClosed
 
 STALLED_S = 1.5
 """Seconds without audio after which open speech ends: the client stopped sending."""
@@ -185,9 +187,14 @@ class RealtimeInputReader:
             self._stalled = asyncio.get_running_loop().call_later(STALLED_S, self._give_up)
 
     def _give_up(self) -> None:
-        task = asyncio.ensure_future(self._flush())
+        task = asyncio.ensure_future(self._flush_unread())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def _flush_unread(self) -> None:
+        # A connection that is gone ends the session where its messages are read.
+        with contextlib.suppress(TransportClosed):
+            await self._flush()
 
     async def _edges(self, edges: list[Started | Ended]) -> None:
         for edge in edges:

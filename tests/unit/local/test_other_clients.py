@@ -161,6 +161,23 @@ async def test_no_handle_is_made_while_a_request_waits_for_the_user_to_end() -> 
         assert await client.handle()
 
 
+@virtual
+async def test_an_answer_that_a_noise_ended_is_part_of_the_next_handle() -> None:
+    manual = {"automaticActivityDetection": {"disabled": True}}
+    async with server() as running:
+        client = await join(running, sessionResumption={}, realtimeInputConfig=manual)
+        await client.handle()
+        await client.text("long")
+        await client.until("modelTurn")
+        await client.send({"realtimeInput": {"activityStart": {}}})
+        await client.send({"realtimeInput": {"activityEnd": {}}})
+        handle = await client.handle()
+        await client.transport.close()
+        client = await join(running, sessionResumption={"handle": handle})
+        await client.text("before")
+        assert await answer_to(client) == "Before that: long."
+
+
 # -- transcription and usage -----------------------------------------------------------------------------------------
 
 

@@ -151,7 +151,7 @@ def test_the_program_prints_one_line_and_ends_well_at_a_signal() -> None:
 
 
 def test_the_program_ends_with_its_parent() -> None:
-    with program("--exit-with-parent") as (process, ready):
+    with program("--exit-with-parent", "--lazy") as (process, ready):
 
         async def talk() -> None:
             async with connect(ready["url"] + METHOD) as socket:
@@ -186,5 +186,5 @@ def test_a_script_file_is_served_under_its_own_name(tmp_path: Path) -> None:
     script = tmp_path / "own.toml"
     source = (RUNTIME / "gemini_live_runtime" / "agents" / "dialogues" / "concierge.toml").read_text()
     script.write_text(source.replace('name = "concierge"', 'name = "butler"', 1))
-    with program("--script", str(script)) as (_, ready):
+    with program("--script", str(script), "--lazy") as (_, ready):
         assert "local-butler" in ready["models"]
