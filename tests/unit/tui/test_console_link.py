@@ -142,6 +142,23 @@ def test_a_line_that_is_not_understood_is_counted_and_reading_goes_on() -> None:
     run_virtual(main())
 
 
+def test_keys_are_answered_while_a_backlog_is_read() -> None:
+    async def main() -> None:
+        link = ScriptedLink()
+        link.start()
+        link.emit(*_words(*["word "] * 2000))
+        running = _Running(source_of(link))
+        turns = 0
+        for _ in range(10_000):
+            turns += link.waiting and not link.delivered
+            await asyncio.sleep(0)
+        assert link.delivered
+        assert turns >= 2000 / session_link.MAX_AT_ONCE
+        running.task.cancel()
+
+    run_virtual(main())
+
+
 def test_a_link_that_only_says_nonsense_is_given_up() -> None:
     async def main() -> None:
         running = _Running(source_of(_Garbled(MAX_BAD_LINES)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -19,6 +20,9 @@ LinkSource = Callable[[], Awaitable[Link]]
 
 MAX_UNSENT = 256
 """Commands waiting to go out; more are refused with a sentence."""
+
+MAX_AT_ONCE = 16
+"""Messages decoded before keys are answered: a backlog comes without a pause."""
 
 MAX_BAD_LINES = 20
 """Lines in a row that cannot be decoded before the link is given up."""
@@ -105,7 +109,9 @@ class SessionLink:
 
     async def _read(self, link: Link) -> None:
         bad = 0
-        while True:
+        for number in itertools.count(1):
+            if number % MAX_AT_ONCE == 0:
+                await asyncio.sleep(0)
             try:
                 message = await link.receive()
             except NewerFormatError:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_QUEUED = 4096
 """Messages read but not folded yet; at the limit reading waits, so nothing is lost and the engine notices."""
 
-FOLD_BUDGET_S = 0.020
+FOLD_BUDGET_S = 0.010
 """Longest time one frame spends folding; a backlog is worked off over several frames while keys still answer."""
 
 ALL = ~Dirty.NONE

@@ -1,0 +1,56 @@
+"""A flood of events keeps the console neither from answering keys nor readable."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.console_driver import Driver, console
+
+from gemini_live_runtime import events as ev
+from gemini_live_tui.session_data import store
+
+CALLS = 1000
+
+
+def call_many(driver: Driver) -> None:
+    for number in range(CALLS):
+        driver.link.emit(ev.ToolCalled(call_id=f"c{number}", name="lookup", args={"n": number}))
+    for number in range(CALLS):
+        driver.link.emit(
+            ev.ToolFinished(call_id=f"c{number}", name="lookup", status="ok", result={}, ms=1.0, delivered=True)
+        )
+
+
+async def test_keys_are_answered_while_a_flood_of_calls_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(size=(120, 36)) as driver:
+        # Each frame folds one event: what a slow machine does in the time that a frame has.
+        monkeypatch.setattr(store, "FOLD_BUDGET_S", -1.0)
+        call_many(driver)
+        driver.tap("7")
+        while driver.app.console_screen.grid.focused_pane != "tools":
+            await driver.pilot.pause(0)
+        assert driver.app.store.view.seq < CALLS
+        monkeypatch.undo()
+        await driver.settle()
+        assert driver.app.store.view.events_by_type["tool.finished"] == CALLS
+
+
+async def test_a_transcript_lays_each_call_of_a_flood_out_twice_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console(size=(120, 36)) as driver:
+        transcript = driver.app.console_screen.transcript
+        laid_out: list[int] = []
+        lines = transcript.item_lines
+        monkeypatch.setattr(
+            transcript, "item_lines", lambda index, width: laid_out.append(index) or lines(index, width)
+        )
+        call_many(driver)
+        await driver.settle()
+        assert len(laid_out) < 2 * CALLS + 200
+
+
+async def test_two_thousand_announcements_of_the_end_are_one_row_with_their_number() -> None:
+    async with console(size=(120, 36)) as driver:
+        driver.link.exchange("What is said", "stays in sight")
+        driver.link.emit(*(ev.ConnectionGoAway(time_left_s=float(left)) for left in range(2000, 0, -1)))
+        await driver.settle()
+        assert "What is said" in driver.screen()
+        assert "(2,000" in driver.screen()
