@@ -7,6 +7,7 @@ are intended; any other fault in a session is a finding.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from collections.abc import Awaitable
 from dataclasses import replace
@@ -36,6 +37,7 @@ from gemini_live_runtime.conversation.phases import Phase, PhasePreparation, Tra
 from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
+from gemini_live_runtime.errors import StateError
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.persistence.stores import MemoryPersistence
 from gemini_live_runtime.session.rules.effects import LiveEffect, SendContext
@@ -83,6 +85,9 @@ async def _what_was_said(state: State, window: TranscriptWindow) -> str | None:
 
 
 def _order_text(state: State) -> str:
+    # Code that decides may only read; a session in which it could write would never come to rest.
+    with contextlib.suppress(StateError):
+        state.modify("app:written_by_instruction", 0, lambda count: count + 1)
     return f"Take the order. There are {state.get('app:items', 0)} items so far."
 
 

@@ -91,6 +91,8 @@ class Faults(Rule):
                 not data["where"].startswith("step") and any(word in data["error"] for word in ON_PURPOSE),
                 f"a fault nobody made: {data['where']}: {data['error']}",
             )
+        elif event["type"] == "state.changed":
+            self.check(data["key"] != "app:written_by_instruction", "an instruction wrote state")
         elif event["type"] == "notice":
             codes = ("internal", "watchers", "event-lost", "meters-failed")
             self.check(data["code"] not in codes, f"the session failed: {data['text']}")
