@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 
@@ -45,20 +45,22 @@ _ESCAPED = re.compile(
 )
 
 
-def _line_encoder() -> Callable[[Any], str]:
-    """Return a fast `json.dumps` with fixed options.
+def _line_encoder() -> Callable[[Any, int], Iterable[str]]:
+    """Return a fast encoder with fixed options, which returns the parts of a text.
 
     `json.dumps` with options creates two encoders for each call; this creates one in all.
     """
     encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False)
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
-        return encoder.encode
-    parts = make(None, encoder.default, json.encoder.encode_basestring, None, ":", ",", False, False, True)
-    return lambda value: "".join(parts(value, 0))
+        return lambda value, _level: encoder.encode(value)
+    parts: Callable[[Any, int], Iterable[str]] = make(
+        None, encoder.default, json.encoder.encode_basestring, None, ":", ",", False, False, True
+    )
+    return parts
 
 
-_encode = _line_encoder()
+_encoded_parts = _line_encoder()
 
 
 def encode_line(value: Any) -> str:
@@ -67,7 +69,7 @@ def encode_line(value: Any) -> str:
     Text stays as it is, but for control characters, bidi controls and lone surrogates, which are escaped: so every
     value encodes as UTF-8. A circular value raises `RecursionError`.
     """
-    line = _encode(value)
+    line = "".join(_encoded_parts(value, 0))
     # Both tests are far quicker than a search by the pattern.
     if (line.isascii() and "\x7f" not in line) or line.isprintable():
         return line

@@ -185,7 +185,7 @@ class Redactor:
         """
         # Searching the whole line costs a fraction of a walk through its fields, and the cheap tests for a rare
         # character come first.
-        low = _lowered(line)
+        low = line.lower() if line.isascii() else _lowered(line)
         if "bearer" in low or "key: " in low or "AIza" in line or "ya29." in line or "AQ." in line:
             return True
         if ("=" in line and "key=" in low) or ("'" in line and "key': '" in low) or ("@" in line and "://" in line):
@@ -330,7 +330,7 @@ def redacted_part(text: str, at: int, spans: Spans) -> str:
 def _lowered(line: str) -> str:
     """Return `line` in lower case, with anything in place of other than ASCII."""
     # Lower-casing text beyond ASCII takes a hundred times as long: the bytes of UTF-8 are treated as characters.
-    return line.lower() if line.isascii() else line.encode("utf-8", "surrogatepass").lower().decode("latin-1")
+    return line.encode("utf-8", "surrogatepass").lower().decode("latin-1")
 
 
 @lru_cache(maxsize=1024)

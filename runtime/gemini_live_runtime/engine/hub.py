@@ -14,19 +14,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
-from functools import cache, partial
-from typing import Any
+from collections.abc import Callable
+from dataclasses import replace
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.engine.link import Bye, Closed, Hello, encode, encode_snapshot
+from gemini_live_runtime.engine.payloads import field_names, plain_values, without_secrets
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS, cut_payload
-from gemini_live_runtime.journal.split_secrets import SplitSecrets, cut_without_secrets, streamed_texts
+from gemini_live_runtime.journal.split_secrets import HeldEvent, SplitSecrets, cut_without_secrets
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.samples import MeterSample
@@ -48,8 +46,11 @@ HOLD_S = 0.2
 _MAX_HELD = 1000
 """Events that may wait for that."""
 
-_STREAMED = frozenset((ev.TranscriptDelta, ev.WireMessage))
+_REDACTED = frozenset((ev.TranscriptDelta, ev.WireMessage))
 """Payloads with pieces of streamed texts; the rest of a message on the wire is redacted by its recorder."""
+
+_STREAMED = frozenset((*_REDACTED, ev.TurnInterrupted))
+"""Payloads with streamed texts."""
 
 SAMPLE_S = 0.05
 """Seconds between samples while a console is attached (20 Hz)."""
@@ -120,21 +121,6 @@ class Outbox:
         return lines
 
 
-class _Held:
-    """Event that waits for more text."""
-
-    __slots__ = ("event",)
-
-    def __init__(self, event: ev.Event) -> None:
-        self.event = event
-
-    def use_text(self, text: str) -> None:
-        """Replace the text of a delta."""
-        payload = self.event.payload
-        if isinstance(payload, ev.TranscriptDelta) and payload.text != text:
-            self.event = replace(self.event, payload=replace(payload, text=text))
-
-
 class Hub:
     """Event sink of a session, to which consoles attach.
 
@@ -163,10 +149,10 @@ class Hub:
         self.wall = clock.wall()
         """Seconds since the Unix epoch at t = 0: the `wall` of `session.started`."""
         self._outboxes: list[Outbox] = []
-        self._seq = self._turn = self._gen = 0
-        self._t = 0.0
+        self._last = ev.Event(0, 0.0, 0, 0, ev.Payload())
+        """Newest event; it may still be held."""
         self._secrets = SplitSecrets(redactor)
-        self._held: list[_Held] = []
+        self._held: list[HeldEvent] = []
         self._hold_timer: asyncio.TimerHandle | None = None
         self._waiting: deque[ev.Payload] = deque(maxlen=_MAX_EARLY)
         """Payloads of the engine that follow the next event."""
@@ -194,14 +180,10 @@ class Hub:
 
         Never raises: a payload that cannot be encoded becomes a notice.
         """
-        self._seq += 1
-        self._t = t = max(self._t, round(self._clock.now() - self._origin, 6))
-        self._turn, self._gen = turn, gen
-        event = ev.Event(self._seq, t, turn, gen, payload)
-        if self._held or (type(payload) in _STREAMED and not self._is_plain(event, payload)):
-            event = self._hold(event)
-        else:
-            event = self._publish(event)
+        last = self._last
+        t = round(self._clock.now() - self._origin, 6)
+        event = self._last = ev.Event(last.seq + 1, t if t > last.t else last.t, turn, gen, payload)
+        event = self._stream(event) if self._held or type(payload) in _STREAMED else self._publish(event, False)
         if self._waiting:
             # Swap before emitting: `tell` calls `emit` again, which must find no queue.
             queued, self._waiting = self._waiting, deque(maxlen=_MAX_EARLY)
@@ -209,28 +191,25 @@ class Hub:
                 self.tell(waiting)
         return event
 
-    def _is_plain(self, event: ev.Event, payload: ev.Payload) -> bool:
-        """Return True for a streamed text without a trace of a secret."""
-        if isinstance(payload, ev.TranscriptDelta):
-            return self._secrets.is_plain(*_stream_of(event, payload), payload.text)
-        assert isinstance(payload, ev.WireMessage)
-        pieces = [*streamed_texts(payload.frame)] if payload.direction == "received" else []
-        return not pieces or (len(pieces) == 1 and self._secrets.is_plain(pieces[0][0], 0, pieces[0][1]["text"]))
+    def _stream(self, event: ev.Event) -> ev.Event:
+        """Publish `event` with its streamed text redacted, or keep it until that can be."""
+        payload = event.payload
+        if isinstance(payload, ev.TurnInterrupted):
+            event = replace(event, payload=cut_without_secrets(payload, redactor))
+            return self._hold(event) if self._held else self._publish(event, False)
+        if self._held or not self._secrets.is_plain_event(event):
+            return self._hold(event)
+        return self._publish(event, True)
 
     def _hold(self, event: ev.Event) -> ev.Event:
         """Publish `event`, or keep it and all that follow until its text is decided.
 
         A secret may be split over two deltas, and over the messages on the wire that brought them.
         """
-        held = _Held(event)
+        held = HeldEvent(event)
         self._held.append(held)
-        payload = event.payload
-        if isinstance(payload, ev.TranscriptDelta):
-            self._secrets.add(*_stream_of(event, payload), payload.text, held.use_text)
-        elif isinstance(payload, ev.WireMessage) and payload.direction == "received":
-            for name, holder in streamed_texts(payload.frame):
-                self._secrets.add(name, 0, holder["text"], partial(holder.__setitem__, "text"))
-        is_last = isinstance(payload, ev.SessionEnded) or len(self._held) >= _MAX_HELD
+        self._secrets.add_event(held)
+        is_last = isinstance(event.payload, ev.SessionEnded) or len(self._held) >= _MAX_HELD
         if is_last or not self._secrets.is_open:
             return self._release() or event
         if self._hold_timer is None:
@@ -246,22 +225,19 @@ class Hub:
         last = None
         held, self._held = self._held, []
         for one in held:
-            last = self._publish(one.event)
+            last = self._publish(one.event, type(one.event.payload) in _REDACTED)
         return last
 
-    def _publish(self, event: ev.Event) -> ev.Event:
+    def _publish(self, event: ev.Event, redacted: bool) -> ev.Event:
         """Fold, journal and send `event` without secrets, and return it like that."""
-        payload, kind = event.payload, type(event.payload)
         try:
-            if kind is ev.TurnInterrupted:
-                event = replace(event, payload=cut_without_secrets(payload, redactor))  # type: ignore[arg-type]
             line = event.to_line()
             # Redacting walks all values: a scan of the encoded line says of nearly every event that it need not.
-            if kind not in _STREAMED and redactor.may_redact(line):
-                event = replace(event, payload=_without_secrets(event.payload))
+            if not redacted and redactor.may_redact(line):
+                event = replace(event, payload=without_secrets(event.payload, redactor))
                 line = event.to_line()
         except (TypeError, ValueError, RecursionError) as error:
-            event = replace(event, payload=_without_secrets(_plain_values(payload, error)))
+            event = replace(event, payload=without_secrets(plain_values(event.payload, error), redactor))
             line = event.to_line()
         if len(line) > MAX_LINE_CHARS:
             event = self._cut(event)
@@ -295,10 +271,10 @@ class Hub:
 
         Before the session's first event it waits: a journal begins with `session.started`.
         """
-        if not self._seq and not isinstance(payload, ev.SessionStarted):
+        if not self._last.seq and not isinstance(payload, ev.SessionStarted):
             self._waiting.append(payload)
         else:
-            self.emit(payload, turn=self._turn, gen=self._gen)
+            self.emit(payload, turn=self._last.turn, gen=self._last.gen)
 
     def report(self, payload: ev.Payload) -> None:
         """Call `tell` from another thread."""
@@ -370,8 +346,8 @@ class Hub:
         second_over = now - self._second_start >= METERS_S - SAMPLE_S / 2
         if second_over:
             self._lag_ms = round(self._worst_lag * 1000, 1)
-            self._rate = round((self._seq - self._second_seq) / (now - self._second_start), 1)
-            self._worst_lag, self._second_seq, self._second_start = 0.0, self._seq, now
+            self._rate = round((self._last.seq - self._second_seq) / (now - self._second_start), 1)
+            self._worst_lag, self._second_seq, self._second_start = 0.0, self._last.seq, now
         if self.sample_source is not None:
             try:
                 self._measure(self.sample_source(), second_over)
@@ -393,31 +369,7 @@ class Hub:
                 outbox.push_sample(line)
         if second_over and _differ(sample, self._journaled_sample):
             self._journaled_sample = sample
-            self.tell(ev.Meters(**{name: getattr(sample, name) for name in _names(ev.Meters)}))
-
-
-def _without_secrets(payload: ev.Payload) -> ev.Payload:
-    """Return `payload` redacted: texts of tools and servers may hold credentials."""
-    changed = {}
-    kind: Any = type(payload)
-    for name in _names(kind):
-        value = getattr(payload, name)
-        if value and isinstance(value, str | Mapping | list | tuple):
-            clean = redactor.value(value)
-            clean = tuple(clean) if isinstance(value, tuple) else clean
-            if clean != value:
-                changed[name] = clean
-    return replace(payload, **changed) if changed else payload  # type: ignore[type-var]
-
-
-def _stream_of(event: ev.Event, delta: ev.TranscriptDelta) -> tuple[str, int]:
-    """Return the stream of a delta, and the number of its text in the stream."""
-    return (delta.channel, event.gen) if delta.side == "model" else ("user", event.turn)
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+            self.tell(ev.Meters(**{name: getattr(sample, name) for name in field_names(ev.Meters)}))
 
 
 def _differ(sample: MeterSample, before: MeterSample | None) -> bool:
@@ -425,20 +377,3 @@ def _differ(sample: MeterSample, before: MeterSample | None) -> bool:
     return before is None or sample != replace(
         before, t=sample.t, loop_lag_ms=sample.loop_lag_ms, events_per_s=sample.events_per_s
     )
-
-
-def _plain_values(payload: ev.Payload, error: Exception) -> ev.Payload:
-    """Return the payload with `repr` of values that JSON lacks, else a notice."""
-    from gemini_live_runtime import vocabulary
-
-    probe = ev.Event(1, 0.0, 0, 0, payload)
-    try:
-        line = json.dumps(probe.to_json(), default=lambda value: f"{value!r:.200}", skipkeys=True)
-        return vocabulary.event_from_line(line).payload
-    except Exception:
-        return ev.Notice(
-            level="error",
-            code="event-lost",
-            text=f"An event {payload.type} could not be written: {str(error)[:200]}.",
-            remedy="Return plain JSON values from tools",
-        )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gemini_live_runtime import events as ev
@@ -73,6 +74,21 @@ class _Stream:
         self.number, self.text, self.decided, self.hidden = number, "", 0, False
 
 
+class HeldEvent:
+    """Event that waits for more text; `event` has what is decided."""
+
+    __slots__ = ("event",)
+
+    def __init__(self, event: ev.Event) -> None:
+        self.event = event
+
+    def use_text(self, text: str) -> None:
+        """Replace the text of a delta."""
+        payload = self.event.payload
+        if isinstance(payload, ev.TranscriptDelta) and payload.text != text:
+            self.event = replace(self.event, payload=replace(payload, text=text))
+
+
 class SplitSecrets:
     """Redactor of the streamed texts of one session."""
 
@@ -116,11 +132,34 @@ class SplitSecrets:
         else:
             self._open.discard(stream)
 
+    def is_plain_event(self, event: ev.Event) -> bool:
+        """Return `is_plain` of the text of a delta or a message on the wire."""
+        payload = event.payload
+        if isinstance(payload, ev.TranscriptDelta):
+            return self.is_plain(*_stream_of(event, payload), payload.text)
+        assert isinstance(payload, ev.WireMessage)
+        pieces = [*streamed_texts(payload.frame)] if payload.direction == "received" else []
+        return not pieces or (len(pieces) == 1 and self.is_plain(pieces[0][0], 0, pieces[0][1]["text"]))
+
+    def add_event(self, held: HeldEvent) -> None:
+        """Add the pieces of text of any event; most have none."""
+        event, payload = held.event, held.event.payload
+        if isinstance(payload, ev.TranscriptDelta):
+            self.add(*_stream_of(event, payload), payload.text, held.use_text)
+        elif isinstance(payload, ev.WireMessage) and payload.direction == "received":
+            for name, holder in streamed_texts(payload.frame):
+                self.add(name, 0, holder["text"], partial(holder.__setitem__, "text"))
+
     def close(self) -> None:
         """Decide all open pieces without waiting for more text."""
         for stream in self._open:
             stream.close(self._redactor)
         self._open.clear()
+
+
+def _stream_of(event: ev.Event, delta: ev.TranscriptDelta) -> tuple[str, int]:
+    """Return the stream of a delta, and the number of its text in the stream."""
+    return (delta.channel, event.gen) if delta.side == "model" else ("user", event.turn)
 
 
 def streamed_texts(frame: Any) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,0 +1,49 @@
+"""Make payloads fit to be written: without credentials, with JSON values only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.text import Redactor
+
+
+def without_secrets(payload: ev.Payload, redactor: Redactor) -> ev.Payload:
+    """Return `payload` redacted: texts of tools and servers may hold credentials."""
+    changed = {}
+    kind: Any = type(payload)
+    for name in field_names(kind):
+        value = getattr(payload, name)
+        if value and isinstance(value, str | Mapping | list | tuple):
+            clean = redactor.value(value)
+            clean = tuple(clean) if isinstance(value, tuple) else clean
+            if clean != value:
+                changed[name] = clean
+    return replace(payload, **changed) if changed else payload  # type: ignore[type-var]
+
+
+@cache
+def field_names(kind: Any) -> tuple[str, ...]:
+    """Return the names of a dataclass's fields."""
+    return tuple(field.name for field in fields(kind))
+
+
+def plain_values(payload: ev.Payload, error: Exception) -> ev.Payload:
+    """Return the payload with `repr` of values that JSON lacks, else a notice."""
+    from gemini_live_runtime import vocabulary
+
+    probe = ev.Event(1, 0.0, 0, 0, payload)
+    try:
+        line = json.dumps(probe.to_json(), default=lambda value: f"{value!r:.200}", skipkeys=True)
+        return vocabulary.event_from_line(line).payload
+    except Exception:
+        return ev.Notice(
+            level="error",
+            code="event-lost",
+            text=f"An event {payload.type} could not be written: {str(error)[:200]}.",
+            remedy="Return plain JSON values from tools",
+        )
