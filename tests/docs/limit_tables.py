@@ -227,6 +227,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "unit/tui/test_console_link.py::test_only_so_many_commands_wait_for_the_engine_to_read",
         ),
         Limit(
+            "missed events read from the recording",
+            f"{console_link.MAX_MISSED:,}",
+            "the console goes to the present at once",
+            "unit/tui/test_console_link.py::test_a_console_that_missed_more_than_it_may_read_goes_to_the_present",
+        ),
+        Limit(
             "paragraphs of the transcript",
             f"{view.MAX_BLOCKS:,}",
             "the oldest are dropped and counted",
