@@ -1,6 +1,6 @@
 """Hostile servers end a session with a sentence, and never reach the terminal.
 
-`make soak` tries every mode; without it, all modes that do not end a session, and some that do.
+`make soak` tries every mode; without it, a part of them.
 """
 
 from __future__ import annotations
@@ -50,10 +50,11 @@ def test_there_are_sixty_modes_and_more() -> None:
 
 
 def test_a_conversation_survives_whatever_a_server_sends() -> None:
+    chosen = [*PASSING][:: 1 if SOAK else 2]
     with FakeLiveServer(on_request) as server:
-        ended = talk(server.url, *(f"mode {name}" for name in PASSING))
+        ended = talk(server.url, *(f"mode {name}" for name in chosen))
     assert ended.code == 0, ended.err
-    assert [name for name in PASSING if f"Survived {name}." not in ended.out] == []
+    assert [name for name in chosen if f"Survived {name}." not in ended.out] == []
     assert "Traceback" not in ended.out + ended.err
     assert ended.control == []
 
