@@ -173,7 +173,7 @@ def _tools(phases: tuple[Phase, ...], tools: Collection[str]) -> Iterator[Fault]
 
 
 def unfillable_needs(phases: tuple[Phase, ...], written: set[str]) -> Iterator[Fault]:
-    """Yield a fault for each needed key that is neither `written` nor filled by the phases."""
+    """Yield a fault for each needed key that nothing in `written` or a phase fills."""
     for phase in phases:
         written.update(key for preparation in phase.preparations for key in preparation.produces)
         written.update(phase.presented_keys)

@@ -225,7 +225,7 @@ class PhaseMachine:
             self.check_leavable(target)
 
     def check_leavable(self, target: str) -> None:
-        """Raise `AgentError` when the current phase is terminal, so that `target` cannot be entered."""
+        """Raise `AgentError` for a move to `target` out of a terminal phase."""
         if self.entered and self.current_phase.terminal:
             raise AgentError(f"The phase {self.current} is terminal and cannot be left", field="phase", value=target)
 

@@ -210,7 +210,7 @@ class Steering:
         return now.template or _joined(now.phase, now.amendment)
 
     def _changed_modifiers(self, now: SteeringInput) -> tuple[str, ...]:
-        """Return the modifiers that apply since the last time, after calling off those that ended."""
+        """Return texts that call off ended modifiers, then the new modifiers."""
         if self.mode is SteeringMode.INSTRUCTION_UPDATE:
             return ()
         sent = self._sent.modifiers

@@ -94,7 +94,7 @@ class Readable:
         raise NotImplementedError
 
     def read_only(self) -> ReadOnlyView:
-        """Return a view for code that decides: it reads, and its writes raise `StateError`."""
+        """Return a view for code that decides: its writes raise `StateError`."""
         return ReadOnlyView(self)
 
     def record_reads(self) -> ReadRecorder:

@@ -66,9 +66,9 @@ def error_outcome(call: ToolCall, error: BaseException) -> Outcome:
 
 
 def result_outcome(call: ToolCall, value: Any) -> Outcome:
-    """Return the outcome of a call whose tool returned `value`; raise as `as_object` does.
+    """Return the outcome of a call whose tool returned `value`.
 
-    Its cause names the numbers that became null.
+    Its cause names the numbers that became null. Raises as `as_object` does.
     """
     nulls: list[str] = []
     result = as_object(value, nulls)

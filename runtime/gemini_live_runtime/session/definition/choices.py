@@ -9,7 +9,10 @@ E = TypeVar("E", bound=Enum)
 
 
 def as_member(kind: type[E], value: Any) -> E:
-    """Return the member of `kind` that a text names, in any case; other values as they are, for `check_settings`."""
+    """Return the member of `kind` that a text names, in any case.
+
+    Other values come back as they are: `check_settings` refuses them.
+    """
     if isinstance(value, str) and not isinstance(value, kind):
         known = {member.name.lower(): member for member in kind}
         return known.get(value.lower().replace("-", "_"), cast("E", value))

@@ -90,7 +90,7 @@ class Mentions:
 
 
 def _writes_computed_key(code: CodeType) -> bool:
-    """Return True when code writes an item or calls a writing method with a key that it computes."""
+    """Return True when code writes an item or a key whose name it computes."""
     for one, after in pairwise(get_instructions(code)):
         # A key is loaded right after its method, and right before an item is stored.
         if one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argval in _WRITERS and after.opname not in _NAMED:

@@ -1,4 +1,4 @@
-"""Call an object's methods on its event loop, from whatever thread they are called.
+"""Call an object's methods on its event loop, from any thread.
 
 A class whose methods are decorated has an attribute `loop_calls`. On the loop's own thread a method runs at once; on
 another it is handed to the loop and its caller waits for the result.

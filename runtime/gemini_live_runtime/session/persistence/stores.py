@@ -110,7 +110,7 @@ class _DamagedError(JournalError):
 
 
 def _file_name(session_id: str) -> str:
-    """Return `session_id` itself where it is a safe name, else one that no safe name equals."""
+    """Return `session_id` if it is a safe name, else one that no safe name equals."""
     if paths.is_safe_name(session_id):
         return session_id
     encoded = quote(session_id, safe="")
