@@ -25,7 +25,7 @@ from gemini_live_runtime.state.mutations import Changes, Mutation, MutationRecor
 from gemini_live_runtime.state.reading import KeySet, Readable
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
-from gemini_live_runtime.state.values import IMMUTABLE, MAX_INT, MISSING, PLAIN, copy_value, to_json
+from gemini_live_runtime.state.values import IMMUTABLE, MAX_INT, MIN_INT, MISSING, PLAIN, copy_value, to_json
 
 T = TypeVar("T")
 
@@ -164,7 +164,7 @@ class State(Readable):
             type(key) is not str
             or kind not in PLAIN
             or key in self._slow_keys
-            or (kind is int and not -MAX_INT <= value <= MAX_INT)
+            or (kind is int and not MIN_INT <= value <= MAX_INT)
         ):
             key, value = self._prepare(key, value)
             kind = type(value)

@@ -41,6 +41,9 @@ PLAIN: Final = frozenset((str, int, bool, type(None)))
 MAX_INT: Final = 10**308
 """Largest integer, about that of floats: Python refuses to write integers of more than 4,300 digits."""
 
+MIN_INT: Final = -MAX_INT
+"""Smallest integer; negating `MAX_INT` for each write would cost a fifth of it."""
+
 
 def copy_value(value: Any) -> Any:
     """Return a copy of a JSON value that the caller may change."""
@@ -66,7 +69,7 @@ def to_json(key: str, value: Any, depth: int = 0) -> Any:
     """
     kind = type(value)
     if kind is int:
-        if -MAX_INT <= value <= MAX_INT:
+        if MIN_INT <= value <= MAX_INT:
             return value
         raise StateError(f"{key} is a number of more than 308 digits", remedy="Store it as a text", field=key)
     if kind in PLAIN:
