@@ -174,7 +174,7 @@ async def test_an_id_that_names_nothing_is_refused(tmp_path: Path) -> None:
 
 async def test_a_folder_may_be_a_text_and_an_id_any_text(tmp_path: Path) -> None:
     persistence = FsPersistence(str(tmp_path))
-    names = ["ada@example.com", "имя", "имя ", "a b", "s1", "x" * 500, "x" * 501]
+    names = ["ada@example.com", "имя", "имя ", "a b", "s1", "x" * 500, "x" * 501, "." * 119, "." * 500, "\ud800"]
     for name in names:
         await persistence.save(snapshot(session_id=name))
     assert len(list(tmp_path.iterdir())) == len(names)

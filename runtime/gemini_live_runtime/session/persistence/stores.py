@@ -113,10 +113,11 @@ def _file_name(session_id: str) -> str:
     """Return `session_id` if it is a safe name, else one that no safe name equals."""
     if paths.is_safe_name(session_id):
         return session_id
-    encoded = quote(session_id, safe="")
+    encoded = quote(session_id, safe="", errors="surrogatepass").replace(".", "%2E")
     if len(encoded) > MAX_NAME:
-        encoded = f"{encoded[:MAX_NAME]}-{sha256(session_id.encode()).hexdigest()[:16]}"
-    return f"_{encoded.replace('.', '%2E')}"
+        digest = sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
+        encoded = f"{encoded[:MAX_NAME]}-{digest[:16]}"
+    return f"_{encoded}"
 
 
 class FsPersistence:
