@@ -215,6 +215,12 @@ def test_a_need_that_computed_keys_may_fill_is_a_warning() -> None:
     assert ".state(...)" in warning
 
 
+def test_a_computed_key_that_nothing_computes_is_a_fault_whatever_code_writes() -> None:
+    needy = agent().tools(ping, remember).phase(Phase("a", "A.", needs="derived:risk", transitions=TO_END), END)
+    with pytest.raises(AgentError, match="derived:risk, which nothing can fill"):
+        needy.plan()
+
+
 def test_a_need_that_a_program_fills_is_declared() -> None:
     assert asking(ping).state(StateKey("app:room", str)).plan().warnings() == []
 

@@ -249,7 +249,7 @@ class HotReload:
         kept = {name: getattr(running, name) for name in NEXT_SESSION}
         if read.definition.instruction == self._last.definition.instruction:
             kept["instruction"] = running.instruction
-        return SessionPlan(definition=replace(read.definition, **kept), declared=read.declared)
+        return replace(read, definition=replace(read.definition, **kept))
 
     def _publish(self, problem: str, changed: tuple[str, ...] = ()) -> None:
         assert self._source is not None

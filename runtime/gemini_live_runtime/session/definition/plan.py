@@ -38,6 +38,8 @@ class SessionPlan:
     definition: Definition
     declared: tuple[Tool, ...]
     """Tools with their schemas."""
+    unfilled: tuple[Fault, ...] = ()
+    """Needs that no part of the agent seems to fill."""
 
     @property
     def name(self) -> str:
@@ -114,19 +116,16 @@ class SessionPlan:
 
     def warnings(self) -> list[str]:
         """Return a sentence for each part that may not do what its author wants."""
-        definition = self.definition
         texts = [text for item in self.declared for text in _tool_warnings(item)]
-        if definition.phases:
-            written = {*_producers(definition, self.declared), *(key.key for key in definition.state_keys)}
-            needs = unfillable_needs(definition.phases, written)
-            texts += [str(fault).replace("nothing can fill", "nothing seems to fill") for fault in needs]
-        return texts
+        return texts + [str(fault).replace("nothing can fill", "nothing seems to fill") for fault in self.unfilled]
 
 
 def _tool_warnings(declared: Tool) -> Iterator[str]:
     place = _place(declared.function) or declared.name
     if not declared.description:
         yield f"{place}: the tool {declared.name} has no docstring, so the model cannot know when to call it."
+    if declared.signature.dict_parameter:
+        return  # its types are those of an explicit schema
     try:
         parameters = signature(declared.function).parameters
     except (TypeError, ValueError):
@@ -160,22 +159,27 @@ def make_plan(definition: Definition) -> SessionPlan:
         _try(build, faults, definition.built_at)
     faults += _watched_live_keys(definition)
     names = frozenset(item.name for item in tools)
+    unfilled: tuple[Fault, ...] = ()
     if definition.phases or (definition.initial_phase and not original.phases):
         initial = definition.initial_phase or definition.phases[0].name
         code = Mentions(_code(definition, tools))
-        # Code that writes state may write any key, which `SessionPlan.warnings` tells; other code certainly does not.
-        producers = None if code.may_write_any else _producers(definition, tools)
+        producers = _producers(definition, code)
+        state_keys = frozenset(key.key for key in definition.state_keys)
+        unfilled = tuple(unfillable_needs(definition.phases, {*producers, *state_keys}))
+        if code.may_write_any:
+            # Only of `derived:` keys is it certain then that no code writes them; the others are warnings.
+            producers |= {key for key in _needed_keys(definition) if not key.startswith("derived:")}
         faults += check_phases(
             definition.phases,
             initial,
             tools=names,
-            state_keys=frozenset(key.key for key in definition.state_keys),
+            state_keys=state_keys,
             producers=producers,
             # A rule or a callback that mentions a phase may enter it.
             reached_by_code=[phase.name for phase in definition.phases if phase.name in code],
         )
     raise_faults(list(dict.fromkeys(faults)))
-    return SessionPlan(definition=original, declared=tools)
+    return SessionPlan(definition=original, declared=tools, unfilled=unfilled)
 
 
 def _has_steering_context(definition: Definition) -> bool:
@@ -259,8 +263,12 @@ def _try(build: Callable[[], Any], faults: list[Fault], place: str) -> None:
             faults.append(Fault(part, "" if named else place, error.remedy))
 
 
-def _producers(definition: Definition, tools: tuple[Tool, ...]) -> set[str]:
-    """Return the keys that code or an extractor may write."""
+def _needed_keys(definition: Definition) -> set[str]:
+    return {need.key for phase in definition.phases for need in (*phase.needs, *phase.requires)}
+
+
+def _producers(definition: Definition, code: Mentions) -> set[str]:
+    """Return the keys that an extractor, or code that names them, may write."""
     filled = {*definition.initial_state, *(f"derived:{item.name}" for item in definition.computed)}
     filled |= {item.name for item in definition.computed}
     for phase in definition.phases:
@@ -274,9 +282,7 @@ def _producers(definition: Definition, tools: tuple[Tool, ...]) -> set[str]:
         filled |= {rule.key for rule in extractor.promotions}
         if not extractor.promotions:
             filled |= {f"app:{name}" for name in getattr(extractor, "fields", ())}
-    mentioned = Mentions(_code(definition, tools))
-    wanted = {need.key for phase in definition.phases for need in (*phase.needs, *phase.requires)}
-    return filled | {key for key in wanted if key in mentioned or key.startswith(("session:", "bg:"))}
+    return filled | {key for key in _needed_keys(definition) if key in code or key.startswith(("session:", "bg:"))}
 
 
 def _code(definition: Definition, tools: tuple[Tool, ...]) -> list[Callable[..., Any]]:
