@@ -164,10 +164,7 @@ class SessionsScreen(Screen[None]):
             return "No session has all of these words. esc shows all again."
         if self._in_trash:
             return "The trash is empty. What is deleted waits here for 30 days."
-        return (
-            "No session is recorded yet.\n\nA session is recorded unless it was started with --record off: it "
-            "appears here after its first turn."
-        )
+        return "No session is recorded yet.\n\nUnless started with --record off, sessions are recorded and listed here."
 
     def _sum(self, found: list[Entry]) -> str:
         if self._all is None:
