@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from tests.support.console_driver import console, screen_text
 from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink
@@ -14,6 +15,7 @@ from gemini_live_runtime.engine.link import Link
 from gemini_live_runtime.errors import EngineError
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.session_data import store
 from gemini_live_tui.settings import ConsoleSettings
 
 
@@ -80,6 +82,30 @@ async def test_an_engine_that_does_not_answer_the_hang_up_is_not_waited_for_for_
         await asyncio.wait_for(driver.app._hanging_up, 10)
     assert driver.app.return_value is not None
     assert driver.app.return_value.exit_code == 1
+
+
+async def test_the_answer_to_a_hang_up_counts_although_a_flood_came_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console() as driver:
+        monkeypatch.setattr(store, "FOLD_BUDGET_S", 0.0)
+        driver.link.answering = False
+        driver.link.emit(*(ev.TranscriptDelta(side="model", text="word ") for _ in range(2000)))
+        driver.link.bye("hung up", 0)
+        await driver.pilot.press("ctrl+q")
+        assert driver.app._hanging_up is not None
+        await driver.app._hanging_up
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.message == "The session is over: hung up."
+    assert driver.app.return_value.exit_code == 0
+
+
+async def test_a_session_that_ended_is_over_without_the_engines_farewell() -> None:
+    async with console() as driver:
+        driver.link.emit(ev.SessionEnded(reason="hung up", exit_code=0))
+        await driver.settle()
+        await driver.pilot.press("ctrl+q")
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.message == "The session is over: hung up."
+    assert driver.app.return_value.exit_code == 0
 
 
 async def test_detaching_sends_no_hang_up() -> None:

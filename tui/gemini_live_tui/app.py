@@ -282,6 +282,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     async def _hang_up(self) -> None:
         if self.link is not None:
             await self.link.hang_up(self.settings.bye_timeout_s)
+        # The outcome needs the engine's last message, which may wait behind a flood.
+        self.store.drain_all()
         self.frames.flush()
 
     def _leave(self) -> None:
@@ -328,6 +330,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         if store.bye is not None:
             reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
             return store.bye.exit_code, f"The session is over: {reason}."
+        if store.view.ended:
+            return store.view.exit_code or 0, f"The session is over: {store.view.ended.rstrip('.')}."
         if store.lost and store.goes_on and store.hello is not None:
             ident = store.hello.session_id
             return 1, f"{store.lost.rstrip('.')}. The session goes on: gemini-live-tui attach {ident} returns to it."
@@ -340,7 +344,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
                 f"within 5 minutes; gemini-live-tui attach {ident} returns, gemini-live-tui stop {ident} ends it."
             )
         if store.hello is not None:
-            return 1, "The engine did not answer the hang-up."
+            return 1, "The engine did not answer the hang-up. Whether it still runs: gemini-live-tui ps"
         return 0, ""
 
     def _log(self, *arguments: Any, **values: Any) -> None:

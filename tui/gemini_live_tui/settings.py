@@ -49,8 +49,8 @@ class ConsoleSettings:
     """Starter of further sessions; None for a recording or an attached engine."""
     first_screen: str = ""
     """Name of the screen that is open at first, before a session; "" starts the session."""
-    bye_timeout_s: float = 2.0
-    """Seconds for which quitting waits for the engine's answer."""
+    bye_timeout_s: float = 5.0
+    """Seconds without a message of the engine after which quitting no longer waits for its answer."""
 
 
 @dataclass(frozen=True, slots=True)

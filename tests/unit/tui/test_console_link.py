@@ -19,7 +19,8 @@ from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolEr
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_tui.session_data import link as session_link
-from gemini_live_tui.session_data.link import MAX_BAD_LINES, MAX_UNSENT, SessionLink
+from gemini_live_tui.session_data import store as store_module
+from gemini_live_tui.session_data.link import LONGEST_HANG_UP_S, MAX_BAD_LINES, MAX_UNSENT, SessionLink
 from gemini_live_tui.session_data.store import NotSent, Store
 
 
@@ -190,6 +191,90 @@ def test_hanging_up_waits_no_longer_than_it_was_told() -> None:
         await running.session.hang_up(2.0)
         assert asyncio.get_running_loop().time() - before == pytest.approx(2.0)
         running.task.cancel()
+
+    run_virtual(main())
+
+
+def test_hanging_up_waits_on_while_the_engine_has_more_to_say() -> None:
+    async def main() -> None:
+        link = ScriptedLink(answering=False)
+        link.start()
+        running = await _started(link)
+        quitting = asyncio.create_task(running.session.hang_up(2.0))
+        for _ in range(4):
+            await asyncio.sleep(1.5)
+            link.emit(*_words("more"))
+        link.bye("hung up")
+        await quitting
+        assert running.task.done()
+        running.store.drain_all()
+        assert running.store.bye == Bye("hung up", 0)
+
+    run_virtual(main())
+
+
+def test_an_engine_that_talks_on_after_the_hang_up_is_not_waited_for_for_ever() -> None:
+    async def main() -> None:
+        link = ScriptedLink(answering=False)
+        running = await _started(link)
+
+        async def talk() -> None:
+            while True:
+                await asyncio.sleep(0.5)
+                link.emit(*_words("more"))
+
+        talking = asyncio.create_task(talk())
+        before = asyncio.get_running_loop().time()
+        await running.session.hang_up(2.0)
+        assert asyncio.get_running_loop().time() - before == pytest.approx(LONGEST_HANG_UP_S)
+        talking.cancel()
+        running.task.cancel()
+
+    run_virtual(main())
+
+
+def test_the_last_word_is_read_behind_more_than_the_console_can_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "MAX_QUEUED", 3)
+
+    async def main() -> None:
+        link = ScriptedLink(answering=False)
+        link.start()
+        link.emit(*_words(*"abcdefghij"))
+        running = await _started(link)
+        assert not link.delivered
+        link.bye("hung up")
+        await running.session.hang_up(2.0)
+        assert running.task.done()
+
+    run_virtual(main())
+
+
+def test_a_hang_up_that_was_lost_with_the_link_is_sent_again(tmp_path: Path) -> None:
+    async def main() -> None:
+        session = _Session(tmp_path, recorded=True)
+        first = session.link()
+        first.answering = False
+        running = await _started(first)
+        second = first.successor = session.link()
+        quitting = asyncio.create_task(running.session.hang_up(2.0))
+        await asyncio.sleep(1)
+        assert first.orders == [HangUp()]
+        first.die("The console fell 20,001 messages behind")
+        await quitting
+        assert second.orders == [HangUp()]
+        assert running.task.done()
+
+    run_virtual(main())
+
+
+def test_a_hang_up_does_not_fail_because_commands_wait() -> None:
+    async def main() -> None:
+        running = await _started(ScriptedLink())
+        for _ in range(MAX_UNSENT):
+            running.session.send(SetMicrophone(on=False))
+        await running.session.hang_up(2.0)
+        assert running.task.done()
+        assert [reason for _, reason in running.failed] == ["The session was hung up first."]
 
     run_virtual(main())
 

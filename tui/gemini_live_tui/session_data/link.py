@@ -30,6 +30,9 @@ MAX_BAD_LINES = 20
 REATTACH_S = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds to wait before each attempt to attach again to an engine that let this console go."""
 
+LONGEST_HANG_UP_S = 20.0
+"""Seconds to wait for the end of a session that goes on talking: twice what its engine gives it."""
+
 MAX_MISSED = 50_000
 """Missed events that are read from the recording; after more of them the console goes to the present at once."""
 
@@ -50,6 +53,9 @@ class SessionLink:
         self._count = 0
         self._attempts = 0
         """Attempts to attach again since the last one that was answered."""
+        self._received = 0
+        """Number of lines read, from all links."""
+        self._is_leaving = False
         self._admitted = False
         """True once the engine has said hello."""
         self._folder = ""
@@ -114,6 +120,7 @@ class SessionLink:
                 await asyncio.sleep(0)
             try:
                 message = await link.receive()
+                self._received += 1
             except NewerFormatError:
                 raise
             except ProtocolError:
@@ -152,7 +159,11 @@ class SessionLink:
             await asyncio.sleep(REATTACH_S[self._attempts])
             self._attempts += 1
             try:
-                return await link.reattach()
+                link = await link.reattach()
+                if self._is_leaving:
+                    # The link that ended may have taken the hang-up with it.
+                    self._send_hang_up()
+                return link
             except (ConnectionRefusedError, FileNotFoundError):
                 if await self._read_the_end():
                     return None
@@ -228,11 +239,35 @@ class SessionLink:
         return command.id
 
     async def hang_up(self, timeout_s: float) -> None:
-        """Ask the engine to end and wait at most `timeout_s` for its last message."""
-        with contextlib.suppress(NotSent):
+        """Ask the engine to end and wait for its last message.
+
+        Gives up when nothing came for `timeout_s`, and after `LONGEST_HANG_UP_S`: the last message may come behind many
+        others, on a busy machine.
+        """
+        self._is_leaving = True
+        self._store.leave()
+        if not self._send_hang_up():
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST_HANG_UP_S):
+                before = -1
+                while not self._ended.is_set() and self._received > before:
+                    before = self._received
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._ended.wait(), timeout_s)
+
+    def _send_hang_up(self) -> bool:
+        """Queue the hang-up; return True when that was possible.
+
+        It takes the place of the oldest command when too many wait.
+        """
+        if self._outbox.full():
+            self._failed(self._outbox.get_nowait(), "The session was hung up first.")
+        try:
             self.send(HangUp())
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._ended.wait(), timeout_s)
+        except NotSent:
+            return False
+        return True
 
     async def close(self) -> None:
         """Close the link."""

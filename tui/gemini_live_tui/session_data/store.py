@@ -67,6 +67,7 @@ class Store:
         self._sample: MeterSample | None = None
         self._room = asyncio.Event()
         self._room.set()
+        self._is_leaving = False
         self._received_at = 0.0
         self._listeners: dict[type[Payload], list[Callable[[Event], None]]] = {}
 
@@ -75,18 +76,23 @@ class Store:
     async def put(self, message: LinkMessage) -> None:
         """Queue a message; of samples only the last is kept.
 
-        Waits while `MAX_QUEUED` are not folded yet.
+        Waits while `MAX_QUEUED` are not folded yet, unless the console is leaving.
         """
         from gemini_live_runtime.samples import MeterSample
 
         if isinstance(message, MeterSample):
             self._sample = message
         else:
-            while len(self._queue) >= MAX_QUEUED:
+            while len(self._queue) >= MAX_QUEUED and not self._is_leaving:
                 self._room.clear()
                 await self._room.wait()
             self._queue.append(message)
         self.wake()
+
+    def leave(self) -> None:
+        """Queue all further messages: the engine's last one may follow a flood."""
+        self._is_leaving = True
+        self._room.set()
 
     def tell_reattached(self, missed: int) -> None:
         """Record that the link was made again after `missed` events."""
@@ -187,6 +193,11 @@ class Store:
 
         self.bye = Bye("The recording ends here.", 0)
         self.grown()
+
+    def drain_all(self) -> None:
+        """Fold all queued messages, however long it takes."""
+        while self.drain():
+            pass
 
     def take_dirty(self) -> Dirty:
         """Return the marks since the last call, and clear them."""
