@@ -111,7 +111,7 @@ class Local:
         if not self._in_process:
             self._process = await LocalServerProcess.start(self._script)
             self.deaf = self._process.deaf
-            return local_endpoint(self._process.url), open_websocket
+            return local_endpoint(self._process.url, self._process.token), open_websocket
         # Imported here: the server's parts are heavy and usually loaded in their own process.
         from gemini_live_runtime.local.server import LocalServer, ServerOptions
 

@@ -21,12 +21,14 @@ STOP_TIMEOUT_S = 2.0
 class LocalServerProcess:
     """Running `python -m gemini_live_runtime.local`.
 
-    It ends when its standard input closes, and so with this process.
+    It ends when its standard input closes, and so with this process. Its port on the loopback address is open to every
+    user of the machine, so it admits only clients that know its token.
     """
 
-    def __init__(self, process: Process, url: str, deaf: str) -> None:
+    def __init__(self, process: Process, url: str, token: str, deaf: str) -> None:
         self._process = process
         self.url = url
+        self.token = token
         self.deaf = deaf
         """Reason why it recognises no speech; "" when it does."""
 
@@ -43,7 +45,7 @@ class LocalServerProcess:
     async def _launch(cls, script: str) -> LocalServerProcess:
         # Lazy: a console waits for the address, and the parts load while the session connects.
         arguments = ["-P", "-m", "gemini_live_runtime.local", "--host", "127.0.0.1", "--port", "0"]
-        arguments += ["--exit-with-parent", "--lazy"]
+        arguments += ["--exit-with-parent", "--lazy", "--private"]
         if script:
             arguments += ["--script", script]
         process = await asyncio.create_subprocess_exec(
@@ -54,7 +56,7 @@ class LocalServerProcess:
             async with asyncio.timeout(READY_TIMEOUT_S):
                 line = await process.stdout.readline()
             ready = json.loads(line)
-            url, hears = str(ready["url"]), ready["recogniser"]
+            url, token, hears = str(ready["url"]), str(ready["token"]), ready["recogniser"]
         except (TimeoutError, ValueError, KeyError, TypeError):
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
@@ -64,7 +66,7 @@ class LocalServerProcess:
                 f"The embedded server did not start{': ' + words if words else ''}",
                 remedy="Run gemini-live-tui serve-local to see why",
             ) from None
-        server = cls(process, url, "" if hears is True else sanitise_line(str(hears), 300))
+        server = cls(process, url, token, "" if hears is True else sanitise_line(str(hears), 300))
         server._drain = asyncio.gather(_discard(process.stdout), _discard(process.stderr))
         return server
 

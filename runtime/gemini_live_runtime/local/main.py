@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -46,6 +47,7 @@ async def _serve(options: ServerOptions, parts: DefaultParts, exit_with_parent: 
         await parts.warm_up()
     ready = {
         "url": url,
+        **({"token": options.token} if options.token else {}),
         "models": parts.known_models(),
         "recogniser": parts.recogniser_or_reason(),
         "speech": parts.speech_or_reason(),
@@ -76,11 +78,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--script", type=Path, help="dialogue file (default: the concierge)")
     parser.add_argument("--go-away-after", type=float, metavar="S", help="announce the end of a connection after S s")
     parser.add_argument("--exit-with-parent", action="store_true", help="end when standard input does")
+    parser.add_argument("--private", action="store_true", help="admit only clients with the token that is printed")
     parser.add_argument("--lazy", action="store_true", help="load recogniser and speech when they are first needed")
     given = parser.parse_args(arguments)
     try:
         options = ServerOptions(
-            script=given.script, host=given.host, port=given.port, go_away_after=given.go_away_after
+            script=given.script,
+            host=given.host,
+            port=given.port,
+            go_away_after=given.go_away_after,
+            token=os.urandom(32).hex() if given.private else "",
         )
         return run(options, exit_with_parent=given.exit_with_parent, lazy=given.lazy)
     except GeminiLiveError as error:

@@ -41,6 +41,7 @@ class ServerOptions:
     `faults`: which fault, and how often it still happens, counted over all connections.
     `refuse_open_resume`: a handle whose session is still connected is refused (1011), as Google's servers do; False
     takes the session over and closes the older connection.
+    `token`: bearer token without which no client is admitted; "" admits all.
     """
 
     script: Path | None = None
@@ -50,6 +51,7 @@ class ServerOptions:
     time_left: float = DEFAULT_TIME_LEFT_S
     faults: Mapping[Fault, int] = field(default_factory=dict)
     refuse_open_resume: bool = True
+    token: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:

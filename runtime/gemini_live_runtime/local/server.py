@@ -6,6 +6,7 @@ Each connection gets a `LiveSession`; the server holds the state that sessions s
 from __future__ import annotations
 
 import asyncio
+import hmac
 import http
 import logging
 import re
@@ -74,7 +75,7 @@ class LocalServer:
         host, port = self.options.host, self.options.port
         try:
             self._server = await serve(
-                self._accept, host, port, process_request=_check_path, logger=_logger, **SERVER_OPTIONS
+                self._accept, host, port, process_request=self._check_request, logger=_logger, **SERVER_OPTIONS
             )
         except OSError as error:
             raise UsageError(
@@ -111,6 +112,17 @@ class LocalServer:
     def _track(self, task: asyncio.Task[None]) -> None:
         self._sessions[task] = None
         task.add_done_callback(lambda done: self._sessions.pop(done, None))
+
+    def _check_request(self, socket: ServerConnection, request: Request) -> Response | None:
+        """Return the refusal of a client; None admits it."""
+        token = self.options.token
+        given = " ".join(request.headers.get_all("Authorization"))
+        if token and not hmac.compare_digest(given.encode("utf-8", "replace"), f"Bearer {token}".encode()):
+            return socket.respond(
+                http.HTTPStatus.UNAUTHORIZED,
+                "This server is for one engine. For other clients run: gemini-live-tui serve-local\n",
+            )
+        return _check_path(socket, request)
 
     async def _accept(self, socket: ServerConnection) -> None:
         task = asyncio.current_task()

@@ -141,10 +141,13 @@ def url_endpoint(
     return Endpoint("url", joined, headers)
 
 
-def local_endpoint(url: str) -> Endpoint:
-    """Return the endpoint of the embedded server, which gets no credential."""
+def local_endpoint(url: str, token: str = "") -> Endpoint:
+    """Return the endpoint of the embedded server, which gets no credential.
+
+    `token` is that of a server which an engine started for itself.
+    """
     endpoint = url_endpoint(url)
-    return Endpoint("local", endpoint.url)
+    return Endpoint("local", endpoint.url, (("Authorization", f"Bearer {token}"),) if token else ())
 
 
 def credential_headers(

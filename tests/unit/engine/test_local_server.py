@@ -9,7 +9,9 @@ import pytest
 
 from gemini_live_runtime.engine import local_server
 from gemini_live_runtime.engine.local_server import LocalServerProcess, prestart
-from gemini_live_runtime.errors import EngineError
+from gemini_live_runtime.errors import EngineError, UpgradeRefusedError
+from gemini_live_runtime.wire.endpoints import local_endpoint
+from gemini_live_runtime.wire.websocket import open_websocket
 
 
 async def test_a_server_that_was_begun_is_the_one_that_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,8 +28,14 @@ async def test_a_server_that_was_begun_is_the_one_that_is_started(monkeypatch: p
     server = await LocalServerProcess.start()
     assert len(made) == 1
     assert server.url.startswith("ws://127.0.0.1:")
-    await server.stop()
     assert local_server._prestarted == {}
+    # Every user of the machine can connect to the port.
+    for token in ("", "a" * 64):
+        with pytest.raises(UpgradeRefusedError, match="This server is for one engine"):
+            await open_websocket(local_endpoint(server.url, token))
+    transport = await open_websocket(local_endpoint(server.url, server.token))
+    await transport.close()
+    await server.stop()
 
 
 async def test_whoever_takes_a_server_that_could_not_begin_hears_why(tmp_path: Path) -> None:

@@ -49,6 +49,20 @@ async def read_until(socket: ClientConnection, kind: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
+    "headers",
+    [[], [""], ["Bearer "], ["Bearer known2"], ["bearer known"], ["Bearer knöwn"], ["Bearer known", "Bearer known"]],
+)
+async def test_a_server_with_a_token_refuses_clients_without_it(headers: list[str]) -> None:
+    async with listening(token="known") as url:
+        given = [("Authorization", value) for value in headers]
+        with pytest.raises(InvalidStatus, match="401"):
+            await connect(url + METHOD, additional_headers=given)
+        async with connect(url + METHOD, additional_headers=[("Authorization", "Bearer known")]) as socket:
+            await socket.send(json.dumps(setup()))
+            assert await read_until(socket, "setupComplete")
+
+
+@pytest.mark.parametrize(
     "path",
     [
         METHOD,
