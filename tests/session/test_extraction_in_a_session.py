@@ -15,6 +15,7 @@ from gemini_live_runtime import (
     ExtractionTrigger,
     FieldPromotion,
     FunctionExtractor,
+    Live,
     LlmExtractor,
     MergePolicy,
     Phase,
@@ -273,6 +274,47 @@ async def test_nobody_agrees_to_what_was_not_presented() -> None:
         await t.turn("yes")
         seen.append(t.state.get("app:confirmed"))
     assert seen == [None, True]
+
+
+def _offer() -> Live:
+    async def read_consent(window: TranscriptWindow) -> dict[str, Any]:
+        return {"agreed": "yes" in window.last_user}
+
+    rules = (FieldPromotion.true_only("agreed").after_presented("terms"),)
+    first = Phase("first", "One.", transitions=Transition("terms", key("app:go").is_true()))
+    phases = (first, Phase("terms", "Two.", presents="terms", terminal=True))
+    return agent().phase(*phases).extract(FunctionExtractor(function=read_consent, promotions=rules))
+
+
+async def test_an_old_yes_read_again_in_a_turn_of_the_model_is_no_consent() -> None:
+    async with talk(_offer()) as t:
+        await t.turn("yes")
+        t.handle.transition_to("terms")
+        await t.rests()
+        await t.says("It costs nine euros.")
+        await t.ends()
+        assert "app:agreed" not in t.state
+        await t.turn("yes, gladly")
+        assert t.state["app:agreed"] is True
+
+
+async def test_a_yes_before_the_presentation_in_the_same_turn_is_no_consent() -> None:
+    """The steps of the turn before still run when the user says it."""
+    done = asyncio.Event()
+
+    async def slow(number: int) -> None:
+        await done.wait()
+
+    async with talk(_offer().on("turn_complete", slow)) as t:
+        await t.turn("hello")
+        t.handle.transition_to("terms")
+        await t.hears("yes")
+        done.set()
+        await t.rests()
+        await t.says("It costs nine euros.")
+        await t.ends()
+        assert t.phases == ["first", "terms"]
+        assert "app:agreed" not in t.state
 
 
 def _go(state: State) -> None:

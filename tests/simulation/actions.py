@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import random
+import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -115,7 +117,7 @@ async def speak(world: World, chance: random.Random) -> None:
     if chance.random() < 0.5:
         world.device.voice(True)
     for _ in range(chance.randint(1, 2)):
-        extra = chance.choice(("", "", " angry", " calm", " slowly", " garble", f" name n{world.words}"))
+        extra = chance.choice(("", "", " angry", " calm", " slowly", " garble", " agreed", f" name n{world.words}"))
         text = f" {world.word('u')}{extra}"
         fields: dict[str, Any] = {"inputTranscription": {"text": text}}
         if chance.random() < 0.1:
@@ -283,7 +285,12 @@ async def play(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def edit(world: World, chance: random.Random) -> None:
-    """Write to the state as the program.
+    """Write to the state as the program."""
+    _edit(world, chance)
+
+
+def _edit(world: World, chance: random.Random) -> None:
+    """Write to the state.
 
     A write after the end belongs to no session and is not reported.
     """
@@ -321,6 +328,54 @@ async def transition(world: World, chance: random.Random) -> None:
 @_action(*ANY)
 async def steer(world: World, chance: random.Random) -> None:
     """Send context, a prompt, an instruction or a tool's answer as the program."""
+    _steer(world, chance)
+
+
+@_action(*ANY)
+async def from_a_thread(world: World, chance: random.Random) -> None:
+    """Steer or write as the program, from a thread of its own."""
+    function = chance.choice((_steer, _steer, _edit))
+    await _on_thread(lambda: function(world, chance))
+
+
+async def _on_thread(function: Callable[[], None]) -> None:
+    """Run `function`, which calls the loop once at most, on a thread.
+
+    The loop stands still while the thread runs, so that a seed is a session.
+    """
+    loop = asyncio.get_running_loop()
+    schedule = loop.call_soon_threadsafe
+    waits = threading.Event()
+    errors: list[BaseException] = []
+
+    def scheduled(*args: Any, **kwargs: Any) -> asyncio.Handle:
+        handle = schedule(*args, **kwargs)
+        waits.set()
+        return handle
+
+    def run() -> None:
+        try:
+            function()
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            waits.set()
+
+    thread = threading.Thread(target=run, daemon=True)
+    loop.call_soon_threadsafe = scheduled
+    try:
+        thread.start()
+        waits.wait()
+        await asyncio.sleep(0)  # what it asked of the loop
+        thread.join(5.0)
+    finally:
+        loop.call_soon_threadsafe = schedule
+    if errors:
+        raise errors[0]
+    assert not thread.is_alive(), "the thread waits for the session for ever"
+
+
+def _steer(world: World, chance: random.Random) -> None:
     handle = world.handle
     match 2 if world.directed else chance.randrange(4):
         case 0:

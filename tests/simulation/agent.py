@@ -210,6 +210,13 @@ async def read_mood(window: TranscriptWindow) -> dict[str, Any]:
     return found
 
 
+async def read_consent(window: TranscriptWindow) -> dict[str, Any]:
+    """Extract consent from the last words, often after the conversation has gone on."""
+    agreed = "agreed" in window.last_user
+    await asyncio.sleep(Current.chance.choice((0.0, 0.3, 1.5, 4.0)) if agreed else 0.0)
+    return {"agreed": True} if agreed else {}
+
+
 async def count_answers(window: TranscriptWindow) -> dict[str, Any]:
     """Count the turns of the window in which the model has spoken."""
     await asyncio.sleep(0)
@@ -227,6 +234,11 @@ EXTRACTORS = (
         function=read_mood,
         deadline_s=2.0,
         promotions=(FieldPromotion.overwrite("anger"), FieldPromotion.non_empty("name").to("user:name")),
+    ),
+    FunctionExtractor(
+        function=read_consent,
+        deadline_s=5.0,
+        promotions=(FieldPromotion.true_only("agreed").after_presented("price"),),
     ),
     FunctionExtractor(
         function=count_answers,

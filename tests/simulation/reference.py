@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.simulation.reference_calls import Calls
+from tests.simulation.reference_consent import Consent
 from tests.simulation.reference_speech import Sound, Turns, Words
 from tests.simulation.rules import Broken, Rule
 from tests.simulation.timeline import Timeline
@@ -378,6 +379,7 @@ class Reference:
         memory = Memory()
         phases = Phases(memory)
         turns = Turns(soft_turns=soft_turns)
+        words = Words(turns)
         # The calls look at the phase before and after it moves; the memory is read by the phases.
         self.rules: list[Rule] = [
             Numbers(),
@@ -389,7 +391,8 @@ class Reference:
             GuardStatus(memory, phases),
             Texts(),
             turns,
-            Words(turns),
+            words,
+            Consent(words),
             Sound(),
             Paused(),
             Rest(),

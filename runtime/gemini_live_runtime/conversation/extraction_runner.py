@@ -129,11 +129,13 @@ class ExtractionRunner:
         tool: str = "",
         phase: str = "",
         of_turn: int | None = None,
+        said_turn: int | None = None,
     ) -> list[str]:
         """Run the extractors that are due and return their names.
 
         `windows(n)` returns the last n ended turns and the open one; empty windows start no run. `turn_number` counts
-        the turns before this one, for intervals; `of_turn` is the turn's number in the reports, by default the same.
+        the turns before this one, for intervals; `of_turn` is the turn's number in the reports, by default the same;
+        `said_turn` is the turn in which the user last said something, by default `of_turn`.
         An extractor that still runs is run once more when it ends, on the newest window.
         """
         if self._closed:
@@ -143,7 +145,9 @@ class ExtractionRunner:
             window = windows(extractor.window)
             if window.is_empty:
                 continue
-            request = ExtractionRequest(extractor, event, turn_number if of_turn is None else of_turn, window)
+            read = turn_number if of_turn is None else of_turn
+            said = read if said_turn is None else said_turn
+            request = ExtractionRequest(extractor, event, read, window, said_turn=said)
             try:
                 wanted = extractor.should_extract(window)
             except (Exception, SystemExit) as error:
@@ -234,7 +238,7 @@ class ExtractionRunner:
     def _succeeded(self, request: ExtractionRequest, found: ExtractedFields, began: float) -> None:
         name = request.extractor.name
         try:
-            decisions = promote(found.fields, request.extractor.promotions, self._state, name, request.of_turn)
+            decisions = promote(found.fields, request.extractor.promotions, self._state, name, request.said_turn)
             with self._state.transaction() as transaction:
                 with self._state.writing_as(Origin("extractor", name, "its whole result")):
                     transaction.set(f"{EXTRACTED}{name}", found.fields)

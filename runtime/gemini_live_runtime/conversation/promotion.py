@@ -45,7 +45,7 @@ Accept = Callable[[Any, State], Any]
 class _Condition:
     """A condition with the reason for a refusal.
 
-    A `concept` has to be presented before the turn that was read.
+    A `concept` has to be presented before the turn of the words that were read.
     """
 
     holds: Callable[[Any, Readable], Any]
@@ -134,8 +134,8 @@ class FieldPromotion:
     def after_presented(self, concept: str) -> FieldPromotion:
         """Write only what was said after `session:presented:<concept>` became true.
 
-        A user cannot agree to something before it was presented: an extraction of turn 1 that ends after a
-        presentation in that turn or a later one is refused.
+        A user cannot agree to something before it was presented. The user's newest words that were read have to be
+        of a later turn than the presentation, however late the extraction ends.
         """
         presented = key(f"{PRESENTED}{concept}").is_true()
         condition = _Condition(
@@ -161,17 +161,18 @@ def promote(
     rules: Sequence[FieldPromotion],
     state: State,
     extractor: str,
-    of_turn: int | None = None,
+    said_turn: int | None = None,
 ) -> list[PromotionDecision]:
     """Apply `rules` to an extracted object of JSON values and return the decisions.
 
-    `of_turn` is the last turn that was read; presentations in it or after it do not count. None counts all of them.
+    `said_turn` is the turn of the user's newest words that were read; presentations in it or after it do not count.
+    None counts all of them.
     It writes nothing. An absent field gives no decision; null never erases a value. Rules see the fields that earlier
     ones accepted. Without any rule, each field goes to `app:<field>`, over any value.
     """
     trial = state.fork()
     rules = rules or [FieldPromotion.overwrite(name) for name in result]
-    return [_decide(result[rule.field], rule, trial, extractor, of_turn) for rule in rules if rule.field in result]
+    return [_decide(result[rule.field], rule, trial, extractor, said_turn) for rule in rules if rule.field in result]
 
 
 def apply_decisions(decisions: Sequence[PromotionDecision], state: State) -> None:
@@ -187,8 +188,8 @@ def _has_words(value: Any, _: Readable) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str, of_turn: int | None) -> PromotionDecision:
-    reason = _refusal(value, rule, trial, of_turn)
+def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str, said_turn: int | None) -> PromotionDecision:
+    reason = _refusal(value, rule, trial, said_turn)
     accepted = not reason
     if accepted:
         # Read before the write, which the reason compares with.
@@ -211,15 +212,15 @@ def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str, of_t
     return PromotionDecision(rule.field, rule.key, value, accepted, reason, extractor)
 
 
-def _refusal(value: Any, rule: FieldPromotion, trial: State, of_turn: int | None) -> str:
+def _refusal(value: Any, rule: FieldPromotion, trial: State, said_turn: int | None) -> str:
     if value is None:
         return "it is null"
     for condition in rule.conditions:
         try:
             if not condition.holds(value, trial):
                 return condition.refusal
-            if condition.concept and _is_presented_since(condition.concept, trial, of_turn):
-                return f"{condition.concept} was presented only after what was said in turn {of_turn}"
+            if condition.concept and _is_presented_since(condition.concept, trial, said_turn):
+                return f"{condition.concept} was presented only after what was said in turn {said_turn}"
         except GuardError as error:
             return sanitise_line(str(error), MAX_REASON)
         except (Exception, SystemExit) as error:

@@ -102,6 +102,8 @@ class TranscriptBuffer:
         self._count = 0
         self._restored = 0
         """Number of kept turns, from the oldest, of an earlier process, whose calls have ended."""
+        self.last_user_turn = 0
+        """Newest turn of this process with words of the user, or 0."""
         self.left_out = 0
         """Number of characters and calls that did not fit, or whose turn is no longer kept."""
 
@@ -236,12 +238,15 @@ class TranscriptBuffer:
 
     def _add(self, side: Literal["user", "model", "unheard"], text: str, number: int | None) -> bool:
         if self._open is not None and number in (None, self._open.number):
+            self._note_user(side, text, self._open.number)
             self.left_out += self._open.add(_side(side, self._open.interrupted), text)
             return True
         late = self._find(number)
         if late is None:
             self.left_out += len(text)
             return False
+        if number is not None:
+            self._note_user(side, text, number)
         side = _side(side, late.interrupted)
         if text:
             before: str = getattr(late, side)
@@ -250,6 +255,10 @@ class TranscriptBuffer:
             changes: dict[str, Any] = {side: before + kept}
             self._store(late, replace(late, **changes))
         return True
+
+    def _note_user(self, side: str, text: str, number: int) -> None:
+        if side == "user" and number > self.last_user_turn and text.strip():
+            self.last_user_turn = number
 
     def _find(self, number: int | None) -> TranscriptTurn | None:
         if self._blank is not None and number in (None, self._blank.number):

@@ -180,6 +180,7 @@ class Orchestrator:
             self.code,
             emit=agent.emit,
             now=agent.clock.now,
+            turn=lambda: agent.host.turn,
             window=agent.window,
             before_transition=self.checkpoints.before_transition,
         )

@@ -57,19 +57,22 @@ class PhaseRunner:
         *,
         emit: Callable[[ev.Payload], None],
         now: Callable[[], float],
+        turn: Callable[[], int],
         window: Callable[[int], TranscriptWindow],
         before_transition: BeforeTransition,
     ) -> None:
         """`before_transition` returns when a phase may be left for another.
 
         It gets the phase that is left, the one that is entered and the explanation, and returns True when it had to
-        wait. `window` returns the newest turns, as many as it is asked for.
+        wait. `turn` returns the newest turn, open or ended. `window` returns the newest turns, as many as it is asked
+        for.
         """
         self.machine = machine
         self._state = state
         self._code = code
         self._emit = emit
         self._now = now
+        self._turn = turn
         self._window = window
         self._before_transition = before_transition
         # Provided live: needs are filled, and guards become true, between one phase and the next.
@@ -158,8 +161,7 @@ class PhaseRunner:
                             state.remove(key)
                 case MarkPresented(keys):
                     with writing_as(entering):
-                        for key in keys:
-                            state.set(key, True)
+                        self._mark_presented(keys)
                 case RunEnter(phase, run):
                     where, place = f"on_enter of {phase.name}", phase.defined_at
                     await self._code.run(where, run, state, origin=entering, defined_at=place)
@@ -180,6 +182,16 @@ class PhaseRunner:
             where = f"on_enter_context of {phase.name}"
             self._code.failed(where, phase.name, error, str(error), defined_at=phase.defined_at)
             return machine.result(record)
+
+    def _mark_presented(self, keys: tuple[str, ...]) -> None:
+        # The steps of an earlier turn may still run while the user is in a newer one, in which nothing was presented.
+        state = self._state
+        of_steps, state.turn_number = state.turn_number, self._turn()
+        try:
+            for key in keys:
+                state.set(key, True)
+        finally:
+            state.turn_number = of_steps
 
     def instruction(self) -> str:
         """Return the current phase's own instruction."""

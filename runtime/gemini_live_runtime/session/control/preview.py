@@ -127,6 +127,7 @@ class Preview:
                 self.recorder,
                 emit=self.publish,
                 now=lambda: now,
+                turn=lambda: self.turn,
                 window=agent.window,
                 before_transition=_pass_transition,
             )

@@ -1,0 +1,53 @@
+"""Judge consent: nobody can agree to a price before it was presented."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.simulation.reference_speech import Words
+from tests.simulation.rules import Rule
+
+AGREED = "app:agreed"
+PRESENTED = "session:presented:price"
+
+
+class Consent(Rule):
+    """Consent counts when it was said in a turn after the price was presented, and then it is not lost."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+        self.first: int | None = None
+        """The turn in which the price was presented first."""
+        self.last: int | None = None
+        """The turn in which it was presented again, or first."""
+        self.heard = False
+        self.agreed = False
+
+    def event(self, event: dict[str, Any]) -> None:
+        data, turn = event["data"], event["turn"]
+        if event["type"] == "phase.entered" and data["phase"] == "pay":
+            self.last = turn
+        elif event["type"] == "state.changed" and data["key"] == PRESENTED and self.first is None:
+            self.first = turn
+        elif event["type"] == "state.changed" and data["key"] == AGREED:
+            self.check(self.first is not None, "consent without a price")
+            said = self._said()
+            self.check(any(number > (self.first or 0) for number in said), f"agreed in {said}, told in {self.first}")
+            self.agreed = True
+        elif event["type"] == "promotion.decided" and data["key"] == AGREED:
+            self.check(not data["accepted"] or self.first is not None, "consent without a price was accepted")
+        elif event["type"] == "extraction.finished" and data["extractor"] == "read_consent":
+            self._read(data["of_turn"], data["value"])
+
+    def _read(self, turn: int, value: dict[str, Any]) -> None:
+        said = [number for number in self._said() if number <= turn]
+        if value.get("agreed") and self.last is not None and said and said[-1] > self.last:
+            self.heard = True
+
+    def _said(self) -> list[int]:
+        """Return the turns in which the user agreed, in order."""
+        return sorted(number for number, text in self.words.user.items() if "agreed" in text)
+
+    def end(self, facts: dict[str, Any]) -> None:
+        if facts["rest"]:
+            self.check(self.agreed or not self.heard, "consent after the price was presented is lost")
