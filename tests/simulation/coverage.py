@@ -58,6 +58,9 @@ class Director:
         if first == "refuse":
             # Only a session that was connected once tries again.
             self.queue[:0] = [("connect", "none"), ("drop", "pending")]
+        if self.pair == ("drop", "drop"):
+            # A session that was never connected gives up with its first connection.
+            self.queue[:0] = [("connect", "none")]
         if waits and first == "close_for_good":
             # An end that was announced is followed by another connection.
             self.queue[:0] = [("go_away", "none")]
