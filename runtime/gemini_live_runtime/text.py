@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 REDACTED = "[redacted]"
 
@@ -62,11 +62,28 @@ _SECRETS = re.compile(
     r"|auth_tokens/[0-9A-Za-z_\-.]+"
     r"|ya29\.[0-9A-Za-z_\-.]+"
     r"|\bAQ\.[0-9A-Za-z_\-]{20,}"
-    r"|(?<=://)[^/\s:@\"']{1,200}:[^/\s@\"']{1,200}(?=@)"
+    r"|\beyJ[0-9A-Za-z_\-]{8,}\.[0-9A-Za-z_\-]{8,}\.[0-9A-Za-z_\-]*"
+    r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[^\-]|-(?!----)){0,20000}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
+    # Keys of OpenAI and Anthropic, GitHub, AWS, Slack and Stripe.
+    r"|\bsk-(?=[A-Za-z_\-]*[0-9])[0-9A-Za-z_\-]{20,}"
+    r"|\b(?:gh[opsur]_|github_pat_)[0-9A-Za-z_]{20,}"
+    r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
+    r"|\bxox[abeoprs]-[0-9A-Za-z\-]{10,}"
+    r"|\b[rs]k_(?:live|test)_[0-9A-Za-z]{16,}"
+    r"|(?<=://)[^/\s:@\"']{0,200}:[^/\s@\"']{1,200}(?=@)"
     rf"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token )){_CREDENTIAL_WORD}"
     r"|(?i:(?<=[?&]key=)|(?<=[?&]access_token=)|(?<=[?&]token=)|(?<=api[-_]key=)|(?<=apikey=))[^&\s\"']+"
     r"|(?i:(?<=api[-_]key: )|(?<=apikey: )|(?<=api[-_]key\": \")|(?<=api[-_]key\":\")|(?<=apikey\": \")"
     r"|(?<=apikey\":\")|(?<=api[-_]key': '))[^&\s\"']+"
+    # The value of an argument or a field, also in JSON within a string: `password="..."`, `\"token\": \"...`.
+    r"|(?ai:(?:api[-_]?key|password|passwd|secret|token|authorization|private[-_]?key|access[-_]?key))"
+    r"\\{0,7}[\"']? ?[:=] ?\\{0,7}[\"'](?P<quoted>[^\"'\\]{1,4000})(?=\\{0,7}[\"'])"
+    r"|(?ai:(?:password|passwd|secret|(?:access|auth|refresh|session|id)[-_]token)=)(?P<plain>[^\s&\"'\\,;)]{4,})"
+    r"|(?ai:(?:password|passwd|secret): )(?P<said>(?=[^\s\"'\\,;)]{0,40}[0-9])[^\s\"'\\,;)]{8,})"
+    rf"|(?ai:token(?:=|: ))(?P<token>{_CREDENTIAL_WORD})"
+    r"|(?ai:authorization: (?:basic )?)(?P<basic>(?=[0-9A-Za-z+/=_.\-]{0,40}[0-9])[0-9A-Za-z+/=_.\-]{12,})"
+    r"|(?ai:cookie: )[^\s=;]{1,100}=(?P<cookie>(?=[^\s;\"'\\]{0,40}[0-9])[^\s;\"'\\]{8,})"
+    r"|(?ai:--(?:api-key|password|token|secret) )(?P<option>[^\s\"'\\\-][^\s\"'\\]{7,})"
 )
 # The beginning of a secret at the end of a text, from its first private character on.
 _OPEN_SECRETS = re.compile(
@@ -75,7 +92,18 @@ _OPEN_SECRETS = re.compile(
     r"|(?<=://)[^/\s@\"']{1,400}"
     r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))[0-9A-Za-z_\-.~+/=]{1,23})\Z"
 )
+# The same, where even the beginning tells so much that it is replaced when nothing more comes in time.
+_CUT_SECRETS = re.compile(
+    r"(?:AIza[0-9A-Za-z_\-]{1,9}"
+    r"|\bAQ\.[0-9A-Za-z_\-]{6,19}"
+    r"|(?<=://)[^/\s:@\"'\[]{1,200}:(?![0-9]*\Z)[^/\s@\"']{4,200}"
+    r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))(?=[A-Za-z_\-.~+/=]*[0-9])[0-9A-Za-z_\-.~+/=]{6,23})\Z"
+)
 _NUMBERS = frozenset((int, float, bool))
+# A value may follow. In a line of JSON the quotation marks within a text are escaped.
+_KEY_VALUE = re.compile(r"key(?:[=:'\\]| [=:])")
+_TOKEN_VALUE = re.compile(r"token(?:[=:'\\ ]|s/)")
+_GITHUB = re.compile(r"gh[opsur]_")
 _SECRET_FIELDS = frozenset(
     {
         "accesstoken",
@@ -102,9 +130,26 @@ _SECRET_FIELDS = frozenset(
 # Ends of the secret fields' names as in JSON, lower-cased and without "_" and "-".
 _FIELD_ENDS = (
     *('token":', 'ikey":', 'tekey":', 'handle":', 'authorization":', 'secret":', 'consentaudio":', 'cookie":'),
-    *('password":', 'signature":'),
+    *('password":', 'signature":', 'passwd":', 'passphrase":', 'pwd":', 'secretkey":', 'accesskey":'),
 )
 
+
+_SECRET_ENDINGS = (
+    "apikey",
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "secretkey",
+    "accesskey",
+    "privatekey",
+    "token",
+)
+"""Ends of the names of other fields that hold secrets."""
+
+_NO_SECRETS = ("pagetoken", "synctoken", "continuationtoken")
+"""Ends of the names of fields that hold a place in a list."""
 
 MAX_TEMPORARY = 16
 """Secrets registered by `add_temporary` that are remembered, the newest."""
@@ -114,6 +159,12 @@ _MIN_SECRET = 6
 
 _OPEN_KNOWN = 3
 """Characters of a registered secret from which on the end of a text counts as its beginning."""
+
+_CUT_KNOWN = 6
+"""Characters of a registered secret from which on such an end is replaced when nothing more comes in time."""
+
+_HEAD = 16
+"""Characters of a registered secret from which on it is found although it is cut off anywhere later."""
 
 Spans = list[tuple[int, int]]
 """Parts of a text as [first, beyond)."""
@@ -128,17 +179,32 @@ class Redactor:
     Patterns find keys and tokens by their shape; `add` registers the exact secrets in use, of any shape.
     """
 
-    __slots__ = ("_beginnings", "_known", "_known_in_json", "_permanent", "_temporary")
+    __slots__ = (
+        "_beginnings",
+        "_heads",
+        "_known",
+        "_known_in_json",
+        "_known_in_low",
+        "_permanent",
+        "_shortest",
+        "_streamed",
+        "_temporary",
+    )
 
     def __init__(self) -> None:
         self._permanent: set[str] = set()
         self._temporary: dict[str, None] = {}
         self._known: list[str] = []
+        self._streamed: list[str] = []
+        """Spellings that are expected in a text that comes in pieces."""
         self._known_in_json: tuple[str, ...] = ()
+        self._known_in_low: tuple[str, ...] = ()
+        self._heads: tuple[str, ...] = ()
+        self._shortest = 0
         self._beginnings: tuple[str, ...] = ()
 
     def add(self, secret: str) -> None:
-        """Register a secret, also as it is spelled in a URL and in JSON.
+        """Register a secret, also as it is spelled in a URL, in JSON, in base64 and in capitals.
 
         Ignores secrets of fewer than `_MIN_SECRET` characters.
         """
@@ -159,24 +225,19 @@ class Redactor:
             self._update_spellings()
 
     def _update_spellings(self) -> None:
-        import json
-
         from gemini_live_runtime.json_values import encode_line
 
-        spellings = {
-            spelling
-            for secret in (*self._permanent, *self._temporary)
-            for spelling in (
-                secret,
-                quote(secret, safe="", errors="replace"),
-                json.dumps(secret)[1:-1],
-                encode_line(secret)[1:-1],
-                repr(secret)[1:-1],
-            )
-        }
-        self._known = sorted(spellings, key=lambda known: (-len(known), known))
-        self._known_in_json = tuple({encode_line(known)[1:-1] for known in self._known})
-        self._beginnings = tuple({known[:_OPEN_KNOWN] for known in self._known})
+        streamed = {spelling for secret in (*self._permanent, *self._temporary) for spelling in _spellings(secret)}
+        others = {spelling for secret in self._permanent for spelling in (*_spellings(secret), *_encodings(secret))}
+        self._known = sorted(streamed | others, key=lambda known: (-len(known), known))
+        self._streamed = [known for known in self._known if known in streamed]
+        heads = {known: encode_line(known[:_HEAD])[1:-1] for known in self._known}
+        # One search in a lowered line does for a secret and for its capitals.
+        self._known_in_low = tuple({_lowered(heads[known]) for known in others})
+        self._known_in_json = tuple({heads[known] for known in streamed - others})
+        self._heads = tuple({known[:_HEAD].lower() for known in self._known})
+        self._shortest = min(map(len, self._heads), default=0)
+        self._beginnings = tuple({known[:_OPEN_KNOWN] for known in self._streamed})
 
     def may_redact(self, line: str) -> bool:
         """Return False when `value` certainly changes no field of the event in `line`.
@@ -186,20 +247,20 @@ class Redactor:
         # Searching the whole line costs a fraction of a walk through its fields, and the cheap tests for a rare
         # character come first.
         low = line.lower() if line.isascii() else _lowered(line)
-        if "bearer" in low or "key: " in low or "AIza" in line or "ya29." in line or "AQ." in line:
+        if "bearer" in low or "--api-key " in low or "AIza" in line or "ya29." in line or "AQ." in line:
             return True
-        if ("=" in line and "key=" in low) or ("'" in line and "key': '" in low) or ("@" in line and "://" in line):
+        if "secret" in low or "passw" in low or "authorization" in low or "cookie" in low or _has_provider_key(line):
             return True
-        if "token" in low and ("token " in low or "token=" in low or "tokens/" in low):
+        if ("key" in low and _KEY_VALUE.search(low)) or ("token" in low and _TOKEN_VALUE.search(low)):
             return True
         # U+212A, the Kelvin sign, matches "k" in the patterns, which ignore case.
-        if ("\\" in line and 'key\\":' in low) or "\u212a" in line:
+        if ("@" in line and "://" in line) or "\u212a" in line:
             return True
         if line.find("{", line.find("{", 1) + 1) >= 0:  # deeper than the event and its data, fields have any name
             names = low.replace("_", "").replace("-", "")
             if any(map(names.__contains__, _FIELD_ENDS)):
                 return True
-        return any(map(line.__contains__, self._known_in_json))
+        return any(map(low.__contains__, self._known_in_low)) or any(map(line.__contains__, self._known_in_json))
 
     def text(self, text: str) -> str:
         """Replace every registered or recognisable secret in text."""
@@ -211,22 +272,37 @@ class Redactor:
 
     def spans(self, text: str) -> Spans:
         """Return the parts of `text` that are secrets, sorted and disjoint."""
-        found = [match.span() for match in _SECRETS.finditer(text)]
+        return joined_spans([*map(_private_span, _SECRETS.finditer(text)), *self._known_spans(text)])
+
+    def _known_spans(self, text: str) -> Iterator[tuple[int, int]]:
         for secret in self._known:
-            at = text.find(secret)
+            at = text.find(secret[:_HEAD])
             while at >= 0:
-                found.append((at, at + len(secret)))
-                at = text.find(secret, at + len(secret))
-        return joined_spans(found)
+                end = at + _common_length(secret, text, at)
+                yield at, end
+                at = text.find(secret[:_HEAD], end)
 
     def open_at(self, text: str) -> int | None:
         """Return where a secret begins that goes beyond the end of `text`, or None."""
         match = _OPEN_SECRETS.search(text)
-        starts = [match.start()] if match is not None else []
-        for secret in self._known:
-            at = text.find(secret[:_OPEN_KNOWN], max(0, len(text) - len(secret) + 1))
+        return _earliest(match, self._open_known_at(text, _OPEN_KNOWN))
+
+    def cut_at(self, text: str) -> int | None:
+        """Return `open_at` when what is there of the secret tells too much to be shown, else None."""
+        match = _CUT_SECRETS.search(text)
+        return _earliest(match, self.open_known_at(text))
+
+    def open_known_at(self, text: str) -> int | None:
+        """Return where a registered secret begins that goes beyond the end of `text`, or None."""
+        return self._open_known_at(text, _CUT_KNOWN)
+
+    def _open_known_at(self, text: str, at_least: int) -> int | None:
+        starts = []
+        for secret in self._streamed:
+            head = secret[:at_least]
+            at = text.find(head, max(0, len(text) - len(secret) + 1))
             while at >= 0 and not secret.startswith(text[at:]):
-                at = text.find(secret[:_OPEN_KNOWN], at + 1)
+                at = text.find(head, at + 1)
             if at >= 0:
                 starts.append(at)
         return min(starts, default=None)
@@ -267,33 +343,106 @@ class Redactor:
 
     def _field(self, name: str) -> tuple[str, bool]:
         clean, secret = (_field if len(name) <= _MAX_CACHED_NAME else _field.__wrapped__)(name)
-        if self._known:
+        if self._known and len(name) >= self._shortest:
             rest = self._without_known(name)
             clean = clean if rest is name else _without_patterns(rest)
         return clean, secret
 
     def _without_known(self, text: str) -> str:
-        for secret in self._known:
-            if secret in text:
-                text = text.replace(secret, REDACTED)
-        return text
+        if len(text) < self._shortest or not any(map(text.lower().__contains__, self._heads)):
+            return text
+        return redacted_part(text, 0, joined_spans(list(self._known_spans(text))))
+
+
+def _spellings(secret: str) -> Iterator[str]:
+    """Yield a secret as it may stand in texts."""
+    import json
+
+    from gemini_live_runtime.json_values import encode_line
+
+    yield secret
+    yield quote(secret, safe="", errors="replace")
+    yield json.dumps(secret)[1:-1]
+    yield encode_line(secret)[1:-1]
+    yield repr(secret)[1:-1]
+
+
+def _encodings(secret: str) -> Iterator[str]:
+    """Yield further spellings, by which programs pass a secret on."""
+    import base64
+    import json
+
+    data = secret.encode("utf-8", "surrogatepass")
+    yield secret.upper()
+    yield secret.lower()
+    yield quote(secret, errors="replace")
+    yield quote_plus(secret, errors="replace")
+    yield repr(data)[2:-1]
+    yield json.dumps(json.dumps(secret)[1:-1])[1:-1]
+    for before in range(3):
+        # Four characters encode three bytes, at any of which the secret may begin: those at the ends hold others, too.
+        code = base64.b64encode(bytes(before) + data).decode()
+        code = code[(0, 2, 3)[before] : len(code) - (0, 3, 2)[(before + len(data)) % 3]]
+        yield from (code, code.replace("+", "-").replace("/", "_")) if len(code) >= _HEAD else ()
+
+
+def _common_length(secret: str, text: str, at: int) -> int:
+    """Return the number of characters that `text` has from `at` on as the secret does."""
+    if text.startswith(secret, at):
+        return len(secret)
+    length = _HEAD
+    while at + length < len(text) and text[at + length] == secret[length]:
+        length += 1
+    return length
+
+
+def _earliest(match: re.Match[str] | None, other: int | None) -> int | None:
+    if match is None:
+        return other
+    return match.start() if other is None else min(match.start(), other)
+
+
+def _private_span(match: re.Match[str]) -> tuple[int, int]:
+    """Return the part of a match that is the secret: all, or its named group."""
+    return match.span(match.lastgroup or 0)
 
 
 def _without_patterns(text: str) -> str:
-    return _SECRETS.sub(REDACTED, text) if _may_match(text) else text
+    return (
+        redacted_part(text, 0, joined_spans([*map(_private_span, _SECRETS.finditer(text))]))
+        if _may_match(text)
+        else text
+    )
 
 
 def _may_match(text: str) -> bool:
     # Every pattern needs one of these substrings; testing for them costs a fraction of a search.
     low = text.lower()
     return (
-        ("key" in low and ("key=" in low or "key: " in low or 'key":' in low or "key': '" in low))
-        or ("token" in low and ("token=" in low or "token " in low or "tokens/" in low))
+        ("key" in low and ('key"' in low or "--api-key " in low or _KEY_VALUE.search(low) is not None))
+        or ("token" in low and ('token"' in low or _TOKEN_VALUE.search(low) is not None))
         or "bearer" in low
+        or "secret" in low
+        or "passw" in low
+        or "authorization" in low
+        or "cookie" in low
         or ("://" in text and "@" in text)
         or "AIza" in text
         or "ya29." in text
         or "AQ." in text
+        or _has_provider_key(text)
+    )
+
+
+def _has_provider_key(text: str) -> bool:
+    return (
+        "sk-" in text
+        or "eyJ" in text
+        or "xox" in text
+        or "PRIVATE KEY" in text
+        or ("IA" in text and ("AKIA" in text or "ASIA" in text))
+        or ("gh" in text and _GITHUB.search(text) is not None)
+        or ("_" in text and ("_pat_" in text or "k_live_" in text or "k_test_" in text))
     )
 
 
@@ -343,7 +492,8 @@ def _field(name: str) -> tuple[str, bool]:
 
 
 def _is_secret_field(name: str) -> bool:
-    return name.replace("_", "").replace("-", "").lower() in _SECRET_FIELDS
+    plain = name.replace("_", "").replace("-", "").lower()
+    return plain in _SECRET_FIELDS or (plain.endswith(_SECRET_ENDINGS) and not plain.endswith(_NO_SECRETS))
 
 
 redactor = Redactor()

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.text import Redactor, Spans, redacted_part
+from gemini_live_runtime.text import Redactor, Spans, joined_spans, redacted_part
 
 _CONTEXT = 24
 """Characters kept of a text: longer than all that tells a secret by standing before it."""
@@ -51,8 +51,14 @@ class _Stream:
             self._decide(redactor.spans(self.text), None)
 
     def close(self, redactor: Redactor) -> None:
-        """Redact the open pieces by what is known now."""
-        self._decide(redactor.spans(self.text), redactor.open_at(self.text))
+        """Redact the open pieces by what is known now.
+
+        A beginning that can hardly be anything else counts as the secret: the rest may come piece by piece.
+        """
+        spans, cut_at = redactor.spans(self.text), redactor.cut_at(self.text)
+        if cut_at is not None:
+            spans = joined_spans([*spans, (cut_at, len(self.text))])
+        self._decide(spans, redactor.open_at(self.text))
 
     def _decide(self, spans: Spans, open_at: int | None) -> None:
         text, decided = self.text, self.decided
@@ -69,9 +75,11 @@ class _Stream:
         self.text = text[max(0, begin - _CONTEXT) :][-_LONGEST:]
         self.decided = len(self.text)
 
-    def clear(self, number: int) -> None:
-        """Begin a new text."""
-        self.number, self.text, self.decided, self.hidden = number, "", 0, False
+    def begin(self, number: int, redactor: Redactor) -> None:
+        """Begin a new text, which may go on with the registered secret in which the last one ended."""
+        self.number = number
+        if redactor.open_known_at(self.text) is None:
+            self.text, self.decided, self.hidden = "", 0, False
 
 
 class HeldEvent:
@@ -125,7 +133,7 @@ class SplitSecrets:
         if stream.number != number:
             if stream.pieces:
                 stream.close(self._redactor)
-            stream.clear(number)
+            stream.begin(number, self._redactor)
         stream.add(text, use, self._redactor)
         if stream.pieces:
             self._open.add(stream)

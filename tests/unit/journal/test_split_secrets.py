@@ -134,13 +134,47 @@ def test_a_possible_beginning_waits_and_all_events_keep_their_order() -> None:
     with_session(body)
 
 
-def test_what_is_not_continued_is_shown_in_time_and_the_rest_that_comes_later_is_redacted() -> None:
+def test_what_is_not_continued_is_redacted_in_time_and_so_is_the_rest_that_comes_later() -> None:
     async def body(session: Session) -> None:
         session.says("It is AIzaSyD3")
         await asyncio.sleep(HOLD_S + 0.01)
-        assert await session.text() == "It is AIzaSyD3"
+        assert await session.text() == "It is [redacted]"
         session.says("adBeefD3adBeef now")
-        assert await session.text() == "It is AIzaSyD3[redacted] now"
+        assert await session.text() == "It is [redacted] now"
+
+    with_session(body)
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_a_secret_that_comes_slower_than_text_is_held_shows_no_more_than_its_beginning(secret: str) -> None:
+    async def body(session: Session) -> None:
+        before = f"It is {SECRETS[secret]}"
+        for piece in (before, *secret, "@" if "pa55" in secret else " ", "now"):
+            session.says(piece)
+            await asyncio.sleep(HOLD_S * 0.4)
+        middle = (await session.text()).removeprefix(before).removesuffix("now").removesuffix("@").rstrip()
+        assert middle.endswith("[redacted]")
+        assert len(middle.removesuffix("[redacted]")) <= len("anna:pa5")
+
+    with_session(body)
+
+
+def test_what_only_began_like_a_secret_is_shown_but_for_its_beginning() -> None:
+    async def body(session: Session) -> None:
+        session.says(f"It is {KNOWN[:7]}")
+        await asyncio.sleep(HOLD_S + 0.01)
+        session.says("-gatherers, I think")
+        assert await session.text() == "It is [redacted]-gatherers, I think"
+
+    with_session(body)
+
+
+def test_a_registered_secret_over_two_turns_is_redacted_in_both() -> None:
+    async def body(session: Session) -> None:
+        session.says(f"It is {KNOWN[:8]}", turn=1)
+        session.says(f"{KNOWN[8:]} now", turn=2)
+        session.says("That is all", turn=3)
+        assert await session.text() == "It is [redacted] nowThat is all"
 
     with_session(body)
 
