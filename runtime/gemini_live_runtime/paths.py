@@ -8,12 +8,14 @@ another in its place.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import stat
 import sys
 import tempfile
 from pathlib import Path
+from typing import BinaryIO
 
 import platformdirs
 
@@ -164,6 +166,28 @@ def open_private(path: Path, flags: int) -> int:
     Does not follow a symbolic link. Raises `OSError`.
     """
     return os.open(path, flags | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+
+
+def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
+    """Open a regular file for reading; raise `OSError` for anything else.
+
+    Never waits, as opening a named pipe for its writer would. `follow`: symbolic links are followed.
+    """
+    flags = os.O_CLOEXEC | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
+    fd = os.open(path, os.O_RDONLY | flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    return os.fdopen(fd, "rb")
+
+
+def read_regular(path: Path, limit: int, *, follow: bool = True) -> bytes:
+    """Return the bytes of a regular file, at most `limit`; raise `OSError`."""
+    with open_regular(path, follow=follow) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise OSError(errno.EFBIG, f"it has more than {limit:,} bytes", str(path))
+    return data
 
 
 def write_private(path: Path, value: object) -> None:

@@ -23,7 +23,7 @@ from gemini_live_runtime.session.persistence import stores
 from gemini_live_runtime.state import edits, expressions, values
 from gemini_live_runtime.tools import dispatch
 from gemini_live_runtime.wire import closes, connection, fields, json_frame, key_check, transport, websocket
-from gemini_live_tui import theming
+from gemini_live_tui import config, theming
 from gemini_live_tui.editors import value_parser
 from gemini_live_tui.session_data import link as console_link
 
@@ -373,6 +373,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             f"{reader.MAX_PROBLEMS}",
             "further ones are counted",
             "unit/journal/test_journal_reader.py::test_problems_kept_are_bounded_and_counted",
+        ),
+        Limit(
+            "config file",
+            size(config.MAX_BYTES),
+            "it is refused with a sentence",
+            "security/test_special_files.py::test_a_file_above_its_limit_is_not_read",
         ),
         Limit(
             "theme",

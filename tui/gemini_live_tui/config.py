@@ -19,6 +19,9 @@ from gemini_live_runtime.errors import ConfigError
 ENV_PREFIX = "GEMINI_LIVE_TUI_"
 CONFIG_PATH_VARIABLE = "GEMINI_LIVE_TUI_CONFIG"
 
+MAX_BYTES = 1024 * 1024
+"""Bytes of the largest config file."""
+
 Check = Callable[[Any], str]
 
 
@@ -152,9 +155,10 @@ def read_document(path: Path) -> dict[str, Any]:
 
     Raise `ConfigError` with line and column.
     """
+    if str(path) == os.devnull:  # a usual name for "none", but no regular file
+        return {}
     try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
+        return tomllib.loads(paths.read_regular(path, MAX_BYTES).decode("utf-8"))
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError:

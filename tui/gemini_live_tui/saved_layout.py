@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from gemini_live_runtime.paths import private_dir, read_regular, write_private
+
 MAX_BYTES = 64 * 1024
 
 
@@ -14,9 +16,7 @@ def recall(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        if path.stat().st_size > MAX_BYTES:
-            return {}
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(read_regular(path, MAX_BYTES))
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -26,8 +26,6 @@ def remember(path: Path | None, **values: Any) -> None:
     """Save `values` beside the others; a failure to write is ignored."""
     if path is None:
         return
-    from gemini_live_runtime.paths import private_dir, write_private
-
     known = recall(path)
     if {**known, **values} == known:
         return

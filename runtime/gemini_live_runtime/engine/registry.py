@@ -24,6 +24,7 @@ from typing import Any
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.disk import is_locked, lock, lock_holder, sign_lock
+from gemini_live_runtime.json_values import strict_decoder
 
 SPEC_FILE = "spec.json"
 ENGINE_FILE = "engine.json"
@@ -38,6 +39,8 @@ OUTPUT_FILE = "last-words.txt"
 """Name of the file with the engine's output before it sends events."""
 
 _FILES = (SPEC_FILE, ENGINE_FILE, SOCKET_FILE, TOKEN_FILE, OUTPUT_FILE, LOCK_FILE)
+
+_MAX_ENGINE_BYTES = 64 * 1024
 
 STARTING_S = 60.0
 """Longest time in seconds from the creation of an engine's folder to its lock."""
@@ -172,8 +175,8 @@ def _age(folder: Path) -> float:
 def read_info(folder: Path) -> EngineInfo | None:
     """Return what an engine wrote about itself; None when it cannot be read."""
     try:
-        with os.fdopen(paths.open_private(folder / ENGINE_FILE, os.O_RDONLY), encoding="utf-8") as file:
-            value: Any = json.load(file)
+        text = paths.read_regular(folder / ENGINE_FILE, _MAX_ENGINE_BYTES, follow=False).decode("utf-8")
+        value: Any = strict_decoder.decode(text)
         return EngineInfo(
             session_id=folder.name,
             pid=int(value["pid"]),
@@ -182,5 +185,5 @@ def read_info(folder: Path) -> EngineInfo | None:
             started=float(value["started"]),
             program=str(value["program"]),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None

@@ -20,7 +20,7 @@ from typing import Any
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError, UsageError
 from gemini_live_runtime.journal.lines import EVENTS_FILE
-from gemini_live_runtime.journal.retention import is_running, regular_size, session_journals, track_files
+from gemini_live_runtime.journal.retention import is_running, session_journals, track_files
 from gemini_live_runtime.journal.session_summary import SessionSummary, number, summarise
 from gemini_live_runtime.text import sanitise_line
 
@@ -161,11 +161,7 @@ def title_of(folder: Path) -> str:
 def small_object(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file of at most 64 KiB; {} for anything else."""
     try:
-        size = regular_size(path)
-        if size is None or size > 64 * 1024:
-            return {}
-        with os.fdopen(paths.open_private(path, os.O_RDONLY), "rb") as file:
-            value = json.loads(file.read(64 * 1024))
+        value = json.loads(paths.read_regular(path, 64 * 1024, follow=False))
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
@@ -225,11 +221,12 @@ class _Known:
 
 _Cache = dict[str, _Known]
 
+_MAX_CACHE_BYTES = 64 * 1024 * 1024
+
 
 def _read_cache(root: Path) -> _Cache:
     try:
-        with os.fdopen(paths.open_private(root / CACHE_FILE, os.O_RDONLY), "rb") as file:
-            value = json.load(file)
+        value = json.loads(paths.read_regular(root / CACHE_FILE, _MAX_CACHE_BYTES, follow=False))
     except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(value, dict) or value.get("version") != _CACHE_VERSION:
@@ -309,7 +306,7 @@ def _last_lines(path: Path, limit: int) -> tuple[list[str], bool]:
     from gemini_live_runtime.journal.plain import PlainWriter
 
     try:
-        with os.fdopen(paths.open_private(path, os.O_RDONLY), "rb") as file:
+        with paths.open_regular(path, follow=False) as file:
             size = os.fstat(file.fileno()).st_size
             file.seek(max(0, size - limit))
             raw = file.read(limit)

@@ -11,15 +11,13 @@ other file is refused, and so is a newer version.
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from gemini_live_runtime import vocabulary
+from gemini_live_runtime import paths, vocabulary
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.events import Event
 from gemini_live_runtime.journal.lines import EVENTS_FILE, holds_event, lines_of, parsed_event, read_line
@@ -213,8 +211,7 @@ def read_journal(path: Path) -> Journal:
 def open_regular(path: Path) -> BinaryIO:
     """Open a regular file for reading; raises `JournalError`."""
     try:
-        # O_NONBLOCK: opening a named pipe would otherwise wait for a writer before it can be refused.
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        return paths.open_regular(path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise JournalError(
@@ -223,7 +220,3 @@ def open_regular(path: Path) -> BinaryIO:
             field="path",
             value=str(path),
         ) from None
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
-        os.close(fd)
-        raise JournalError(f"{path} is not a file", field="path", value=str(path))
-    return os.fdopen(fd, "rb")

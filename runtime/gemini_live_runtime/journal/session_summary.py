@@ -62,7 +62,7 @@ class SessionSummary:
 def summarise(folder: Path) -> SessionSummary:
     """Summarise a session's events; a damaged file gives a `problem`."""
     try:
-        with os.fdopen(paths.open_private(folder / EVENTS_FILE, os.O_RDONLY), "rb") as file:
+        with paths.open_regular(folder / EVENTS_FILE, follow=False) as file:
             header, _, _ = read_line(file, _LINE_BYTES)
             problem, is_damaged = _fault(header)
             if is_damaged and holds_event(file):
@@ -165,7 +165,7 @@ _PERHAPS: dict[str, Callable[[dict[str, Any]], bool]] = {
 def started_at(folder: Path) -> float:
     """Return the Unix time at which a session started; 0 when unknown."""
     try:
-        with os.fdopen(paths.open_private(folder / EVENTS_FILE, os.O_RDONLY), "rb") as file:
+        with paths.open_regular(folder / EVENTS_FILE, follow=False) as file:
             for _ in range(_HEAD_LINES):
                 line, _, _ = read_line(file, _LINE_BYTES)
                 if _stamp(line)[2] == "session.started":

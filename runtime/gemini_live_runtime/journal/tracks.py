@@ -7,12 +7,11 @@ sound than its header says, so a reader trusts the file's size: all bytes after 
 from __future__ import annotations
 
 import contextlib
-import os
-import stat
 import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from gemini_live_runtime import paths
 from gemini_live_runtime.errors import AudioFileError
 from gemini_live_runtime.events import Side
 from gemini_live_runtime.journal.disk import Disk, write_all
@@ -129,10 +128,7 @@ def read_track(path: Path, *, first: int = 0, count: int | None = None) -> Track
     Reads a file of `TrackFile`, closed or not. Raises `AudioFileError` for any other.
     """
     try:
-        with path.open("rb") as file:
-            info = os.fstat(file.fileno())
-            if not stat.S_ISREG(info.st_mode):
-                raise AudioFileError(f"{path} is not a file", field="path", value=str(path))
+        with paths.open_regular(path) as file:
             head = file.read(HEADER_BYTES)
             if len(head) < HEADER_BYTES or head[:4] != b"RIFF" or head[8:16] != b"WAVEfmt " or head[36:40] != b"data":
                 raise AudioFileError(

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from gemini_live_runtime import paths
 from gemini_live_runtime.errors import ConfigError, CredentialError, MissingExtraError
 from gemini_live_runtime.text import redactor
 
@@ -269,10 +270,15 @@ def _overwrite(names: list[str]) -> None:
             ctypes.memset(address, 0, len(ctypes.string_at(address)))
 
 
+_KEY_FILE_BYTES = 64 * 1024
+"""Bytes read of a key file; more make a key that is refused."""
+
+
 def _read_key_file(path: Path) -> str:
     try:
-        mode = path.stat().st_mode
-        text = path.read_text("utf-8")
+        with paths.open_regular(path) as file:
+            mode = os.fstat(file.fileno()).st_mode
+            text = file.read(_KEY_FILE_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise CredentialError(

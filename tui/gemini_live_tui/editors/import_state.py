@@ -11,6 +11,7 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from gemini_live_runtime.paths import read_regular
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.editors.base import Edit, EditorScreen
 from gemini_live_tui.editors.value_parser import MAX_JSON, read_keys
@@ -54,8 +55,8 @@ class ImportState(EditorScreen):
         message.stop()
         path = Path(message.value.strip()).expanduser()
         try:
-            with path.open(encoding="utf-8") as file:
-                text = file.read(MAX_JSON + 1)
+            # UTF-8 takes at most four bytes for a character.
+            text = read_regular(path, 4 * MAX_JSON).decode("utf-8")
         except (OSError, UnicodeDecodeError, ValueError) as error:
             why = getattr(error, "strerror", None) or "it is no text file"
             self.say(f"{message.value.strip()[:200]} cannot be read: {why}.", "error")

@@ -14,6 +14,7 @@ MOST = 12
 """Agents remembered; the least recently used one is dropped."""
 
 _LONGEST = 1000
+_MAX_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def recent_agents() -> list[RecentAgent]:
     Returns an empty list when the file is missing or damaged.
     """
     try:
-        kept = json.loads(_path().read_text("utf-8"))["agents"]
+        kept = json.loads(paths.read_regular(_path(), _MAX_BYTES))["agents"]
         agents = [
             RecentAgent(reference, used, folder)
             for entry in kept
