@@ -1,8 +1,10 @@
 """Sort client content into instructions, notes and user turns.
 
 - Turns of role `system` replace the instruction; they are read before the message's other turns.
-- Turns of role `model`, and turns of role `user` that begin with one of `NOTE_MARKS`, are notes.
-- Other turns are user turns, answered at `turnComplete`. Without any, `turnComplete` prompts the model.
+- Turns of role `model`, and turns of role `user` that begin with one of `NOTE_MARKS`, are notes. So are turns without a
+  role in a message without `turnComplete`: LiveKit sends new instructions in this way.
+- Other turns are user turns, answered at `turnComplete`. Without any, `turnComplete` prompts the model. What the user
+  says before it, by voice or in realtime text, leaves them unanswered: they are part of what it answers.
 - Blank turns and turns of a single full stop are placeholders: clients send them where a user turn has to be last. A
   model turn followed by one says how to answer what waits; any other model turn has answered it.
 
@@ -63,7 +65,7 @@ class ContentTurns:
         answered = not (message.turn_complete and _tells_how_to_answer(message.turns))
         for turn in message.turns:
             if turn.role != SYSTEM_ROLE:
-                self._add(turn, answered)
+                self._add(turn, answered, asked=bool(message.turn_complete))
         if self._conversation.context.full:
             raise context_exhausted()
         if not message.turn_complete:
@@ -82,15 +84,17 @@ class ContentTurns:
         return UserTurn(text, pcm, counted=True) if text or pcm else Prompt()
 
     def on_user_turn(self) -> None:
-        """Leave initial history unanswered: the user has said something else."""
-        if self._seeding or self._history_waits:
-            self._clear()
+        """Leave what waits unanswered: the user has said something else."""
+        if not self._seeding and not self._history_waits:
+            for said in self._unasked:
+                self._conversation.dialogue.remember(said.text)
+        self._clear()
 
     def _clear(self) -> None:
         self._unasked.clear()
         self._history_waits = False
 
-    def _add(self, content: Content, answered: bool) -> None:
+    def _add(self, content: Content, answered: bool, asked: bool) -> None:
         said = user_turn_of(content)
         context = self._conversation.context
         by_model = content.role == Role.MODEL
@@ -106,7 +110,9 @@ class ContentTurns:
                 self._clear()
             if not self._seeding:
                 self._conversation.dialogue.note(said.text)
-        elif said.text.lstrip().casefold().startswith(NOTE_MARKS):
+        elif said.text.lstrip().casefold().startswith(NOTE_MARKS) or (
+            content.role is None and not asked and not self._seeding and said.text and not said.pcm
+        ):
             self._conversation.dialogue.note(said.text)
         elif said.text or said.pcm:
             if self._history_waits:

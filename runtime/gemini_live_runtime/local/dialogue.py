@@ -115,8 +115,7 @@ class ScriptedDialogue:
         self._turns += 1
         words = Words(text)
         reply = self._answer(words)
-        if text.strip():
-            self._said = [*self._said, text.strip()][-MAX_SAID:]
+        self.remember(text)
         return self._remember_reply(reply)
 
     def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
@@ -126,6 +125,17 @@ class ScriptedDialogue:
         """
         parts = [self._outcome(outcome) for outcome in self._open.take(results, more=more)]
         return self._remember_reply(Reply(text=" ".join(part for part in parts if part)))
+
+    def learn(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> None:
+        """Take results of calls that get no answer; with `more` further results follow."""
+        for outcome in self._open.take(results, more=more):
+            for _, output in outcome.outputs:
+                self._learn(output)
+
+    def remember(self, text: str) -> None:
+        """Add an utterance that gets no answer."""
+        if text.strip():
+            self._said = [*self._said, text.strip()][-MAX_SAID:]
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state as JSON for `restore`."""
@@ -286,7 +296,7 @@ class ScriptedDialogue:
         facts = {"tool": _tool_title(name), "result": output}
         if isinstance(output, Mapping) and output.get("error"):
             return self._fill(self._script.failed, facts)
-        return self._fill(self._script.told, {**facts, "result": describe(output)})
+        return self._fill(self._script.told, {**facts, "result": describe(output) or "nothing"})
 
     def _reply_of(self, intent: Intent, slots: Mapping[str, SlotValue], answers: Mapping[str, Any]) -> str:
         facts = {**self._facts(), **slots, "result": {}, **answers}

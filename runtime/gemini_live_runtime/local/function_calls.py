@@ -55,6 +55,8 @@ class CallBatch:
     requests: tuple[ToolRequest, ...]
     ids: tuple[str, ...]
     blocking: bool
+    in_turn: bool = True
+    """True when the turn that made the calls waits for their results."""
     answers: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     scheduling: Scheduling = Scheduling.SILENT
     given_up: tuple[str, ...] = ()
@@ -85,6 +87,10 @@ class CallBatch:
             if call_id in self.answers or call_id in self.given_up
         ]
 
+    def answered(self) -> list[tuple[ToolRequest, Mapping[str, Any]]]:
+        """Return the results so far."""
+        return [(self.request_of(call_id), answer) for call_id, answer in self.answers.items()]
+
     @property
     def patience_s(self) -> float:
         """Seconds until the calls are cancelled."""
@@ -102,7 +108,7 @@ class CallResults:
 
 
 class FunctionCalls:
-    """Open calls of a session; `on_results` gets results of non-blocking calls."""
+    """Open calls of a session; `on_results` gets results that no turn waits for."""
 
     def __init__(
         self, ids: CallIds, on_results: Callable[[CallResults], None], on_expired: Callable[[CallBatch], None]
@@ -122,11 +128,11 @@ class FunctionCalls:
         """Return True when `count` more calls may be opened."""
         return len(self._open) + count <= MAX_OPEN_CALLS
 
-    def open(self, requests: tuple[ToolRequest, ...], *, blocking: bool) -> CallBatch:
+    def open(self, requests: tuple[ToolRequest, ...], *, blocking: bool, in_turn: bool) -> CallBatch:
         """Register the calls of a reply and return them for sending."""
-        batch = CallBatch(requests, tuple(self._ids.make() for _ in requests), blocking)
+        batch = CallBatch(requests, tuple(self._ids.make() for _ in requests), blocking, in_turn)
         self._open.update(dict.fromkeys(batch.ids, batch))
-        if not blocking:
+        if not in_turn:
             loop = asyncio.get_running_loop()
             batch.timer = loop.call_later(batch.patience_s, self._on_expired, batch)
         return batch
@@ -167,8 +173,10 @@ class FunctionCalls:
         batch.done.set()
         if batch.timer is not None:
             batch.timer.cancel()
-        if not batch.blocking and batch.answers:
-            self._on_results(CallResults(batch.results(), batch.scheduling))
+        if not batch.in_turn and batch.answers:
+            # Scheduling is for non-blocking calls only.
+            scheduling = Scheduling.WHEN_IDLE if batch.blocking else batch.scheduling
+            self._on_results(CallResults(batch.results(), scheduling))
 
     def give_up(self, batch: CallBatch) -> tuple[str, ...]:
         """Stop waiting for `batch` and return the ids to cancel.

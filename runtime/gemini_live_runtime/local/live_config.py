@@ -40,8 +40,8 @@ MAX_TOOLS = 512
 _NON_BLOCKING_MODELS = "gemini-3.8-live"
 """Prefix of models that call functions without waiting by default."""
 
-_WITHOUT_HISTORY_CONFIG = ("gemini-2", "gemini-live-2")
-"""Prefixes of models that answer initial history as they answer all content."""
+_SECOND_GENERATION = ("gemini-2", "gemini-live-2")
+"""Prefixes of models that answer initial history, and that end a turn with its calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,11 @@ class LiveConfig:
     interrupts: bool = True
     coverage: TurnCoverage = TurnCoverage.ONLY_ACTIVITY
     initial_history: bool = False
+    calls_end_turns: bool = False
+    """True when a turn is complete with its calls, and their results are told in another.
+
+    So do the models before 3.x; google-adk runs their calls at `turnComplete`.
+    """
     proactive: bool = False
     """True when the model may stay silent; here, when it did not understand."""
     vad_signal: bool = False
@@ -93,6 +98,7 @@ def check_setup(setup: Setup) -> LiveConfig:
     history = setup.history_config
     realtime = setup.realtime_input_config or RealtimeInputConfig()
     resumption = setup.session_resumption
+    second_generation = model.startswith(_SECOND_GENERATION)
     compress_at, compress_to = _compression(setup.context_window_compression)
     proactivity = setup.proactivity
     return LiveConfig(
@@ -111,8 +117,8 @@ def check_setup(setup: Setup) -> LiveConfig:
         activity=_activity(realtime),
         interrupts=realtime.activity_handling != ActivityHandling.NO_INTERRUPTION,
         coverage=_coverage(realtime, model),
-        initial_history=bool(history and history.initial_history_in_client_content)
-        and not model.startswith(_WITHOUT_HISTORY_CONFIG),
+        initial_history=bool(history and history.initial_history_in_client_content) and not second_generation,
+        calls_end_turns=second_generation,
         proactive=bool(proactivity and proactivity.proactive_audio),
         vad_signal=bool(setup.explicit_vad_signal),
     )

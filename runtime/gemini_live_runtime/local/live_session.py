@@ -32,7 +32,7 @@ from gemini_live_runtime.local.refusal import (
     invalid,
     invalid_json,
 )
-from gemini_live_runtime.local.turns import Turns, UserTurn
+from gemini_live_runtime.local.turns import Prompt, Turns, UserTurn
 from gemini_live_runtime.wire.codec import decode_client
 from gemini_live_runtime.wire.messages import (
     ClientContent,
@@ -256,6 +256,9 @@ class LiveSession:
 
     async def _content(self, message: ClientContent) -> None:
         asked = self._contents.take(message)
+        if isinstance(asked, Prompt) and not message.turns and self._turns.busy:
+            # What it completes is being answered already, as the turn of the user who has spoken since.
+            asked = None
         if asked is not None:
             await self._turns.interrupt()
             self._turns.ask(asked)
@@ -299,6 +302,7 @@ class LiveSession:
 
     def _on_results(self, results: CallResults) -> None:
         if results.scheduling is Scheduling.SILENT:
+            self._conversation.dialogue.learn(results.results, more=results.more)
             tokens = sum(text_tokens(str(result)) for _, result in results.results)
             self._context().add(Entry("tool", Modality.TEXT, tokens))
             return

@@ -115,6 +115,14 @@ class Dialogue(Protocol):
         """Answer the results of calls; with `more` further results follow."""
         ...
 
+    def learn(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> None:
+        """Take results of calls that get no answer; with `more` further results follow."""
+        ...
+
+    def remember(self, text: str) -> None:
+        """Add an utterance that gets no answer."""
+        ...
+
     def snapshot(self) -> dict[str, Any]:
         """Return the state as JSON for `restore`."""
         ...

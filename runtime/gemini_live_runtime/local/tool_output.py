@@ -1,39 +1,71 @@
 """Read the outputs of tools, also those that clients send as text.
 
-Clients wrap what is not an object in `output` or `result`, and some send text for every result: JSON, or the `repr` of
-a Python value such as `{'temperature_c': 21}`.
+Clients wrap what is not an object in `output`, `result` or `value`, some twice, and some send text for every result:
+JSON, the `repr` of a Python value such as `{'temperature_c': 21}`, or the `str` of a Pydantic model. A server of the
+Model Context Protocol gives a list of contents.
 """
 
 from __future__ import annotations
 
 import ast
+import datetime
 import json
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 MAX_READ = 20_000
 """Most characters of a text that is read as a value; a longer one stays text."""
 
 _MAX_LAYERS = 3
-_LIKE_A_VALUE = re.compile(r"[\[{(\"']|[A-Za-z_][\w.]*\(|(True|False|None|true|false|null)$")
+_WRAPPERS = ("output", "result", "value")
+_SETTINGS = frozenset({"scheduling", "willContinue", "will_continue"})
+"""Fields of a response that some clients also write into its content."""
+
+_WRAPPERS_OR_SETTINGS = frozenset(_WRAPPERS) | _SETTINGS
+
+_LIKE_A_VALUE = re.compile(r"[\[{(\"']|b['\"]|[A-Za-z_]\w*=|[A-Za-z_][\w.]*\(|(True|False|None|true|false|null)$")
+_ENUM_MEMBER = re.compile(r"<[A-Za-z_][\w.]*: ('[^'<>]*'|-?\d+)>")
+_NEXT_FIELD = re.compile(r"\s+(?=[A-Za-z_]\w*=)")
 
 
 def output_of(response: Mapping[str, Any]) -> Any:
-    """Return the output: a sole field `output` or `result`, else the whole response."""
-    for key in ("output", "result"):
-        if set(response) == {key}:
-            return read_value(response[key])
-    return response
+    """Return the value within the wrappers of a response, else the whole response."""
+    if set(response) <= _WRAPPERS_OR_SETTINGS:
+        response = {key: value for key, value in response.items() if key not in _SETTINGS}
+    value: Any = response
+    for _ in range(_MAX_LAYERS):
+        value = _content_of(value)
+        key = next(iter(value)) if isinstance(value, Mapping) and len(value) == 1 else None
+        if key not in _WRAPPERS:
+            break
+        value = read_value(value[key])
+    return value
+
+
+def _content_of(value: Any) -> Any:
+    """Return the text or structured content of a result of the Model Context Protocol."""
+    result = value if isinstance(value, Mapping) else {"content": value}
+    blocks = result.get("content")
+    if not isinstance(blocks, list) or not blocks or not all(map(_is_text_block, blocks)):
+        return value
+    if result.get("structuredContent"):
+        return result["structuredContent"]
+    text = " ".join(block["text"] for block in blocks)
+    return {"error": text} if result.get("isError") else {"result": text}
+
+
+def _is_text_block(block: Any) -> bool:
+    return isinstance(block, Mapping) and block.get("type") == "text" and isinstance(block.get("text"), str)
 
 
 def read_value(value: Any) -> Any:
     """Return the value that a text writes out as JSON or Python; other values as is."""
     for _ in range(_MAX_LAYERS):
-        if not isinstance(value, str) or len(value) > MAX_READ or not _LIKE_A_VALUE.match(value.strip()):
+        if not isinstance(value, str) or len(value) > MAX_READ or not _LIKE_A_VALUE.match(value.strip("\ufeff \t\r\n")):
             break
-        text = value.strip()
+        text = value.strip().removeprefix("\ufeff")
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
@@ -48,6 +80,9 @@ def _read_python(text: str) -> Any:
     with warnings.catch_warnings():
         # A backslash in a text is not worth a warning on the server's terminal.
         warnings.simplefilter("ignore")
+        text = _ENUM_MEMBER.sub(r"\1", text)
+        if re.match(r"[A-Za-z_]\w*=", text):
+            text = f"Model({_NEXT_FIELD.sub(', ', text)})"
         return _value_of(ast.parse(text, mode="eval").body)
 
 
@@ -55,6 +90,8 @@ def _value_of(node: ast.expr) -> Any:
     match node:
         case ast.Constant(value=str() | int() | float() | None):
             return node.value
+        case ast.Constant(value=bytes() as data):
+            return read_value(data.decode())
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
@@ -72,6 +109,23 @@ def _fields_of(call: ast.Call) -> Any:
     fields = {field.arg: _value_of(field.value) for field in call.keywords}
     if fields and None not in fields and not call.args:
         return fields
+    if ast.unparse(call.func) in ("datetime.datetime", "datetime.date", "datetime.time"):
+        return _moment(call)
     if len(call.args) == 1 and not fields:
         return _value_of(call.args[0])
     raise ValueError("not a written-out value")
+
+
+def _moment(call: ast.Call) -> str:
+    """Return a date or time of the module `datetime` in ISO form."""
+    kinds: dict[str, Callable[..., datetime.date | datetime.time]] = {
+        "datetime": datetime.datetime,
+        "date": datetime.date,
+        "time": datetime.time,
+    }
+    numbers = [_value_of(arg) for arg in call.args]
+    assert isinstance(call.func, ast.Attribute)
+    try:
+        return kinds[call.func.attr](*numbers).isoformat()
+    except (TypeError, OverflowError) as error:
+        raise ValueError("not a date or time") from error

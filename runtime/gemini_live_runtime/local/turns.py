@@ -2,7 +2,8 @@
 
 Order of a turn: input transcription, then speech with its transcript (tool calls before it), `generationComplete`,
 `turnComplete` with usage once playback should have ended. Interrupted: `interrupted`, cancellation of blocking calls,
-`turnComplete` with usage, no `generationComplete`.
+`turnComplete` with usage, no `generationComplete`. Before its answer began, the input transcription comes first: the
+user has said it. Models before 3.x complete a turn with its calls and tell the results in another.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from gemini_live_runtime.local.context import Entry, audio_tokens, text_tokens, usage
 from gemini_live_runtime.local.conversation import Conversation, log
@@ -20,7 +21,7 @@ from gemini_live_runtime.local.function_calls import CALL_TIMEOUT_S, CallBatch, 
 from gemini_live_runtime.local.live_config import LiveConfig
 from gemini_live_runtime.local.message_sender import MessageSender
 from gemini_live_runtime.local.options import Fault
-from gemini_live_runtime.local.parts import RECOGNISER_RATE, Reply
+from gemini_live_runtime.local.parts import RECOGNISER_RATE, Recognition, Reply, ToolRequest
 from gemini_live_runtime.local.refusal import FAILURE, INTERNAL, Refusal, context_exhausted
 from gemini_live_runtime.local.utterance import Utterance
 from gemini_live_runtime.wire.messages import (
@@ -39,6 +40,9 @@ MAX_WAITING = 16
 
 MAX_ROUNDS = 8
 """Most rounds of tool calls within one turn."""
+
+RECOGNITION_GRACE_S = 5.0
+"""Most seconds that an interruption waits for the transcription of the turn that it stops."""
 
 NO_RECOGNISER = "I can hear you speaking, but there is no speech recogniser here, so please type. {why}"
 NO_SPEECH = "[There is no voice here, so answers come as text only. {why}] "
@@ -129,6 +133,8 @@ class Turns:
         async with self._lock:
             turn, task = self._turn, self._task
             if turn is None or task is None:
+                # A turn that was complete with its calls left them open.
+                await self._cancel_calls()
                 return
             if turn.over:
                 # Its last message is being sent: nothing is left to interrupt.
@@ -140,23 +146,45 @@ class Turns:
         turn.over = True
         task.cancel()
         await asyncio.wait({task})
+        await self._keep_unread(turn)
         self._turn = self._task = None
         interrupted = ServerMessage(server_content=ServerContent(interrupted=True))
         late = self._sender.take_fault(Fault.LATE_INTERRUPTED)
         if not late:
             await self._sender.send(interrupted)
-        cancelled = self._calls.give_up_blocking()
-        if cancelled:
-            await self._sender.send(ServerMessage(tool_call_cancellation=ToolCallCancellation(ids=cancelled)))
+        await self._cancel_calls()
         await self._complete(turn)
         if late:
             await self._sender.send(interrupted)
+
+    async def _keep_unread(self, turn: _Turn) -> None:
+        """Let the dialogue remember what `turn` did not come to read before it was stopped."""
+        dialogue, request = self._conversation.dialogue, turn.request
+        if turn.recognition is not None and not turn.is_read:
+            done, _ = await asyncio.wait({turn.recognition}, timeout=RECOGNITION_GRACE_S)
+            if done and not turn.heard:
+                await self._transcribe(turn, turn.recognition.result())
+        if isinstance(request, UserTurn) and not turn.is_read:
+            dialogue.remember(f"{request.text} {turn.heard}".strip())
+        unread = list(turn.batch.answered()) if turn.batch is not None else []
+        if isinstance(request, CallResults) and not turn.is_read:
+            unread = list(request.results)
+        if unread:
+            turn.use_tools(unread)
+            dialogue.learn(unread)
+
+    async def _cancel_calls(self) -> None:
+        cancelled = self._calls.give_up_blocking()
+        if cancelled:
+            await self._sender.send(ServerMessage(tool_call_cancellation=ToolCallCancellation(ids=cancelled)))
 
     async def close(self) -> None:
         """Stop the current turn without a message."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
+        if self._turn is not None and self._turn.recognition is not None:
+            self._turn.recognition.cancel()
 
     async def _run(self, turn: _Turn) -> None:
         try:
@@ -211,8 +239,10 @@ class Turns:
                 reply = self._conversation.dialogue.results(
                     [(request, {"error": "too many calls are open"}) for request in reply.calls]
                 )
-            elif batch.blocking:
+            elif batch.in_turn:
+                turn.batch = batch
                 await self._wait(batch)
+                turn.batch = None
                 reply = self._reply_to_results(turn, CallResults(batch.results()))
             else:
                 return
@@ -238,12 +268,14 @@ class Turns:
                     return Reply(NO_RECOGNISER.format(why=conversation.no_recogniser))
             text = f"{text} {spoken or ''}".strip()
         self._start_count(turn)
+        turn.is_read = True
         if not text and self._config.proactive:
             return Reply()
         return conversation.dialogue.respond(text, typed=not request.pcm)
 
     def _reply_to_results(self, turn: _Turn, results: CallResults) -> Reply:
-        turn.tool_use += [text_tokens(str(result)) for _, result in results.results]
+        turn.is_read = True
+        turn.use_tools(results.results)
         return self._conversation.dialogue.results(results.results, more=results.more)
 
     def _start_count(self, turn: _Turn) -> None:
@@ -267,13 +299,18 @@ class Turns:
         turn.prompt = context.prompt()
 
     async def _recognise(self, turn: _Turn, said: UserTurn) -> str | None:
-        heard = await self._conversation.recognise(said.pcm)
-        turn.heard = text = heard.text if heard else ""
-        if text and self._config.input_transcription:
+        turn.recognition = asyncio.ensure_future(self._conversation.recognise(said.pcm))
+        # An interruption stops the turn, not the recognition of what the user has said.
+        heard = await asyncio.shield(turn.recognition)
+        await self._transcribe(turn, heard)
+        return turn.heard if heard else None
+
+    async def _transcribe(self, turn: _Turn, heard: Recognition | None) -> None:
+        turn.heard = heard.text if heard else ""
+        if turn.heard and self._config.input_transcription:
             # One message: clients take each message of a 3.x model for the whole utterance.
-            content = ServerContent(input_transcription=Transcription(text=text))
+            content = ServerContent(input_transcription=Transcription(text=turn.heard))
             await self._sender.send(ServerMessage(server_content=content))
-        return text if heard else None
 
     async def _say(self, turn: _Turn, text: str) -> None:
         utterance = turn.utterance
@@ -305,7 +342,8 @@ class Turns:
         if not self._calls.has_capacity(len(reply.calls)):
             return None
         blocking = any(self._conversation.blocking(request.name) for request in reply.calls)
-        batch = self._calls.open(reply.calls, blocking=blocking)
+        in_turn = blocking and not self._config.calls_end_turns
+        batch = self._calls.open(reply.calls, blocking=blocking, in_turn=in_turn)
         message = ServerMessage(tool_call=ToolCall(function_calls=batch.calls))
         await self._sender.send(message)
         turn.called += sum(text_tokens(f"{call.name} {json.dumps(call.args)}") for call in batch.calls)
@@ -328,12 +366,21 @@ class _Turn:
     def __init__(self, request: Request, utterance: Utterance) -> None:
         self.request = request
         self.utterance = utterance
+        self.recognition: asyncio.Future[Recognition | None] | None = None
         self.heard = ""
+        self.is_read = False
+        """True once the dialogue has the request."""
+        self.batch: CallBatch | None = None
+        """Calls whose results the dialogue does not have yet."""
         self.prompt: Counter[Modality] = Counter()
         self.is_counted = False
         self.tool_use: list[int] = []
         self.called = 0
         self.over = False
+
+    def use_tools(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]]) -> None:
+        """Count the tokens of `results`."""
+        self.tool_use += [text_tokens(str(result)) for _, result in results]
 
     def response(self, modality: Modality) -> Counter[Modality]:
         """Return the tokens said, by modality; calls count as text."""

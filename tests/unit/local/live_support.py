@@ -88,6 +88,12 @@ class Parrot:
         ]
         return Reply("; ".join(told) + ".")
 
+    def learn(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> None:
+        self.results_seen += [(request.name, result) for request, result in results]
+
+    def remember(self, text: str) -> None:
+        self.said.append(text)
+
     def snapshot(self) -> dict[str, Any]:
         return {"said": list(self.said)}
 

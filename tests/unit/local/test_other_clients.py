@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from live_support import Client, TestParts, hiss, join, server, session, virtual, voice
+from live_support import Client, TestParts, answer, hiss, join, server, session, tools, virtual, voice
 
 from gemini_live_runtime.local import main
 from gemini_live_runtime.local.default_parts import DefaultParts
@@ -113,6 +113,100 @@ async def test_a_model_turn_before_a_placeholder_does_not_answer_what_waits() ->
         assert await answer_to(client) == "Welcome."
 
 
+@virtual
+async def test_content_without_a_role_that_asks_nothing_is_an_instruction() -> None:
+    async with session() as client:
+        await client.send({"clientContent": {"turns": [{"parts": [{"text": "Be brief."}]}]}})
+        await client.send(content(("user", "good morning")))
+        await client.send(content(("user", "."), complete=True))
+        assert await answer_to(client) == "You typed good morning."
+        await client.send({"clientContent": {"turns": [{"parts": [{"text": "hi"}]}], "turnComplete": True}})
+        assert await answer_to(client) == "You typed hi."
+
+
+@pytest.mark.parametrize("spoken", [True, False])
+@virtual
+async def test_what_the_user_says_is_answered_instead_of_content_that_waits(spoken: bool) -> None:
+    async with session(TestParts("weather")) as client:
+        await client.send(content(("user", "good morning")))
+        if spoken:
+            await client.audio(hiss(0.5) + voice(1) + hiss(1))
+        else:
+            await client.text("weather")
+        await client.until("outputTranscription")
+        # Pipecat completes the turn once the user has stopped speaking.
+        await client.send({"clientContent": {"turnComplete": True}})
+        turn = await client.turn()
+        assert not turn.contents("interrupted")
+        await client.send({"clientContent": {"turnComplete": True}})
+        assert await answer_to(client) == "Welcome."
+
+
+# -- calls -----------------------------------------------------------------------------------------------------------
+
+SECOND_GENERATION = "gemini-2.5-flash-native-audio-preview-12-2025"
+CLOCK: dict[str, Any] = {"model": SECOND_GENERATION, "tools": tools("clock"), "sessionResumption": {}}
+
+
+async def call_of(client: Client) -> dict[str, Any]:
+    (call,) = (await client.until("toolCall"))["toolCall"]["functionCalls"]
+    return dict(call)
+
+
+@virtual
+async def test_a_model_before_3_completes_a_turn_with_its_calls_and_tells_results_in_another() -> None:
+    async with session(**CLOCK) as client:
+        first = await client.handle()
+        await client.text("call clock")
+        call = await call_of(client)
+        turn = await client.turn()  # google-adk runs its calls only then
+        assert turn.usage["responseTokenCount"] == turn.usage["totalTokenCount"] - turn.usage["promptTokenCount"] > 0
+        await client.send(answer(call, "noon", scheduling="SILENT"))
+        assert await answer_to(client) == "clock says noon."
+        assert await client.handle() != first
+        seen = [m["sessionResumptionUpdate"].get("newHandle") for _, m in client.log if "sessionResumptionUpdate" in m]
+    assert len([handle for handle in seen if handle]) == 2  # none while the call was open
+
+
+@virtual
+async def test_an_open_call_of_a_complete_turn_is_cancelled_by_the_user_or_in_time() -> None:
+    async with session(**CLOCK) as client:
+        await client.text("call clock")
+        call = await call_of(client)
+        await client.turn()
+        await client.text("hi")
+        cancelled = await client.until("toolCallCancellation")
+        assert cancelled["toolCallCancellation"]["ids"] == [call["id"]]
+        assert await answer_to(client) == "You typed hi."
+        await client.send(answer(call))
+        await client.text("call clock")
+        await client.turn()
+        assert await answer_to(client) == "clock did not answer."
+
+
+@virtual
+async def test_results_that_an_interruption_outran_or_that_are_silent_are_known_to_the_dialogue() -> None:
+    parts = TestParts()
+    async with session(parts, tools=tools("one", "two")) as client:
+        await client.text("call one and two")
+        one, _ = (await client.until("toolCall"))["toolCall"]["functionCalls"]
+        await client.send(answer(one, "a"))
+        await client.text("hi")
+        cut = await client.turn()
+        assert cut.contents("interrupted")
+        assert cut.usage["toolUsePromptTokenCount"] > 0
+        assert await answer_to(client) == "You typed hi."
+    async with session(parts, tools=tools("clock", behavior="NON_BLOCKING")) as client:
+        await client.text("call clock")
+        call = await call_of(client)
+        await client.send(answer(call, "b", scheduling="SILENT"))
+        await client.turn()
+    assert [parrot.results_seen for parrot in parts.parrots] == [
+        [("one", {"answer": "a"})],
+        [("clock", {"answer": "b"})],
+    ]
+
+
 # -- resumption ------------------------------------------------------------------------------------------------------
 
 
@@ -202,6 +296,19 @@ async def test_a_turn_interrupted_before_any_output_has_the_usage_of_its_prompt(
     assert spoken.contents("interrupted") == typed.contents("interrupted") == [True]
     assert (spoken.usage["promptTokenCount"], spoken.usage["totalTokenCount"]) == (25, 25)
     assert typed.usage["promptTokenCount"] == 25 + 5
+
+
+@virtual
+async def test_an_utterance_that_the_user_goes_on_from_is_transcribed_and_remembered() -> None:
+    manual = {"automaticActivityDetection": {"disabled": True}}
+    async with session(TestParts("set a timer", "before"), realtimeInputConfig=manual) as client:
+        for _ in range(2):
+            await client.send({"realtimeInput": {"activityStart": {}}})
+            await client.audio(voice(1))
+            await client.send({"realtimeInput": {"activityEnd": {}}})
+        cut, answered = await client.turn(), await client.turn()
+    assert cut.marks == ["inputTranscription", "interrupted", "turnComplete", "usageMetadata"]
+    assert (cut.input, answered.output) == ("set a timer", "Before that: set a timer.")
 
 
 # -- a fresh server --------------------------------------------------------------------------------------------------

@@ -33,6 +33,15 @@ def test_a_value_written_as_text_is_read(key: str, text: str) -> None:
         ("True", True),
         ("null", None),
         ("[]", []),
+        ("{'sky': <Sky.CLEAR: 'clear'>, 'wind': <Wind.NONE: 0>}", {"sky": "clear", "wind": 0}),
+        ("{'at': datetime.datetime(2026, 1, 2, 3, 4)}", {"at": "2026-01-02T03:04:00"}),
+        (
+            "temperature_c=21 sky='partly clear' rain=[0.5, -1]",
+            {"temperature_c": 21, "sky": "partly clear", "rain": [0.5, -1]},
+        ),
+        ('b\'{"sky": "clear"}\'', {"sky": "clear"}),
+        ("b'clear'", "clear"),
+        ('\ufeff{"sky": "clear"}', {"sky": "clear"}),
     ],
 )
 def test_pythons_own_ways_to_write_values_are_read(text: str, value: Any) -> None:
@@ -59,11 +68,38 @@ def test_pythons_own_ways_to_write_values_are_read(text: str, value: Any) -> Non
         "[" + "9" * 6000 + "]",
         repr(["x" * MAX_READ]),
         "Call(1, 2)",
+        "E=mc2 is known",
+        "datetime.datetime('x')",
+        "datetime.date(1, 99, 1)",
+        "b'\\xff'",
     ],
-    ids=range(17),
+    ids=range(21),
 )
 def test_other_text_stays_text(text: str) -> None:
     assert output_of({"output": text}) == text
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        {"result": json.dumps({"result": WEATHER})},
+        {"output": {"result": WEATHER}},
+        {"value": WEATHER},
+        {"result": WEATHER, "scheduling": "WHEN_IDLE"},
+        {"output": repr(WEATHER), "scheduling": "SILENT", "willContinue": False},
+        {"content": [{"type": "text", "text": json.dumps(WEATHER)}], "isError": False},
+        {"result": [{"type": "text", "text": json.dumps(WEATHER)}]},
+        {"content": [{"type": "text", "text": "see there"}], "structuredContent": WEATHER},
+    ],
+    ids=range(8),
+)
+def test_a_value_is_found_within_wrappers_settings_and_contents(response: dict[str, Any]) -> None:
+    assert output_of(response) == WEATHER
+
+
+def test_a_failure_of_a_context_servers_tool_is_an_error() -> None:
+    content = [{"type": "text", "text": "no such"}, {"type": "text", "text": "city"}]
+    assert output_of({"content": content, "isError": True}) == {"error": "no such city"}
 
 
 def test_a_response_that_is_no_wrapper_is_the_output() -> None:
