@@ -160,6 +160,18 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "unit/wire/test_connection.py"
             "::test_when_the_server_does_not_read_the_oldest_audio_is_dropped_and_counted_but_no_message",
         ),
+        Limit(
+            "messages that a server does not read",
+            size(connection.MAX_QUEUED_CHARS),
+            "the connection is closed with a sentence",
+            "unit/wire/test_connection.py::test_a_server_that_asks_and_never_reads_is_given_up",
+        ),
+        Limit(
+            "answers to pings that a peer does not read",
+            size(websocket.MAX_UNREAD_BYTES),
+            "this side closes the connection (1008) and says so",
+            "unit/wire/test_websocket.py::test_a_server_that_pings_without_reading_the_answers_is_given_up",
+        ),
     ),
     "From a console, at the engine's socket": (
         Limit(

@@ -24,7 +24,7 @@ from gemini_live_runtime.local.options import Fault, ServerOptions
 from gemini_live_runtime.local.parts import Parts
 from gemini_live_runtime.local.refusal import FAILURE, UNAVAILABLE
 from gemini_live_runtime.wire.transport import MemoryTransport, Transport
-from gemini_live_runtime.wire.websocket import SERVER_OPTIONS, WebSocketTransport
+from gemini_live_runtime.wire.websocket import SERVER_OPTIONS, BoundedConnection, WebSocketTransport
 
 __all__ = ["Fault", "LocalServer", "ServerOptions"]
 
@@ -75,7 +75,13 @@ class LocalServer:
         host, port = self.options.host, self.options.port
         try:
             self._server = await serve(
-                self._accept, host, port, process_request=self._check_request, logger=_logger, **SERVER_OPTIONS
+                self._accept,
+                host,
+                port,
+                create_connection=_ServerConnection,
+                process_request=self._check_request,
+                logger=_logger,
+                **SERVER_OPTIONS,
             )
         except OSError as error:
             raise UsageError(
@@ -139,6 +145,10 @@ class LocalServer:
         if task is not None:
             self._sessions[task] = session
         await session.run()
+
+
+class _ServerConnection(BoundedConnection, ServerConnection):
+    """Server's end."""
 
 
 class _Socket(WebSocketTransport):

@@ -142,6 +142,13 @@ _BY_US: dict[int, CloseMeaning] = {
         False,
         True,
     ),
+    1008: CloseMeaning(
+        CloseKind.PROTOCOL,
+        "The server sent without end and read nothing, so this side closed the connection",
+        "Check that the address is a Live API server",
+        False,
+        True,
+    ),
     1009: CloseMeaning(
         CloseKind.TOO_LARGE,
         f"The server sent a message above {MAX_MESSAGE_BYTES >> 20} MiB, so this side closed the connection",
@@ -188,7 +195,7 @@ _CODES = {
     1000: CloseKind.NORMAL,
     1001: CloseKind.UNAVAILABLE,
     1002: CloseKind.PROTOCOL,
-    1003: CloseKind.PROTOCOL,
+    1003: CloseKind.ARGUMENT,
     1005: CloseKind.NORMAL,
     1006: CloseKind.NETWORK,
     1007: CloseKind.ARGUMENT,
@@ -251,7 +258,9 @@ def upgrade_refused(where: str, status: int, body: bytes = b"") -> UpgradeRefuse
     `where` is the host; the reason is read from `body`: JSON, HTML or text.
     """
     problem, remedy = _STATUS.get(status, ("refused the connection", "Check the address"))
-    if 300 <= status < 400:
+    if status < 300:
+        problem = "answered as a web server, not as a Live API server"
+    elif 300 <= status < 400:
         problem, remedy = "redirects to another address, which is not followed", "Configure the final address"
     elif status >= 500:
         problem, remedy = "is currently unavailable", "Try again in a moment"
@@ -274,6 +283,8 @@ def _reason_of(body: bytes) -> str:
     except (ValueError, RecursionError):
         pass
     if "<" in text:
+        import html  # here, because it takes long to import and refusals are few
+
         title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
-        return " ".join(title.group(1).split()) if title else ""
+        return " ".join(html.unescape(title.group(1)).split()) if title else ""
     return " ".join(text.split())

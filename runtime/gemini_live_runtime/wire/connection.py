@@ -43,6 +43,12 @@ SETUP_TIMEOUT = 20.0
 MAX_QUEUED_CHUNKS = 50
 """Microphone chunks in the queue, one second in chunks of 20 ms; a further one displaces the oldest."""
 
+MAX_QUEUED_CHARS = 32 * 1024 * 1024
+"""Characters of messages in the queue, beyond which the server is given up: it asks, and does not read the answers."""
+
+MESSAGE_CHARS = 1024
+"""Characters for which a message counts besides its own: what it takes in memory."""
+
 MAX_UNREADABLE = 10
 """Unreadable frames in a row after which a session gives up on the server."""
 
@@ -105,9 +111,11 @@ class Connection:
         self._backend: Backend = backend
         self._queue: deque[_QueuedFrame] = deque()
         self._queued_chunks = 0
+        self._queued_chars = 0
         self._wake = asyncio.Event()
         self._end: TransportClosed | None = None
         self._closing = False
+        self._giving_up: asyncio.Task[None] | None = None
         self._first: ServerMessage | None = None
         self.setup_complete: ServerMessage | None = None
         """Message that accepted the setup."""
@@ -144,7 +152,7 @@ class Connection:
         """Queue a message without waiting, and return a future of its sending.
 
         Raises the errors of `send` for a message that cannot be queued; the future has `ConnectionClosedError` when
-        the message was not sent.
+        the message was not sent. With more than `MAX_QUEUED_CHARS` in the queue the connection is closed.
         """
         refused = refusals(message, self._backend)
         if refused:
@@ -155,6 +163,10 @@ class Connection:
         self._check_open()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queue.append(_QueuedFrame(frame, message=message, raw=raw, done=done))
+        self._queued_chars += len(frame) + MESSAGE_CHARS
+        if self._queued_chars > MAX_QUEUED_CHARS and self._end is None:
+            self._end = TransportClosed(1008, "messages are not read", by_us=True)
+            self._giving_up = asyncio.create_task(self.close(1008, self._end.reason), name="give up the server")
         self._wake.set()
         return done
 
@@ -190,7 +202,7 @@ class Connection:
             frame = await self._transport.recv()
         except TransportClosed as end:
             self._on_closed(end)
-            raise closed_error(end.code, end.reason, by_us=end.by_us) from None
+            raise self._closed_error() from None
         return self._read(frame)
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
@@ -220,11 +232,16 @@ class Connection:
         except ConnectionClosedError as error:
             meaning = classify(error.close_code, error.reason, by_us=error.by_us)
             cause = code_and_reason(error.close_code, error.reason)
-            closed = "The server closed instead of accepting the setup"
             if error.by_us or meaning.kind is CloseKind.NETWORK:
-                closed = "The connection ended before the server accepted the setup"
+                message = f"{meaning.sentence} before the setup was accepted ({cause})"
+            elif meaning.kind is CloseKind.UNKNOWN:
+                message = f"The server closed instead of accepting the setup ({cause})"
+            else:
+                message = (
+                    f"The server closed instead of accepting the setup ({cause}): {_lower_first(meaning.sentence)}"
+                )
             raise SetupRejectedError(
-                f"{closed} ({cause}): {_lower_first(meaning.sentence)}",
+                message,
                 remedy=meaning.remedy,
                 field="close_code",
                 value=error.close_code,
@@ -270,6 +287,8 @@ class Connection:
             item = queue.popleft()
             if item.done is None:
                 self._queued_chunks -= 1
+            else:
+                self._queued_chars -= len(item.frame) + MESSAGE_CHARS
             try:
                 await self._transport.send(item.frame)
             except (TransportClosed, asyncio.CancelledError) as error:
@@ -302,7 +321,7 @@ class Connection:
                 self.audio_dropped += 1
             elif not item.done.done():
                 item.done.set_exception(self._closed_error())
-        self._queued_chunks = 0
+        self._queued_chunks = self._queued_chars = 0
         # After a failed send the writer itself is here, and ends by returning.
         if self._writer is not asyncio.current_task():
             self._writer.cancel()

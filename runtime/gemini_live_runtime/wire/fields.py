@@ -236,14 +236,16 @@ def _unchanged(kind: type, expected: str) -> tuple[Reader, Writer]:
 
 
 def _read_int(value: Any, path: str, problems: Problems) -> int:
-    if type(value) is int:
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
     # proto3 JSON has 64-bit integers as decimal strings, of at most twenty characters.
-    if isinstance(value, str) and len(value) <= 20 and value.isascii() and value.removeprefix("-").isdigit():
-        return int(value)
-    raise WrongTypeError("a whole number", value)
+    digits = isinstance(value, str) and len(value) <= 20 and value.isascii() and value.removeprefix("-").isdigit()
+    if digits or (isinstance(value, float) and value.is_integer()):
+        value = int(value)
+    if type(value) is not int:
+        raise WrongTypeError("a whole number", value)
+    # Larger ones are in no field of the protocol, and too large to calculate with as floats.
+    if not -(2**63) <= value < 2**63:
+        raise WrongTypeError("a whole number of 64 bits", value)
+    return value
 
 
 def _write_int(value: Any, path: str) -> int:

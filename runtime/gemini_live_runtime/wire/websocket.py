@@ -7,6 +7,7 @@ keepalive would close healthy connections.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 import ssl
@@ -19,6 +20,7 @@ from websockets.asyncio.connection import Connection as WebSocketConnection
 from websockets.exceptions import (
     ConnectionClosed,
     InvalidHandshake,
+    InvalidMessage,
     InvalidProxy,
     InvalidStatus,
     InvalidURI,
@@ -28,7 +30,7 @@ from websockets.protocol import State
 
 from gemini_live_runtime.errors import UnreachableError
 from gemini_live_runtime.text import redactor
-from gemini_live_runtime.wire.closes import upgrade_refused
+from gemini_live_runtime.wire.closes import server_text, upgrade_refused
 from gemini_live_runtime.wire.endpoints import Endpoint, is_loopback
 from gemini_live_runtime.wire.transport import CLOSE_TIMEOUT, MAX_MESSAGE_BYTES, Transport, TransportClosed
 
@@ -37,6 +39,31 @@ OPEN_TIMEOUT = 10.0
 
 MAX_REASON_BYTES = 123
 """UTF-8 bytes of the longest close reason (RFC 6455, 5.5)."""
+
+MAX_UNREAD_BYTES = MAX_MESSAGE_BYTES + 1024 * 1024
+"""Bytes that wait for a peer to read: beyond one message these are answers to its pings."""
+
+
+class BoundedConnection(WebSocketConnection):
+    """Connection that never waits for ever and never buffers without limit."""
+
+    _ending: asyncio.TimerHandle | None = None
+
+    def data_received(self, data: bytes) -> None:
+        """Take data from the socket; end what the peer has closed, or does not read."""
+        super().data_received(data)
+        # A reader would wait for a peer that sends a close frame and leaves the socket open.
+        if self._ending is None and self.protocol.close_expected():
+            self._ending = self.loop.call_later(CLOSE_TIMEOUT, self.transport.abort)
+        # Pongs are written without back-pressure.
+        if self.transport.get_write_buffer_size() > MAX_UNREAD_BYTES and not self.transport.is_closing():
+            self.protocol.fail(1008, "pings whose answers are not read")
+            self.transport.abort()
+
+
+class _ClientConnection(BoundedConnection, ClientConnection):
+    """Client's end."""
+
 
 SERVER_OPTIONS: dict[str, Any] = {
     "compression": None,
@@ -108,9 +135,10 @@ class WebSocketTransport:
 
 
 def _closed(error: ConnectionClosed) -> TransportClosed:
-    # This side fails a connection for a violation of the protocol (1002), invalid UTF-8 (1007) or a message above the
-    # limit (1009). The peer then echoes the code, if it answers at all, so the order tells whose it is.
-    if error.sent is not None and error.sent.code in (1002, 1007, 1009) and not error.rcvd_then_sent:
+    # This side fails a connection for a violation of the protocol (1002), invalid UTF-8 (1007), answers that are not
+    # read (1008) or a message above the limit (1009). The peer then echoes the code, if it answers at all, so the order
+    # tells whose it is.
+    if error.sent is not None and error.sent.code in (1002, 1007, 1008, 1009) and not error.rcvd_then_sent:
         return TransportClosed(int(error.sent.code), error.sent.reason, by_us=True)
     if error.rcvd is not None:
         return TransportClosed(int(error.rcvd.code), error.rcvd.reason)
@@ -143,6 +171,7 @@ async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEO
             open_timeout=open_timeout,
             user_agent_header="gemini-live-tui",
             proxy=None if is_loopback(host) else True,
+            create_connection=_ClientConnection,
             logger=_logger,
         )
     # Specific errors first: InvalidStatus is an InvalidHandshake, and TLS, DNS and refusal errors are OSErrors.
@@ -179,7 +208,7 @@ async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEO
     except (InvalidHandshake, ValueError) as error:
         if isinstance(error.__cause__, ConnectionError | EOFError):
             raise _broken_off(where) from None
-        raise _unreachable(f"{where} does not speak WebSocket", "Check the address and the port") from None
+        raise _no_websocket(where, error) from None
     return WebSocketTransport(connection)
 
 
@@ -188,6 +217,14 @@ def _broken_off(where: str) -> UnreachableError:
         f"{where} closed the connection during the handshake",
         "Try again; if it recurs, check the address, and whether it needs wss:// or ws://",
     )
+
+
+def _no_websocket(where: str, error: Exception) -> UnreachableError:
+    """Return the error of an answer that is no HTTP, or no upgrade to WebSocket."""
+    is_http = not isinstance(error, InvalidMessage)
+    problem = "answered the WebSocket handshake wrongly" if is_http else "does not speak WebSocket"
+    cause = server_text(str(error.__cause__ or error), 100)
+    return _unreachable(f"{where} {problem} ({cause})", "Check the address and the port")
 
 
 def _unreachable(message: str, remedy: str) -> UnreachableError:

@@ -12,8 +12,11 @@ from gemini_live_runtime.session.core.commands import MAX_QUEUED_TEXTS
 from gemini_live_runtime.session.core.effects import CancelTool, End, Microphone, RunTool
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, INTERRUPTED_SHOWN_S, WAIT_AFTER_VOICE_S
+from gemini_live_runtime.session.core.tool_calls import IDS_KEPT
 from gemini_live_runtime.tools.declaration import tool
 from gemini_live_runtime.tools.dispatch import Outcome
+from gemini_live_runtime.wire.codec import from_json
+from gemini_live_runtime.wire.messages import ServerMessage
 
 
 def call(bench: Bench, ident: str = "call-1", name: str = "get_time") -> None:
@@ -23,6 +26,21 @@ def call(bench: Bench, ident: str = "call-1", name: str = "get_time") -> None:
 def answer(bench: Bench, ident: str = "call-1", status: str = "ok", name: str = "get_time") -> None:
     outcome = Outcome(ident, name, status, {"output": 1}, 5.0)  # type: ignore[arg-type]
     bench.tool_ends(outcome)
+
+
+@pytest.mark.parametrize("tokens", [10**400, 2**63, -(2**63) - 1, 1e300])
+def test_a_count_beyond_64_bits_ends_no_session(bench: Bench, tokens: float) -> None:
+    fields = {"usageMetadata": {"promptTokenCount": tokens, "responseTokenCount": 2_000_000}}
+    message, problems = from_json(ServerMessage, fields)
+    bench.do(bench.core.server.on_message(bench.now, message))
+    assert problems == ("usageMetadata.promptTokenCount: expected a whole number of 64 bits, got a number",)
+    assert bench.last(ev.UsageReported).cost_usd == 2.0
+
+
+def test_a_call_that_is_open_runs_once_however_many_came_since(bench: Bench) -> None:
+    for ident in ["slow", *(f"c{number}" for number in range(IDS_KEPT)), "slow"]:
+        call(bench, ident)
+    assert [effect.call_id for effect in bench.effects if isinstance(effect, RunTool)].count("slow") == 1
 
 
 # -- words -----------------------------------------------------------------------------------------------------------

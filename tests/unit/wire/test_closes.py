@@ -39,6 +39,7 @@ SEEN = [
     (1011, "", CloseKind.INTERNAL),
     (1009, "frame exceeds limit", CloseKind.TOO_LARGE),
     (1002, "invalid opcode", CloseKind.PROTOCOL),
+    (1003, "", CloseKind.ARGUMENT),
     (1012, "", CloseKind.UNAVAILABLE),
     (4321, "", CloseKind.UNKNOWN),
 ]
@@ -133,7 +134,7 @@ def test_a_refused_upgrade_names_host_status_and_remedy(status: int, says: str) 
         ),
         (b'[{"error":{"message":"in a list"}}]', "in a list"),
         (b'{"error":"just text"}', "just text"),
-        (b"<html><title>Error 404\n (Not Found)</title>", "Error 404 (Not Found)"),
+        (b"<html><title>Error 404\n (Not Found &amp; gone)</title>", "Error 404 (Not Found & gone)"),
         (b"plain   words", "plain words"),
         (b"<html></html>", ""),
         (b"\xff\xfe", "\ufffd\ufffd"),

@@ -12,6 +12,7 @@ import pytest
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, SetupRejectedError, UsageError
 from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire import connection as connection_module
 from gemini_live_runtime.wire.audio_frame import encode_audio_chunk, encode_model_audio
 from gemini_live_runtime.wire.connection import MAX_QUEUED_CHUNKS, Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
@@ -239,6 +240,16 @@ class TestSending:
         expected = [0, *range(11, MAX_QUEUED_CHUNKS + 11)]
         assert audio == [json.loads(encode_audio_chunk(bytes([n, 0]))) for n in expected]
         await connection.close()
+
+    async def test_a_server_that_asks_and_never_reads_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(connection_module, "MAX_QUEUED_CHARS", 20 * connection_module.MESSAGE_CHARS)
+        connection, _, _ = await open_pair(stuck_after=0)
+        answers = [connection.post(compose.realtime_text(f"answer {number}")) for number in range(20)]
+        with pytest.raises(ConnectionClosedError, match="The server sent without end and read nothing") as caught:
+            await connection.receive()
+        assert caught.value.by_us
+        ends = await asyncio.gather(*answers, return_exceptions=True)
+        assert all(isinstance(end, ConnectionClosedError) for end in ends)
 
     async def test_audio_for_a_closed_connection_is_counted(self) -> None:
         connection, _, _ = await open_pair()

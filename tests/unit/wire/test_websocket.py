@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 from tests.unit.wire.frames import realtime_audio
 from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
 
 from gemini_live_runtime.errors import ConnectionClosedError, SetupRejectedError, UnreachableError, UpgradeRefusedError
-from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire import compose, websocket
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
+from gemini_live_runtime.wire.closes import closed_error
 from gemini_live_runtime.wire.codec import decode_client
 from gemini_live_runtime.wire.connection import connect
 from gemini_live_runtime.wire.credentials import Credential
@@ -173,10 +175,7 @@ async def test_a_close_of_ours_is_not_taken_for_the_servers(
         else:
             with pytest.raises(SetupRejectedError) as rejected:
                 await connect(local_endpoint(url), SETUP)
-            assert rejected.value.message.startswith(
-                f"The connection ended before the server accepted the setup {cause}"
-            )
-            assert rejected.value.message.endswith(f": the {says}")
+            assert rejected.value.message.startswith(f"The {says} before the setup was accepted {cause}")
             assert "Check the setup" not in rejected.value.remedy
 
 
@@ -198,6 +197,50 @@ async def test_a_socket_cut_off_without_a_close_is_1006() -> None:
         with pytest.raises(ConnectionClosedError, match=r"The connection broke \(1006, no reason given\)"):
             await connection.receive()
         await connection.close()
+
+
+async def test_a_socket_cut_off_before_the_setup_is_accepted_is_told_in_one_sentence() -> None:
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        socket.transport.abort()
+
+    async with server(handler) as url:
+        with pytest.raises(SetupRejectedError) as rejected:
+            await connect(local_endpoint(url), SETUP)
+    assert rejected.value.message == "The connection broke before the setup was accepted (1006, no reason given)"
+
+
+async def test_a_close_frame_ends_a_connection_whose_socket_the_server_leaves_open() -> None:
+    ended = asyncio.Event()
+
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        socket.transport.write(b"\x88\x06\x03\xf3busy")
+        await ended.wait()
+
+    async with server(handler) as url:
+        transport = await open_websocket(local_endpoint(url))
+        with pytest.raises(TransportClosed, match="1011 busy"):
+            await transport.recv()
+        ended.set()
+
+
+async def test_a_server_that_pings_without_reading_the_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(websocket, "MAX_UNREAD_BYTES", 100_000)
+
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        socket.transport.pause_reading()
+        with contextlib.suppress(ConnectionClosed, ConnectionError):
+            while not socket.transport.is_closing():
+                socket.transport.write((b"\x89\x7d" + b"x" * 125) * 1000)
+                await socket.drain()
+                await asyncio.sleep(0)
+
+    async with server(handler) as url:
+        transport = await open_websocket(local_endpoint(url))
+        with pytest.raises(TransportClosed) as caught:
+            await transport.recv()
+    assert (caught.value.code, caught.value.by_us) == (1008, True)
+    sentence = closed_error(caught.value.code, caught.value.reason, by_us=True).message
+    assert sentence.startswith("The server sent without end and read nothing, so this side closed the connection (1008")
 
 
 async def test_a_long_close_reason_is_cut_to_the_limit_of_the_protocol() -> None:
@@ -233,8 +276,14 @@ async def test_an_unreachable_server_is_a_sentence(url: str, says: str, monkeypa
     ("reply", "scheme", "says"),
     [
         (b"SSH-2.0-OpenSSH_9.6\r\n", "ws", "does not speak WebSocket"),
+        (b"HTTP/1.1 999 ?\r\n\r\n", "ws", r"does not speak WebSocket \(.*999"),
         (b"", "ws", "closed the connection during the handshake"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "ws", "HTTP 200"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "ws", r"answered as a web server, .* \(HTTP 200\)"),
+        (
+            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n",
+            "ws",
+            r"answered the WebSocket handshake wrongly \(.*h2c\)",
+        ),
         (b"not tls at all\r\n", "wss", "TLS with 127.0.0.1"),
     ],
 )

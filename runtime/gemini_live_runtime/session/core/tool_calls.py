@@ -53,7 +53,8 @@ class CallLedger:
         if not call_id:
             self._unnumbered += 1
             call_id = f"unnumbered-{self._unnumbered}"
-        if call_id in self._seen:  # a repeated message must not run the tool again
+        # A repeated message must not run the tool again, however many calls came since.
+        if call_id in self._seen or call_id in self._open:
             return None
         self._seen.append(call_id)
         self._open[call_id] = name
