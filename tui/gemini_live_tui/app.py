@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -250,12 +251,19 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             return None
 
     def _draw_frame(self) -> float | None:
+        began = time.perf_counter()
         left = self.store.drain() if self.link is not None else False
+        again = self._show_frame()
+        if left:
+            self.store.pace(time.perf_counter() - began)
+        return 0.0 if left else again
+
+    def _show_frame(self) -> float | None:
         again = self.console_screen.frame()
         for screen in self.screen_stack[1:]:
             if isinstance(screen, LiveScreen) and screen.is_mounted:
                 screen.show_view(self.store.view)
-        return 0.0 if left else again
+        return again
 
     def send(self, order: Order) -> str:
         """Send an order and return the command's id; raise `NotSent`."""
@@ -362,6 +370,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         """Offer keys to `UnboundKeys` before the focused widget gets them."""
         if isinstance(event, events.Key):
+            self.store.answer_key()
             screen = self.screen
             if isinstance(screen, ConsoleScreen) and screen.unbound_keys.take_letter(event):
                 return

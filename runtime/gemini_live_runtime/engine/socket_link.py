@@ -18,6 +18,9 @@ from gemini_live_runtime.errors import EngineError
 
 _GONE = "The engine is gone"
 
+_LONG_LINE = 128 * 1024
+"""Bytes from which a line is decoded in a thread."""
+
 
 class SocketLink:
     """Link to an engine in another process."""
@@ -74,7 +77,8 @@ class SocketLink:
             await self._end(self._closed or _GONE)
             raise LinkClosed(self._closed)
         try:
-            return decode(line)
+            # A long snapshot takes tens of milliseconds, in which the console must answer keys.
+            return decode(line) if len(line) < _LONG_LINE else await asyncio.to_thread(decode, line)
         except LinkClosed as closed:
             await self._end(closed.reason)
             raise

@@ -9,6 +9,7 @@ from tests.unit.session.session_support import ScriptedServer, Stage, stage
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.api import Live
+from gemini_live_runtime.session.io.connections import MAX_AT_ONCE
 from gemini_live_runtime.tools.declaration import ToolContext, tool
 
 HANDLE = "handle-that-is-secret"
@@ -235,3 +236,25 @@ async def test_a_background_result_reaches_the_model_over_a_lost_connection(hand
             assert told["turnComplete"]
         await asyncio.sleep(1)
     assert len(s.sink.all(ev.ToolFinished)) == 1
+
+
+async def test_other_tasks_run_while_a_flood_of_messages_is_read() -> None:
+    async with stage(agent=agent(), mode="text") as s:
+        await s.begins()
+        taken = [0]
+        most = 0
+
+        async def look() -> None:
+            nonlocal most
+            while taken[-1] < 300:
+                taken.append(len(s.sink.all(ev.TranscriptDelta)))
+                most = max(most, taken[-1] - taken[-2])
+                await asyncio.sleep(0)
+
+        # A socket has many frames at once; each `says` would let the session run in between.
+        frames = [f'{{"serverContent": {{"outputTranscription": {{"text": "{number} "}}}}}}' for number in range(300)]
+        s.server._transport._peer._inbox.extend(frames[1:])
+        looking = asyncio.create_task(look())
+        await s.server.sends(frames[0])
+        await looking
+    assert most <= MAX_AT_ONCE

@@ -6,6 +6,7 @@ Only samples may be overtaken.
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 import pytest
 from tests.support.manual_clock import ManualClock
@@ -15,7 +16,7 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.samples import MeterSample
-from gemini_live_tui.session_data.store import MAX_QUEUED, Store
+from gemini_live_tui.session_data.store import FRAME_S, MAX_QUEUED, MAX_WAITS, Store
 
 
 def _store(wakes: list[None] | None = None) -> Store:
@@ -138,5 +139,59 @@ def test_the_word_is_offline_after_an_orderly_end_and_error_after_any_other() ->
         store = _store()
         store.lose("The engine is gone.")
         assert store.word == "error"
+
+    run_virtual(main())
+
+
+def test_a_backlog_waits_for_a_key_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemini_live_tui.session_data.store.FOLD_BUDGET_S", -1.0)
+
+    async def main() -> None:
+        store = _store()
+        for seq in range(1, 11):
+            await store.put(_event(seq))
+        folded = []
+        for _ in range(10):
+            store.answer_key()
+            before = store.view.seq
+            assert store.drain()
+            folded.append(store.view.seq > before)
+        assert folded == [True, *(MAX_WAITS * [False] + [True]) * 3][:10]
+
+    run_virtual(main())
+
+
+def test_what_a_key_leads_to_is_shown_at_once() -> None:
+    async def main() -> None:
+        store = _store()
+        store.answer_key()
+        await store.put(_event(1))
+        assert not store.drain()
+        assert store.view.seq == 1
+
+    run_virtual(main())
+
+
+def test_less_is_folded_in_a_frame_while_drawing_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        store = _store()
+        ticks = itertools.count()
+        # Each look at the clock takes a millisecond: one event a look.
+        monkeypatch.setattr("gemini_live_tui.session_data.store.time.perf_counter", lambda: next(ticks) / 1000)
+        for seq in range(1, 200):
+            await store.put(_event(seq))
+
+        def folded() -> int:
+            before = store.view.seq
+            store.drain()
+            return store.view.seq - before
+
+        quick = folded()
+        store.pace(2 * FRAME_S)
+        slow = folded()
+        for _ in range(10):
+            store.pace(0.0)
+        assert 0 < slow < quick
+        assert folded() > slow
 
     run_virtual(main())

@@ -28,6 +28,18 @@ MAX_QUEUED = 4096
 FOLD_BUDGET_S = 0.010
 """Longest time one frame spends folding; a backlog is worked off over several frames while keys still answer."""
 
+FRAME_S = 0.025
+"""Seconds that folding and drawing may take together; where drawing takes longer, less is folded."""
+
+MIN_FOLD_S = 0.003
+"""Seconds of folding in a frame, however long drawing takes."""
+
+KEY_FRAMES = 2
+"""Frames in which a backlog waits after a key, so that the key is answered first."""
+
+MAX_WAITS = 3
+"""Frames that a backlog waits at most in a row: keys may be typed without a pause."""
+
 ALL = ~Dirty.NONE
 
 
@@ -69,6 +81,11 @@ class Store:
         self._room.set()
         self._is_leaving = False
         self._received_at = 0.0
+        self._budget_s = FOLD_BUDGET_S
+        self._is_behind = False
+        """True when the last frame left something to fold."""
+        self._to_wait = self._waited = 0
+        """Frames that the backlog is to wait for keys, and has waited."""
         self._listeners: dict[type[Payload], list[Callable[[Event], None]]] = {}
 
     # -- filling -----------------------------------------------------------------------------------------------------
@@ -121,9 +138,22 @@ class Store:
         """Number of messages not folded yet."""
         return len(self._queue)
 
+    def answer_key(self) -> None:
+        """Let a backlog wait for `KEY_FRAMES`: a key was pressed."""
+        if self._is_behind:
+            self._to_wait = KEY_FRAMES
+
+    def pace(self, frame_s: float) -> None:
+        """Adapt the time for folding to the seconds that the last frame took."""
+        self._budget_s = max(MIN_FOLD_S, min(FOLD_BUDGET_S, self._budget_s * (0.5 if frame_s > FRAME_S else 1.5)))
+
     def drain(self) -> bool:
         """Fold queued messages within the budget; return True when some are left."""
-        deadline = time.perf_counter() + FOLD_BUDGET_S
+        if self._to_wait and self._waited < MAX_WAITS:
+            self._to_wait, self._waited = self._to_wait - 1, self._waited + 1
+            return True
+        self._to_wait = self._waited = 0
+        deadline = time.perf_counter() + min(FOLD_BUDGET_S, self._budget_s)
         if self._queue:
             self._received_at = self._clock.now()
         while self._queue:
@@ -138,7 +168,8 @@ class Store:
 
             self.dirty |= apply_sample(self.view, self._sample)
             self._sample, self._received_at = None, self._clock.now()
-        return bool(self._queue)
+        self._is_behind = bool(self._queue)
+        return self._is_behind
 
     def _fold(self, message: LinkMessage) -> None:
         from gemini_live_runtime.engine.link import Bye, Hello, Snapshot

@@ -33,6 +33,8 @@ RENEW_WITHIN_S = 10.0
 
 MOVING = "Moving to another connection"
 
+MAX_AT_ONCE = 16
+"""Messages taken in before other tasks run: a flood comes without a pause."""
 
 PING_EVERY_S = 30.0
 """Seconds between measurements of the way to the server and back."""
@@ -173,8 +175,11 @@ class ConnectionManager:
     async def _read(self, connection: Connection) -> GeminiLiveError:
         """Hear the server until the connection ends; how it ended."""
         core, clock = self._core, self._clock
-        unreadable = 0
+        count = unreadable = 0
         while True:
+            count += 1
+            if count % MAX_AT_ONCE == 0:
+                await asyncio.sleep(0)
             try:
                 message = await connection.receive()
             except ProtocolError as error:
