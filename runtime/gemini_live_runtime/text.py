@@ -164,7 +164,7 @@ _CUT_KNOWN = 6
 """Characters of a registered secret from which on such an end is replaced when nothing more comes in time."""
 
 _HEAD = 16
-"""Characters of a registered secret from which on it is found although it is cut off anywhere later."""
+"""Characters of a registered secret from which on it is found although its other end is cut off."""
 
 Spans = list[tuple[int, int]]
 """Parts of a text as [first, beyond)."""
@@ -188,6 +188,7 @@ class Redactor:
         "_permanent",
         "_shortest",
         "_streamed",
+        "_tails",
         "_temporary",
     )
 
@@ -201,6 +202,7 @@ class Redactor:
         self._known_in_low: tuple[str, ...] = ()
         self._heads: tuple[str, ...] = ()
         self._shortest = 0
+        self._tails: tuple[str, ...] = ()
         self._beginnings: tuple[str, ...] = ()
 
     def add(self, secret: str) -> None:
@@ -232,10 +234,13 @@ class Redactor:
         self._known = sorted(streamed | others, key=lambda known: (-len(known), known))
         self._streamed = [known for known in self._known if known in streamed]
         heads = {known: encode_line(known[:_HEAD])[1:-1] for known in self._known}
+        self._tails = tuple(sorted(known for known in self._permanent if len(known) > _HEAD))
+        tails = [encode_line(known[-_HEAD:])[1:-1] for known in self._tails]
         # One search in a lowered line does for a secret and for its capitals.
-        self._known_in_low = tuple({_lowered(heads[known]) for known in others})
+        self._known_in_low = tuple({_lowered(part) for part in (*map(heads.__getitem__, others), *tails)})
         self._known_in_json = tuple({heads[known] for known in streamed - others})
-        self._heads = tuple({known[:_HEAD].lower() for known in self._known})
+        parts = (*(known[:_HEAD] for known in self._known), *(known[-_HEAD:] for known in self._tails))
+        self._heads = tuple({part.lower() for part in parts})
         self._shortest = min(map(len, self._heads), default=0)
         self._beginnings = tuple({known[:_OPEN_KNOWN] for known in self._streamed})
 
@@ -281,6 +286,12 @@ class Redactor:
                 end = at + _common_length(secret, text, at)
                 yield at, end
                 at = text.find(secret[:_HEAD], end)
+        for secret in self._tails:
+            end = text.find(secret[-_HEAD:]) + _HEAD
+            while end >= _HEAD:
+                backwards = text[max(0, end - len(secret)) : end][::-1]
+                yield end - _common_length(secret[::-1], backwards, 0), end
+                end = text.find(secret[-_HEAD:], end) + _HEAD
 
     def open_at(self, text: str) -> int | None:
         """Return where a secret begins that goes beyond the end of `text`, or None."""

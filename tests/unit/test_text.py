@@ -223,6 +223,11 @@ def test_a_registered_secret_is_found_although_it_is_cut_off(length: int) -> Non
     cut = (ODD * 3)[:length]
     assert redactor.text(f"gone: {cut}… (more)") == f"gone: {REDACTED}… (more)"
     assert redactor.may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data={"text": cut})).to_line())
+    cut = (ODD * 3)[-length:]
+    assert (
+        redactor.text(f"first {ODD[-3:]}, then={cut}; {cut[-16:]}") == f"first {ODD[-3:]}, then={REDACTED}; {REDACTED}"
+    )
+    assert redactor.may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data={"text": cut})).to_line())
 
 
 def test_a_registered_secret_is_found_in_capitals_in_base64_and_encoded_twice() -> None:

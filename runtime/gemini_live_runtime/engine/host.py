@@ -137,7 +137,7 @@ class Host:
                 try:
                     await session.command(command)
                 except Exception as error:
-                    self._refuse(command.id, command.order.command, f"It failed: {error!r:.300}")
+                    self._refuse(command.id, command.order.command, f"It failed: {redactor.text(repr(error)):.300}")
             self._command_queued.clear()
             await self._command_queued.wait()
 
@@ -281,7 +281,7 @@ class Host:
         if isinstance(error, GeminiLiveError):
             self.hub.tell(_notice(error.code, error))
             return self._end(redactor.text(str(error)), error.exit_code)
-        sentence = redactor.text(f"{what}: {type(error).__name__}: {str(error)[:500]}")
+        sentence = f"{what}: {type(error).__name__}: {redactor.text(str(error))[:500]}"
         self.hub.tell(ev.Notice(level="error", code="crash", text=sentence, remedy="The log has the traceback"))
         for line in traceback_lines(error):
             self.hub.tell(ev.Log(source="engine", level="error", text=redactor.text(line)))

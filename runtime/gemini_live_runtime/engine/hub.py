@@ -214,7 +214,8 @@ class Hub:
             return self._release() or event
         if self._hold_timer is None:
             self._hold_timer = self._loop.call_later(HOLD_S, self._release)
-        return event
+        # The session does not wait. What it makes of its transcript, such as state, must hold no part of a secret.
+        return self._secrets.without_open(event)
 
     def _release(self) -> ev.Event | None:
         """Publish the events that were held and return the last."""
@@ -237,7 +238,7 @@ class Hub:
                 event = replace(event, payload=without_secrets(event.payload, redactor))
                 line = event.to_line()
         except (TypeError, ValueError, RecursionError) as error:
-            event = replace(event, payload=without_secrets(plain_values(event.payload, error), redactor))
+            event = replace(event, payload=without_secrets(plain_values(event.payload, error, redactor), redactor))
             line = event.to_line()
         if len(line) > MAX_LINE_CHARS:
             event = self._cut(event)
@@ -355,7 +356,11 @@ class Hub:
                 # Report a broken meter once, and measure no more: the timer must go on for the loop's lag.
                 self.sample_source = None
                 self.tell(
-                    ev.Notice(level="error", code="meters-failed", text=f"The meters have stopped: {error!r:.200}.")
+                    ev.Notice(
+                        level="error",
+                        code="meters-failed",
+                        text=f"The meters have stopped: {redactor.text(repr(error)):.200}.",
+                    )
                 )
         self._schedule()
 

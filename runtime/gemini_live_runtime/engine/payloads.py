@@ -32,18 +32,18 @@ def field_names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def plain_values(payload: ev.Payload, error: Exception) -> ev.Payload:
+def plain_values(payload: ev.Payload, error: Exception, redactor: Redactor) -> ev.Payload:
     """Return the payload with `repr` of values that JSON lacks, else a notice."""
     from gemini_live_runtime import vocabulary
 
     probe = ev.Event(1, 0.0, 0, 0, payload)
     try:
-        line = json.dumps(probe.to_json(), default=lambda value: f"{value!r:.200}", skipkeys=True)
+        line = json.dumps(probe.to_json(), default=lambda value: redactor.text(repr(value))[:200], skipkeys=True)
         return vocabulary.event_from_line(line).payload
     except Exception:
         return ev.Notice(
             level="error",
             code="event-lost",
-            text=f"An event {payload.type} could not be written: {str(error)[:200]}.",
+            text=f"An event {payload.type} could not be written: {redactor.text(str(error))[:200]}.",
             remedy="Return plain JSON values from tools",
         )

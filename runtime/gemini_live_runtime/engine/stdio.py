@@ -60,9 +60,12 @@ class LineGate:
                 return
             self._tokens -= 1
         self.report_dropped()
-        if len(text) > MAX_LINE_CHARS:
-            text = f"{text[:MAX_LINE_CHARS]}… ({len(text) - MAX_LINE_CHARS:,} more characters)"
-        self._report(ev.Log(source=source, level=level, text=redactor.text(text)))
+        more = len(text) - MAX_LINE_CHARS
+        # Redacted first: of a secret that is cut in two the rest might not be found.
+        text = redactor.text(text[: 2 * MAX_LINE_CHARS])
+        if more > 0:
+            text = f"{text[:MAX_LINE_CHARS]}… ({more:,} more characters)"
+        self._report(ev.Log(source=source, level=level, text=text))
 
     def report_dropped(self) -> None:
         """Report the number of lines dropped since the last report."""

@@ -55,16 +55,25 @@ class _Stream:
 
         A beginning that can hardly be anything else counts as the secret: the rest may come piece by piece.
         """
+        self._decide(self._spans_now(redactor), redactor.open_at(self.text))
+
+    def newest(self, redactor: Redactor) -> str:
+        """Return the newest open piece as `close` would redact it."""
+        start = self.pieces[-1][0]
+        return redacted_part(self.text[start:], start, self._new_spans(self._spans_now(redactor)))
+
+    def _spans_now(self, redactor: Redactor) -> Spans:
         spans, cut_at = redactor.spans(self.text), redactor.cut_at(self.text)
-        if cut_at is not None:
-            spans = joined_spans([*spans, (cut_at, len(self.text))])
-        self._decide(spans, redactor.open_at(self.text))
+        return spans if cut_at is None else joined_spans([*spans, (cut_at, len(self.text))])
+
+    def _new_spans(self, spans: Spans) -> Spans:
+        if self.hidden:
+            return spans
+        # What was shown before cannot be taken back, but the rest of the secret is replaced.
+        return [(max(first, self.decided), beyond) for first, beyond in spans if beyond > self.decided]
 
     def _decide(self, spans: Spans, open_at: int | None) -> None:
-        text, decided = self.text, self.decided
-        if not self.hidden:
-            # What was shown before cannot be taken back, but the rest of the secret is replaced.
-            spans = [(max(first, decided), beyond) for first, beyond in spans if beyond > decided]
+        text, spans = self.text, self._new_spans(spans)
         pieces, self.pieces = self.pieces, []
         end = len(text)
         for start, use in reversed(pieces):
@@ -157,6 +166,15 @@ class SplitSecrets:
         elif isinstance(payload, ev.WireMessage) and payload.direction == "received":
             for name, holder in streamed_texts(payload.frame):
                 self.add(name, 0, holder["text"], partial(holder.__setitem__, "text"))
+
+    def without_open(self, event: ev.Event) -> ev.Event:
+        """Return the newest delta as it would be shown now."""
+        payload = event.payload
+        if isinstance(payload, ev.TranscriptDelta):
+            stream = self._streams.get(_stream_of(event, payload)[0])
+            if stream is not None and stream.pieces:
+                return replace(event, payload=replace(payload, text=stream.newest(self._redactor)))
+        return event
 
     def close(self) -> None:
         """Decide all open pieces without waiting for more text."""

@@ -170,7 +170,7 @@ def find_vertex_token(environment: Mapping[str, str]) -> FoundCredential:
         credentials.refresh(google.auth.transport.requests.Request())
     except google.auth.exceptions.GoogleAuthError as error:
         raise CredentialError(
-            redactor.text(f"Google Cloud credentials cannot be used: {error!s:.200}"),
+            f"Google Cloud credentials cannot be used: {redactor.text(str(error)):.200}",
             remedy="Log in with `gcloud auth application-default login`",
             field="vertex",
         ) from None
@@ -308,7 +308,7 @@ def _from_keyring(*, required: bool) -> str:
     except keyring.errors.KeyringError as error:
         if required:
             raise CredentialError(
-                f"The keyring cannot be used: {error!s:.200}",
+                f"The keyring cannot be used: {redactor.text(str(error)):.200}",
                 remedy="Unlock it, or set GEMINI_API_KEY",
                 field="api_key_source",
             ) from None

@@ -84,6 +84,15 @@ def test_secrets_are_redacted_on_the_way(reports, monkeypatch):
     assert texts(reports, "stdout") == ["key [redacted] and [redacted]"]
 
 
+@pytest.mark.parametrize("cut", [5, 15, 30])
+def test_a_long_line_is_cut_after_its_secrets_are_redacted(reports, cut):
+    secret = "Zq7planted.Canary.Xk93hTz0wUe12LmQrstuv"
+    redactor.add(secret)
+    LineGate(reports.append).line("stdout", "info", "x" * (MAX_LINE_CHARS - cut) + secret + "y" * MAX_LINE_CHARS)
+    (text,) = texts(reports, "stdout")
+    assert "Zq7" not in text
+
+
 def test_log_records_are_events_with_their_level(reports):
     with CapturedOutput(reports.append):
         logging.getLogger("lib").warning("careful: %s", 3)

@@ -54,8 +54,11 @@ class Session:
         self.events: list[ev.Event] = []
         self.hub.emit(STARTED, turn=0, gen=0)
 
-    def says(self, text: str, *, turn: int = 1) -> None:
-        self.hub.emit(ev.TranscriptDelta(side="model", text=text), turn=turn, gen=turn)
+    def says(self, text: str, *, turn: int = 1) -> str:
+        """Return the text that the session's own handlers get."""
+        event = self.hub.emit(ev.TranscriptDelta(side="model", text=text), turn=turn, gen=turn)
+        assert isinstance(event.payload, ev.TranscriptDelta)
+        return event.payload.text
 
     def receives(self, text: str) -> None:
         recorder = WireRecorder(lambda payload: self.hub.emit(payload, turn=1, gen=1), self.hub)
@@ -175,6 +178,15 @@ def test_a_registered_secret_over_two_turns_is_redacted_in_both() -> None:
         session.says(f"{KNOWN[8:]} now", turn=2)
         session.says("That is all", turn=3)
         assert await session.text() == "It is [redacted] nowThat is all"
+
+    with_session(body)
+
+
+def test_the_session_itself_gets_no_part_of_a_secret_while_its_rest_is_awaited() -> None:
+    async def body(session: Session) -> None:
+        heard = [session.says(text) for text in (f"It is {KNOWN[:7]}", KNOWN[7:10], f"{KNOWN[10:]} now")]
+        assert heard == ["It is [redacted]", "", " now"]
+        assert await session.text() == "".join(heard)
 
     with_session(body)
 

@@ -41,17 +41,37 @@ class _Stream(io.TextIOBase):
         with self._lock:
             *lines, self._pending = (self._pending + text).split("\n")
             while len(self._pending) > MAX_LINE_CHARS:
-                lines.append(self._pending[:MAX_LINE_CHARS])
-                self._pending = self._pending[MAX_LINE_CHARS:]
+                end = _end_of_line(self._pending)
+                lines.append(self._pending[:end])
+                self._pending = self._pending[end:]
             for line in lines:
                 self._line(line)
         return len(text)
 
     def flush(self) -> None:
         with self._lock:
+            # A secret that is written in parts waits for its rest.
+            at = redactor.cut_at(self._pending) if self._pending else None
+            part, self._pending = self._pending[:at], "" if at is None else self._pending[at:]
+            if part:
+                self._part(part)
+
+    def end(self) -> None:
+        """Pass on what still waits."""
+        with self._lock:
             part, self._pending = self._pending, ""
             if part:
                 self._part(part)
+
+
+def _end_of_line(text: str) -> int:
+    """Return where a line that is too long is cut: not within a secret, of which the rest might not be found."""
+    open_at = redactor.open_at(text)
+    spans = redactor.spans(text) + ([] if open_at is None else [(open_at, len(text))])
+    for first, beyond in spans:
+        if first < MAX_LINE_CHARS < beyond:
+            return first or beyond
+    return MAX_LINE_CHARS
 
 
 class AgentOutput(contextlib.AbstractContextManager["AgentOutput"]):
@@ -73,7 +93,7 @@ class AgentOutput(contextlib.AbstractContextManager["AgentOutput"]):
 
     def __exit__(self, *exc: object) -> None:
         for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+            stream.end() if isinstance(stream, _Stream) else stream.flush()
         sys.stdout, sys.stderr = self._streams
 
     def _stream(self, source: Literal["stdout", "stderr"], level: Literal["info", "warning"]) -> _Stream:

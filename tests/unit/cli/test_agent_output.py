@@ -1,0 +1,53 @@
+"""Output of an agent's code holds no part of a secret, however it is written."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.text import redactor
+from gemini_live_tui.cli.agent_output import MAX_LINE_CHARS, AgentOutput
+
+SECRET = "Zq7planted.Canary.Xk93hTz0wUe12LmQrstuv"
+
+
+@pytest.fixture(autouse=True)
+def registered() -> None:
+    redactor.add(SECRET)
+
+
+def logged(*texts: str, flush: bool = False) -> list[str]:
+    lines: list[str] = []
+
+    def report(payload: ev.Payload) -> None:
+        assert isinstance(payload, ev.Log)
+        lines.append(payload.text)
+
+    with AgentOutput(as_lines=True) as output:
+        output.report = report
+        for text in texts:
+            print(text, end="", flush=flush)
+    return lines
+
+
+@pytest.mark.parametrize("cut", [1, 11, 20, 38])
+def test_a_long_line_is_not_cut_within_a_secret(cut: int) -> None:
+    lines = logged("x" * (MAX_LINE_CHARS - cut) + SECRET + " tail\n")
+    assert "".join(lines) == "x" * (MAX_LINE_CHARS - cut) + "[redacted] tail"
+
+
+def test_a_secret_that_is_flushed_in_parts_is_redacted(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = logged("the key ", SECRET[:8], SECRET[8:20], SECRET[20:], " is it\n", flush=True)
+    shown = capsys.readouterr().out + "".join(lines)
+    assert "Zq7" not in shown
+    assert "Lm" not in shown
+    assert "the key " in shown
+    assert "is it" in shown
+
+
+def test_a_prompt_that_ends_like_a_secret_is_not_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    logged(f"Say {SECRET[:9]}", flush=True)
+    assert SECRET[:9] in capsys.readouterr().out
+    assert sys.stdout is not None
