@@ -74,14 +74,15 @@ def _platform_runtime_dir() -> Path | None:
         return Path(platformdirs.user_runtime_dir(APP, appauthor=False))
     configured = os.environ.get("XDG_RUNTIME_DIR", "").strip()
     path = Path(configured) if configured else Path(f"/run/user/{os.getuid()}")
-    return path / APP if path.is_absolute() and path.is_dir() else None
+    return path / APP if path.is_absolute() and os.path.isdir(path) else None
 
 
 def _is_writable(path: Path) -> bool:
+    # Not `Path.exists`, which raises in a folder that this user may not enter: after `su` the other's runtime folder.
     existing = path
-    while not existing.exists() and existing.parent != existing:
+    while not os.path.exists(existing) and existing.parent != existing:
         existing = existing.parent
-    return os.access(existing, os.W_OK)
+    return os.access(existing, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def private_dir(path: Path) -> Path:

@@ -189,6 +189,19 @@ def test_a_folder_of_another_user_above_ours_is_refused(shared: Path) -> None:
     assert list((shared / "theirs").iterdir()) == []
 
 
+@as_root
+@pytest.mark.parametrize("inside", [".", "run"])
+def test_the_runtime_folder_of_the_user_before_su_is_left_alone(inside: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Path(tempfile.mkdtemp(prefix="glt"))
+    try:
+        (before / "run").mkdir()
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(before / inside))
+        with other_user():
+            assert paths.runtime_dir().parent == Path(tempfile.gettempdir())
+    finally:
+        shutil.rmtree(before)
+
+
 def test_a_folder_that_others_can_change_holds_no_engines(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     root = tmp_path / "run"
