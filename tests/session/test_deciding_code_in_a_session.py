@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,14 +13,22 @@ from gemini_live_runtime import (
     ComputedVar,
     InstructionModifier,
     Live,
+    PatternDetector,
     Phase,
+    RateDetector,
     ReactorRule,
     SendContext,
     State,
+    SustainedDetector,
+    TemporalEvent,
+    TemporalPattern,
     Transition,
+    Watcher,
+    WatchPredicate,
     key,
 )
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import StateError
 from gemini_live_runtime.session.rules.dispatch import MAX_PER_TURN
 
 
@@ -77,6 +87,116 @@ async def test_no_way_to_write_is_open_to_a_guard(write: Any) -> None:
         assert t.phases == ["one"]
         assert "cannot be written here" in t.failures()[0].error
         assert (t.state["app:x"], t.state.get("app:n")) == (5, None)
+
+
+class Counts(PatternDetector):
+    """Detector that calls a function at every event."""
+
+    def __init__(self, write: Callable[[], Any]) -> None:
+        self.write = write
+
+    def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
+        return bool(self.write()) and False
+
+    def reset(self) -> None:
+        pass
+
+    def fresh(self) -> Counts:
+        return self
+
+
+def pattern(detector: PatternDetector) -> Live:
+    return agent().pattern(TemporalPattern("counts", detector, lambda: None))
+
+
+Write = Callable[[], Any]
+
+CLOSURES: dict[str, Callable[[Write], Live]] = {
+    "a guard": lambda w: agent().phase(*phases(lambda s: w() > 10**9)),
+    "the guard of a target": lambda w: agent().phase(*phases(lambda s: True, guard=lambda s: w() > 10**9)),
+    "an instruction": lambda w: agent().phase(*phases(first=lambda s: f"Count {w()}.")),
+    "a modifier": lambda w: agent().in_every_phase(InstructionModifier.custom(lambda s: f"Count {w()}.")),
+    "an amendment": lambda w: agent().on("instruction_amendment", lambda state: f"Count {w()}."),
+    "a template": lambda w: agent().on("instruction_template", lambda state: f"Count {w()}."),
+    "a computed value": lambda w: agent().computed(ComputedVar("n", lambda s: w(), "app:other")),
+    "a rule": lambda w: agent().rule(ReactorRule("counts", lambda event, voice, state: w() and ())),
+    "a predicate": lambda w: agent().watch(Watcher(WatchPredicate.custom("app:other", lambda o, n: w()), print)),
+    "a watched guard": lambda w: agent().watch(Watcher(WatchPredicate.became_true(lambda s: w() > 10**9), print)),
+    "a guard of a detector": lambda w: pattern(SustainedDetector(lambda s: w() > 10**9, 1)),
+    "an event of a detector": lambda w: pattern(RateDetector(lambda event: w() > 10**9, 3, 1)),
+    "a detector": lambda w: pattern(Counts(w)),
+}
+
+
+@pytest.mark.parametrize("what", CLOSURES)
+async def test_code_that_decides_cannot_write_through_a_state_it_got_elsewhere(what: str) -> None:
+    held: list[State] = []
+    calls = []
+
+    def write() -> Any:
+        calls.append(1)
+        # Without the refusal each decision would call for the next one.
+        return count(held[0]) if held and len(calls) < 100 else 0
+
+    async with talk(CLOSURES[what](write)) as t:
+        held.append(t.state)
+        await t.turn()
+        await t.writes(other=1)
+        assert t.state.get("app:n") is None
+        fault = t.failures()[0]
+        assert "app:n cannot be written here" in fault.error
+        assert "test_deciding_code" in fault.defined_at
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda s: s.set("app:n", 1),
+        lambda s: s.remove("app:x"),
+        lambda s: s.modify("app:n", 0, lambda n: n + 1),
+        lambda s: s.app.set("n", 1),
+        lambda s: s.clear_scope("app"),
+        lambda s: write_at_once(s),
+        lambda s: asyncio.get_running_loop().create_task(write_later(s)),
+    ],
+    ids=["set", "remove", "modify", "scope", "clear", "transaction", "task"],
+)
+async def test_no_way_to_write_is_open_to_a_guard_with_the_sessions_own_state(write: Any) -> None:
+    held: list[State] = []
+    of = agent().state(values={"app:x": 5}).phase(*phases(lambda s: bool(held) and write(held[0]) and False))
+    async with talk(of) as t:
+        held.append(t.state)
+        await t.turn()
+        assert (t.state["app:x"], t.state.get("app:n")) == (5, None)
+
+
+def write_at_once(state: State) -> None:
+    with state.transaction() as transaction:
+        transaction.set("app:n", 1)
+
+
+async def write_later(state: State) -> None:
+    with pytest.raises(StateError, match="decides"):
+        state.set("app:n", 1)
+
+
+async def test_who_reads_a_change_of_state_cannot_change_it() -> None:
+    def spoils(event: Any, voice: Any, state: State) -> None:
+        for mutation in getattr(event, "mutations", ()):
+            if mutation.key == "app:list":
+                mutation.new.append("rule")
+
+    of = agent().rule(ReactorRule("spoils", spoils)).phase(*phases(key("app:list").contains(9)))
+    async with talk(of) as t:
+        t.state.set("app:list", [1])
+        await t.rests()
+        change = next(event for event in t.all(ev.StateChanged) if event.key == "app:list")
+        change.new.append("event")
+        evidence = t.state.evidence("app:list")
+        assert evidence is not None
+        evidence.new.append("evidence")
+        t.handle.explain()["transitions"][0]["guard"]["reads"][0]["value"].append("explanation")
+        assert t.state["app:list"] == [1]
 
 
 async def test_a_rule_that_answers_everything_is_stopped_for_the_rest_of_the_turn() -> None:

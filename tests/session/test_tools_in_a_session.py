@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
@@ -392,3 +393,17 @@ async def test_numbers_that_json_lacks_are_null_for_the_model_and_logged_by_plac
         await t.calls("weigh", item="egg")
         assert t.sent("answer")[0][2] == {"kg": None, "all": [1.5, None]}
         assert any("result.kg, result.all[1]" in log.text for log in t.all(ev.Log))
+
+
+@pytest.mark.parametrize("number", [10**5000, {"rows": [-(10**400)]}], ids=["the result", "inside"])
+async def test_a_result_with_a_number_that_no_message_can_hold_is_an_error_that_is_answered(number: Any) -> None:
+    def weigh() -> Any:
+        """Weigh the ship."""
+        return number
+
+    async with talk(agent().tools(weigh)) as t:
+        await t.calls("weigh")
+        ended = await t.stage.sink.until(ev.ToolFinished)
+        await t.rests()
+        assert (ended.status, len(t.sent("answer"))) == ("error", 1)
+        assert "more than 308 digits" in t.sent("answer")[0][2]["error"]

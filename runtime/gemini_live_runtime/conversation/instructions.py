@@ -12,6 +12,7 @@ from gemini_live_runtime.conversation.needs import is_filled
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
+from gemini_live_runtime.state.mutations import call_to_decide
 from gemini_live_runtime.state.names import in_brackets
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term
@@ -159,7 +160,7 @@ def to_guard(value: GuardLike, what: str, place: str) -> Guard:
 def _text(function: TextOf, state: State, what: str, place: str) -> str:
     name = function_name(function)
     try:
-        text = function(cast("State", state.read_only()))
+        text = call_to_decide(function, cast("State", state.read_only()))
     except (Exception, SystemExit) as error:
         raise AgentError(f"{what} {name}{in_brackets(place)} failed: {type(error).__name__}: {error}") from error
     if text is None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as _field
 from enum import Enum
-from typing import Any, cast
+from typing import Any
 
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
@@ -19,11 +19,12 @@ from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
 from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.mutations import Origin
+from gemini_live_runtime.state.mutations import Origin, call_to_decide
 from gemini_live_runtime.state.reading import Readable
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term, key
+from gemini_live_runtime.state.values import copy_value
 from gemini_live_runtime.text import sanitise_line
 
 MAX_REASON = 200
@@ -126,7 +127,7 @@ class FieldPromotion:
             _check_arity(self.field, condition)
             accept = condition
             added = _Condition(
-                lambda value, state: accept(value, cast("State", state.read_only())),
+                lambda value, state: call_to_decide(accept, copy_value(value), state.read_only()),
                 f"{function_name(condition)} returned false",
             )
         return replace(self, conditions=(*self.conditions, added))

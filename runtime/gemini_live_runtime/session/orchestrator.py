@@ -45,7 +45,7 @@ from gemini_live_runtime.session.rules.dispatch import RuleDispatcher
 from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
 from gemini_live_runtime.session.rules.reactor import LiveReactor, PromptArmed, voice_defaults
 from gemini_live_runtime.state.computed import ComputedRegistry
-from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.mutations import DECIDING, Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.text import redactor
@@ -503,4 +503,5 @@ LISTENED = (
 
 
 def _write_as(callback: str, listener: str) -> AbstractContextManager[None]:
-    return writing_as(Origin("callback", listener, callback))
+    decides = callback in ("instruction_template", "instruction_amendment")
+    return writing_as(DECIDING if decides else Origin("callback", listener, callback))

@@ -18,7 +18,7 @@ from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.explanation import Explanation, Read
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
-from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.mutations import Origin, call_to_decide, writing_as
 from gemini_live_runtime.state.names import duplicate_names, in_brackets
 from gemini_live_runtime.state.reading import ReadRecorder
 from gemini_live_runtime.state.scopes import check_key
@@ -205,7 +205,7 @@ class ComputedRegistry:
         recorder = ReadRecorder(state)
         value, problem = None, ""
         try:
-            value = copy_value(item.compute(recorder))  # type: ignore[arg-type, operator]
+            value = copy_value(call_to_decide(item.compute, recorder))  # type: ignore[arg-type]
         except (Exception, SystemExit) as error:
             problem = f"it failed: {type(error).__name__}: {error}"
         reads = []
@@ -224,7 +224,9 @@ class ComputedRegistry:
         else:
             recorder = ReadRecorder(state)
             try:
-                found = compute.holds(recorder) if isinstance(compute, Guard) else compute(recorder)  # type: ignore[arg-type, operator]
+                found = (
+                    compute.holds(recorder) if isinstance(compute, Guard) else call_to_decide(compute, recorder)  # type: ignore[arg-type]
+                )
                 if found is not None:
                     value = to_json(item.name, found)
             except (Exception, SystemExit) as error:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.values import IMMUTABLE, MISSING
+
+R = TypeVar("R")
 
 OriginKind = Literal[
     "tool",
@@ -40,6 +42,9 @@ class Origin:
 
 
 PROGRAM = Origin("program")
+DECIDING = Origin("program", "", "deciding")
+"""Writer while code that decides runs; the state refuses what it writes."""
+
 current_writer: ContextVar[Origin] = ContextVar("state_writer", default=PROGRAM)
 
 
@@ -52,6 +57,18 @@ def writing_as(origin: Origin) -> Iterator[None]:
     token = current_writer.set(origin)
     try:
         yield
+    finally:
+        current_writer.reset(token)
+
+
+def call_to_decide(function: Callable[..., R], *args: Any) -> R:
+    """Return the result of code that decides.
+
+    Its writes raise `StateError`, also to a `State` that it got elsewhere: they would call for the decision again.
+    """
+    token = current_writer.set(DECIDING)
+    try:
+        return function(*args)
     finally:
         current_writer.reset(token)
 

@@ -164,23 +164,23 @@ class Readable:
 
     def set(self, key: str | Term, value: Any) -> None:
         """Raise `StateError`: only a `State` can be written."""
-        raise _read_only(key)
+        raise read_only_error(key)
 
     def remove(self, key: str | Term) -> Any:
         """Raise `StateError`: only a `State` can be written."""
-        raise _read_only(key)
+        raise read_only_error(key)
 
     def modify(self, key: str | Term, default: Any, change: Callable[[Any], Any]) -> Any:
         """Raise `StateError`: only a `State` can be written."""
-        raise _read_only(key)
+        raise read_only_error(key)
 
     def clear_scope(self, scope: str) -> list[str]:
         """Raise `StateError`: only a `State` can be written."""
-        raise _read_only(f"{scope}:")
+        raise read_only_error(f"{scope}:")
 
     def transaction(self) -> Any:
         """Raise `StateError`: only a `State` can be written."""
-        raise _read_only("State")
+        raise read_only_error("State")
 
     def __setitem__(self, key: str | Term, value: Any) -> None:
         self.set(key, value)
@@ -295,7 +295,8 @@ class ReadRecorder(ReadOnlyView):
         return names
 
 
-def _read_only(key: str | Term) -> StateError:
+def read_only_error(key: str | Term) -> StateError:
+    """Return the error of code that decides and tries to write."""
     name = key.key if isinstance(key, Term) else key
     return StateError(
         f"{name} cannot be written here: this code decides something, so it may only read",

@@ -21,8 +21,8 @@ from typing import Any, TypeVar, overload
 from gemini_live_runtime.errors import NotSetError, StateError
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.mutations import Changes, Mutation, MutationRecord, current_writer, writing_as
-from gemini_live_runtime.state.reading import KeySet, Readable
+from gemini_live_runtime.state.mutations import DECIDING, Changes, Mutation, MutationRecord, current_writer, writing_as
+from gemini_live_runtime.state.reading import KeySet, Readable, read_only_error
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
 from gemini_live_runtime.state.values import IMMUTABLE, MAX_INT, MIN_INT, MISSING, PLAIN, copy_value, to_json
@@ -139,15 +139,20 @@ class State(Readable):
 
     def evidence(self, key: str) -> Mutation | None:
         """Return the mutation that gave `key` its value, or None when it has none."""
-        last = self._last_record(key)
-        if last is None and ":" not in key:
-            last = self._last_record(f"derived:{key}")
-        return None if last is None else Mutation._make(last)
+        last = self._last_of(key)
+        if last is None:
+            return None
+        found = Mutation._make(last)
+        return found._replace(old=copy_value(found.old), new=copy_value(found.new))
 
     def written_by(self, key: str, /) -> str:
         """Return the last writer in a few words, or "" when it is unknown."""
-        last = self.evidence(key)
-        return "" if last is None else str(last.origin)
+        last = self._last_of(key)
+        return "" if last is None else str(last[4])
+
+    def _last_of(self, key: str) -> MutationRecord | None:
+        last = self._last_record(key)
+        return self._last_record(f"derived:{key}") if last is None and ":" not in key else last
 
     # -- writing ---------------------------------------------------------------------------------------------------
 
@@ -156,8 +161,8 @@ class State(Readable):
     def set(self, key: str | Term, value: Any) -> None:
         """Write a value; an equal one changes nothing.
 
-        Raises `StateError` for a key without a known scope, a `derived:` key, and values that JSON or the declared type
-        cannot hold.
+        Raises `StateError` for a key without a known scope, a `derived:` key, values that JSON or the declared type
+        cannot hold, and in code that decides.
         """
         kind = type(value)
         if (
@@ -168,6 +173,9 @@ class State(Readable):
         ):
             key, value = self._prepare(key, value)
             kind = type(value)
+        writer = current_writer.get()
+        if writer is DECIDING:
+            raise read_only_error(key)
         lock = self._lock
         lock.acquire()
         try:
@@ -183,7 +191,7 @@ class State(Readable):
                 self._add_to_scope(key)
             self._data[key] = value
             self._sequence = sequence = self._sequence + 1
-            self._last[key] = record = (sequence, key, old, value, current_writer.get(), self.turn_number)
+            self._last[key] = record = (sequence, key, old, value, writer, self.turn_number)
             for tracker in self._trackers:
                 if key not in tracker.old_values:
                     tracker.old_values[key] = old
@@ -201,8 +209,9 @@ class State(Readable):
         """Remove a key; return its old value, or `MISSING` when it had none of its own."""
         name = key.key if isinstance(key, Term) else key
         _check_writable(name)
+        _check_not_deciding(name)
         with self._lock:
-            return self._erase(name)
+            return copy_value(self._erase(name))
 
     def __delitem__(self, key: str | Term) -> None:
         if self.remove(key) is MISSING:
@@ -491,6 +500,8 @@ class Transaction(Overlay):
     def commit(self) -> None:
         """Make the writes part of the base, all at once."""
         base = self._base
+        for mutation in self._log[:1]:
+            _check_not_deciding(mutation[1])
         # The log is replayed rather than its result: the base records every write, with the origin it had here.
         with base._lock:
             for _, key, _, new, origin, _ in self._log:
@@ -517,6 +528,11 @@ class Transaction(Overlay):
             self.commit()
         else:
             self.rollback()
+
+
+def _check_not_deciding(key: str) -> None:
+    if current_writer.get() is DECIDING:
+        raise read_only_error(key)
 
 
 def _check_writable(key: Any) -> None:

@@ -25,6 +25,7 @@ from gemini_live_runtime.state.detectors import (
     TurnCountDetector,
 )
 from gemini_live_runtime.state.functions import check_action
+from gemini_live_runtime.state.mutations import call_to_decide
 from gemini_live_runtime.state.names import duplicate_names
 from gemini_live_runtime.state.store import State
 
@@ -249,12 +250,11 @@ class TemporalRegistry:
     ) -> None:
         detector, pattern = run.detector, run.pattern
         # Not reset while it cools down, so that a pattern which is still complete then fires at the end.
-        complete = bool(detector.observe(event, state, now))
+        complete = bool(call_to_decide(detector.observe, event, state, now))
         run.waits_for_cooldown = complete and run.cooldown_left(now) > EPSILON_S
         if complete and not run.waits_for_cooldown:
-            progress = detector.progress(now)
-            explanation = f"{detector.text}: {progress}" if progress else detector.text
-            detector.reset()
+            explanation = call_to_decide(_explanation, detector, now)
+            call_to_decide(detector.reset)
             run.fired += 1
             run.cooldown_end = now + pattern.cooldown_s
             result.fired.append(TemporalFiring(pattern, explanation))
@@ -289,9 +289,14 @@ class TemporalRegistry:
 # The functions below call methods of authors' detectors, which may raise. `observe` alone reports that.
 
 
+def _explanation(detector: PatternDetector, now: float) -> str:
+    progress = detector.progress(now)
+    return f"{detector.text}: {progress}" if progress else detector.text
+
+
 def _deadline(detector: PatternDetector, now: float) -> float | None:
     try:
-        wait = detector.deadline(now)
+        wait = call_to_decide(detector.deadline, now)
         return None if wait is None or not isfinite(wait) else float(wait)
     except (Exception, SystemExit):
         return None
@@ -299,20 +304,20 @@ def _deadline(detector: PatternDetector, now: float) -> float | None:
 
 def _changes_with_time(detector: PatternDetector, now: float) -> bool:
     try:
-        return detector.changes_with_time(now)
+        return call_to_decide(detector.changes_with_time, now)
     except (Exception, SystemExit):
         return False
 
 
 def _in_progress(detector: PatternDetector, state: State, now: float) -> bool:
     try:
-        return bool(detector.in_progress(state, now))
+        return bool(call_to_decide(detector.in_progress, state, now))
     except (Exception, SystemExit):
         return False
 
 
 def _safe_text(detector: PatternDetector, text: Callable[[PatternDetector], str]) -> str:
     try:
-        return text(detector)
+        return call_to_decide(text, detector)
     except (Exception, SystemExit) as error:
         return f"failed: {type(error).__name__}: {error}"

@@ -82,7 +82,7 @@ def to_json(key: str, value: Any, depth: int = 0) -> Any:
         if isinstance(value, dict):
             if all(isinstance(name, str) for name in value):
                 return {str.__str__(n): to_json(f"{key}.{n}", item, depth + 1) for n, item in value.items()}
-            raise StateError(f"{key} has a name that is not a text: {list(value)!r:.80}", field=key, value=value)
+            raise StateError(f"{key} has a name that is not a text: {_shown(list(value))}", field=key, value=value)
         if isinstance(value, list | tuple):
             return [to_json(f"{key}[{index}]", item, depth + 1) for index, item in enumerate(value)]
         if isinstance(value, str):  # a member of an enumeration: str(value) would be its name
@@ -91,13 +91,24 @@ def to_json(key: str, value: Any, depth: int = 0) -> Any:
             if isinstance(value, plain):
                 return to_json(key, plain(value), depth)
         dump = getattr(value, "model_dump", None)
-        if dump is not None:
-            return to_json(key, dump(mode="json"), depth + 1)
+        if dump is not None and not isinstance(value, type):
+            try:
+                dumped = dump(mode="json")
+            except Exception as error:  # An author's serializer may raise anything.
+                raise StateError(f"{key} cannot be written as JSON: {error}", field=key) from error
+            return to_json(key, dumped, depth + 1)
     else:
         raise StateError(f"{key:.80} is nested deeper than {MAX_DEPTH} levels", field=key)
     raise StateError(
-        f"{key} cannot be a {kind.__name__}: {value!r:.80}",
+        f"{key} cannot be a {kind.__name__}: {_shown(value)}",
         remedy="State holds JSON: texts, numbers, true and false, null, lists and objects",
         field=key,
         value=value,
     )
+
+
+def _shown(value: Any) -> str:
+    try:
+        return f"{value!r:.80}"
+    except Exception:  # An author's repr may raise anything.
+        return "it has no repr"

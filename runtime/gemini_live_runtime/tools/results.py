@@ -11,6 +11,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
+from gemini_live_runtime.state.values import MAX_INT
+
 Status = Literal["ok", "error", "timeout", "cancelled", "refused"]
 
 # pydantic would turn NaN into null by itself, unseen.
@@ -96,6 +98,8 @@ def as_object(value: Any, nulls: list[str] | None = None) -> dict[str, Any]:
 
 
 def _finite(value: Any, place: str, nulls: list[str]) -> Any:
+    if type(value) is int and not -MAX_INT <= value <= MAX_INT:
+        raise ValueError(f"{place} is a number of more than 308 digits")
     if isinstance(value, float) and not math.isfinite(value):
         nulls.append(place)
         return None

@@ -66,6 +66,28 @@ def test_a_key_that_cannot_be_one_is_refused(name: Any) -> None:
         State().set(name, 1)
 
 
+class NoRepr:
+    """Value whose `repr` fails."""
+
+    def __repr__(self) -> str:
+        raise ValueError("no repr")
+
+
+class NoDump:
+    """Value whose serializer fails."""
+
+    def model_dump(self, mode: str) -> Any:
+        raise ZeroDivisionError("no dump")
+
+
+@pytest.mark.parametrize("value", [NoRepr(), [NoRepr()], {NoRepr(): 1}, NoDump(), BaseModel])
+def test_a_value_that_fails_while_it_is_looked_at_is_refused_like_any_other(value: Any) -> None:
+    state = State()
+    with pytest.raises(StateError, match="app:x"):
+        state.set("app:x", value)
+    assert "app:x" not in state
+
+
 @pytest.mark.parametrize("value", [object(), {1: "x"}, [{"x": {1}}], float("nan"), float("inf"), b"x", [float("nan")]])
 def test_a_value_that_json_cannot_hold_is_refused_with_the_key(value: Any) -> None:
     state = State()

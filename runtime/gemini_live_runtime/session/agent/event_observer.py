@@ -23,6 +23,7 @@ from gemini_live_runtime.session.rules.reactor import (
     UserSpeechStarted,
 )
 from gemini_live_runtime.state.temporal import TemporalEvent
+from gemini_live_runtime.state.values import copy_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,7 +115,10 @@ class EventObserver:
     def on_state_changes(self, mutations: Sequence[Mutation]) -> None:
         """Let the agent's own rules answer changes of state."""
         if self._agent.plan.definition.rules:
-            self._agent.react(StateChanged(tuple(mutations)))
+            copies = (
+                mutation._replace(old=copy_value(mutation.old), new=copy_value(mutation.new)) for mutation in mutations
+            )
+            self._agent.react(StateChanged(tuple(copies)))
 
     def _show_patterns(self, event: ev.Event) -> None:
         if not self._settle.has_patterns:

@@ -16,7 +16,7 @@ from gemini_live_runtime.session.agent.settle_engine import SettleEngine
 from gemini_live_runtime.session.ports.event_bus import EventBus
 from gemini_live_runtime.state.mutations import Mutation
 from gemini_live_runtime.state.store import State
-from gemini_live_runtime.state.values import MISSING
+from gemini_live_runtime.state.values import MISSING, copy_value
 
 MOVERS = frozenset(("agent", "program", "operator", "watcher", "callback"))
 """Origins after whose writes transitions are evaluated at once."""
@@ -77,8 +77,9 @@ def _changed(mutation: Mutation) -> ev.StateChanged:
     added, removed = mutation.old is MISSING, mutation.new is MISSING
     return ev.StateChanged(
         key=mutation.key,
-        old=None if added else mutation.old,
-        new=None if removed else mutation.new,
+        # Copies: whoever reads the event must not change the state.
+        old=None if added else copy_value(mutation.old),
+        new=None if removed else copy_value(mutation.new),
         mutation=mutation.sequence,
         origin=mutation.origin.kind,
         by=mutation.origin.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import commands as cmd
@@ -244,7 +245,7 @@ class LiveHandle:
         With the values that each guard read.
         """
         phases = self._orchestrator.phases
-        return {} if phases is None else phases.explain()
+        return {} if phases is None else deepcopy(phases.explain())
 
     @on_loop
     def why_blocked(self, phase: str) -> list[str]:

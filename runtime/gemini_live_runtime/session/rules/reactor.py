@@ -24,6 +24,7 @@ from gemini_live_runtime.session.rules.effects import (
     SignalUserActivityEnd,
     SignalUserActivityStart,
 )
+from gemini_live_runtime.state.mutations import call_to_decide
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.mutations import Mutation
@@ -237,12 +238,17 @@ class LiveReactor:
         wanted: list[Reaction] = []
         for rule in self._rules:
             try:
-                wanted += [_reaction(rule, item) for item in rule.react(event, self.voice, state) or ()]
+                wanted += call_to_decide(_reactions, rule, event, self.voice, state)
             except (Exception, SystemExit) as error:
                 text = f"{type(error).__name__}: {error}"
                 trace = "".join(traceback.format_exception(error))
                 self._report(RuleFault(rule.name, text, trace, rule.defined_at))
         return wanted
+
+
+def _reactions(rule: ReactorRule, event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> list[Reaction]:
+    # A generator runs as it is read.
+    return [_reaction(rule, item) for item in rule.react(event, voice, state) or ()]
 
 
 def _reaction(rule: ReactorRule, item: Reaction | LiveEffect) -> Reaction:
