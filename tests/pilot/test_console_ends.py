@@ -191,3 +191,20 @@ async def test_a_console_that_was_let_go_comes_back_and_says_so_in_passing() -> 
         again.exchange("One more", "of course")
         await driver.settle()
         assert "of course" in driver.screen()
+
+
+async def test_a_text_that_was_lost_is_not_taken_for_an_equal_one_said_before() -> None:
+    async with console() as driver:
+        await driver.press("/say yes")
+        driver.link.answering = False
+        await driver.press("/say yes", "/say and this")
+        view = driver.app.store.view.snapshot()
+        apply(view, ev.Event(view.seq + 1, 4.0, 1, 1, ev.TextSent(text="and this", command_id="elsewhere")))
+        driver.link.successor = again = ScriptedLink()
+        again.hello(view)
+        driver.link.die("The console fell 20,001 messages behind and was detached")
+        await driver.settle()
+        assert "sending 1" in driver.screen()
+        again.bye()
+        await driver.settle()
+        assert driver.app.console_screen.conversation._prompt.text == "/say yes"

@@ -464,6 +464,29 @@ def test_a_recording_that_ends_too_early_is_refused(tmp_path):
         run_virtual(load_earlier(late, write(tmp_path / "events.jsonl", events[:4])))
 
 
+def test_events_that_the_disk_was_too_slow_for_just_before_a_console_came_do_not_keep_it_from_the_past(tmp_path):
+    events = stamped(started("text"), *[said(f"{n} ") for n in range(10)])
+    late = live(events[6:], fold(events[:6]))
+    path = write(tmp_path / "events.jsonl", [*events[:4], *events[7:]])
+    asyncio.run(load_earlier(late, path))
+    assert (late.first_seq, late.count) == (1, 9)
+    assert late.view_at(3) == fold(events[:3])
+    assert late.view_at(5) == fold(events[:4])
+    assert late.view_at(6) == fold(events[:6])
+    assert [event.seq for event in late.events(1, 11)] == [1, 2, 3, 4, *range(7, 12)]
+    late.close()
+
+
+def test_events_of_lines_that_are_readable_only_one_by_one_can_be_reached(tmp_path):
+    events = stamped(started("text"), *[said(f"{n} ") for n in range(12)])
+    path = write(tmp_path / "events.jsonl", events)
+    path.write_bytes(b"".join(b"\xef\xbb\xbf" + line for line in path.read_bytes().splitlines(keepends=True)))
+    found = opened(path)
+    assert list(found.events(1, len(events))) == events
+    assert found.view_at(8) == fold(events[:8])
+    found.close()
+
+
 def test_a_history_that_is_closed_says_so(tmp_path):
     found = opened(write(tmp_path / "events.jsonl", stamped(*[said(f"{n} ") for n in range(30)])))
     found.close()

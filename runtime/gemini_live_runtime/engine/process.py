@@ -130,7 +130,7 @@ def _freeze() -> None:
 
 @contextlib.contextmanager
 def _signals(host: Host) -> Iterator[None]:
-    """Hang up on the first SIGTERM or SIGINT, end the session at once on the second."""
+    """Hang up on the first signal that asks to end, end at once on the second."""
     loop = asyncio.get_running_loop()
     count = 0
 
@@ -146,7 +146,10 @@ def _signals(host: Host) -> Iterator[None]:
             loop.call_soon_threadsafe(host.stop_at_once, f"{name} came twice")
             _exit_soon(1)
 
-    before = [(number, signal.signal(number, asked)) for number in (signal.SIGTERM, signal.SIGINT)]
+    # An engine has no terminal, so a SIGHUP is somebody's wish to end it. Windows has none.
+    names = ("SIGTERM", "SIGINT", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = [(number, signal.signal(number, asked)) for number in numbers]
     try:
         yield
     finally:

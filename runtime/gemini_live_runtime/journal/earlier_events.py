@@ -19,7 +19,8 @@ async def load_earlier(history: LiveHistory, path: Path, progress: Callable[[flo
     """Read the events before `history` from the recording at `path`.
 
     Reads in slices, between other tasks. `progress` gets the share that has been read, 0 to 1, after each slice.
-    Afterwards `first_seq` is that of the recording. Raises `JournalError` when the recording is another session's, or
+    Afterwards `first_seq` is that of the recording; events before the first live one that a slow disk made it leave out
+    are missing. Raises `JournalError` when the recording is another session's, or
     ends before the first live event.
     """
     if history.earlier is not None or history.first_seq <= 1:
@@ -29,7 +30,7 @@ async def load_earlier(history: LiveHistory, path: Path, progress: Callable[[flo
         await earlier.load_all(progress)
         # The engine sends an event to consoles before its writer thread has written it: the file may lag behind.
         waited = 0.0
-        while earlier.last_seq < history.first_seq - 1 and waited < WRITER_BEHIND_S:
+        while not earlier.is_whole and earlier.last_seq < history.first_seq - 1 and waited < WRITER_BEHIND_S:
             await asyncio.sleep(_LOOK_EVERY_S)
             waited += _LOOK_EVERY_S
             earlier.load()

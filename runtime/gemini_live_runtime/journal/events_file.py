@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from gemini_live_runtime import events as ev
@@ -61,6 +62,16 @@ class EventsFile:
         if self.dirty:
             self.dirty = False
             self._disk.sync(self._fd)
+
+    @property
+    def is_in_place(self) -> bool:
+        """True unless the file was removed or moved away since it was made."""
+        try:
+            return os.path.samestat(os.stat(self.path), os.fstat(self._fd))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError:
+            return True  # nobody can tell now
 
     def close(self) -> None:
         """Close the file, which unlocks it."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.events import Event
 from gemini_live_runtime.journal.history import History
 from gemini_live_runtime.journal.view import Dirty, SessionView
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.recorded_history import RecordedHistory
 
 
 class LiveHistory(History):
@@ -33,12 +38,13 @@ class LiveHistory(History):
         self._open_lines.append(line)
         return self._add(event, len(line))
 
-    def join(self, earlier: History) -> None:
+    def join(self, earlier: RecordedHistory) -> None:
         """Put a loaded recording in front; `close` closes it too.
 
-        Raises `JournalError` when it does not fit.
+        Its last events may be missing if it `is_whole`. Raises `JournalError` when it does not fit.
         """
-        if earlier.live.session_id != self._session_id or earlier.last_seq != self.first_seq - 1:
+        is_near = earlier.last_seq == self.first_seq - 1 or earlier.is_whole
+        if earlier.live.session_id != self._session_id or not is_near:
             raise JournalError(
                 f"The recording ends with event {earlier.last_seq} of session {earlier.live.session_id or 'unknown'}, "
                 f"needed is event {self.first_seq - 1} of session {self._session_id or 'unknown'}",

@@ -39,6 +39,8 @@ class RecordedHistory(History):
         self._file = open_regular(self.journal.path)
         self._entries = EventLines(self._file, self.journal.report, has_header=bool(self.journal.header))
         self._ended = False
+        self.is_whole = False
+        """True once an event after `until` was seen: what was not read before it is not in the recording."""
 
     @property
     def folder(self) -> Path:
@@ -77,7 +79,7 @@ class RecordedHistory(History):
 
         Raises `JournalError` when the disk fails.
         """
-        if self.live.seq == self._until:
+        if self.is_whole or self.live.seq == self._until:
             return False
         deadline = time.perf_counter() + budget_s
         self._ended = False  # a session that is still being recorded may have more by now
@@ -85,6 +87,7 @@ class RecordedHistory(History):
             for number, (event, offset, end) in enumerate(self._entries, 1):
                 if event is not None:
                     if self._until is not None and event.seq > self._until:
+                        self.is_whole = True
                         break
                     self._append(event, offset, end)
                 if self.live.seq == self._until:
@@ -134,7 +137,9 @@ class RecordedHistory(History):
         try:
             return decode_lines(lines)
         except (ValueError, RecursionError):
-            return []  # the file was changed; `_events` reports the missing events
+            # Lines may be readable one by one, e.g. with a byte order mark each. If the file was changed events are
+            # missing then, which `_events` reports.
+            return events_between(self._file, offset, end, page.first - 1)
 
     def _limit_memory(self) -> None:
         """Drop every second keyframe until the rest fits the memory.

@@ -321,6 +321,13 @@ class JournalWriter:
                     f"The disk does not confirm the session file: {error.strerror or error}",
                     "A power cut could lose the last events",
                 )
+            if not self._events.is_in_place:
+                self._notice(
+                    "error",
+                    "journal-removed",
+                    f"The session file was removed from {self.folder}: this session is no longer recorded",
+                    "Leave the folders of running sessions where they are",
+                )
         for track in list(self._tracks.values()):
             try:
                 track.checkpoint()

@@ -212,6 +212,17 @@ async def test_stopping_an_engine_that_is_not_there_says_so(place):
         await stop_engine("../s9", root=place.root)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGHUP")
+async def test_a_hang_up_signal_ends_the_session_in_an_orderly_way(place):
+    engine = place.start()
+    async with linked(place, engine) as link:
+        await until(link, is_listening)
+        engine.process.send_signal(signal.SIGHUP)
+        bye = (await until(link, is_bye))[-1]
+    assert "asked to stop by SIGHUP" in bye.reason
+    assert await exit_code(engine) == 0
+
+
 async def test_a_signal_hangs_up_and_a_second_one_ends_at_once(place):
     engine = place.start(agent="clings")
     async with linked(place, engine) as link:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import threading
 from pathlib import Path
@@ -205,6 +206,29 @@ def test_a_disk_too_slow_for_sound_stops_sound_and_not_the_session(tmp_path, mon
     journal.close()
     assert [report.code for report in reports] == ["audio-recording-stopped"]
     assert list(read_journal(tmp_path / "s1")) == [event(1)]
+
+
+@pytest.mark.parametrize("how", ["folder", "file", "moved", "replaced"])
+def test_a_session_file_that_is_removed_while_it_is_written_is_told_once(tmp_path, monkeypatch, how):
+    monkeypatch.setattr(writer_module, "SYNC_S", 0.0)
+    reports: list[ev.Payload] = []
+    journal = writer(tmp_path / "sessions", reports, audio=False)
+    journal.append(event(1).to_line())
+    journal.flush()
+    assert reports == []
+    if how == "folder":
+        shutil.rmtree(journal.folder)
+    elif how == "moved":
+        journal.folder.rename(tmp_path / "elsewhere")
+    else:
+        (journal.folder / "events.jsonl").unlink()
+    if how == "replaced":
+        (journal.folder / "events.jsonl").write_text("another file")
+    for seq in (2, 3):
+        journal.append(event(seq).to_line())
+        journal.flush()
+    journal.close()
+    assert [report.code for report in reports] == ["journal-removed"]
 
 
 def test_the_header_names_format_version_and_session(tmp_path):

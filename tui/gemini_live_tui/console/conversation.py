@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.context import CommandScreen
@@ -18,6 +20,18 @@ if TYPE_CHECKING:
     from gemini_live_tui.console.prompt import PromptPane
     from gemini_live_tui.context import ConsoleContext, Level
     from gemini_live_tui.panes.transcript import Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """Text on its way to the engine, as it was `said` and as it was `written`.
+
+    Its block in the transcript, once it has one, has the number `first_block` or a later one.
+    """
+
+    said: str
+    written: str
+    first_block: int
 
 
 class Conversation:
@@ -46,8 +60,8 @@ class Conversation:
         self._transcript = transcript
         self._max_text = 0
         """Characters that can be sent at once; 0 before `listen`."""
-        self._unconfirmed: dict[str, str] = {}
-        """Texts as they were typed, by the id of the command that sends them."""
+        self._unconfirmed: dict[str, Unconfirmed] = {}
+        """Texts by the id of the command that sends them, oldest first."""
         self._shown_mode = "voice"
         self._wanted_mode = ""
         self._mode_command = ""
@@ -64,7 +78,8 @@ class Conversation:
         self._max_text = MAX_TEXT
 
         def on_text_sent(event: Event) -> None:
-            if isinstance(event.payload, TextSent) and self._unconfirmed.pop(event.payload.command_id, ""):
+            if isinstance(event.payload, TextSent):
+                self._unconfirmed.pop(event.payload.command_id, None)
                 self._store.dirty |= Dirty.CONTROLS
 
         def on_refused(event: Event) -> None:
@@ -164,7 +179,7 @@ class Conversation:
         if not ident:
             self._prompt.give_back(written)
             return
-        self._unconfirmed[ident] = written
+        self._await_confirmation(ident, text, written)
         self.leave_prompt()
         self._transcript.scroll_by("end")
         self.show_prompt()
@@ -178,7 +193,23 @@ class Conversation:
         if not text:
             self._notices.say("You have not said anything yet.", passing=True)
         elif ident := self._sender.order(SendText(text=text)):
-            self._unconfirmed[ident] = text
+            self._await_confirmation(ident, text, text)
+
+    def _await_confirmation(self, ident: str, said: str, written: str) -> None:
+        self._unconfirmed[ident] = Unconfirmed(sanitise(said), written, self._store.view.next_block)
+
+    def _confirm_by_view(self) -> None:
+        """Take texts that another view has for confirmed, each block for one of them.
+
+        Their events may have been missed.
+        """
+        typed = [block for block in self._store.view.blocks if block.typed]
+        for ident, text in list(self._unconfirmed.items()):
+            for block in typed:
+                if block.id >= text.first_block and block.text == text.said:
+                    typed.remove(block)
+                    del self._unconfirmed[ident]
+                    break
 
     def show_prompt(self) -> None:
         """Update the placeholder, the unconfirmed messages and the length of a long text."""
@@ -197,15 +228,16 @@ class Conversation:
         front = self._screen.app.screen
         if front is not self._screen and isinstance(front, CommandScreen) and front.refused(command_id, reason):
             return
-        text = self._unconfirmed.pop(command_id, None)
+        unconfirmed = self._unconfirmed.pop(command_id, None)
         self._store.dirty |= Dirty.CONTROLS
         if command_id and command_id == self._mode_command:
             # The focus moved before the engine's answer: move it back.
             self._wanted_mode = self._mode_command = ""
             self._focus_for(self._store.view.mode)
-        if text is None:
+        if unconfirmed is None:
             self._notices.say(reason, "warning", passing=True)
             return
+        text = unconfirmed.written
         sentence = reason if reason.startswith("Not sent") else f"Not sent: {reason}"
         if not self._prompt.give_back(text):
             sentence = f"{sentence.rstrip('.')}. The text is in the prompt's history (up)."
@@ -221,10 +253,8 @@ class Conversation:
             self._missed_reported = store.missed
             self._notices.say(f"{store.missed} events did not arrive, what is shown may be incomplete.", "warning")
         if store.epoch != self._epoch:
-            # Another view: the events that confirmed a text may have been missed.
             self._epoch = store.epoch
-            typed = {block.text for block in store.view.blocks if block.typed}
-            self._unconfirmed = {ident: text for ident, text in self._unconfirmed.items() if text not in typed}
+            self._confirm_by_view()
         if store.reattached != self._reattached_reported:
             self._reattached_reported = store.reattached
             self._notices.keep(store.reattached, "info")
@@ -248,6 +278,6 @@ class Conversation:
         self._notices.say(f"{message}{self._give_back_unconfirmed()}", level)
 
     def _give_back_unconfirmed(self) -> str:
-        waiting = [text for text in self._unconfirmed.values() if not self._prompt.give_back(text)]
+        waiting = [text for text in self._unconfirmed.values() if not self._prompt.give_back(text.written)]
         self._unconfirmed.clear()
         return f" {len(waiting)} unsent message(s) are in the prompt's history (up)." if waiting else ""
