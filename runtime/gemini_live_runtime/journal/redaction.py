@@ -4,9 +4,9 @@ Events are redacted, so that every format made of them lacks the same values. It
 first learns what is private: values of the scope `user:`, and values under names such as `phone`, `card` or `address`
 in state, in arguments and in results of tools. The second replaces them there, and wherever the same words occur in a
 text: transcripts, notices, logs, instructions. E-mail addresses, telephone numbers, account numbers, long numbers and
-numbers spoken digit by digit are replaced in every text, known or not. Wire messages are left out whole, since a word
-may be spread over several of them. A transcript comes in deltas: they are joined before the search and the spans cut
-apart again, so that a value may span deltas.
+what is spoken digit by digit or spelled letter by letter are replaced in every text, known or not. Wire messages are
+left out whole, since a word may be spread over several of them. A transcript comes in deltas: they are joined before
+the search and the spans cut apart again, so that a value may span deltas.
 
 It errs on the side of replacing too much, and it is no proof: a name that was never stored stays in the transcript.
 """
@@ -82,6 +82,8 @@ _SHAPES = re.compile(
     r"|\b[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{3,4}){3,8}\b"
     # digit by digit
     rf"|(?i:\b{_SPOKEN}(?:[\s,.-]{{1,4}}{_SPOKEN}){{3,}}\b)"
+    # spelled letter by letter, as keys and names are
+    r"|\b[0-9A-Za-z](?:[\s,._-]{1,3}[0-9A-Za-z]){5,}\b"
 )
 _NUMBER = re.compile(r"\+?\(?\d(?:[\s\-–—()/.·]{0,3}\d)+")
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff]")

@@ -55,16 +55,12 @@ class _Stream:
 
         A beginning that can hardly be anything else counts as the secret: the rest may come piece by piece.
         """
-        self._decide(self._spans_now(redactor), redactor.open_at(self.text))
+        self._decide(_spans_now(self.text, redactor), redactor.open_at(self.text))
 
     def newest(self, redactor: Redactor) -> str:
         """Return the newest open piece as `close` would redact it."""
         start = self.pieces[-1][0]
-        return redacted_part(self.text[start:], start, self._new_spans(self._spans_now(redactor)))
-
-    def _spans_now(self, redactor: Redactor) -> Spans:
-        spans, cut_at = redactor.spans(self.text), redactor.cut_at(self.text)
-        return spans if cut_at is None else joined_spans([*spans, (cut_at, len(self.text))])
+        return redacted_part(self.text[start:], start, self._new_spans(_spans_now(self.text, redactor)))
 
     def _new_spans(self, spans: Spans) -> Spans:
         if self.hidden:
@@ -89,6 +85,12 @@ class _Stream:
         self.number = number
         if redactor.open_known_at(self.text) is None:
             self.text, self.decided, self.hidden = "", 0, False
+
+
+def _spans_now(text: str, redactor: Redactor) -> Spans:
+    """Return the secrets in a text that does not go on, also one of which it has only the beginning."""
+    spans, cut_at = redactor.spans(text), redactor.cut_at(text)
+    return spans if cut_at is None else joined_spans([*spans, (cut_at, len(text))])
 
 
 class HeldEvent:
@@ -214,7 +216,7 @@ def _member(value: Any, name: str, snake: str) -> dict[str, Any]:
 def cut_without_secrets(cut: ev.TurnInterrupted, redactor: Redactor) -> ev.TurnInterrupted:
     """Return `cut` with its two texts redacted as the one text that they were."""
     heard, whole = len(cut.heard_text), cut.heard_text + cut.unheard_text
-    spans = redactor.spans(whole) if redactor.may_hold_secret(whole) else []
+    spans = _spans_now(whole, redactor) if redactor.may_hold_secret(whole) else []
     if not spans:
         return cut
     return replace(

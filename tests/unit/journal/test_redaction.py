@@ -57,6 +57,9 @@ def said(*texts: str, also: Iterable[ev.Payload] = ()) -> str:
         "1988-03-09",
         "four one one double five",
         "4 4 7 1 8",
+        "A I z a S y D 3",
+        "q-7-b-r-u-i-z",
+        "R, U, I, Z, E, L",
         "٤٤٧١٨٨٢٠",
         "44\u200b71\u202e88",
     ],
@@ -74,6 +77,7 @@ def test_addresses_and_long_numbers_go_from_every_text(secret: str) -> None:
         "At 9:30 on the 4th, table 12, for 2 or 3 people.",
         "One or two of them are at the door.",
         "It takes 141 ms.",
+        "Plan A or B, the U.S. and I, a 3 a.m. call.",
     ],
 )
 def test_ordinary_numbers_and_words_stay(text: str) -> None:

@@ -221,6 +221,19 @@ def test_an_interruption_within_a_secret_shows_neither_half() -> None:
     with_session(body)
 
 
+def test_an_answer_that_is_interrupted_within_a_secret_shows_nothing_of_it() -> None:
+    async def body(session: Session) -> None:
+        session.says(f"It is {KNOWN[:9]}")
+        cut = {"by": "server", "cut_below": 2, "heard_samples": 1, "unheard_samples": 1}
+        session.hub.emit(ev.TurnInterrupted(**cut, heard_text=f"It is {KNOWN[:9]}", unheard_text=""), turn=1, gen=1)
+        session.hub.emit(ev.SessionEnded(reason="x"), turn=1, gen=1)
+        assert await session.text() == "It is [redacted]"
+        (payload,) = [event.payload for event in await session.shown() if event.type == "turn.interrupted"]
+        assert payload.heard_text == "It is [redacted]"
+
+    with_session(body)
+
+
 def test_an_export_redacts_over_whole_turns_what_was_recorded_in_pieces(tmp_path: Path) -> None:
     recorder = Recorder()
     recorder.start()
