@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import importlib
 import importlib.util
+import stat
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from gemini_live_runtime.agents.catalogue import CATALOGUE
@@ -90,32 +92,42 @@ def _agent_of(module: ModuleType, place: str, attribute: str) -> SessionPlan:
     return value.plan()
 
 
+class _SourceLoader(SourceFileLoader):
+    """Loader that neither reads nor writes compiled files.
+
+    Beside a file in a shared folder they may be another user's.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the code of the source."""
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _from_file(path: Path) -> ModuleType:
     name = f"gemini_live_agent_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=_SourceLoader(name, str(path)))
     if spec is None or spec.loader is None:
         raise AgentError(f"{path} cannot be imported", field="agent", value=str(path))
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
+    _import_from(path.resolve().parent, first=True)
     # Last: a file in the working folder must not stand in for an installed module.
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
+    _import_from(Path.cwd(), first=False)
     try:
         spec.loader.exec_module(module)
     except GeminiLiveError as error:
         _say_where(error)
         raise
     except (Exception, SystemExit) as error:
-        raise AgentError(_failure(str(path), error), remedy="Mend it and try again") from error
+        remedy = "Mend it and try again"
+        if isinstance(error, ModuleNotFoundError) and _is_shared(path.resolve().parent):
+            remedy = _SHARED
+        raise AgentError(_failure(str(path), error), remedy=remedy) from error
     return module
 
 
 def _from_module(name: str) -> ModuleType:
-    if "" not in sys.path and str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
+    _import_from(Path.cwd(), first=True)
     try:
         return importlib.import_module(name)
     except GeminiLiveError as error:
@@ -124,11 +136,36 @@ def _from_module(name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise AgentError(
-                f"There is no module {name}", remedy="Check the name, or give FILE.py:ATTR", field="agent", value=name
+                f"There is no module {name}",
+                remedy=_SHARED if _is_shared(Path.cwd()) else "Check the name, or give FILE.py:ATTR",
+                field="agent",
+                value=name,
             ) from None
         raise AgentError(_failure(name, error), remedy="Install what it needs") from error
     except (Exception, SystemExit) as error:
         raise AgentError(_failure(name, error), remedy="Mend it and try again") from error
+
+
+def _import_from(folder: Path, *, first: bool) -> None:
+    """Add a folder to the places of modules, unless it is shared.
+
+    In a shared folder any user can put a file that stands in for a module, which would then run as this user.
+    """
+    known = folder == Path.cwd() and "" in sys.path
+    if not known and str(folder) not in sys.path and not _is_shared(folder):
+        sys.path.insert(0 if first else len(sys.path), str(folder))
+
+
+def _is_shared(folder: Path) -> bool:
+    """Return True for a folder such as /tmp.
+
+    Every user may add files there, but not replace those of others.
+    """
+    mode = folder.stat().st_mode
+    return bool(mode & stat.S_ISVTX and mode & stat.S_IWOTH)
+
+
+_SHARED = "Modules are not imported from a folder where every user may put files: move the agent to one of your own"
 
 
 def _failure(place: str, error: BaseException) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import py_compile
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,3 +98,31 @@ def test_an_agent_with_something_that_is_no_tool_is_refused(tmp_path: Path) -> N
     path.write_text("from gemini_live_runtime import Agent\nagent = Agent(name='a', instruction='x', tools=[3])")
     with pytest.raises(AgentError, match="not a tool"):
         load_agent(f"{path}:agent")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the sticky bit is POSIX")
+def test_no_module_is_imported_from_a_folder_where_every_user_may_put_files(
+    agent_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = agent_file.parent
+    (folder / "planted_helper.py").write_text("raise SystemExit('taken in')")
+    (folder / "needs_helper.py").write_text("import planted_helper")
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+    monkeypatch.chdir(folder)
+    folder.chmod(0o1777)
+    assert load_agent(f"{agent_file}:agent").name == "adder"
+    for reference in (f"{folder}/needs_helper.py:agent", "planted_helper:agent"):
+        with pytest.raises(AgentError, match=r"No module named|There is no module") as refused:
+            load_agent(reference)
+        assert "move the agent to one of your own" in refused.value.remedy
+    folder.chmod(0o700)
+    with pytest.raises(AgentError, match="taken in"):
+        load_agent(f"{folder}/needs_helper.py:agent")
+
+
+def test_an_agents_file_is_read_and_not_what_was_compiled_of_another(agent_file: Path) -> None:
+    planted = agent_file.parent / "planted.py"
+    planted.write_text("raise SystemExit('taken in')")
+    cache = importlib.util.cache_from_source(str(agent_file))
+    py_compile.compile(str(planted), cfile=cache, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    assert load_agent(f"{agent_file}:agent").name == "adder"
