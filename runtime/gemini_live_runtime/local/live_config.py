@@ -78,10 +78,9 @@ class LiveConfig:
     coverage: TurnCoverage = TurnCoverage.ONLY_ACTIVITY
     initial_history: bool = False
     calls_end_turns: bool = False
-    """True when a turn is complete with its calls, and their results are told in another.
+    """True when a turn is complete with its calls and another one tells their results.
 
-    So do the models before 3.x; google-adk runs their calls at `turnComplete`.
-    """
+    Models before 3.x are so, and google-adk runs their calls at `turnComplete`."""
     proactive: bool = False
     """True when the model may stay silent; here, when it did not understand."""
     vad_signal: bool = False

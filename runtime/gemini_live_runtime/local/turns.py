@@ -158,7 +158,7 @@ class Turns:
             await self._sender.send(interrupted)
 
     async def _keep_unread(self, turn: _Turn) -> None:
-        """Let the dialogue remember what `turn` did not come to read before it was stopped."""
+        """Let the dialogue remember what it had not read when `turn` was stopped."""
         dialogue, request = self._conversation.dialogue, turn.request
         if turn.recognition is not None and not turn.is_read:
             done, _ = await asyncio.wait({turn.recognition}, timeout=RECOGNITION_GRACE_S)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +16,8 @@ import pytest
 ROOT = Path(__file__).parents[3]
 UTTERANCE = ROOT / "tests/data/speech/do_you_remember_what_i_said.wav"
 """Said by flite's voice slt, 16 kHz."""
-TIMEOUT_S = 180
+TIMEOUT_S = 90
+"""Seconds that all conversations together may take."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,10 @@ class Client:
 
     folder: str
     script: str
+
+    @property
+    def is_installed(self) -> bool:
+        return (ROOT / self.folder / ".ready").exists()
 
     @property
     def command(self) -> list[str]:
@@ -38,22 +45,44 @@ CLIENTS = {
 }
 
 
+@pytest.fixture(scope="module")
+def conversations(live_server: str, clean_environment: dict[str, str]) -> Iterator[dict[str, subprocess.Popen[str]]]:
+    """Yield the processes of the installed clients, which talk at the same time."""
+    processes = {
+        name: subprocess.Popen(
+            [*client.command, live_server, str(UTTERANCE)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=clean_environment,
+            cwd=ROOT / client.folder,
+        )
+        for name, client in CLIENTS.items()
+        if client.is_installed
+    }
+    yield processes
+    for process in processes.values():
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def deadline() -> float:
+    """Return the time by which the conversations have to be over."""
+    return time.monotonic() + TIMEOUT_S
+
+
 @pytest.fixture(scope="module", params=CLIENTS)
-def report(request: pytest.FixtureRequest, live_server: str, clean_environment: dict[str, str]) -> dict[str, Any]:
+def report(
+    request: pytest.FixtureRequest, conversations: dict[str, subprocess.Popen[str]], deadline: float
+) -> dict[str, Any]:
     """Return the results of a client's conversation."""
-    client = CLIENTS[request.param]
-    if not (ROOT / client.folder / ".ready").exists():
+    if request.param not in conversations:
         pytest.skip("The client is not installed: make test-clients installs it")
-    finished = subprocess.run(
-        [*client.command, live_server, str(UTTERANCE)],
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        env=clean_environment,
-        cwd=ROOT / client.folder,
-    )
-    assert finished.returncode == 0, finished.stderr
-    seen: dict[str, Any] = json.loads(finished.stdout.splitlines()[-1])
+    process = conversations[request.param]
+    out, err = process.communicate(timeout=max(1.0, deadline - time.monotonic()))
+    assert process.returncode == 0, err
+    seen: dict[str, Any] = json.loads(out.splitlines()[-1])
     return seen
 
 
