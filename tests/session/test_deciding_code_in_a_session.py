@@ -11,8 +11,10 @@ from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
     ComputedVar,
+    EmitEvent,
     InstructionModifier,
     Live,
+    LiveHandle,
     PatternDetector,
     Phase,
     RateDetector,
@@ -29,7 +31,8 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import StateError
-from gemini_live_runtime.session.rules.dispatch import MAX_PER_TURN
+from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S
+from gemini_live_runtime.session.rules.dispatch import MAX_EVENTS_PER_TURN, MAX_PER_TURN
 
 
 def count(state: State) -> Any:
@@ -207,3 +210,56 @@ async def test_a_rule_that_answers_everything_is_stopped_for_the_rest_of_the_tur
         assert 0 < len(t.sent("model context")) <= 2 * MAX_PER_TURN
         warned = [notice for notice in t.all(ev.Notice) if notice.code == "reactor" and "talks" in notice.text]
         assert warned
+
+
+async def test_a_rule_that_answers_its_own_errors_is_stopped_for_the_rest_of_the_turn() -> None:
+    error = EmitEvent(ev.Notice(level="error", code="mine", text="Again."))
+    async with talk(agent().rule(ReactorRule("talks", lambda event, voice, state: [error]))) as t:
+        await t.turn()
+        notices = t.all(ev.Notice)
+        assert [notice for notice in notices if notice.code == "reactor" and "events in a turn" in notice.text]
+        assert len(notices) <= 3 * MAX_EVENTS_PER_TURN
+
+
+async def test_phases_whose_hooks_ask_for_each_other_are_stopped() -> None:
+    held: list[LiveHandle] = []
+
+    def asks_for(phase: str) -> Callable[[], None]:
+        return lambda: held[0].transition_to(phase) if held else None
+
+    of = agent().phase(
+        Phase("a", "A.", on_enter=asks_for("b"), transitions=Transition("b", key("app:go") == 1)),
+        Phase("b", "B.", on_enter=asks_for("a"), transitions=Transition("a", CLOSED)),
+    )
+    async with talk(of) as t:
+        held.append(t.handle)
+        await t.writes(go=1)
+        assert len(t.phases) <= MAX_PER_S + 2
+        assert "in a second" in t.failures()[0].error
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda handle: handle.prompt(),
+        lambda handle: handle.send_context("Again."),
+        lambda handle: handle.update_instruction("Again."),
+        lambda handle: handle.transition_to("two"),
+    ],
+    ids=["prompt", "context", "instruction", "phase"],
+)
+async def test_code_that_decides_cannot_act_through_the_handle(act: Any) -> None:
+    held: list[LiveHandle] = []
+    calls = []
+
+    def amendment(state: State) -> str:
+        calls.append(1)
+        if held and len(calls) < 100:
+            act(held[0])
+        return "Yes."
+
+    async with talk(agent().phase(*phases()).on("instruction_amendment", amendment)) as t:
+        held.append(t.handle)
+        await t.turn()
+        assert (t.phases, len(calls) < 10) == (["one"], True)
+        assert "cannot use the session's handle" in t.failures()[0].error

@@ -392,3 +392,23 @@ async def test_leaving_a_terminal_phase_is_an_error_of_the_caller() -> None:
         await t.turn()
         with pytest.raises(AgentError, match="terminal"):
             t.handle.transition_to("first")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda handle: handle.prompt(),
+        lambda handle: handle.send_context("Hello?"),
+        lambda handle: handle.update_instruction("Be loud."),
+        lambda handle: handle.transition_to("second"),
+    ],
+    ids=["prompt", "context", "instruction", "phase"],
+)
+async def test_a_handle_whose_session_is_over_says_so(act: Callable[[LiveHandle], None]) -> None:
+    async with talk(agent().phase(*two_phases())) as t:
+        await t.turn()
+    with pytest.raises(GeminiLiveError, match="has ended"):
+        act(t.handle)
+    with pytest.raises(GeminiLiveError, match="has ended"):
+        await t.handle.send_text("Hello?")
+    assert t.events[-1] == "session.ended"

@@ -68,6 +68,18 @@ class FieldPromotion:
     conditions: tuple[_Condition, ...] = ()
     defined_at: str = _field(default_factory=caller_place, repr=False, kw_only=True)
 
+    def __post_init__(self) -> None:
+        known = {member.name.lower(): member for member in MergePolicy}
+        merge = self.merge if isinstance(self.merge, MergePolicy) else known.get(str(self.merge).lower())
+        if merge is None:
+            raise AgentError(
+                f"The field {self.field} cannot be merged by {self.merge!r:.60}",
+                remedy=f"Use one of {', '.join(known)}",
+                field="merge",
+                value=self.merge,
+            )
+        object.__setattr__(self, "merge", merge)
+
     @property
     def key(self) -> str:
         """Key to write."""

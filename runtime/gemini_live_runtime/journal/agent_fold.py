@@ -55,7 +55,7 @@ def _described(view: SessionView, event: ev.Event, p: ev.AgentDescribed) -> Dirt
         card = WatcherCard(
             clean_name(str(item.get("name", ""))),
             sanitise_line(str(item.get("when", "")), MAX_TEXT),
-            tuple(clean_name(str(key)) for key in item.get("keys", ())),
+            tuple(clean_name(str(key)) for key in _listed(item.get("keys"))),
             bool(item.get("blocking")),
             sanitise_line(str(item.get("defined_at", "")), MAX_TEXT),
         )
@@ -69,6 +69,10 @@ def _described(view: SessionView, event: ev.Event, p: ev.AgentDescribed) -> Dirt
         place = sanitise_line(str(item.get("defined_at", "")), MAX_TEXT)
         agent.patterns[name] = replace(known_patterns.get(name, PatternCard(name)), when=when, defined_at=place)
     return Dirty.PHASE | Dirty.WATCHERS | Dirty.STATE | Dirty.TOOLS
+
+
+def _listed(value: object) -> list[object]:
+    return list(value) if isinstance(value, list | tuple) else []
 
 
 # -- state -----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ return the answers as data; the session sends them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from gemini_live_runtime.errors import AgentError
@@ -84,6 +85,9 @@ class ToolExecutionMode:
     def __post_init__(self) -> None:
         """Validate the scheduling and the formatter."""
         allowed = get_args(Scheduling)
+        named: Any = self.scheduling.value if isinstance(self.scheduling, Enum) else self.scheduling
+        if isinstance(named, str):
+            object.__setattr__(self, "scheduling", named.upper().replace("-", "_"))
         if self.scheduling not in (allowed if self.is_background else (*allowed, None)):
             raise AgentError(
                 f"Unknown scheduling {self.scheduling!r}",

@@ -166,3 +166,9 @@ def test_the_transcript_tells_which_moment_of_the_past_was_marked():
     marks = [ev.MarkSet(text="odd", of=1, t=65.4), ev.MarkSet(text="here", of=1, t=99.5), ev.MarkSet(of=1)]
     view = fold([ev.Event(number, 100.0, 1, 0, mark) for number, mark in enumerate(marks, 1)])
     assert [block.text for block in view.blocks] == ["odd (at 01:05)", "here", "marked"]
+
+
+def test_watchers_whose_keys_are_no_list_have_none():
+    described = tuple({"name": f"{keys}", "keys": keys} for keys in (5, None, "app:x", {"app:x": 1}))
+    cards = agent_view(ev.AgentDescribed(agent="a", watchers=described)).watchers
+    assert [card.keys for card in cards.values()] == [(), (), (), ()]

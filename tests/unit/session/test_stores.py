@@ -322,3 +322,9 @@ async def test_giving_up_waiting_does_not_give_up_the_save() -> None:
 
 def test_the_real_disk_can_sync_a_folder(tmp_path: Path) -> None:
     SnapshotDisk().sync_folder(tmp_path)
+
+
+@pytest.mark.parametrize("folder", ["a\0b", "\ud800", b"sessions", None, 5])
+def test_a_folder_that_no_path_can_be_is_refused_when_it_is_named(folder: Any) -> None:
+    with pytest.raises(UsageError, match="folder"):
+        FsPersistence(folder)

@@ -26,6 +26,7 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.host import SOFT_TURN
 from gemini_live_runtime.session.agent.phase_runner import require_phases
 from gemini_live_runtime.session.agent.session_keys import SIGNAL
+from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S, FireRateCounter
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalEvent
 from gemini_live_runtime.tools.dispatch import Outcome
@@ -93,6 +94,7 @@ class TurnPipeline:
         self._reevaluation_queued = False
         self._may_advance = False
         self._turn_by = "model"
+        self._moves = FireRateCounter()
         tools.on_ended = self.end_tool
         timers.on_time_passed = self.pass_time
 
@@ -311,11 +313,18 @@ class TurnPipeline:
     def request_phase(self, name: str, *, source: str, reason: str = "") -> asyncio.Future[None]:
         """Queue a move to a phase; return a future that is done on arrival.
 
-        Raises `AgentError` for an agent without that phase and in a terminal one; what is refused later becomes an
-        event.
+        Raises `AgentError` for an agent without that phase, in a terminal one, and beyond `MAX_PER_S`; what is refused
+        later becomes an event.
         """
         agent = self._agent
         require_phases(self._phases, agent.plan.name, name).machine.check_leavable(name)
+        if self._moves.count("code", agent.clock.now()) >= MAX_PER_S:
+            raise AgentError(
+                f"Code asked for {MAX_PER_S} phases in a second, as if one set the next off: {name} is not entered",
+                remedy="Let one of the phases not ask for another when it is entered",
+                field="phase",
+                value=name,
+            )
         moved: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         async def move() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from gemini_live_runtime.conversation.needs import RepairConfig
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import caller_place
 from gemini_live_runtime.session.definition.callbacks import CallbackMode
-from gemini_live_runtime.session.definition.choices import as_member, as_text
+from gemini_live_runtime.session.definition.choices import as_choice, as_member
 from gemini_live_runtime.session.definition.definition import (
     Definition,
     DeliveryConfig,
@@ -18,6 +18,7 @@ from gemini_live_runtime.session.definition.definition import (
     InstructionRoute,
     TurnTaking,
 )
+from gemini_live_runtime.session.endpointing.policy import PRESETS
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.extraction import TurnExtractor
@@ -159,7 +160,7 @@ class AgentBuilder:
 
         Connecting fails when the model does not support `route`.
         """
-        return self._with(instruction_route=as_text(route))
+        return self._with(instruction_route=as_choice(route, get_args(InstructionRoute)))
 
     def tool_advisory(self, on: bool) -> Self:
         """Tell the model which tools a phase allows, or not; on by default."""
@@ -176,7 +177,7 @@ class AgentBuilder:
 
         `preset` sets the patience of our own detector, which only decides with "client"; None is "responsive".
         """
-        return self._with(turn_taking=as_text(by), turn_preset=as_text(preset))
+        return self._with(turn_taking=as_choice(by, get_args(TurnTaking)), turn_preset=as_choice(preset, PRESETS))
 
     def soft_turns(self, after_s: float = 2.0) -> Self:
         """Count a turn when the model stays silent for `after_s` after the user spoke."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any, TypeVar, cast
 
@@ -19,6 +20,15 @@ def as_member(kind: type[E], value: Any) -> E:
     return cast("E", value)
 
 
-def as_text(value: Any) -> Any:
-    """Return the value of an enumeration's member, and other values as they are."""
-    return value.value if isinstance(value, Enum) else value
+def as_choice(value: Any, choices: Iterable[str]) -> Any:
+    """Return the choice that a member's value or a text names, in any case.
+
+    Other values come back as they are, as in `as_member`.
+    """
+    value = value.value if isinstance(value, Enum) else value
+    known = {_spelling(choice): choice for choice in choices}
+    return known.get(_spelling(value), value) if isinstance(value, str) else value
+
+
+def _spelling(text: str) -> str:
+    return text.lower().replace("_", "-")

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.subscription import Subscription
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
 from gemini_live_runtime.session.io.loop_calls import LoopCalls, async_on_loop, on_loop
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter
 from gemini_live_runtime.session.rules.reactor import PlaybackDrained, VoiceRuntimeState
+from gemini_live_runtime.state.mutations import DECIDING, current_writer
 from gemini_live_runtime.state.store import State
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ class LiveHandle:
     """A program's handle of its running session.
 
     Its methods may be called from any thread; on another than the session's they wait until the session has done it.
-    What they return, other than plain values, belongs to the session's event loop.
+    What they return, other than plain values, belongs to the session's event loop. Those that act raise `AgentError` in
+    code that decides, such as a guard, and `GeminiLiveError` after the session's end.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class LiveHandle:
 
         Raises `GeminiLiveError` when it goes nowhere.
         """
+        self._check_usable()
         if not self._audio_input.takes_audio:
             raise GeminiLiveError(
                 "This session takes no microphone audio now",
@@ -79,6 +82,7 @@ class LiveHandle:
 
         Raises `GeminiLiveError`.
         """
+        self._check_usable()
         self._agent.user_writer.send_video(data, mime_type)
         self._orchestrator.session_keys.mark_video_sent()
 
@@ -88,11 +92,13 @@ class LiveHandle:
 
         A model that takes no context in mid-session hears it with the next prompt, typed text or connection.
         """
+        self._check_usable()
         self._agent.user_writer.send_context(texts, reason="program")
 
     @on_loop
     def prompt(self, reason: str = "program") -> None:
         """Have the model speak as soon as the floor is free."""
+        self._check_usable()
         self._orchestrator.steering.arm_prompt(reason)
 
     @async_on_loop
@@ -103,6 +109,7 @@ class LiveHandle:
     @on_loop
     def update_instruction(self, text: str) -> None:
         """Replace the agent's own instruction; phase and modifiers are added as before."""
+        self._check_usable()
         self._orchestrator.steering.replace_instruction(text)
 
     @on_loop
@@ -111,13 +118,25 @@ class LiveHandle:
 
         The tool is cancelled.
         """
+        self._check_usable()
         return self._orchestrator.tools.answer_for(call_id, result)
 
     def writer(self) -> DeferredWriter:
         """Return the writer of user input, which sends queued context ahead of it."""
         return self._agent.user_writer
 
+    def _check_usable(self) -> None:
+        if current_writer.get() is DECIDING:
+            # Otherwise what it does may call for the same decision again, without end.
+            raise AgentError(
+                "Code that decides cannot use the session's handle to act",
+                remedy="Act in a tool, a callback, a watcher or a hook of a phase; a rule returns effects",
+            )
+        if self._done.done():
+            raise GeminiLiveError("The session has ended", remedy="Start a new one")
+
     async def _order(self, order: cmd.Order) -> None:
+        self._check_usable()
         self._commands += 1
         refusal = await self._carry_out(cmd.Command(f"program-{self._commands}", order))
         if refusal:
@@ -128,16 +147,19 @@ class LiveHandle:
     @on_loop
     def user_speech_started(self) -> None:
         """Report that the user begins to speak: armed prompts are dropped."""
+        self._check_usable()
         self._orchestrator.observer.on_user_speech(True)
 
     @on_loop
     def user_speech_ended(self) -> None:
         """Report that the user has finished speaking, as the program knows it."""
+        self._check_usable()
         self._orchestrator.observer.on_user_speech(False)
 
     @on_loop
     def playback_drained(self) -> None:
         """Report that the program has played all audio: an armed prompt may go out."""
+        self._check_usable()
         self._agent.react(PlaybackDrained(self._agent.context_queue.has_prompt))
 
     flush_deferred_prompt = playback_drained
@@ -197,6 +219,7 @@ class LiveHandle:
     @on_loop
     def transition_to(self, phase: str, reason: str = "") -> None:
         """Go to a phase without asking guards; raises `AgentError`."""
+        self._check_usable()
         self._orchestrator.pipeline.request_phase(phase, source="program", reason=reason)
 
     @async_on_loop
@@ -259,6 +282,7 @@ class LiveHandle:
 
         Raises `AgentError`.
         """
+        self._check_usable()
         self._orchestrator.operator.switch_watcher(name, muted, "agent")
 
     @async_on_loop

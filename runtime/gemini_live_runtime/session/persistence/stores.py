@@ -24,7 +24,7 @@ from typing import Protocol, TypeVar
 from urllib.parse import quote
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError
+from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError
 from gemini_live_runtime.journal.disk import Disk, is_locked, lock, write_all
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
 from gemini_live_runtime.text import sanitise_line
@@ -130,7 +130,19 @@ class FsPersistence:
     """
 
     def __init__(self, folder: str | Path, *, disk: SnapshotDisk | None = None) -> None:
-        self.folder = Path(folder)
+        """Keep the folder; raise `UsageError` for what no path can be."""
+        try:
+            self.folder = Path(folder)
+            is_path = b"\0" not in os.fsencode(self.folder)
+        except (TypeError, ValueError):
+            is_path = False
+        if not is_path:
+            raise UsageError(
+                f"The folder of saved sessions cannot be {folder!r:.60}",
+                remedy="Give a path, as a text or a Path",
+                field="folder",
+                value=folder,
+            )
         self._disk = disk or SnapshotDisk()
         self._known: set[str] = set()
         # One thread: a save whose caller was cancelled still ends before the next begins.

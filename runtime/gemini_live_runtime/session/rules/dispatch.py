@@ -14,6 +14,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.outbound.wire_writer import WireWriter
 from gemini_live_runtime.session.rules.effects import (
+    EmitEvent,
     PromptModel,
     Reaction,
     SendContext,
@@ -32,11 +33,18 @@ MAX_DEPTH = 4
 MAX_PER_TURN = 100
 """Contexts, instructions and phase changes that a rule may ask for in a turn; one that asks for more answers itself."""
 
+MAX_EVENTS_PER_TURN = 1000
+"""Events that a rule may emit in a turn; they are its answers to more than the turn itself."""
+
 NEEDS_CONNECTION = (PromptModel, SignalUserActivityStart, SignalUserActivityEnd)
 """Effects that mean nothing without a connection."""
 
 REPORTED = (SendContext, UpdateInstruction, TransitionPhase)
 """Effects that are published as reactions; the others publish events of their own, or happen all the time."""
+
+
+BOUNDED = (*REPORTED, EmitEvent)
+"""Effects of which a rule has only so many in a turn."""
 
 
 class RuleDispatcher:
@@ -66,8 +74,8 @@ class RuleDispatcher:
         self._depth = 0
         self._reported_depth = False
         self._counted_turn = 0
-        self._counts: Counter[str] = Counter()
-        """Effects of each rule in the counted turn that `MAX_PER_TURN` bounds."""
+        self._counts: Counter[tuple[str, str]] = Counter()
+        """Bounded effects and events of each rule in the counted turn."""
 
     def react(self, event: ReactorEvent) -> None:
         """Let the rules answer an event, at once."""
@@ -106,17 +114,19 @@ class RuleDispatcher:
 
     def _is_surplus(self, reaction: Reaction) -> bool:
         """Count the effect; return True when its rule has asked for too many in this turn."""
-        if not isinstance(reaction.effect, REPORTED):
+        if not isinstance(reaction.effect, BOUNDED):
             return False
+        is_event = isinstance(reaction.effect, EmitEvent)
+        limit, kind = (MAX_EVENTS_PER_TURN, "events") if is_event else (MAX_PER_TURN, "effects")
         if self._state.turn_number != self._counted_turn:
             self._counted_turn = self._state.turn_number
             self._counts.clear()
         rule = reaction.source
-        self._counts[rule] += 1
-        if self._counts[rule] == MAX_PER_TURN + 1:
-            text = f"The rule {rule} asked for {MAX_PER_TURN} effects in a turn; the rest of the turn does without it"
+        self._counts[rule, kind] += 1
+        if self._counts[rule, kind] == limit + 1:
+            text = f"The rule {rule} asked for {limit} {kind} in a turn; the rest of the turn does without it"
             self._emit(ev.Notice(level="warning", code="reactor", text=text, remedy="Let it answer fewer events"))
-        return self._counts[rule] > MAX_PER_TURN
+        return self._counts[rule, kind] > limit
 
     def _is_possible(self, reaction: Reaction) -> bool:
         if not self._writer.live:

@@ -22,14 +22,24 @@ class EffectMode(StrEnum):
 class EffectPolicy:
     """Waiting policy of an effect.
 
-    `timeout_s` is in seconds, above 0; None waits without a limit. Raises `AgentError` for a limit that is not
-    positive.
+    `timeout_s` is in seconds, above 0; None waits without a limit. Raises `AgentError` for an
+    unknown mode and for a limit that is not positive.
     """
 
     mode: EffectMode = EffectMode.BLOCKING
     timeout_s: float | None = None
 
     def __post_init__(self) -> None:
+        try:
+            # A text names its member, in any case.
+            object.__setattr__(self, "mode", EffectMode(str(self.mode).lower()))
+        except ValueError:
+            raise AgentError(
+                f"An effect's mode cannot be {self.mode!r:.60}",
+                remedy=f"Use one of {', '.join(EffectMode)}",
+                field="mode",
+                value=self.mode,
+            ) from None
         if self.timeout_s is not None and not self.timeout_s > 0:
             raise AgentError(
                 "An effect's timeout must be more than 0 s",
