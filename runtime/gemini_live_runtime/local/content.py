@@ -46,6 +46,8 @@ class ContentTurns:
         self._seeding = initial_history
         self._history_waits = False
         self._unasked: list[UserTurn] = []
+        self.overtaken = False
+        """True when the user said something else before the `turnComplete` of content."""
 
     @property
     def waiting(self) -> WaitingContent:
@@ -88,6 +90,7 @@ class ContentTurns:
         if not self._seeding and not self._history_waits:
             for said in self._unasked:
                 self._conversation.dialogue.remember(said.text)
+        self.overtaken = bool(self._unasked)
         self._clear()
 
     def _clear(self) -> None:

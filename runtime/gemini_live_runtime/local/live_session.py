@@ -256,9 +256,11 @@ class LiveSession:
 
     async def _content(self, message: ClientContent) -> None:
         asked = self._contents.take(message)
-        if isinstance(asked, Prompt) and not message.turns and self._turns.busy:
-            # What it completes is being answered already, as the turn of the user who has spoken since.
-            asked = None
+        if isinstance(asked, Prompt) and not message.turns:
+            # The answer it asks for may be under way: to what the user has said since, or said just before.
+            overtaken, self._contents.overtaken = self._contents.overtaken, False
+            if self._turns.busy and (overtaken or not self._turns.answering):
+                asked = None
         if asked is not None:
             await self._turns.interrupt()
             self._turns.ask(asked)

@@ -46,6 +46,8 @@ def output_of(response: Mapping[str, Any]) -> Any:
 
 def _content_of(value: Any) -> Any:
     """Return the text or structured content of a result of the Model Context Protocol."""
+    if _is_text_block(value):
+        value = [value]
     result = value if isinstance(value, Mapping) else {"content": value}
     blocks = result.get("content")
     if not isinstance(blocks, list) or not blocks or not all(map(_is_text_block, blocks)):

@@ -100,6 +100,11 @@ class Turns:
         return self._turn is not None
 
     @property
+    def answering(self) -> bool:
+        """True while a turn runs whose answer has begun."""
+        return self._turn is not None and bool(self._turn.utterance.text)
+
+    @property
     def blocked(self) -> bool:
         """True while the user speaks or requests wait to be answered."""
         return self._held or bool(self._waiting)

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from live_support import Client, TestParts, answer, hiss, join, server, session, tools, virtual, voice
+from live_support import Client, TestParts, Turn, answer, hiss, join, server, session, tools, virtual, voice
 
 from gemini_live_runtime.local import main
 from gemini_live_runtime.local.default_parts import DefaultParts
@@ -140,6 +140,24 @@ async def test_what_the_user_says_is_answered_instead_of_content_that_waits(spok
         assert not turn.contents("interrupted")
         await client.send({"clientContent": {"turnComplete": True}})
         assert await answer_to(client) == "Welcome."
+
+
+@virtual
+async def test_a_turn_complete_alone_lets_an_answer_begin_but_cuts_off_one_that_has_begun() -> None:
+    manual = {"automaticActivityDetection": {"disabled": True}}
+    complete: dict[str, Any] = {"clientContent": {"turns": [], "turnComplete": True}}
+    async with session(TestParts("long"), realtimeInputConfig=manual) as client:
+        await client.send({"realtimeInput": {"activityStart": {}}})
+        await client.audio(voice(1))
+        await client.send({"realtimeInput": {"activityEnd": {}}})
+        await client.send(complete)  # LiveKit asks for a reply to the activity
+        await client.until("outputTranscription")
+        await client.send(complete)
+        cut = await client.turn()
+        assert cut.contents("interrupted")
+        assert await answer_to(client) == "Welcome."
+    turns = Turn([message for _, message in client.log]).contents("turnComplete")
+    assert len(turns) == 2
 
 
 # -- calls -----------------------------------------------------------------------------------------------------------

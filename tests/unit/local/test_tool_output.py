@@ -89,9 +89,10 @@ def test_other_text_stays_text(text: str) -> None:
         {"output": repr(WEATHER), "scheduling": "SILENT", "willContinue": False},
         {"content": [{"type": "text", "text": json.dumps(WEATHER)}], "isError": False},
         {"result": [{"type": "text", "text": json.dumps(WEATHER)}]},
+        {"output": json.dumps({"type": "text", "text": json.dumps(WEATHER), "annotations": None})},
         {"content": [{"type": "text", "text": "see there"}], "structuredContent": WEATHER},
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_a_value_is_found_within_wrappers_settings_and_contents(response: dict[str, Any]) -> None:
     assert output_of(response) == WEATHER
