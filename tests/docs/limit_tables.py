@@ -21,7 +21,7 @@ from gemini_live_runtime.session.core import commands as core_commands
 from gemini_live_runtime.session.debugger import breakpoints
 from gemini_live_runtime.session.persistence import stores
 from gemini_live_runtime.state import edits, expressions, values
-from gemini_live_runtime.tools import dispatch
+from gemini_live_runtime.tools import dispatch, results
 from gemini_live_runtime.wire import closes, connection, fields, json_frame, key_check, transport, websocket
 from gemini_live_tui import config, theming
 from gemini_live_tui.editors import value_parser
@@ -81,6 +81,18 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             f"{json_frame.MAX_DEPTH} levels",
             "the message counts as unreadable",
             "unit/wire/test_codec.py::test_a_frame_that_is_no_json_object_is_refused_by_name",
+        ),
+        Limit(
+            "values of a message",
+            f"{json_frame.MAX_VALUES:,}",
+            "the message counts as unreadable",
+            "unit/wire/test_codec.py::test_more_values_or_text_than_can_be_handled_at_once_is_unreadable",
+        ),
+        Limit(
+            "texts of a message, without speech",
+            _characters(json_frame.MAX_TEXT_CHARS),
+            "the message counts as unreadable",
+            "unit/wire/test_codec.py::test_more_values_or_text_than_can_be_handled_at_once_is_unreadable",
         ),
         Limit(
             "unreadable messages in a row",
@@ -313,6 +325,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             f"{values.MAX_DEPTH} levels",
             "the write raises",
             "unit/state/test_store.py::test_a_value_that_contains_itself_is_refused",
+        ),
+        Limit(
+            "result of a tool",
+            f"{_characters(results.MAX_RESULT_CHARS)}, {results.VALUE_CHARS} for each value in it",
+            "the model gets an error that says so",
+            "unit/tools/test_dispatch.py::test_a_result_too_large_for_a_model_is_an_error_that_says_so",
         ),
         Limit(
             "printed line",

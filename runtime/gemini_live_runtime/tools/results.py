@@ -19,6 +19,16 @@ Status = Literal["ok", "error", "timeout", "cancelled", "refused"]
 _ANY: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
 
 
+MAX_RESULT_CHARS = 1_000_000
+"""Characters of the largest result: more than a model's context, and what can be encoded without blocking the loop."""
+
+VALUE_CHARS = 32
+"""Characters for which each value of a result counts besides its own."""
+
+MAX_ERROR_CHARS = 10_000
+"""Characters of an exception's text that are used; of its traceback the last ones, twice as many."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """Call of a tool by the model."""
@@ -63,20 +73,42 @@ def error_outcome(call: ToolCall, error: BaseException) -> Outcome:
     if isinstance(error, KeyError) and len(error.args) == 1:
         # str() of a KeyError is its argument in quotes.
         text = str(error.args[0])
-    trace = "".join(traceback.format_exception(error))
-    return outcome(call, "error", {"error": text or type(error).__name__}, f"{type(error).__name__}: {error}", trace)
+    text = text[:MAX_ERROR_CHARS]
+    trace = "".join(traceback.format_exception(error))[-2 * MAX_ERROR_CHARS :]
+    cause = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]
+    return outcome(call, "error", {"error": text or type(error).__name__}, cause, trace)
 
 
 def result_outcome(call: ToolCall, value: Any) -> Outcome:
     """Return the outcome of a call whose tool returned `value`.
 
-    Its cause names the numbers that became null. Raises as `as_object` does.
+    Its cause names the numbers that became null. A value above `MAX_RESULT_CHARS` is an error, found before it is
+    encoded. Raises as `as_object` does.
     """
     nulls: list[str] = []
-    result = as_object(value, nulls)
+    # Looked at again as an object, because models and dataclasses are no containers before.
+    result = {} if (too_large := is_too_large(value)) else as_object(value, nulls)
+    if too_large or is_too_large(result):
+        text = f"The result is above {MAX_RESULT_CHARS:,} characters, too large for a model. Return less at a time."
+        return outcome(call, "error", {"error": text}, text)
     cause = f"JSON has no NaN and no infinity, so these became null: {', '.join(nulls[:10])}" if nulls else ""
     # The Live API documents an object with `error` as the way to report failure.
     return outcome(call, "error" if result.get("error") else "ok", result, cause)
+
+
+def is_too_large(value: Any) -> bool:
+    """Return True for a value above `MAX_RESULT_CHARS`, without looking at all of it."""
+    left, waiting = MAX_RESULT_CHARS, [value]
+    while waiting and left >= 0:
+        item = waiting.pop()
+        if isinstance(item, str | bytes | bytearray):
+            left -= len(item)
+        elif isinstance(item, Mapping | list | tuple | set | frozenset):
+            left -= VALUE_CHARS * len(item)
+            if left >= 0:
+                waiting.extend(item)
+                waiting.extend(item.values() if isinstance(item, Mapping) else ())
+    return left < 0
 
 
 def as_object(value: Any, nulls: list[str] | None = None) -> dict[str, Any]:

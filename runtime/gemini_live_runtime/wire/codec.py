@@ -16,7 +16,7 @@ from gemini_live_runtime.wire.base import Message
 from gemini_live_runtime.wire.content import Blob, Content, FunctionResponse, Part
 from gemini_live_runtime.wire.enums import Scheduling
 from gemini_live_runtime.wire.fields import CodecRegistry, MessageCodec, Problems, WrongTypeError
-from gemini_live_runtime.wire.json_frame import dump_object, parse_object
+from gemini_live_runtime.wire.json_frame import MAX_TEXT_CHARS, count_commas, dump_object, parse_object, text_size
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerContent, ServerMessage
 
 M = TypeVar("M", bound=Message)
@@ -55,12 +55,24 @@ def decode_server_message(frame: str | bytes) -> ServerMessage:
     Raises `ProtocolError` or `FrameTooLargeError`.
     """
     problems = Problems()
+    commas = count_commas(frame)
     raw = parse_object(frame)
+    chars = text_size(frame, commas, raw)
     message = _decode(ServerMessage, raw, problems)
+    if chars > MAX_TEXT_CHARS and chars - _speech_size(message) > MAX_TEXT_CHARS:
+        raise ProtocolError(f"The frame has texts of more than {MAX_TEXT_CHARS:,} characters", field="frame")
     if raw and len(message.extra) == len(raw):
         names = ", ".join(list(raw)[:5])
         problems.add("message", f"no known kind of server message, got {names[:200]}")
     return replace(message, raw=raw, problems=problems.sentences())
+
+
+def _speech_size(message: ServerMessage) -> int:
+    """Return the number of characters of base64 in which a message has speech."""
+    content = message.server_content
+    parts = content.model_turn.parts if content is not None and content.model_turn is not None else ()
+    blobs = [part.inline_data for part in parts if part.inline_data is not None]
+    return sum((len(blob.data) + 2) // 3 * 4 for blob in blobs if pcm_rate(blob.mime_type or "") is not None)
 
 
 def as_audio_frame(message: ServerMessage) -> AudioFrame | None:

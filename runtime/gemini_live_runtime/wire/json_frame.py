@@ -18,6 +18,12 @@ from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 MAX_DEPTH = 100
 """Levels of nesting that are read and written: the limit of protobuf's JSON parsers."""
 
+MAX_VALUES = 30_000
+"""Values of a server's message: what follows from them is done at once."""
+
+MAX_TEXT_CHARS = 1_200_000
+"""Characters of texts in a server's message, which are all searched for secrets; speech is not counted."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _MEGABYTE = 1024 * 1024
@@ -72,6 +78,40 @@ def parse_object(frame: str | bytes) -> dict[str, Any]:
     if ("\\u" in text and _SURROGATE_ESCAPE.search(text)) or (text is frame and not text.isascii()):
         value = without_surrogates(value)
     return cast(dict[str, Any], value)
+
+
+def count_commas(frame: str | bytes) -> int:
+    """Return the number of commas in a frame; raise `ProtocolError` for far too many."""
+    commas = frame.count(b",") if isinstance(frame, bytes) else frame.count(",")
+    # Each of them is in a text or before a value, so one of the limits is passed; parsing would take a second.
+    if commas > MAX_VALUES + MAX_TEXT_CHARS:
+        raise _too_many_values()
+    return commas
+
+
+def text_size(frame: str | bytes, commas: int, value: dict[str, Any]) -> int:
+    """Return the number of characters in the texts of an object, 0 for a small one.
+
+    Raises `ProtocolError` for an object of more than `MAX_VALUES`.
+    """
+    # Commas bound the number of values from above; few frames have as many.
+    if commas < MAX_VALUES // MAX_DEPTH and len(frame) <= MAX_TEXT_CHARS:
+        return 0
+    values, chars, waiting = 0, 0, [value]
+    while waiting:
+        node: Any = waiting.pop()
+        values += len(node)
+        if values > MAX_VALUES:
+            raise _too_many_values()
+        if isinstance(node, dict):
+            chars += sum(map(len, node))
+            node = node.values()
+        for item in node:
+            if isinstance(item, str):
+                chars += len(item)
+            elif isinstance(item, dict | list):
+                waiting.append(cast(Any, item))
+    return chars
 
 
 def dump_object(value: Mapping[str, Any]) -> str:
@@ -135,6 +175,10 @@ def _check_depth(text: str, value: Mapping[str, Any]) -> None:
 
 def _too_deep() -> ProtocolError:
     return ProtocolError(f"The frame is nested deeper than {MAX_DEPTH} levels", field="frame")
+
+
+def _too_many_values() -> ProtocolError:
+    return ProtocolError(f"The frame has more than {MAX_VALUES:,} values", field="frame")
 
 
 def _unwritable(value: Mapping[str, Any]) -> ProtocolError:

@@ -14,6 +14,14 @@ from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.tools.declaration import Tool, ToolContext, tool
 from gemini_live_runtime.tools.dispatch import MAX_CONCURRENT, Outcome, ToolDispatcher
+from gemini_live_runtime.tools.results import (
+    MAX_ERROR_CHARS,
+    MAX_RESULT_CHARS,
+    VALUE_CHARS,
+    ToolCall,
+    error_outcome,
+    result_outcome,
+)
 
 
 class Harness:
@@ -49,7 +57,45 @@ def virtually(scenario: Callable[[], Awaitable[None]]) -> None:
 @dataclass
 class Pair:
     a: int
-    b: str
+    b: Any
+
+
+class NotToBeEncoded(list[Any]):
+    """List that must not be walked through."""
+
+    def __iter__(self) -> Any:
+        raise AssertionError
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "漢" * (MAX_RESULT_CHARS + 1),
+        {"text": "x" * MAX_RESULT_CHARS, "more": ["y"]},
+        NotToBeEncoded([0] * (MAX_RESULT_CHARS // VALUE_CHARS + 1)),
+        {"x" * MAX_RESULT_CHARS: 1},
+        [[["x" * 10_000] * 10] * 10] * 2,
+        Pair(1, ["x" * MAX_RESULT_CHARS]),
+    ],
+    ids=["text", "fields", "items", "key", "nested", "dataclass"],
+)
+def test_a_result_too_large_for_a_model_is_an_error_that_says_so(value: Any) -> None:
+    outcome = result_outcome(ToolCall("c1", "give"), value)
+    assert outcome.status == "error"
+    assert outcome.result == {
+        "error": "The result is above 1,000,000 characters, too large for a model. Return less at a time."
+    }
+
+
+def test_a_result_at_the_limit_is_the_tools() -> None:
+    text = "x" * (MAX_RESULT_CHARS - VALUE_CHARS - 6)
+    assert result_outcome(ToolCall("c1", "give"), text).result == {"output": text}
+
+
+def test_an_exception_with_a_text_without_end_is_cut() -> None:
+    outcome = error_outcome(ToolCall("c1", "give"), ValueError("x" * 1_000_000))
+    assert outcome.result == {"error": "x" * MAX_ERROR_CHARS}
+    assert max(len(outcome.cause), len(outcome.trace)) <= 2 * MAX_ERROR_CHARS
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from tests.unit.wire.frames import encode_client
 from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
 from gemini_live_runtime.wire import codec, compose
 from gemini_live_runtime.wire.codec import decode_client, decode_server, encode_server, unknown_fields
+from gemini_live_runtime.wire.json_frame import MAX_TEXT_CHARS, MAX_VALUES
 from gemini_live_runtime.wire.messages import (
     AudioFrame,
     Blob,
@@ -219,6 +220,47 @@ class TestAudioIsNeverLost:
     )
     def test_other_sound_stays_a_message(self, mime_type: str) -> None:
         assert codec.as_audio_frame(codec.audio_message(b"\0\0", mime_type)) is None
+
+
+class TestLoadedFrames:
+    @pytest.mark.parametrize(
+        ("fields", "says"),
+        [
+            ({"serverContent": {"modelTurn": {"parts": [{"text": "a"}] * MAX_VALUES}}}, "more than 30,000 values"),
+            ({"toolCallCancellation": {"ids": [["a"]] * (MAX_VALUES // 2)}}, "more than 30,000 values"),
+            ({f"field{number}": number for number in range(MAX_VALUES + 1)}, "more than 30,000 values"),
+            ({"x": [1] * (MAX_VALUES + MAX_TEXT_CHARS + 2)}, "more than 30,000 values"),
+            ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_TEXT_CHARS + 1)}}}, "1,200,000 characters"),
+            ({"x" * (MAX_TEXT_CHARS + 1): 1}, "1,200,000 characters"),
+            (
+                {
+                    "toolCall": {
+                        "functionCalls": [{"args": {"mimeType": "audio/pcm", "data": "A" * (MAX_TEXT_CHARS + 4)}}]
+                    }
+                },
+                "1,200,000 characters",
+            ),
+        ],
+    )
+    def test_more_values_or_text_than_can_be_handled_at_once_is_unreadable(
+        self, fields: dict[str, Any], says: str
+    ) -> None:
+        for frame in (json.dumps(fields), json.dumps(fields, ensure_ascii=False).encode()):
+            with pytest.raises(ProtocolError, match=says):
+                codec.decode_server(frame)
+
+    def test_speech_is_not_counted_as_text(self) -> None:
+        data = bytes(2 * MAX_TEXT_CHARS)
+        message = codec.decode_server(codec.encode_server(codec.audio_message(data, "audio/pcm;rate=24000")))
+        assert isinstance(message, AudioFrame)
+        assert len(message.data) == len(data)
+
+    def test_at_the_limits_a_message_is_read(self) -> None:
+        ids = ["x,"] * (MAX_VALUES - 2)
+        message = codec.decode_server(json.dumps({"toolCallCancellation": {"ids": ids}}))
+        assert isinstance(message, ServerMessage)
+        assert message.tool_call_cancellation is not None
+        assert len(message.tool_call_cancellation.ids) == len(ids)
 
 
 class TestWorthlessFrames:
