@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from collections.abc import Callable
+from enum import Enum, StrEnum
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
+    BackgroundAgentDispatcher,
     ComputedVar,
     ContextDelivery,
     EffectMode,
     EffectPolicy,
     FieldPromotion,
+    FunctionExtractor,
     InstructionModifier,
     Live,
+    LiveHandle,
     MergePolicy,
     Phase,
     ReactorRule,
@@ -212,6 +218,114 @@ def remember(name: str, value: str, context: ToolContext) -> str:
 
 def asking(*tools: Any) -> Live:
     return agent().tools(*tools).phase(Phase("a", "A.", needs="app:room", transitions=TO_END), END)
+
+
+KEYS = {"room": "app:room"}
+
+
+class Names(StrEnum):
+    ROOM = "app:room"
+
+
+class Desk:
+    ROOM = StateKey("app:room", str)
+
+    def book(self, state: State) -> str:
+        """Book a room."""
+        return self._book(state)
+
+    def _book(self, state: State) -> str:
+        state.set("app:room", "1")
+        return "ok"
+
+    async def run(self, state: State) -> str:
+        return self._book(state)
+
+
+class Clerk:
+    def __call__(self, state: State) -> str:
+        """Book a room."""
+        state.set("app:room", "1")
+        return "ok"
+
+
+DESK = Desk()
+HELPERS = ModuleType("helpers")
+exec("def book(state):\n    state.set('app:room', '1')", HELPERS.__dict__)
+
+
+def from_a_table(state: State) -> None:
+    state.modify(KEYS["room"], "", str)
+
+
+def from_a_call(state: State) -> None:
+    state.set(str(KEYS), value="1")
+
+
+def from_an_enumeration(state: State) -> None:
+    state.set(Names.ROOM, "1")
+
+
+def from_a_class(state: State) -> None:
+    state.set(Desk.ROOM, "1")
+
+
+def by_keyword(state: State) -> None:
+    state.set(key=KEYS["room"], value="1")
+
+
+def by_another_name(state: State) -> None:
+    getattr(state, "".join(["s", "et"]))("".join(["app:", "room"]), "1")
+
+
+def by_a_helper_module(state: State) -> None:
+    HELPERS.book(state)
+
+
+def by_an_object(state: State) -> None:
+    DESK.book(state)
+
+
+def by_a_background_agent(state: State) -> None:
+    BackgroundAgentDispatcher.dispatch(Any, "desk", Desk(), state)  # type: ignore[arg-type]
+
+
+WRITERS: list[Callable[..., Any]] = [
+    from_a_table,
+    from_a_call,
+    from_an_enumeration,
+    from_a_class,
+    by_keyword,
+    by_another_name,
+    by_a_helper_module,
+    by_an_object,
+    by_a_background_agent,
+    DESK.book,
+    partial(from_a_table),
+    Clerk(),
+]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_need_that_some_code_may_fill_is_no_fault(write: Callable[..., Any]) -> None:
+    needy = Phase("a", "A.", needs="app:room", on_exit=write, transitions=TO_END)
+    agent().tools(ping).phase(needy, END).plan()
+
+
+def test_a_need_that_the_embedding_program_may_fill_is_a_warning() -> None:
+    held: list[LiveHandle] = []
+    (warning,) = asking(ping).on("connected", held.append).plan().warnings()
+    assert "needs app:room, which nothing seems to fill" in warning
+
+
+def test_a_need_that_an_extractor_without_a_schema_may_fill_is_no_fault() -> None:
+    assert asking(ping).extract(FunctionExtractor(lambda window: {"room": "1"})).plan().warnings() == []
+
+
+@pytest.mark.parametrize("wrong", [{"trigger": "every_turn"}, {"trigger": None}, {"deadline_s": "soon"}])
+def test_an_extractor_with_an_option_that_cannot_be_used_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(AgentError, match=r"trigger|deadline_s"):
+        FunctionExtractor(lambda window: {}, **wrong)
 
 
 def test_a_need_that_computed_keys_may_fill_is_a_warning() -> None:

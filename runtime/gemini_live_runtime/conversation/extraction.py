@@ -17,6 +17,7 @@ from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, StateError, caller_place
+from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.values import to_json
 from gemini_live_runtime.text import sanitise_line
@@ -202,16 +203,17 @@ def as_extractor(value: ExtractorLike) -> TurnExtractor:
 
 
 def check_extractor(extractor: TurnExtractor) -> None:
-    """Raise `AgentError` for a name, window or deadline that cannot be used."""
+    """Raise `AgentError` for a name, window, deadline or trigger that cannot be used."""
     for name, value, usable in (
         ("name", extractor.name, isinstance(extractor.name, str) and bool(extractor.name.strip())),
         ("window", extractor.window, type(extractor.window) is int and extractor.window >= 1),
-        ("deadline_s", extractor.deadline_s, extractor.deadline_s > 0),
+        ("deadline_s", extractor.deadline_s, is_number(extractor.deadline_s) and extractor.deadline_s > 0),
+        ("trigger", extractor.trigger, isinstance(extractor.trigger, ExtractionTrigger)),
     ):
         if not usable:
             raise AgentError(
                 f"The extractor {extractor.name} has the {name} {value!r:.60}",
-                remedy="Give it a name, a window of at least 1 turn and a deadline above 0 seconds",
+                remedy="Give it a name, a window of 1 turn or more, a deadline above 0 s and a trigger like EVERY_TURN",
                 field=name,
                 value=value,
             )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping
 from dis import get_instructions
+from functools import partial
+from inspect import getattr_static
 from itertools import pairwise
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from gemini_live_runtime.state.terms import Term
@@ -15,19 +19,22 @@ LIVE_KEYS = ("session:silence_ms", "session:elapsed_ms", "session:remaining_budg
 
 _MAX_FUNCTIONS = 2000
 
+_MAX_ITEMS = 1000
+"""Items of a list or an object that are searched for names of keys."""
+
 _WRITERS = frozenset(("set", "modify"))
 """Methods that write a key of the state."""
 
-_NAMED = frozenset(("LOAD_CONST", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"))
-"""Instructions that load a key which `Mentions` finds."""
+_INDIRECT = frozenset(("getattr", "setitem", "methodcaller", "eval", "exec"))
+"""Functions by which code may write in a way that the search does not see."""
 
 
 class Mentions:
     """Set of strings and state keys that functions mention.
 
-    Code, closures and the functions they call are searched. A key is contained when its whole name, its name without
-    scope, or a bare scope (`"user:"`, to which code appends a name) is mentioned. Only for a key that no function
-    mentions is it certain that no code writes it.
+    Code, closures, and the author's functions, methods and constants they use are searched. A key is contained when its
+    whole name, its name without scope, or a bare scope (`"user:"`, to which code appends a name) is mentioned. Only for
+    a key that no function mentions is it certain that no code writes it.
     """
 
     def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
@@ -35,7 +42,7 @@ class Mentions:
         self._seen: set[int] = set()
         self._writes = False
         for function in functions:
-            self._take(function)
+            self._take(function, "")
 
     @property
     def may_write_any(self) -> bool:
@@ -48,53 +55,94 @@ class Mentions:
         scope, colon, name = key.partition(":")
         return key in self._texts or (colon == ":" and (name in self._texts or f"{scope}:" in self._texts))
 
-    def _take(self, value: Any) -> None:
+    def _take(self, value: Any, module: str, names: Iterable[str] = ()) -> None:
+        """Search what code of `module` uses; `names` are the members it may read of it."""
         if isinstance(value, str):
-            self._texts.add(value)
+            self._texts.add(str.__str__(value))
         elif isinstance(value, Term):
             self._texts.add(value.key)
         elif isinstance(value, MethodType):
-            self._take(value.__func__)
+            self._function(value.__func__, value.__self__)
         elif isinstance(value, FunctionType):
-            self._function(value)
+            if not module or _is_authors(value.__module__, module):
+                self._function(value)
+        elif isinstance(value, partial):
+            for part in (value.func, *value.args, *value.keywords.values()):
+                self._take(part, module)
+        elif isinstance(value, dict | list | tuple | set | frozenset):
+            parts = (*value.values(), *value) if isinstance(value, dict) else tuple(value)
+            self._texts.update(part for part in parts[:_MAX_ITEMS] if isinstance(part, str))
         elif callable(inner := getattr(value, "function", None)):
-            self._take(inner)
+            self._take(inner, module)
+        elif isinstance(value, ModuleType):
+            if _is_authors(value.__name__, module):
+                self._members(value, names, module)
+        elif _is_authors(type(value).__module__ if not isinstance(value, type) else value.__module__, module):
+            kind = value if isinstance(value, type) else type(value)
+            # An object's methods may be called by others, such as a background agent's `run`.
+            methods = (name for name, item in vars(kind).items() if isinstance(item, FunctionType))
+            self._members(kind, (*names, *methods), module)
 
-    def _function(self, function: FunctionType) -> None:
-        if id(function) in self._seen or len(self._seen) >= _MAX_FUNCTIONS:
+    def _members(self, owner: Any, names: Iterable[str], module: str) -> None:
+        for name in dict.fromkeys(names):
+            member = getattr_static(owner, name, None)
+            if isinstance(member, str | Term | FunctionType):
+                self._take(member, module)
+
+    def _function(self, function: Any, owner: object = None) -> None:
+        if not isinstance(function, FunctionType) or id(function) in self._seen or len(self._seen) >= _MAX_FUNCTIONS:
             return
         self._seen.add(id(function))
-        for cell in function.__closure__ or ():
+        held: dict[str, Any] = {}
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             try:
-                self._take(cell.cell_contents)
+                held[name] = cell.cell_contents
             except ValueError:  # an empty cell
                 continue
-        for name in self._code(function.__code__):
-            used = function.__globals__.get(name)
-            own = isinstance(used, FunctionType) and used.__module__ == function.__module__
-            if isinstance(used, str | Term) or own:
-                self._take(used)
+        used = ChainMap(held, function.__globals__)
+        names = self._code(function.__code__, used)
+        for name in dict.fromkeys((*(name for name in sorted(names) if name in used), *held)):
+            self._take(used[name], function.__module__, names)
+        if owner is not None:
+            self._take(owner, function.__module__, names)
 
-    def _code(self, code: CodeType) -> set[str]:
+    def _code(self, code: CodeType, used: Mapping[str, Any]) -> set[str]:
         """Add the strings of a code object and return the global names it uses."""
         names = set(code.co_names)
-        self._writes = self._writes or _writes_computed_key(code)
+        self._writes = self._writes or not _INDIRECT.isdisjoint(names) or _writes_computed_key(code, used)
         for constant in code.co_consts:
             if isinstance(constant, str):
                 self._texts.add(constant)
             elif isinstance(constant, tuple):
                 self._texts.update(item for item in constant if isinstance(item, str))
             elif isinstance(constant, CodeType):
-                names |= self._code(constant)
+                names |= self._code(constant, used)
         return names
 
 
-def _writes_computed_key(code: CodeType) -> bool:
+def _is_authors(name: str, module: str) -> bool:
+    """Return True for a module written beside `module`, not installed."""
+    if name == module:
+        return True
+    top = name.partition(".")[0]
+    if top in sys.stdlib_module_names or top == "gemini_live_runtime":
+        return False
+    file = getattr(sys.modules.get(name), "__file__", None) or ""
+    return "site-packages" not in file and "dist-packages" not in file
+
+
+def _writes_computed_key(code: CodeType, used: Mapping[str, Any]) -> bool:
     """Return True when code writes an item or a key whose name it computes."""
+
+    def is_named(instruction: Any) -> bool:
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
+            return isinstance(used.get(instruction.argval), str | Term)
+        return bool(instruction.opname == "LOAD_CONST")
+
     for one, after in pairwise(get_instructions(code)):
         # A key is loaded right after its method, and right before an item is stored.
-        if one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argval in _WRITERS and after.opname not in _NAMED:
+        if one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argval in _WRITERS and not is_named(after):
             return True
-        if after.opname == "STORE_SUBSCR" and one.opname not in _NAMED:
+        if after.opname == "STORE_SUBSCR" and not is_named(one):
             return True
     return False

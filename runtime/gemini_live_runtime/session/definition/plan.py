@@ -166,7 +166,8 @@ def make_plan(definition: Definition) -> SessionPlan:
         producers = _producers(definition, code)
         state_keys = frozenset(key.key for key in definition.state_keys)
         unfilled = tuple(unfillable_needs(definition.phases, {*producers, *state_keys}))
-        if code.may_write_any:
+        # A listener of `on_connected` gets the handle: any code may write through it.
+        if code.may_write_any or definition.callbacks.of("on_connected"):
             # Only of `derived:` keys is it certain then that no code writes them; the others are warnings.
             producers |= {key for key in _needed_keys(definition) if not key.startswith("derived:")}
         faults += check_phases(
@@ -281,7 +282,10 @@ def _producers(definition: Definition, code: Mentions) -> set[str]:
             continue
         filled |= {rule.key for rule in extractor.promotions}
         if not extractor.promotions:
-            filled |= {f"app:{name}" for name in getattr(extractor, "fields", ())}
+            fields = getattr(extractor, "fields", None)
+            # An extractor that does not list its fields may write any.
+            names = {f"app:{name}" for name in fields or ()} if fields is not None else _needed_keys(definition)
+            filled |= {name for name in names if name.startswith("app:")}
     return filled | {key for key in _needed_keys(definition) if key in code or key.startswith(("session:", "bg:"))}
 
 
@@ -293,6 +297,6 @@ def _code(definition: Definition, tools: tuple[Tool, ...]) -> list[Callable[...,
     code += [listener.function for name in CALLBACKS for listener in definition.callbacks.of(name)]
     code += [rule.react for rule in definition.rules]
     for phase in definition.phases:
-        code += [hook for hook in (phase.on_enter, phase.on_exit) if hook is not None]
+        code += [hook for hook in (phase.on_enter, phase.on_exit, phase.on_enter_context) if callable(hook)]
         code += [preparation.run for preparation in phase.preparations]
     return code
