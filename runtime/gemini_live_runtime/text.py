@@ -63,9 +63,10 @@ _SECRETS = re.compile(
     r"|ya29\.[0-9A-Za-z_\-.]+"
     r"|\bAQ\.[0-9A-Za-z_\-]{20,}"
     r"|\beyJ[0-9A-Za-z_\-]{8,}\.[0-9A-Za-z_\-]{8,}\.[0-9A-Za-z_\-]*"
-    r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[^\-]|-(?!----)){0,20000}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
+    r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
+    r"(?:(?:[^\-]|-(?!----)){0,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----|(?:(?:\s|\\+[nr])*[0-9A-Za-z+/=]{20,})+)"
     # Keys of OpenAI and Anthropic, GitHub, AWS, Slack and Stripe.
-    r"|\bsk-(?=[A-Za-z_\-]*[0-9])[0-9A-Za-z_\-]{20,}"
+    r"|\bsk-(?=[A-Za-z_\-]{0,60}[0-9])[0-9A-Za-z_\-]{20,}"
     r"|\b(?:gh[opsur]_|github_pat_)[0-9A-Za-z_]{20,}"
     r"|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
     r"|\bxox[abeoprs]-[0-9A-Za-z\-]{10,}"

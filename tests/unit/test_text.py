@@ -86,7 +86,21 @@ def test_a_line_is_one_line_of_at_most_its_limit(text, limit):
 
 def test_hostile_text_costs_no_more_than_its_length():
     # With catastrophic backtracking this would not end.
-    for part in ("\x1b", "\x1b[", "\x1b]", "\x9b1;", "\x1b[1;", "\x1b(", "://a:", "bearer ", "AIza", "?key="):
+    for part in (
+        "\x1b",
+        "\x1b[",
+        "\x1b]",
+        "\x9b1;",
+        "\x1b[1;",
+        "\x1b(",
+        "://a:",
+        "bearer ",
+        "AIza",
+        "?key=",
+        "sk-",
+        "password=",
+        "eyJ",
+    ):
         text = part * (200_000 // len(part))
         assert "\x1b" not in sanitise(text)
         Redactor().text(text)
@@ -162,6 +176,7 @@ def test_tokens_are_found_by_their_shape(text):
         "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
         "task-123456789012345678901234 desk-0123456789abcdefghij1, token_count: 123456, max_tokens=8192",
         "+1 (555) 010-9999, 1,299.00 EUR, /home/ada/token/secret.txt, http://[::1]:80/@me, 2026-11-22T16:30:39Z",
+        "a file that begins with -----BEGIN PRIVATE KEY----- holds a key",
         "the cookie: a=warm one; authorization: required for all guests; xoxo, AQ.1, AIza",
     ],
 )
@@ -349,6 +364,7 @@ SHAPED += [
     "xoxb-{}",
     "sk_live_{}",
     "eyJ{}.eyJ{}.x",
+    "-----BEGIN EC PRIVATE KEY-----\n{}\n{}",
     "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----",
 ]
 SHAPED += ['"api_key": "{}"', '"api-key":"{}"', '"apikey": "{}"', '"apiKey":"{}"', "'api_key': '{}'", "api\u212aey={}"]
