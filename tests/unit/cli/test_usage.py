@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from tests.support.command_line import run
 
-from gemini_live_tui.cli import COMMANDS
+from gemini_live_tui.cli import COMMANDS, main
 
 EVERY_COMMAND = [
     (),
@@ -195,6 +197,15 @@ def test_every_command_of_the_table_can_be_imported_and_is_called_so() -> None:
         assert command is not None
         assert command.name == name
         assert command.help
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_what_a_terminal_cannot_show_is_escaped(errors: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As with LC_ALL=C, where Python passes on what it could not decode.
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(raw, encoding="ascii", errors=errors, write_through=True))
+    assert main(["ürgh"]) == 2
+    assert rb"\xfcrgh" in raw.getvalue()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="named pipes are made by mkfifo")

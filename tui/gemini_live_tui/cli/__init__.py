@@ -110,8 +110,8 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     shared = {"debug": False}
     for stream in (sys.stdout, sys.stderr):
-        # Do not fail when the terminal cannot show a character.
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        # Do not fail when the terminal cannot show a character. "surrogateescape" is that of the locale C.
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
             stream.reconfigure(errors="backslashreplace")
     try:
         result: Any = cli.main(args=list(arguments), prog_name="gemini-live-tui", standalone_mode=False, obj=shared)
