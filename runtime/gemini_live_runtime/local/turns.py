@@ -9,6 +9,7 @@ user has said it. Models before 3.x complete a turn with its calls and tell the 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -41,8 +42,10 @@ MAX_WAITING = 16
 MAX_ROUNDS = 8
 """Most rounds of tool calls within one turn."""
 
-RECOGNITION_GRACE_S = 5.0
-"""Most seconds that an interruption waits for the transcription of the turn that it stops."""
+RECOGNITION_GRACE_S = 1.0
+"""Most seconds that an interruption waits for the transcription of the turn that it stops.
+
+A later one is sent when it is ready: the protocol does not order transcriptions."""
 
 NO_RECOGNISER = "I can hear you speaking, but there is no speech recogniser here, so please type. {why}"
 NO_SPEECH = "[There is no voice here, so answers come as text only. {why}] "
@@ -90,6 +93,7 @@ class Turns:
         self._turn: _Turn | None = None
         self._held = False
         self._lock = asyncio.Lock()
+        self._hearing: set[asyncio.Task[None]] = set()
         self._reported_no_recogniser = self._reported_no_speech = False
         self.failed = asyncio.get_running_loop().create_future()
         """Future of the `Refusal` by which a turn ends the session."""
@@ -165,18 +169,24 @@ class Turns:
     async def _keep_unread(self, turn: _Turn) -> None:
         """Let the dialogue remember what it had not read when `turn` was stopped."""
         dialogue, request = self._conversation.dialogue, turn.request
-        if turn.recognition is not None and not turn.is_read:
-            done, _ = await asyncio.wait({turn.recognition}, timeout=RECOGNITION_GRACE_S)
-            if done and not turn.heard:
-                await self._transcribe(turn, turn.recognition.result())
         if isinstance(request, UserTurn) and not turn.is_read:
-            dialogue.remember(f"{request.text} {turn.heard}".strip())
+            hearing = asyncio.create_task(self._hear_out(turn, request))
+            self._hearing.add(hearing)
+            hearing.add_done_callback(self._hearing.discard)
+            await asyncio.wait({hearing}, timeout=RECOGNITION_GRACE_S)
         unread = list(turn.batch.answered()) if turn.batch is not None else []
         if isinstance(request, CallResults) and not turn.is_read:
             unread = list(request.results)
         if unread:
             turn.use_tools(unread)
             dialogue.learn(unread)
+
+    async def _hear_out(self, turn: _Turn, said: UserTurn) -> None:
+        if turn.recognition is not None and not turn.heard:
+            heard = await turn.recognition
+            with contextlib.suppress(TransportClosed):
+                await self._transcribe(turn, heard)
+        self._conversation.dialogue.remember(f"{said.text} {turn.heard}".strip())
 
     async def _cancel_calls(self) -> None:
         cancelled = self._calls.give_up_blocking()
@@ -188,8 +198,10 @@ class Turns:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
-        if self._turn is not None and self._turn.recognition is not None:
-            self._turn.recognition.cancel()
+        recognition = self._turn.recognition if self._turn is not None else None
+        for unfinished in (recognition, *self._hearing):
+            if unfinished is not None:
+                unfinished.cancel()
 
     async def _run(self, turn: _Turn) -> None:
         try:

@@ -12,6 +12,7 @@ from live_support import Client, TestParts, Turn, answer, hiss, join, server, se
 from gemini_live_runtime.local import main
 from gemini_live_runtime.local.default_parts import DefaultParts
 from gemini_live_runtime.local.options import ServerOptions
+from gemini_live_runtime.local.parts import Recognition
 from gemini_live_runtime.local.recogniser import shared_engine
 
 HISTORY = {"historyConfig": {"initialHistoryInClientContent": True}}
@@ -327,6 +328,32 @@ async def test_an_utterance_that_the_user_goes_on_from_is_transcribed_and_rememb
         cut, answered = await client.turn(), await client.turn()
     assert cut.marks == ["inputTranscription", "interrupted", "turnComplete", "usageMetadata"]
     assert (cut.input, answered.output) == ("set a timer", "Before that: set a timer.")
+
+
+@virtual
+async def test_a_transcription_that_takes_long_does_not_hold_up_what_interrupts_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parts = TestParts("set a timer")
+    recognise = parts.ear.recognise
+
+    async def slowly(pcm: bytes) -> Recognition:
+        await asyncio.sleep(30)
+        return await recognise(pcm)
+
+    monkeypatch.setattr(parts.ear, "recognise", slowly)
+    manual = {"automaticActivityDetection": {"disabled": True}}
+    async with session(parts, realtimeInputConfig=manual) as client:
+        await client.send({"realtimeInput": {"activityStart": {}}})
+        await client.audio(voice(1))
+        await client.send({"realtimeInput": {"activityEnd": {}}})
+        await client.text("hi")
+        assert (await client.turn()).contents("interrupted")
+        assert await answer_to(client) == "You typed hi."
+        heard = await client.until("inputTranscription")
+        assert heard["serverContent"]["inputTranscription"] == {"text": "set a timer"}
+        await client.text("before")
+        assert await answer_to(client) == "Before that: set a timer."
 
 
 # -- a fresh server --------------------------------------------------------------------------------------------------
