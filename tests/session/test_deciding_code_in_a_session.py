@@ -12,6 +12,8 @@ from tests.session.talking import agent, talk
 from gemini_live_runtime import (
     ComputedVar,
     EmitEvent,
+    FieldPromotion,
+    FunctionExtractor,
     InstructionModifier,
     Live,
     LiveHandle,
@@ -28,6 +30,7 @@ from gemini_live_runtime import (
     Watcher,
     WatchPredicate,
     key,
+    on_phase_change,
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import StateError
@@ -263,3 +266,78 @@ async def test_code_that_decides_cannot_act_through_the_handle(act: Any) -> None
         await t.turn()
         assert (t.phases, len(calls) < 10) == (["one"], True)
         assert "cannot use the session's handle" in t.failures()[0].error
+
+
+async def test_transitions_that_a_callback_sets_off_again_and_again_rest_and_it_is_told() -> None:
+    held: list[State] = []
+    calls = []
+
+    def extracted(name: str, value: Any) -> None:
+        calls.append(name)
+        if len(calls) < 10 * MAX_PER_S:
+            count(held[0])
+
+    extractor = FunctionExtractor(lambda window: {"a": 1}, trigger=on_phase_change("a", "b"))
+    of = agent().extract(extractor).on("extracted", extracted)
+    of = of.phase(
+        Phase("a", "A.", transitions=Transition("b", lambda s: s.get("app:n", 0) % 2 == 1)),
+        Phase("b", "B.", transitions=Transition("a", lambda s: s.get("app:n", 0) % 2 == 0)),
+    )
+    async with talk(of) as t:
+        held.append(t.state)
+        await t.turn()
+        await t.writes(n=1)
+        assert len(t.phases) <= MAX_PER_S + 1
+        assert [notice for notice in t.all(ev.Notice) if notice.code == "phase" and "they rest" in notice.text]
+
+
+class Overdue(PatternDetector):
+    """Detector whose deadline is always over."""
+
+    def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
+        return False
+
+    def reset(self) -> None:
+        pass
+
+    def deadline(self, now: float) -> float | None:
+        return 0.0
+
+
+async def test_a_detector_whose_deadline_is_always_over_is_reported_and_not_asked_without_end() -> None:
+    async with talk(pattern(Overdue())) as t:
+        await t.turn()
+        await t.passes(1)
+        told = [fault for fault in t.failures() if "deadline()" in fault.error]
+        await t.passes(5)
+        assert 0 < len([fault for fault in t.failures() if "deadline()" in fault.error]) <= len(told) + 1
+
+
+async def no() -> bool:
+    return False
+
+
+def one_field(condition: Any) -> Live:
+    promotion = FieldPromotion.overwrite("agreed").when(condition)
+    return agent().extract(FunctionExtractor(lambda window: {"agreed": True}, promotions=[promotion]))
+
+
+ASYNC: dict[str, Live] = {
+    "a guard": agent().phase(*phases(lambda s: no())),
+    "a condition": one_field(lambda value, s: no()),
+    "a predicate": agent().watch(Watcher(WatchPredicate.custom("app:x", lambda o, n: no()), print)),
+    "an event of a detector": pattern(RateDetector(lambda event: no(), 1, 1)),
+}
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("what", ASYNC)
+async def test_a_coroutine_in_place_of_a_decision_is_not_taken_for_true(what: str) -> None:
+    async with talk(ASYNC[what]) as t:
+        await t.writes(x=1)
+        await t.turn()
+        assert t.phases in ([], ["one"])
+        assert t.state.get("app:agreed") is None
+        assert [*t.all(ev.WatcherFired), *t.all(ev.PatternFired)] == []
+        refused = [decision.reason for decision in t.all(ev.PromotionDecided)]
+        assert "coroutine" in (refused or [fault.error for fault in t.failures()])[0]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import CoroutineType
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from gemini_live_runtime.json_values import same_value
@@ -65,12 +66,17 @@ def call_to_decide(function: Callable[..., R], *args: Any) -> R:
     """Return the result of code that decides.
 
     Its writes raise `StateError`, also to a `State` that it got elsewhere: they would call for the decision again.
+    Raises `TypeError` when it returns a coroutine, which would count as true.
     """
     token = current_writer.set(DECIDING)
     try:
-        return function(*args)
+        result = function(*args)
     finally:
         current_writer.reset(token)
+    if isinstance(result, CoroutineType):
+        result.close()
+        raise TypeError("it returned a coroutine, but code that decides has to decide at once")
+    return result
 
 
 class Mutation(NamedTuple):

@@ -45,6 +45,9 @@ __all__ = [
     "TurnCountDetector",
 ]
 
+MAX_OVERDUE = 10
+"""Ticks in a row that a detector may get because its deadline is over, without a find."""
+
 SHORTEST_WAIT_S = 0.001
 """Seconds before the next tick at least, for detectors whose deadline is always now."""
 
@@ -139,7 +142,7 @@ class PatternForecast:
 class _PatternRun:
     """A pattern in one session: its own detector, firings and cooldown."""
 
-    __slots__ = ("cooldown_end", "detector", "failed", "fired", "pattern", "waits_for_cooldown")
+    __slots__ = ("cooldown_end", "detector", "failed", "fired", "overdue", "pattern", "waits_for_cooldown")
 
     def __init__(self, pattern: TemporalPattern) -> None:
         try:
@@ -155,6 +158,8 @@ class _PatternRun:
         self.cooldown_end: float | None = None
         self.waits_for_cooldown = False
         self.failed = False
+        self.overdue = 0
+        """Ticks in a row at which a deadline was over and nothing found."""
 
     def cooldown_left(self, now: float) -> float:
         """Return the seconds of cooldown left."""
@@ -166,6 +171,17 @@ class _PatternRun:
         detector = None if self.failed else _deadline(self.detector, now)
         cooldown = self.cooldown_left(now) if self.waits_for_cooldown else None
         return min((wait for wait in (detector, cooldown) if wait is not None), default=None)
+
+    def check_deadline(self, event: TemporalEvent, now: float, *, complete: bool) -> None:
+        """Raise `AgentError` for a detector whose deadlines pass and pass without a find."""
+        wait = None if complete or event.kind != "tick" else _deadline(self.detector, now)
+        self.overdue = self.overdue + 1 if wait is not None and wait <= 0 else 0
+        if self.overdue > MAX_OVERDUE:
+            self.overdue = 0
+            raise AgentError(
+                f"its deadline() returned {wait:g} {MAX_OVERDUE} times, and observe() found nothing",
+                remedy="Return the seconds until time alone may complete the pattern, or None",
+            )
 
 
 class TemporalRegistry:
@@ -252,6 +268,7 @@ class TemporalRegistry:
         # Not reset while it cools down, so that a pattern which is still complete then fires at the end.
         complete = bool(call_to_decide(detector.observe, event, state, now))
         run.waits_for_cooldown = complete and run.cooldown_left(now) > EPSILON_S
+        run.check_deadline(event, now, complete=complete)
         if complete and not run.waits_for_cooldown:
             explanation = call_to_decide(_explanation, detector, now)
             call_to_decide(detector.reset)

@@ -95,6 +95,7 @@ class TurnPipeline:
         self._may_advance = False
         self._turn_by = "model"
         self._moves = FireRateCounter()
+        self._rests_until = 0.0
         tools.on_ended = self.end_tool
         timers.on_time_passed = self.pass_time
 
@@ -356,8 +357,16 @@ class TurnPipeline:
         await self._steering.steer(moment, result, nudge=nudge)
 
     async def _advance(self, turn: int) -> TransitionResult | None:
-        result = None if self._phases is None else await self._phases.advance(turn)
+        now = self._agent.clock.now()
+        if self._phases is None or now < self._rests_until:
+            return None
+        result = await self._phases.advance(turn)
         if result is not None:
+            if self._moves.count("guards", now) + 1 >= MAX_PER_S:
+                self._rests_until = now + 1
+                text = f"Transitions were taken {MAX_PER_S} times in a second, as if one set the next off; they rest"
+                remedy = "Let a guard read what does not change by entering its phase"
+                self._agent.emit(ev.Notice(level="warning", code="phase", text=text, remedy=remedy))
             await self._follow(result)
         return result
 
