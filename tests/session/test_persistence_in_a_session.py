@@ -88,6 +88,20 @@ async def test_a_session_is_kept_after_every_turn_and_at_its_end() -> None:
     assert saved == [(1, None), (2, None), (2, 1)]
 
 
+async def test_the_transcript_is_kept_without_credentials_and_the_state_as_it_is() -> None:
+    key = "AIzaSyPlanted-0123456789_abcdefghij"
+    store = MemoryPersistence()
+    async with talk(kept(store)) as t:
+        await t.writes(key=key)
+        await t.calls("no_such_tool", city=f"near {key}")
+        await t.turn("hello", "Good day.")
+    snapshot = await store.load("s")
+    assert snapshot is not None
+    assert snapshot.state["app:key"] == key
+    assert "near [redacted]" in json.dumps(snapshot.transcript)
+    assert key not in json.dumps(snapshot.transcript)
+
+
 async def test_snapshots_are_written_in_order_and_keep_nobody_waiting() -> None:
     saved: list[int] = []
 

@@ -134,7 +134,7 @@ class Autosave:
                 agent=self._agent_name,
                 phases=None if phases is None else phases.machine.to_json(now),
                 needs=None if agent.needs is None else agent.needs.to_json(),
-                transcript=agent.transcript.to_json(),
+                transcript=redactor.value(agent.transcript.to_json()),
                 turn_count=agent.turn_count,
                 handle=agent.host.resumption_handle,
             )
