@@ -150,7 +150,8 @@ async def connect(
             pass
         if engine is not None and engine.process.poll() is not None:
             output = engine.startup_output()
-            remove_folder(folder)
+            if not is_alive(folder):  # else it is that of another engine of the same session
+                remove_folder(folder)
             raise EngineError(
                 f"The engine ended before it could be reached (exit code {engine.process.returncode})"
                 + (f": {output}" if output else ""),

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.journal.disk import is_locked, lock, lock_holder, sign_lock
+from gemini_live_runtime.errors import EngineError, UsageError
+from gemini_live_runtime.journal.disk import is_locked, lock_holder, sign_lock, try_lock
 from gemini_live_runtime.json_values import strict_decoder
 
 SPEC_FILE = "spec.json"
@@ -41,6 +41,10 @@ OUTPUT_FILE = "last-words.txt"
 _FILES = (SPEC_FILE, ENGINE_FILE, SOCKET_FILE, TOKEN_FILE, OUTPUT_FILE, LOCK_FILE)
 
 _MAX_ENGINE_BYTES = 64 * 1024
+
+_LOCK_ATTEMPTS = 50
+_LOCK_STEP_S = 0.02
+"""Number of attempts to take the lock, and seconds between them: `is_alive` holds it for an instant."""
 
 STARTING_S = 60.0
 """Longest time in seconds from the creation of an engine's folder to its lock."""
@@ -68,11 +72,18 @@ def engine_folder(session_id: str, root: Path | None = None) -> Path:
 
 
 def take_lock(folder: Path) -> int:
-    """Mark `folder` as a living engine's; return the descriptor to keep open."""
+    """Mark `folder` as a living engine's; return the descriptor to keep open.
+
+    Raises `EngineError` when another engine has it: waiting would begin a session long after it was asked for.
+    """
     fd = paths.open_private(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
-    lock(fd)
-    sign_lock(fd)
-    return fd
+    for _ in range(_LOCK_ATTEMPTS):
+        if try_lock(fd):
+            sign_lock(fd)
+            return fd
+        time.sleep(_LOCK_STEP_S)
+    os.close(fd)
+    raise EngineError(f"An engine {folder.name} is running already", field="session id", value=folder.name)
 
 
 def is_alive(folder: Path) -> bool:

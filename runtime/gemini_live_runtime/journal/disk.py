@@ -74,6 +74,21 @@ def lock(fd: int) -> None:
             fcntl.flock(fd, fcntl.LOCK_EX)
 
 
+def try_lock(fd: int) -> bool:
+    """Lock an open file as `lock` does; return False when another process has it.
+
+    True where the system has no locks.
+    """
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            pass
+    return True
+
+
 def sign_lock(fd: int) -> None:
     """Let the system tell others which process holds the lock; see `lock_holder`."""
     if sys.platform != "win32":

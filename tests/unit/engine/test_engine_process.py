@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import stat
+import subprocess
 import sys
 import tempfile
 import time
@@ -18,10 +19,10 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Command, HangUp, SendText
-from gemini_live_runtime.engine import stop
+from gemini_live_runtime.engine import registry, stop
 from gemini_live_runtime.engine.launch import EngineProcess, connect, start_engine
 from gemini_live_runtime.engine.link import Bye, LinkClosed, LinkMessage, Snapshot
-from gemini_live_runtime.engine.registry import list_engines
+from gemini_live_runtime.engine.registry import SOCKET_FILE, list_engines
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.engine.stop import stop_engine
@@ -306,3 +307,30 @@ async def test_a_session_id_is_not_taken_twice(place):
     async with linked(place, engine):
         with pytest.raises(EngineError, match="running already"):
             place.start()
+
+
+def test_a_second_engine_of_a_session_does_not_wait_for_the_end_of_the_first(tmp_path, monkeypatch):
+    # It would begin to listen to the microphone when nobody expects it.
+    monkeypatch.setattr(registry, "_LOCK_STEP_S", 0.0)
+    held = registry.take_lock(tmp_path)
+    with pytest.raises(EngineError, match="is running already"):
+        registry.take_lock(tmp_path)
+    os.close(held)
+    os.close(registry.take_lock(tmp_path))
+
+
+def _ended_process() -> subprocess.Popen[bytes]:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process
+
+
+async def test_an_engine_that_could_not_take_its_place_leaves_that_of_the_first_alone(place):
+    first = place.start()
+    link = await connect("s1", engine=first)
+    await link.close()
+    late = await asyncio.to_thread(_ended_process)
+    (first.folder / SOCKET_FILE).unlink()
+    with pytest.raises(EngineError, match="ended before it could be reached"):
+        await connect("s1", engine=EngineProcess("s1", first.folder, late))
+    assert [info.session_id for info in list_engines(place.root)] == ["s1"]
