@@ -28,10 +28,10 @@ MAX_QUEUED = 4096
 FOLD_BUDGET_S = 0.010
 """Longest time one frame spends folding; a backlog is worked off over several frames while keys still answer."""
 
-FRAME_S = 0.025
-"""Seconds that folding and drawing may take together; where drawing takes longer, less is folded."""
+FRAME_S = 0.02
+"""Processor seconds that folding and drawing may take together; where drawing takes longer, less is folded."""
 
-MIN_FOLD_S = 0.003
+MIN_FOLD_S = 0.0005
 """Seconds of folding in a frame, however long drawing takes."""
 
 KEY_FRAMES = 2
@@ -144,8 +144,10 @@ class Store:
             self._to_wait = KEY_FRAMES
 
     def pace(self, frame_s: float) -> None:
-        """Adapt the time for folding to the seconds that the last frame took."""
-        self._budget_s = max(MIN_FOLD_S, min(FOLD_BUDGET_S, self._budget_s * (0.5 if frame_s > FRAME_S else 1.5)))
+        """Adapt the time for folding to the processor seconds of the last frame."""
+        # Slowly up: where an event leads to much drawing, every attempt at more is a frame that keeps a key waiting.
+        factor = min(1.1, FRAME_S / max(frame_s, 1e-6))
+        self._budget_s = max(MIN_FOLD_S, min(FOLD_BUDGET_S, self._budget_s * factor))
 
     def drain(self) -> bool:
         """Fold queued messages within the budget; return True when some are left."""
