@@ -18,6 +18,7 @@ from gemini_live_runtime.local import activity, content, context, live_config, s
 from gemini_live_runtime.session.agent import background_agents
 from gemini_live_runtime.session.control import debugger_commands
 from gemini_live_runtime.session.core import commands as core_commands
+from gemini_live_runtime.session.core import generation
 from gemini_live_runtime.session.debugger import breakpoints
 from gemini_live_runtime.session.persistence import stores
 from gemini_live_runtime.state import edits, expressions, values
@@ -130,6 +131,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             f"{dispatch.MAX_BACKGROUND}",
             "further ones are answered with an error",
             "unit/tools/test_dispatch_context.py::test_background_calls_have_more_time_and_a_place_of_their_own",
+        ),
+        Limit(
+            "an answer, to tell what of it was heard",
+            _characters(generation.MAX_ANSWER_CHARS),
+            "the rest is not kept",
+            "unit/session/test_core_words_tools_limits.py::test_of_an_answer_without_end_the_beginning_is_kept",
         ),
         Limit(
             "one side of a turn, for the agent",

@@ -123,6 +123,8 @@ PASSING: dict[str, Mode] = {
     "thoughts": messages(*(parts({"text": f"{number} ", "thought": True}) for number in range(1000))),
     "user-words": messages(*(content(inputTranscription={"text": f"you{number} "}) for number in range(500))),
     "odd-words": messages(content(outputTranscription={"text": 3}), content(outputTranscription=None), says("")),
+    "many-parts": messages(parts(*[{"text": "a"}] * 100_000)),
+    "much-text": messages(says("w " * 1_000_000)),
     "odd-parts": messages(parts({}), parts(None), parts({"text": None}), parts({"executableCode": {"code": "x"}})),
     # Turns.
     "interruptions": messages(*[content(interrupted=True)] * 500),
@@ -151,6 +153,7 @@ PASSING: dict[str, Mode] = {
     "odd-cancellation": messages({"toolCallCancellation": {"ids": [3, None, CONTROLS]}}, {"toolCallCancellation": {}}),
     # The rest.
     "usage-odd": messages({"usageMetadata": {"totalTokenCount": -5, "promptTokenCount": 10**30}}),
+    "usage-huge": messages({"usageMetadata": {"promptTokenCount": 10**400, "responseTokenCount": "9" * 20}}),
     "usage-flood": messages(*({"usageMetadata": {"promptTokenCount": n}} for n in range(1000))),
     "voice-flood": messages(*[{"voiceActivity": {"type": t}} for t in ("ACTIVITY_START", "ACTIVITY_END", "?")] * 100),
     "grounding": messages(content(groundingMetadata={"webSearchQueries": [CONTROLS], "chunks": [{}] * 100})),
@@ -232,6 +235,13 @@ async def text_that_is_no_utf8(socket: ServerConnection) -> None:
     await socket.wait_closed()
 
 
+async def closed_and_left_open(socket: ServerConnection) -> None:
+    await accept_setup(socket)
+    await next_text(socket)
+    socket.transport.write(b"\x88\x06\x03\xf3busy")
+    await socket.wait_closed()
+
+
 ENDING: dict[str, Behaviour] = {
     **{
         f"close-{code}-in-mid-call": closes(code, CONTROLS) for code in (1000, 1001, 1003, 1007, 1008, 1011, 3000, 4999)
@@ -251,6 +261,7 @@ ENDING: dict[str, Behaviour] = {
     "bad-opcode": bad_opcode,
     "masked-frame": masked_frame,
     "text-that-is-no-utf8": text_that_is_no_utf8,
+    "closed-and-left-open": closed_and_left_open,
 }
 
 RAW: dict[str, bytes] = {
@@ -263,6 +274,7 @@ RAW: dict[str, bytes] = {
     b"Sec-WebSocket-Accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=\r\n\r\n",
     "raw-long-header": b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100_000 + b"\r\n\r\n",
     "raw-many-headers": b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 2000 + b"\r\n",
+    "raw-wrong-subprotocol": b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: mqtt\r\nConnection: Upgrade\r\n\r\n",
     "raw-redirect": b"HTTP/1.1 302 Found\r\nLocation: ws://127.0.0.1:1/\x1b[2J\r\nContent-Length: 0\r\n\r\n",
 }
 

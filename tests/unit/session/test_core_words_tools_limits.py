@@ -10,6 +10,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, UsageError
 from gemini_live_runtime.session.core.commands import MAX_QUEUED_TEXTS
 from gemini_live_runtime.session.core.effects import CancelTool, End, Microphone, RunTool
+from gemini_live_runtime.session.core.generation import MAX_ANSWER_CHARS
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, INTERRUPTED_SHOWN_S, WAIT_AFTER_VOICE_S
 from gemini_live_runtime.session.core.tool_calls import IDS_KEPT
@@ -41,6 +42,13 @@ def test_a_call_that_is_open_runs_once_however_many_came_since(bench: Bench) -> 
     for ident in ["slow", *(f"c{number}" for number in range(IDS_KEPT)), "slow"]:
         call(bench, ident)
     assert [effect.call_id for effect in bench.effects if isinstance(effect, RunTool)].count("slow") == 1
+
+
+def test_of_an_answer_without_end_the_beginning_is_kept(bench: Bench) -> None:
+    for _ in range(3):
+        bench.content(outputTranscription={"text": "x" * (MAX_ANSWER_CHARS // 2 + 1)})
+    answer = bench.core.state.ledger.current(1)
+    assert len("".join(answer.text)) == MAX_ANSWER_CHARS
 
 
 # -- words -----------------------------------------------------------------------------------------------------------

@@ -16,6 +16,10 @@ KEPT = 8
 """Number of generations to remember: only the latest can still be playing."""
 
 
+MAX_ANSWER_CHARS = 1_000_000
+"""Characters of an answer that are kept to tell heard words from unheard ones."""
+
+
 @dataclass(slots=True)
 class Generation:
     """Audio and transcript of an answer of the model. Samples are at 24 kHz."""
@@ -25,6 +29,8 @@ class Generation:
     received: int = 0
     heard: int = 0
     text: list[str] = field(default_factory=list)
+    chars: int = 0
+    """Characters of `text`, at most `MAX_ANSWER_CHARS`."""
     opened: bool = False
     complete: bool = False
     drained: bool = False
@@ -41,6 +47,13 @@ class Generation:
     def unheard(self) -> int:
         """Number of samples received and not yet consumed by the device."""
         return max(0, self.received - self.heard)
+
+    def add_text(self, text: str) -> None:
+        """Append to the transcript; beyond `MAX_ANSWER_CHARS` it is not kept."""
+        room = MAX_ANSWER_CHARS - self.chars
+        if room > 0:
+            self.text.append(text[:room])
+            self.chars += min(room, len(text))
 
     def split_text(self, *, read: bool = False) -> tuple[str, str]:
         """Split the transcript into its heard and its unheard part.

@@ -119,7 +119,7 @@ class ServerEvents:
             generation = state.ledger.current(state.turns.number)
         else:
             generation = self._model_content()
-            generation.text.append(text)
+            generation.add_text(text)
             generation.spoken = generation.spoken or channel == "speech"
             # Words may come later than their sound.
             if not state.ledger.current_is_cut and (not generation.complete or state.playing):
