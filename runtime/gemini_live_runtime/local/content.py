@@ -3,6 +3,8 @@
 - Turns of role `system` replace the instruction; they are read before the message's other turns.
 - Turns of role `model`, and turns of role `user` that begin with one of `NOTE_MARKS`, are notes. So are turns without a
   role in a message without `turnComplete`: LiveKit sends new instructions in this way.
+- Turns that begin with `TRANSCRIPT_MARK` count as turns of the model: google-adk gives in this way what another agent
+  has said and done before it handed the conversation over.
 - Other turns are user turns, answered at `turnComplete`. Without any, `turnComplete` prompts the model. What the user
   says before it, by voice or in realtime text, leaves them unanswered: they are part of what it answers.
 - Blank turns and turns of a single full stop are placeholders: clients send them where a user turn has to be last. A
@@ -31,6 +33,9 @@ MAX_UNASKED = 4 * 1024 * 1024
 
 NOTE_MARKS = ("[context]", "[instruction]")
 """Prefixes of a note of role `user`, for models that take no other role; case ignored."""
+
+TRANSCRIPT_MARK = "for context:"
+"""Prefix of another agent's transcript in a turn of role `user`; case ignored."""
 
 
 def is_placeholder(text: str) -> bool:
@@ -100,7 +105,7 @@ class ContentTurns:
     def _add(self, content: Content, answered: bool, asked: bool) -> None:
         said = user_turn_of(content)
         context = self._conversation.context
-        by_model = content.role == Role.MODEL
+        by_model = content.role == Role.MODEL or said.text.lstrip().casefold().startswith(TRANSCRIPT_MARK)
         if not by_model and is_placeholder(said.text):
             said = replace(said, text="")
         role = "model" if by_model else "user"

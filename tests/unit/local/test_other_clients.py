@@ -226,6 +226,20 @@ async def test_results_that_an_interruption_outran_or_that_are_silent_are_known_
     ]
 
 
+@pytest.mark.parametrize("model", [SECOND_GENERATION, "gemini-3.8-live"])
+@virtual
+async def test_what_another_agent_has_dealt_with_is_not_answered_again(model: str) -> None:
+    said = ("user", "For context: below is a transcript of what another agent did. [root] said: Hello.")
+    called = ("user", "For context: below is a transcript of what another agent did. [root] called transfer.")
+    async with session(model=model, **HISTORY) as client:
+        await client.send(content(("user", "good morning"), said, ("user", "call transfer"), called, complete=True))
+        if model != SECOND_GENERATION:
+            await client.text(".")
+        assert await answer_to(client) == "Welcome."
+        await client.text("hi")
+        assert await answer_to(client) == "You typed hi."
+
+
 # -- resumption ------------------------------------------------------------------------------------------------------
 
 
