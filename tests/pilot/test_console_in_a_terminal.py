@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import signal
 from pathlib import Path
 
+import pytest
 from tests.support.pseudo_terminal import PseudoTerminal
 
 HOSTILE = """
@@ -33,6 +35,9 @@ link.exchange("Question", "THE END", latency_ms=None)
 link.emit()
 print("OUTCOME", run_console(source_of(link), settings=ConsoleSettings()).exit_code)
 """
+
+LEAVING = PLAIN.replace('print("OUTCOME", ', "done = (").replace(".exit_code)", ")")
+LEAVING += 'print("OUTCOME", done.exit_code, done.message)'
 
 CRASHING = """
 from tests.support.scripted_link import ScriptedLink, source_of
@@ -94,6 +99,15 @@ def test_quitting_leaves_the_terminal_as_it_was() -> None:
         terminal.read_until(b"THE END")
         terminal.type(b"\x11")
         terminal.read_until(b"OUTCOME 0")
+        assert _restored(terminal.seen)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_the_terminal_as_it_was_and_says_where_the_session_is(number: signal.Signals) -> None:
+    with PseudoTerminal(LEAVING) as terminal:
+        terminal.read_until(b"THE END")
+        terminal.process.send_signal(number)
+        terminal.read_until(f"OUTCOME {128 + number} Detached: session".encode())
         assert _restored(terminal.seen)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import os
+import signal
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -58,7 +60,12 @@ def run_console(link_source: LinkSource | None, *, settings: ConsoleSettings) ->
     """
     gc.disable()
     app = ConsoleApp(link_source, settings=settings)
-    app.settled = _collect_again
+
+    def on_settled() -> None:
+        _collect_again()
+        app.leave_on_signals()
+
+    app.settled = on_settled
     try:
         outcome = app.run()
         if app.failure is not None:
@@ -110,6 +117,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._next: Choice | None = None
         self._quit_armed = float("-inf")
         self._quitting = False
+        self._signal: signal.Signals | None = None
+        """Signal that ended this console."""
         self._replayed_next: Path | None = None
         self._hanging_up: asyncio.Task[None] | None = None
         self.set_class(settings.ascii, "-ascii")
@@ -327,6 +336,16 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             self.waiting or self.settings.replay or store.bye is not None or bool(store.lost) or bool(store.view.ended)
         )
 
+    def leave_on_signals(self) -> None:
+        """Restore the terminal and leave on SIGTERM and SIGINT, with the session as it is."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(NotImplementedError):  # Windows
+                asyncio.get_running_loop().add_signal_handler(number, self._on_signal, number)
+
+    def _on_signal(self, number: signal.Signals) -> None:
+        self._signal = number
+        self._leave()
+
     def leave_for(self, recording: Path) -> None:
         """End this console; its caller shows `recording` next. The session must be over."""
         self._replayed_next = recording
@@ -346,15 +365,18 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             return 1, f"{store.lost.rstrip('.')}. The session goes on: gemini-live-tui attach {ident} returns to it."
         if store.lost:
             return 1, store.lost
-        if self.settings.detach_on_quit and store.hello is not None:
+        left = 128 + self._signal if self._signal is not None else 0
+        # An engine inside this process ends with it.
+        is_apart = store.hello is not None and store.hello.pid != os.getpid()
+        if store.hello is not None and (self.settings.detach_on_quit or (left and is_apart)):
             ident = store.hello.session_id
-            return 0, (
+            return left, (
                 f"Detached: session {ident} goes on, its microphone as you left it. Without a console it hangs up "
                 f"within 5 minutes; gemini-live-tui attach {ident} returns, gemini-live-tui stop {ident} ends it."
             )
-        if store.hello is not None:
+        if store.hello is not None and not left:
             return 1, "The engine did not answer the hang-up. Whether it still runs: gemini-live-tui ps"
-        return 0, ""
+        return left, ""
 
     def _log(self, *arguments: Any, **values: Any) -> None:
         """Log to Textual's developer console, except while a screen for a secret is open."""
