@@ -428,33 +428,35 @@ def _without_patterns(text: str) -> str:
 
 
 def _may_match(text: str) -> bool:
-    # Every pattern needs one of these substrings; testing for them costs a fraction of a search.
+    # Every pattern needs one of these substrings. Testing for them, most after a rare sign, costs less than a search.
     low = text.lower()
+    if "AIza" in text or "bearer" in low or ("token" in low and ('token"' in low or _TOKEN_VALUE.search(low))):
+        return True
+    if ("." in text and ("ya29." in text or "AQ." in text)) or ("@" in text and "://" in text):
+        return True
+    return _has_value(low) or _has_provider_key(text)
+
+
+def _has_value(low: str) -> bool:
+    """Return True when an argument or a field of a secret's name may have a value in `low`."""
+    if "=" not in low and ":" not in low and "--" not in low:
+        return False
     return (
         ("key" in low and ('key"' in low or "--api-key " in low or _KEY_VALUE.search(low) is not None))
-        or ("token" in low and ('token"' in low or _TOKEN_VALUE.search(low) is not None))
-        or "bearer" in low
         or "secret" in low
         or "passw" in low
         or "authorization" in low
         or "cookie" in low
-        or ("://" in text and "@" in text)
-        or "AIza" in text
-        or "ya29." in text
-        or "AQ." in text
-        or _has_provider_key(text)
     )
 
 
 def _has_provider_key(text: str) -> bool:
     return (
-        "sk-" in text
-        or "eyJ" in text
-        or "xox" in text
-        or "PRIVATE KEY" in text
+        ("-" in text and ("sk-" in text or "xox" in text or "PRIVATE KEY" in text))
+        or ("." in text and "eyJ" in text)
         or ("IA" in text and ("AKIA" in text or "ASIA" in text))
-        or ("gh" in text and _GITHUB.search(text) is not None)
         or ("_" in text and ("_pat_" in text or "k_live_" in text or "k_test_" in text))
+        or ("gh" in text and _GITHUB.search(text) is not None)
     )
 
 
