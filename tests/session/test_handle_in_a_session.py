@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, silence, talk, two_phases
@@ -14,6 +15,7 @@ from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, StateError
+from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.io.loop_calls import LoopCalls
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
@@ -407,8 +409,34 @@ async def test_leaving_a_terminal_phase_is_an_error_of_the_caller() -> None:
 async def test_a_handle_whose_session_is_over_says_so(act: Callable[[LiveHandle], None]) -> None:
     async with talk(agent().phase(*two_phases())) as t:
         await t.turn()
-    with pytest.raises(GeminiLiveError, match="has ended"):
+    with pytest.raises(GeminiLiveError, match="is over"):
         act(t.handle)
-    with pytest.raises(GeminiLiveError, match="has ended"):
+    with pytest.raises(GeminiLiveError, match="is over"):
         await t.handle.send_text("Hello?")
     assert t.events[-1] == "session.ended"
+
+
+@pytest.mark.parametrize("owed", [True, False], ids=["while an answer is owed", "in quiet"])
+async def test_who_waits_for_quiet_is_told_when_the_session_ends(owed: bool) -> None:
+    async with talk(agent(), mode="text") as t:
+        if owed:
+            await t.types("hello")
+        waiting = asyncio.create_task(t.handle.until_quiet(1000))
+        await t.rests()
+        assert not waiting.done()
+    await asyncio.sleep(0.1)
+    assert waiting.done()
+
+
+@pytest.mark.parametrize("minutes", ["5", True, float("nan"), 0])
+def test_a_limit_that_is_no_number_above_0_is_refused_in_a_sentence(minutes: Any) -> None:
+    with pytest.raises(GeminiLiveError, match="max_minutes must be above 0"):
+        Limits(None, minutes)
+
+
+async def test_the_options_of_connect_are_taken_in_any_case(tmp_path: Path) -> None:
+    of = agent().local_model("local-concierge")
+    async with of.connect(backend="local", fast=True, mode="TEXT", record="Off", data_dir=str(tmp_path)) as session:
+        await session.send_text("hello")
+        await session.until_quiet()
+        assert session.wire_phase == "active"

@@ -407,3 +407,47 @@ async def test_a_result_with_a_number_that_no_message_can_hold_is_an_error_that_
         await t.rests()
         assert (ended.status, len(t.sent("answer"))) == ("error", 1)
         assert "more than 308 digits" in t.sent("answer")[0][2]["error"]
+
+
+async def test_what_listeners_change_inside_of_calls_and_answers_is_their_copy() -> None:
+    seen = []
+
+    def weigh(ship: dict[str, Any]) -> dict[str, Any]:
+        """Weigh the ship.
+
+        Args:
+            ship: The ship.
+        """
+        seen.append(ship)
+        return {"load": {"tons": 5, "price": 9}}
+
+    def spoil(calls: Any, state: State) -> None:
+        calls[0].args["ship"]["name"] = "spoilt"
+
+    def hide(responses: Any, state: State) -> None:
+        responses[0].response["load"].pop("price")
+
+    of = agent().tools(weigh).on("tool_call", spoil).on("before_tool_response", hide)
+    async with talk(of) as t:
+        await t.calls("weigh", ship={"name": "Ada"})
+        ended = await t.stage.sink.until(ev.ToolFinished)
+        await t.rests()
+        assert (seen, t.all(ev.ToolCalled)[0].args) == ([{"name": "Ada"}], {"ship": {"name": "Ada"}})
+        assert ended.result == {"load": {"tons": 5, "price": 9}}
+        assert t.sent("answer")[0][2] == {"load": {"tons": 5}}
+
+
+async def test_counts_go_on_where_code_wrote_something_else() -> None:
+    def weigh() -> str:
+        """Weigh the ship."""
+        return "5 t"
+
+    async with talk(agent().tools(weigh), mode="text") as t:
+        t.state.set("session:called_ok:weigh", "often")
+        t.state.set("session:interrupt_count", None)
+        await t.calls("weigh")
+        await t.stage.sink.until(ev.ToolFinished)
+        await t.says("It is")
+        await t.types("stop")
+        assert (t.state["session:called_ok:weigh"], t.state["session:interrupt_count"]) == (1, 1)
+        assert t.failures() == []

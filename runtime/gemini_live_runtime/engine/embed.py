@@ -19,6 +19,7 @@ from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.spec import AudioKind, EngineSpec, new_session_id
 from gemini_live_runtime.errors import EngineError, GeminiLiveError
 from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.definition.choices import as_choice
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.io.handle import LiveHandle
 from gemini_live_runtime.session.io.live_session import LiveSession
@@ -70,12 +71,14 @@ def _spec(plan: SessionPlan, options: dict[str, Any]) -> EngineSpec:
     wanted = {"backend": "gemini", "audio": "none", "mode": "text", "record": "off", **options}
     wanted.setdefault("session_id", new_session_id(time.time()))
     known = {field.name: field for field in fields(EngineSpec) if field.name not in _NOT_HERE}
-    for name, value in wanted.items():
+    for name, value in list(wanted.items()):
         if name not in known:
             raise EngineError(
                 f"connect has no option {name!r}", remedy=f"Use one of {', '.join(sorted(known))}", field=name
             )
         choices = _CHOICES.get(name)
+        if choices is not None:
+            wanted[name] = value = as_choice(value, choices)
         if choices is not None and value not in choices:
             raise EngineError(
                 f"{name} cannot be {value!r:.60}", remedy=f"Use one of {', '.join(choices)}", field=name, value=value

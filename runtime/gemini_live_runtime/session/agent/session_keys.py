@@ -110,7 +110,7 @@ class SessionSignals:
 
     def _count(self, name: str) -> None:
         with writing_as(SIGNAL):
-            self._state.modify(f"session:{name}", 0, lambda count: count + 1)
+            self._state.modify(f"session:{name}", 0, _one_more)
 
     def settle(self) -> None:
         """Write what both sides said in this turn, before anything is decided."""
@@ -126,7 +126,7 @@ class SessionSignals:
         """Count a tool's success, and keep whether its last call failed."""
         with writing_as(SIGNAL):
             if ok:
-                self._state.modify(f"{CALLED_OK}{name}", 0, lambda count: count + 1)
+                self._state.modify(f"{CALLED_OK}{name}", 0, _one_more)
             self._state.set(f"bg:{name}_failed", not ok)
 
     def on_event(self, event: ev.Event) -> None:
@@ -195,3 +195,8 @@ class SessionSignals:
         self._set(go_away_received=True)
         if left is not None and isfinite(left):
             self._set(go_away_time_left=f"{left:g}s", go_away_time_left_ms=round(left * 1000))
+
+
+def _one_more(count: object) -> int:
+    # An author's code may have written anything there.
+    return count + 1 if isinstance(count, int) else 1

@@ -8,6 +8,7 @@ the conversation moves before the model gets the answer).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -163,7 +164,7 @@ class ToolExecutor:
                 self._refuse(call)
         overrides: dict[str, Any] = {}
         if admitted and self._callbacks.listeners("on_tool_call"):
-            asked = [AskedCall(call.call_id, call.name, dict(call.args)) for call in admitted]
+            asked = [AskedCall(call.call_id, call.name, deepcopy(dict(call.args))) for call in admitted]
             overrides = await self._callbacks.tool_overrides(asked, self._agent.state)
             await self._checkpoints.before_send()
         for call in admitted:
@@ -213,7 +214,7 @@ class ToolExecutor:
         self._formatter(ended.name, answer)
         if not self._callbacks.listeners("before_tool_response"):
             return answer
-        response = ToolResponse(ended.call_id, ended.name, dict(answer.response))
+        response = ToolResponse(ended.call_id, ended.name, deepcopy(dict(answer.response)))
         left = await self._callbacks.tool_responses([response], self._agent.state)
         kept = next((item for item in left if getattr(item, "id", "") == ended.call_id), None)
         if kept is None:

@@ -133,7 +133,7 @@ class LiveHandle:
                 remedy="Act in a tool, a callback, a watcher or a hook of a phase; a rule returns effects",
             )
         if self._done.done():
-            raise GeminiLiveError("The session has ended", remedy="Start a new one")
+            raise GeminiLiveError("The session is over", remedy="Start a new one")
 
     async def _order(self, order: cmd.Order) -> None:
         self._check_usable()
@@ -195,7 +195,7 @@ class LiveHandle:
 
     @async_on_loop
     async def until_quiet(self, seconds: float = 0.2) -> None:
-        """Return once the session was quiet for `seconds`: nothing going on, nothing owed."""
+        """Return once nothing went on and nothing was owed for `seconds`, or at the end."""
         await self._until_quiet(seconds)
 
     # -- inspecting and steering ---------------------------------------------------------------------------------------

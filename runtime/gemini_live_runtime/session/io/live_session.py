@@ -223,6 +223,7 @@ class LiveSession:
         self.orchestrator.subscribers.end()
         if not self.done.done():
             self.done.set_result(exit_code)
+        self._changed.set()
         return exit_code
 
     async def command(self, command: Command) -> str:
@@ -251,11 +252,11 @@ class LiveSession:
         return self._core.is_quiet and not self._audio.playing and self.orchestrator.is_quiet
 
     async def until_quiet(self, seconds: float, *, microphone_too: bool = False) -> None:
-        """Return once the session was quiet for `seconds`.
+        """Return once the session was quiet for `seconds`, or is over.
 
         With `microphone_too`, after the microphone's file was read.
         """
-        while True:
+        while not self.done.done():
             if not self.is_quiet or (microphone_too and not self._audio.finished):
                 await self._change()
                 continue
@@ -263,7 +264,7 @@ class LiveSession:
                 return
             try:
                 async with asyncio.timeout(seconds):
-                    while self.is_quiet:
+                    while self.is_quiet and not self.done.done():
                         await self._change()
             except TimeoutError:
                 return
