@@ -290,7 +290,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             self._leave()
             return
         self._quitting = True
-        if not self.settings.replay and not self.settings.detach_on_quit and self.store.live:
+        # Also before the engine's first message: an engine that was reached would go on without a console.
+        if not self.over and not self.settings.detach_on_quit:
             self.console_screen.say("Hanging up.")
             self._hanging_up = asyncio.create_task(self._hang_up())
             self._hanging_up.add_done_callback(lambda _: self._leave())
