@@ -249,6 +249,14 @@ def test_a_call_of_an_answer_that_was_cut_leaves_no_turn_open(bench: Bench) -> N
     assert bench.core.is_quiet
 
 
+def test_an_answer_is_owed_when_a_turn_is_complete_with_its_calls(bench: Bench) -> None:
+    bench.types("hello")
+    bench.says(toolCall={"functionCalls": [{"id": "c1", "name": "t", "args": {}}]})
+    bench.content(turnComplete=True)
+    bench.tool_ends(Outcome("c1", "t", "ok", {}, 1.0))
+    assert not bench.core.is_quiet
+
+
 def test_typing_while_the_server_holds_the_end_of_a_played_answer_belongs_to_a_turn_of_its_own() -> None:
     bench = Bench(mode="text").connect()
     bench.types("one")

@@ -71,9 +71,10 @@ class ToolEvents:
             state.emit(ev.Log(source="engine", level="info", text=text))
         if deliver:
             self.send_answer(outcome.call_id, outcome.name, answer)
-            if (state.turns.is_open and not state.facts.speaking and not background) or (
-                background and answer.scheduling != "SILENT"
-            ):
+            is_told = answer.scheduling != "SILENT"
+            # Without an open turn, the model completed it with its calls and tells the result in another.
+            waits = state.turns.is_open or (is_told and not state.ledger.current_is_cut)
+            if (waits and not state.facts.speaking and not background) or (background and is_told):
                 state.owe(now)
         state.emit(
             ev.ToolFinished(
