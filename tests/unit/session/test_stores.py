@@ -181,6 +181,11 @@ async def test_a_folder_may_be_a_text_and_an_id_any_text(tmp_path: Path) -> None
     assert [(await persistence.load(name)).session_id for name in names] == names
 
 
+def test_a_folder_may_begin_with_the_home_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert FsPersistence("~/sessions").folder == tmp_path / "sessions"
+
+
 async def test_a_file_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "s1.json"
     path.write_text(json.dumps({"version": 7, "secret": "x"}))

@@ -132,9 +132,9 @@ class FsPersistence:
     def __init__(self, folder: str | Path, *, disk: SnapshotDisk | None = None) -> None:
         """Keep the folder; raise `UsageError` for what no path can be."""
         try:
-            self.folder = Path(folder)
+            self.folder = Path(folder).expanduser()
             is_path = b"\0" not in os.fsencode(self.folder)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, RuntimeError):
             is_path = False
         if not is_path:
             raise UsageError(
