@@ -175,7 +175,7 @@ def test_tokens_are_found_by_their_shape(text):
         'press any key: enter; the key = "four"; app:token is "gold"; "primary_key": "id"',
         "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
         "task-123456789012345678901234 desk-0123456789abcdefghij1, token_count: 123456, max_tokens=8192",
-        "+1 (555) 010-9999, 1,299.00 EUR, /home/ada/token/secret.txt, http://[::1]:80/@me, 2026-11-22T16:30:39Z",
+        "+1 (555) 010-9999, 1,299.00 EUR, /data/ada/token/secret.txt, http://[::1]:80/@me, 2026-11-22T16:30:39Z",
         "a file that begins with -----BEGIN PRIVATE KEY----- holds a key",
         "the cookie: a=warm one; authorization: required for all guests; xoxo, AQ.1, AIza",
     ],

@@ -157,7 +157,7 @@ def _import_from(folder: Path, *, first: bool) -> None:
 
 
 def _is_shared(folder: Path) -> bool:
-    """Return True for a folder such as /tmp.
+    """Return True for a folder for temporary files.
 
     Every user may add files there, but not replace those of others.
     """
