@@ -207,7 +207,7 @@ class Redactor:
         self._beginnings: tuple[str, ...] = ()
 
     def add(self, secret: str) -> None:
-        """Register a secret, also as it is spelled in a URL, in JSON, in base64 and in capitals.
+        """Register a secret, also as URLs, JSON, base64 and capitals spell it.
 
         Ignores secrets of fewer than `_MIN_SECRET` characters.
         """
@@ -300,12 +300,12 @@ class Redactor:
         return _earliest(match, self._open_known_at(text, _OPEN_KNOWN))
 
     def cut_at(self, text: str) -> int | None:
-        """Return `open_at` when what is there of the secret tells too much to be shown, else None."""
+        """Return `open_at` when the part that is there tells too much, else None."""
         match = _CUT_SECRETS.search(text)
         return _earliest(match, self.open_known_at(text))
 
     def open_known_at(self, text: str) -> int | None:
-        """Return where a registered secret begins that goes beyond the end of `text`, or None."""
+        """Return where a registered secret begins that `text` cuts off, or None."""
         return self._open_known_at(text, _CUT_KNOWN)
 
     def _open_known_at(self, text: str, at_least: int) -> int | None:
@@ -438,7 +438,7 @@ def _may_match(text: str) -> bool:
 
 
 def _has_value(low: str) -> bool:
-    """Return True when an argument or a field of a secret's name may have a value in `low`."""
+    """Return True when a field with a secret's name may have a value in `low`."""
     if "=" not in low and ":" not in low and "--" not in low:
         return False
     return (

@@ -299,7 +299,7 @@ async def test_an_old_yes_read_again_in_a_turn_of_the_model_is_no_consent() -> N
 
 
 async def test_a_yes_before_the_presentation_in_the_same_turn_is_no_consent() -> None:
-    """The steps of the turn before still run when the user says it."""
+    # The steps of the turn before still run when the user says it.
     done = asyncio.Event()
 
     async def slow(number: int) -> None:

@@ -1,4 +1,4 @@
-"""Judge consent: nobody can agree to a price before it was presented."""
+"""Judge consent, which a user can give only after the price was presented."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ PRESENTED = "session:presented:price"
 
 
 class Consent(Rule):
-    """Consent counts when it was said in a turn after the price was presented, and then it is not lost."""
+    """Consent counts when it was said in a turn after the presentation.
+
+    Then it is not lost.
+    """
 
     def __init__(self, words: Words) -> None:
         self.words = words

@@ -81,14 +81,20 @@ class _Stream:
         self.decided = len(self.text)
 
     def begin(self, number: int, redactor: Redactor) -> None:
-        """Begin a new text, which may go on with the registered secret in which the last one ended."""
+        """Begin a new text.
+
+        It may go on with the registered secret in which the last one ended.
+        """
         self.number = number
         if redactor.open_known_at(self.text) is None:
             self.text, self.decided, self.hidden = "", 0, False
 
 
 def _spans_now(text: str, redactor: Redactor) -> Spans:
-    """Return the secrets in a text that does not go on, also one of which it has only the beginning."""
+    """Return the secrets in a text that does not go on.
+
+    A secret of which it has only the beginning is one of them.
+    """
     spans, cut_at = redactor.spans(text), redactor.cut_at(text)
     return spans if cut_at is None else joined_spans([*spans, (cut_at, len(text))])
 

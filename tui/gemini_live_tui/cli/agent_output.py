@@ -65,7 +65,10 @@ class _Stream(io.TextIOBase):
 
 
 def _end_of_line(text: str) -> int:
-    """Return where a line that is too long is cut: not within a secret, of which the rest might not be found."""
+    """Return where a line that is too long is cut.
+
+    It is not within a secret, of which the rest might not be found.
+    """
     open_at = redactor.open_at(text)
     spans = redactor.spans(text) + ([] if open_at is None else [(open_at, len(text))])
     for first, beyond in spans:
