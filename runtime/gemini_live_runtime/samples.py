@@ -30,5 +30,9 @@ class MeterSample:
     """Times playback ran dry within a turn, since the start."""
     mic_dropped: int = 0
     """Chunks of 20 ms dropped since the start because the loop or the connection was too slow."""
+    audio_priority: str = ""
+    """Scheduling of the audio process: real-time, raised or normal; "" without one."""
+    audio_restarts: int = 0
+    """Times the audio process was replaced since the start."""
     loop_lag_ms: float = 0.0
     events_per_s: float = 0.0

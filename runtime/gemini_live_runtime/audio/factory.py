@@ -29,9 +29,9 @@ class AudioSpec:
 def make_audio(spec: AudioSpec) -> AudioIO:
     """Return an unopened `AudioIO`; raise AudioFileError for an unusable WAV file."""
     if spec.kind == "devices":
-        from gemini_live_runtime.audio.device_audio import DeviceAudio
+        from gemini_live_runtime.audio.process_audio import ProcessAudio
 
-        return DeviceAudio(spec.input, spec.output, echo=spec.echo)
+        return ProcessAudio({"input": spec.input, "output": spec.output, "echo": spec.echo})
     if spec.kind == "files":
         from gemini_live_runtime.audio.file_audio import FileAudio
 

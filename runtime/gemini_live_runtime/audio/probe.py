@@ -17,6 +17,7 @@ from typing import Any
 
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
 from gemini_live_runtime.audio.native_stderr import private_stdout
+from gemini_live_runtime.audio.priority import restore_priority
 from gemini_live_runtime.wire.credentials import SECRET_VARIABLES
 
 TIMEOUT_S = 10.0
@@ -111,6 +112,7 @@ def _answer() -> DeviceList:
 
 def main() -> None:
     """Print the answer to standard output, with C libraries silenced."""
+    restore_priority()
     with private_stdout() as stream:
         json.dump(asdict(_answer()), stream)
 

@@ -343,7 +343,9 @@ def _voice(view: SessionView, event: ev.Event, p: ev.VoiceMarked) -> Dirty:
 
 @_on(ev.Meters)
 def _meters(view: SessionView, event: ev.Event, p: ev.Meters) -> Dirty:
-    view.meters = MeterSample(t=event.t, **asdict(p))
+    # The samples between tell of the audio process.
+    restarts, priority = view.meters.audio_restarts, view.meters.audio_priority
+    view.meters = MeterSample(t=event.t, **asdict(p), audio_restarts=restarts, audio_priority=priority)
     return Dirty.METERS
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import platform
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -141,6 +142,24 @@ def _devices() -> list[Check]:
     return checks
 
 
+def _audio_priority() -> list[Check]:
+    from gemini_live_runtime.audio.process_link import environment
+
+    priority = subprocess.run(
+        [sys.executable, "-P", "-m", "gemini_live_runtime.audio.priority"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environment(os.environ),
+        timeout=REACH_TIMEOUT_S,
+        check=True,
+    ).stdout.strip()
+    if priority != "normal" or not sys.platform.startswith("linux"):
+        return [Check("audio priority", "ok", priority)]
+    remedy = "Join the group audio and put '@audio - rtprio 20' into /etc/security/limits.d/audio.conf"
+    return [Check("audio priority", "missing", "normal: other programs may disturb the sound", remedy)]
+
+
 def _echo() -> list[Check]:
     from gemini_live_runtime.audio.warm_up import make_canceller
 
@@ -252,6 +271,7 @@ _CHECKS: tuple[tuple[str, Callable[[], list[Check]]], ...] = (
     ("folders", _folders),
     ("terminal", _terminal),
     ("devices", _devices),
+    ("audio priority", _audio_priority),
     ("echo canceller", _echo),
     ("local server", _offline),
     ("credentials", _credentials),

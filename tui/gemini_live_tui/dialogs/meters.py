@@ -92,11 +92,18 @@ class MeterSheet(Sheet):
             self._row("console", _percent(cost.share), "cpu", 0, 50, "of a processor", width),
             self._row("frame", _plain(cost.frame_ms, "ms", 1), "frame", 0, 25, "the longest of a second", width),
             (),
+            *([self._figures("sound", self._audio_process())] if meters.audio_priority else []),
             self._figures("tokens", f"{view.prompt_tokens:,} in, {view.response_tokens:,} out"),
             self._figures("cost", self._price()),
             self._dropped(),
         ]
         return rows[:height]
+
+    def _audio_process(self) -> str:
+        meters = self._view.meters
+        times = meters.audio_restarts
+        restarted = f", started again {times} time{'s' if times > 1 else ''}" if times else ""
+        return f"a process of {meters.audio_priority} priority{restarted}"
 
     def _price(self) -> str:
         view = self._view

@@ -1,0 +1,135 @@
+"""Test the reports and the priority of the audio process, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import mmap
+import os
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime.audio import priority
+from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, MicChunk, OpenDevice
+from gemini_live_runtime.audio.process_host import IDLE_AFTER_CHUNKS, IDLE_CHUNKS, AudioHost, Reports
+from gemini_live_runtime.audio.shared_rings import MEMORY_BYTES
+from gemini_live_runtime.samples import MeterSample
+
+resource = pytest.importorskip("resource")
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes that do not block are POSIX")
+
+
+class QuietDevices:
+    """Devices where nothing plays."""
+
+    playing = False
+    finished = False
+    listener: AudioListener
+
+    async def open(self, listener: AudioListener) -> AudioOpened:
+        self.listener = listener
+        return AudioOpened(OpenDevice("input", "microphone", 48_000, 10.0), None, (), "")
+
+    def levels(self) -> MeterSample:
+        return MeterSample()
+
+    def played_samples(self, gen: int) -> int:
+        return 0
+
+    def set_microphone(self, on: bool) -> None:
+        """Do nothing."""
+
+    def set_speaker(self, on: bool) -> None:
+        """Do nothing."""
+
+
+class Sent(Reports):
+    """Reports kept in a list."""
+
+    def __init__(self) -> None:
+        self.reports: list[Any] = []
+
+    @property
+    def is_behind(self) -> bool:
+        return False
+
+    def send(self, report: Any) -> None:
+        self.reports.append(json.loads(json.dumps(report)))
+
+    @property
+    def positions(self) -> list[int]:
+        """Positions of the microphone in the order of their reports."""
+        return [report["chunks"] for report in self.reports if "chunks" in report]
+
+
+async def test_chunks_are_told_in_threes_after_two_seconds_of_silence_and_at_once_when_somebody_speaks() -> None:
+    sent, devices = Sent(), QuietDevices()
+    with mmap.mmap(-1, MEMORY_BYTES) as memory:
+        host = AudioHost(memory, sent, lambda **_: devices)  # type: ignore[arg-type, return-value]
+        host.obey({"order": "open", "id": 1, "options": {}, "microphone": True, "speaker": True})
+        while not any("answer" in report for report in sent.reports):  # noqa: ASYNC110 - a few turns of the loop
+            await asyncio.sleep(0)
+
+        async def record(count: int) -> list[int]:
+            before = len(sent.positions)
+            for _ in range(count):
+                devices.listener.on_mic_chunk(MicChunk(bytes(640), 0.0))
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+            return sent.positions[before:]
+
+        first = IDLE_AFTER_CHUNKS - 1
+        assert await record(first) == list(range(1, first + 1))
+        assert await record(3 * IDLE_CHUNKS) == [first + IDLE_CHUNKS * n for n in (1, 2, 3)]
+        devices.listener.on_voice(True)
+        at = first + 3 * IDLE_CHUNKS
+        assert (await record(2))[-2:] == [at + 1, at + 2]
+
+
+def test_reports_that_the_engine_does_not_read_do_not_hold_up_the_process() -> None:
+    reading, writing = os.pipe()
+    reports, written = Reports(writing), 0
+    while not reports.is_behind:
+        reports.send({"number": written, "text": "x" * 5_000})
+        written += 1
+    text = b""
+    while reports.is_behind or text.count(b"\n") < written:
+        text += os.read(reading, 1 << 20)
+    os.close(reading)
+    os.close(writing)
+    assert [json.loads(line)["number"] for line in text.splitlines()] == list(range(written))
+
+
+def refuse(*_: object) -> None:
+    raise PermissionError
+
+
+def test_without_real_time_rights_the_priority_is_raised_and_without_any_it_is_normal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "sched_setscheduler", refuse, raising=False)
+    monkeypatch.setattr(os, "nice", lambda by: by)
+    assert priority.raise_priority() == "raised"
+    monkeypatch.setattr(os, "nice", refuse)
+    assert priority.raise_priority() == "normal"
+
+
+def test_a_real_time_priority_without_the_limit_that_ends_a_spinning_thread_is_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if not hasattr(os, "sched_setscheduler"):
+        pytest.skip("this system has no such scheduling")
+    chosen: list[int] = []
+    monkeypatch.setattr(os, "sched_setscheduler", lambda process, policy, parameters: chosen.append(policy))
+    monkeypatch.setattr(os, "nice", lambda by: by)
+    before = os.sched_getscheduler(0)
+    limits: list[Any] = []
+    monkeypatch.setattr(resource, "setrlimit", lambda *limit: limits.append(limit))
+    assert priority.raise_priority() == "real-time"
+    assert chosen == [os.SCHED_RR]
+    assert limits[0][0] == resource.RLIMIT_RTTIME
+    monkeypatch.setattr(resource, "setrlimit", refuse)
+    assert priority.raise_priority() == "raised"
+    assert chosen[1:] == [os.SCHED_RR, before]
