@@ -28,6 +28,8 @@ class MeterSample:
     buffer_ms: float = 0.0
     underruns: int = 0
     """Times playback ran dry within a turn, since the start."""
+    jitter_ms: float = 0.0
+    """Speech with which an answer begins to play, from the measured lateness of frames."""
     mic_dropped: int = 0
     """Chunks of 20 ms dropped since the start because the loop or the connection was too slow."""
     audio_priority: str = ""

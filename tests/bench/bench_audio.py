@@ -106,12 +106,15 @@ def step_cost(rate: int, playing: bool) -> tuple[float, float]:
 
 
 async def reactions() -> list[Line]:
-    """Return the device blocks from `play` to sound, and from `cut` to silence."""
+    """Return device blocks and ms from `play` to sound and from `cut` to silence.
+
+    The frame is longer than the prebuffer, so that none is waited for.
+    """
     fake = FakePortAudio()
     audio = DeviceAudio(load=lambda: fake, probe=fake.found)
     await audio.open(Recorder())
     speaker = fake.stream("output")
-    blocks: list[tuple[float, float, float]] = []
+    blocks: list[tuple[float, float, int]] = []
     stopping = threading.Event()
 
     def device() -> None:
@@ -121,33 +124,41 @@ async def reactions() -> list[Line]:
             time.sleep(max(0.0, due - time.monotonic()))
             at = time.monotonic()
             out = speaker.call()[:, 0]
-            blocks.append((at, float(np.abs(out).max()), float(abs(out[-1]))))
+            loud = np.flatnonzero(np.abs(out) > 1e-3)
+            blocks.append((at, float(np.abs(out).max()), int(loud[-1]) + 1 if len(loud) else 0))
 
     thread = threading.Thread(target=device, daemon=True)
     thread.start()
     sound = np.full(24_000 * 2, 8_000, np.int16).tobytes()
     first, silent = [], []
+    first_ms, silent_ms = [], []
     for gen in range(TRIALS):
         await asyncio.sleep(0.05 + 0.001 * (gen % 10))
         asked = time.monotonic()
         audio.play(gen, sound)
         await asyncio.sleep(0.08)
         first.append(next(number for number, (_, loudest, _) in enumerate(after(blocks, asked), 1) if loudest > 0.1))
+        first_ms.append(1000 * (next(at for at, loudest, _ in after(blocks, asked) if loudest > 0.1) - asked))
         asked = time.monotonic()
         audio.cut(gen + 1)
         await asyncio.sleep(0.06)
         silent.append(next(number for number, (_, loudest, _) in enumerate(after(blocks, asked), 1) if loudest < 1e-3))
+        at, _, samples = next(block for block in after(blocks, asked) if block[2] < 240)
+        silent_ms.append(1000 * (at - asked) + samples / 24)
     stopping.set()
     thread.join()
     await audio.close()
     return [
         Line("play -> first sample, device blocks, p99", float(np.percentile(first, 99)), 3, "blocks"),
         Line("play -> first sample, device blocks, median", statistics.median(first), 2, "blocks"),
+        Line("play -> first sample handed over, p99", float(np.percentile(first_ms, 99)), 11, "ms"),
         Line("cut -> silence (the fade is the first block), worst", max(silent), 2, "blocks"),
+        Line("cut -> silence at the device, median", statistics.median(silent_ms), 9, "ms"),
+        Line("cut -> silence at the device, p99", float(np.percentile(silent_ms, 99)), 13, "ms"),
     ]
 
 
-def after(blocks: list[tuple[float, float, float]], moment: float) -> list[tuple[float, float, float]]:
+def after(blocks: list[tuple[float, float, int]], moment: float) -> list[tuple[float, float, int]]:
     """Return the device's blocks that began after `moment`."""
     return [block for block in blocks if block[0] > moment]
 

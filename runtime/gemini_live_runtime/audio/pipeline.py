@@ -96,6 +96,7 @@ class AudioPipeline:
             erle_db=capture.erle.erle_db if capture.has_microphone and capture.has_output else None,
             buffer_ms=playout.queued_ms,
             underruns=playout.buffer.underruns,
+            jitter_ms=playout.jitter.target_ms if playout.ring is not None else 0.0,
         )
 
 

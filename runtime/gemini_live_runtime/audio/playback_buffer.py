@@ -11,13 +11,11 @@ from itertools import takewhile
 
 import numpy as np
 
+from gemini_live_runtime.audio.concealment import Concealment
 from gemini_live_runtime.audio.interface import MODEL_RATE
+from gemini_live_runtime.audio.jitter import START_MS
 from gemini_live_runtime.audio.samples import BLOCK, Int16
 
-PREBUFFER_MS = 60
-PREBUFFER_STEP_MS = 40
-PREBUFFER_LIMIT_MS = 200
-FADE_IN_MS = 5
 LIMIT_SECONDS = 15 * 60
 """Most speech queued, in seconds; beyond it the oldest is dropped and counted."""
 
@@ -28,7 +26,7 @@ _PER_MS = MODEL_RATE // 1000
 class Block:
     """Block of 10 ms to play: int16[240].
 
-    The first `count` samples belong to `gen`, from its sample `first` on; the rest is silence.
+    The first `count` samples belong to `gen`, from its sample `first` on; the rest is silence, or conceals a gap.
     """
 
     gen: int
@@ -49,21 +47,23 @@ class _Turn:
     ended: bool = False
     flowing: bool = False
     starved: bool = False
-    fade_in: bool = False
-    prebuffer_ms: int = PREBUFFER_MS
+    resuming: bool = False
+    """True between the first samples after a gap and their playing."""
 
 
 class PlaybackBuffer:
     """Generations in order of arrival; each starts after its prebuffer, unless cut."""
 
     __slots__ = (
+        "_concealed_gen",
+        "_concealment",
         "_forgotten",
-        "_ramp",
         "_turns",
         "cut_below",
         "cut_samples",
         "limit",
         "over_limit_samples",
+        "prebuffer_ms",
         "queued",
         "stale_samples",
         "underruns",
@@ -72,7 +72,11 @@ class PlaybackBuffer:
     def __init__(self, limit: int = LIMIT_SECONDS * MODEL_RATE) -> None:
         self._turns: OrderedDict[int, _Turn] = OrderedDict()
         self._forgotten = -1
+        self._concealment = Concealment()
+        self._concealed_gen = -1
         self.limit = limit
+        self.prebuffer_ms = START_MS
+        """Milliseconds with which a turn begins, and goes on after a gap."""
         self.cut_below = 0
         self.queued = 0
         """Samples queued, of all generations."""
@@ -82,8 +86,6 @@ class PlaybackBuffer:
         self.cut_samples = 0
         """Queued samples dropped by a cut."""
         self.over_limit_samples = 0
-        fade = FADE_IN_MS * _PER_MS
-        self._ramp = ((np.arange(fade, dtype=np.float32) + 1) / fade).astype(np.float32)
 
     @property
     def queued_ms(self) -> float:
@@ -99,8 +101,7 @@ class PlaybackBuffer:
         if turn.starved:
             turn.starved = False
             self.underruns += 1
-            turn.prebuffer_ms = min(turn.prebuffer_ms + PREBUFFER_STEP_MS, PREBUFFER_LIMIT_MS)
-            turn.fade_in = True
+            turn.resuming = True
         if len(samples):
             turn.pieces.append(samples)
             turn.queued += len(samples)
@@ -136,20 +137,28 @@ class PlaybackBuffer:
         turn = self._head()
         if turn is None or not turn.queued:
             return None
-        if not turn.ended and turn.queued < (BLOCK if turn.flowing else turn.prebuffer_ms * _PER_MS):
+        if not turn.ended and turn.queued < (BLOCK if turn.flowing else max(BLOCK, self.prebuffer_ms * _PER_MS)):
             return None
         turn.flowing = True
         return self._take(turn)
 
-    def starve(self) -> None:
-        """Make the playing turn wait for its prebuffer again, after playback ran dry.
+    def conceal(self) -> Block | None:
+        """Return 10 ms in place of late samples, None when silence follows.
 
-        It counts as an underrun only if more of the turn arrives: a turn's end looks the same until then.
+        The turn waits for its prebuffer again. It counts as an underrun only if more of the turn arrives: a turn's end
+        looks the same until then.
         """
         turn = self._head()
-        if turn is not None and turn.flowing and not turn.ended:
+        if turn is None or turn.ended:
+            return None
+        if turn.flowing:
             turn.flowing = False
             turn.starved = True
+            self._concealment.begin()
+        if not (turn.starved or turn.resuming):
+            return None
+        samples = self._concealment.next_block()
+        return None if samples is None else Block(turn.gen, turn.next_first, 0, samples)
 
     def drained_generations(self) -> list[int]:
         """Return the oldest generations that have ended and have no samples queued."""
@@ -197,10 +206,13 @@ class PlaybackBuffer:
         turn.next_first += count
         turn.queued -= count
         self.queued -= count
-        if turn.fade_in:
-            turn.fade_in = False
-            fade = len(self._ramp)
-            out[:fade] = (out[:fade] * self._ramp).astype(np.int16)
+        if turn.gen != self._concealed_gen:
+            self._concealed_gen = turn.gen
+            self._concealment.forget()
+        if turn.resuming:
+            turn.resuming = False
+            self._concealment.join(out)
+        self._concealment.add(out)
         return Block(turn.gen, first, count, out)
 
     def _keep_within_limit(self) -> int:

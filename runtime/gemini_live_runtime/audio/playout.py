@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from gemini_live_runtime.audio.interface import MODEL_RATE, AudioListener
+from gemini_live_runtime.audio.jitter import JitterEstimator
 from gemini_live_runtime.audio.playback_buffer import Block, PlaybackBuffer
 from gemini_live_runtime.audio.resample import Resampler
 from gemini_live_runtime.audio.ring import PlayoutRing
@@ -46,6 +47,8 @@ class Playout:
         self.lead = lead
         """Slots kept ready for the callback."""
         self.buffer = PlaybackBuffer()
+        self.jitter = JitterEstimator()
+        """Estimator of the buffer's prebuffer, over all turns and devices."""
         self.odd_bytes = 0
         """Messages of odd length, whose last byte was dropped."""
         self._resampler = Resampler(MODEL_RATE, ring.slot * 100) if ring is not None else None
@@ -109,7 +112,7 @@ class Playout:
         """
         self._account(now)
         while self._inbox:
-            self._apply(self._inbox.popleft())
+            self._apply(self._inbox.popleft(), now)
         self._fill()
         self._report(now)
 
@@ -159,7 +162,7 @@ class Playout:
         self.ring = None
         # Without a ring the remaining orders only count samples; the loop may append more meanwhile.
         while self._inbox:
-            self._apply(self._inbox.popleft())
+            self._apply(self._inbox.popleft(), 0.0)
         lost = sum(self._outstanding.values()) + self.buffer.cut(self._cut_below) + self.buffer.queued
         self._outstanding.clear()
         self._tags.clear()
@@ -168,13 +171,15 @@ class Playout:
             self._release(gen)
         self._accounted += lost
 
-    def _apply(self, order: _Request) -> None:
+    def _apply(self, order: _Request, now: float) -> None:
         kind, gen, samples = order
         if kind == "play":
             assert samples is not None
             if self.ring is None:
                 self._accounted += len(samples)
             else:
+                self.jitter.add(gen, len(samples) * 1000 / MODEL_RATE, now)
+                self.buffer.prebuffer_ms = self.jitter.target_ms
                 self._accounted += self.buffer.push(gen, samples)
         elif kind == "end":
             self.buffer.end_of_turn(gen)
@@ -189,17 +194,26 @@ class Playout:
             return
         while ring.lead < self.lead:
             block = self.buffer.pull()
-            if block is None:
-                # The resampler still holds samples back: push them out by silence, at the end or before a gap.
-                if self._held_back and (ring.lead == 0 or self.buffer.drained_generations()):
-                    self._feed(Block(self._tags[-1][0], 0, 0, np.zeros(0, np.int16)))
-                    continue
-                if ring.empty:
-                    self.buffer.starve()
-                return
-            self._outstanding[block.gen] = self._outstanding.get(block.gen, 0) + block.count
-            self._held_back += block.count
+            if block is not None:
+                self._outstanding[block.gen] = self._outstanding.get(block.gen, 0) + block.count
+                self._held_back += block.count
+            else:
+                block = self._filler(ring)
+                if block is None:
+                    return
             self._feed(block)
+
+    def _filler(self, ring: PlayoutRing) -> Block | None:
+        """Return what follows when no samples are ready, or None while nothing has to."""
+        # Of the slots kept ready one covers jitter; the others are two blocks of the device.
+        if ring.lead < max(1, (self.lead - 1) // 2):
+            concealing = self.buffer.conceal()
+            if concealing is not None:
+                return concealing
+        # The resampler still holds samples back: push them out by silence, at the end or before a gap.
+        if self._held_back and (ring.lead == 0 or self.buffer.drained_generations()):
+            return Block(self._tags[-1][0], 0, 0, np.zeros(0, np.int16))
+        return None
 
     def _feed(self, block: Block) -> None:
         """Resample one block and write the whole slots that come out.
@@ -209,7 +223,7 @@ class Playout:
         assert self.ring is not None
         assert self._resampler is not None
         self._tags.append((block.gen, block.first, block.count))
-        fresh = self._resampler.process(to_float(block.samples) if block.count else _SILENT_BLOCK)
+        fresh = self._resampler.process(to_float(block.samples) if len(block.samples) else _SILENT_BLOCK)
         ready = np.concatenate((self._ready, fresh)) if len(self._ready) else fresh
         slot, at = self.ring.slot, 0
         while len(ready) - at >= slot and self._tags:

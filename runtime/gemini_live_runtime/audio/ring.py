@@ -11,6 +11,9 @@ import numpy as np
 
 from gemini_live_runtime.audio.samples import Float32
 
+FADE_MS = 3
+"""Length of the raised cosine to silence at a cut."""
+
 DECAY_MS = 5
 """Length of the ramp to silence when the ring runs dry."""
 
@@ -65,9 +68,9 @@ class SampleRing:
 class PlayoutRing:
     """Ring of 10 ms slots, each of a generation: the worker fills, the callback plays.
 
-    A cut is one integer store: the next `read` fades the current slot over 10 ms if it is below `cut_below` and skips
-    the rest. An empty ring falls to silence in 5 ms. `played` counts the samples copied from each slot at full volume,
-    so not those in the fade of a cut.
+    A cut is one integer store: the next `read` fades the current slot over `FADE_MS` if it is below `cut_below` and
+    skips the rest. An empty ring falls to silence in 5 ms. `played` counts the samples copied from each slot at full
+    volume, so not those in the fade of a cut.
     """
 
     SLOTS = 32
@@ -80,6 +83,7 @@ class PlayoutRing:
         "_fade_at",
         "_gain",
         "_last",
+        "_mute",
         "_playing_gen",
         "_unmute",
         "cut_below",
@@ -108,12 +112,13 @@ class PlayoutRing:
         self.cut_below = 0
         self.muted = False
         # Raised cosine from 1 to 0, and a straight fall for the value that a dry ring stops at.
-        self._fade: Float32 = (0.5 + 0.5 * np.cos(np.pi * (np.arange(slot) + 1) / slot)).astype(np.float32)
-        self._unmute: Float32 = self._fade[::-1].copy()
+        self._fade = _falling(rate * FADE_MS // 1000)
+        self._mute = _falling(slot)
+        self._unmute: Float32 = self._mute[::-1].copy()
         decay = rate * DECAY_MS // 1000
         self._decay: Float32 = (1 - (np.arange(decay, dtype=np.float32) + 1) / decay).astype(np.float32)
         self._decay_left = 0
-        self._fade_at = slot
+        self._fade_at = len(self._fade)
         self._last = 0.0
         self._playing_gen = -1
         self._gain = 1
@@ -144,7 +149,7 @@ class PlayoutRing:
 
         Must not block or raise.
         """
-        at, frames, slot = 0, len(out), self.slot
+        at, frames, slot, fade = 0, len(out), self.slot, len(self._fade)
         while at < frames:
             position = self.read_position
             number = position // slot
@@ -159,9 +164,9 @@ class PlayoutRing:
                 self.played[index] += count
                 self._playing_gen = gen
                 self._fade_at = 0
-            elif gen == self._playing_gen and self._fade_at < slot:
+            elif gen == self._playing_gen and self._fade_at < fade:
                 # Cut while it plays: an abrupt end would click.
-                count = min(count, slot - self._fade_at)
+                count = min(count, fade - self._fade_at)
                 np.multiply(
                     source[offset : offset + count],
                     self._fade[self._fade_at : self._fade_at + count],
@@ -199,8 +204,13 @@ class PlayoutRing:
                 out.fill(0.0)
             return
         count = min(len(out), self.slot)
-        ramp = self._unmute if wanted else self._fade
+        ramp = self._unmute if wanted else self._mute
         np.multiply(out[:count], ramp[:count], out=out[:count])
         if not wanted:
             out[count:] = 0.0
         self._gain = wanted
+
+
+def _falling(count: int) -> Float32:
+    """Return a raised cosine from 1 to 0 of `count` samples."""
+    return (0.5 + 0.5 * np.cos(np.pi * (np.arange(count) + 1) / count)).astype(np.float32)

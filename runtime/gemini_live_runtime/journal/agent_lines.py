@@ -123,5 +123,8 @@ def _meters(payload: ev.Meters) -> str:
     parts = [f"{name} {level:.0f} dB" for name, level in levels if level is not None]
     if payload.erle_db is not None:
         parts.append(f"echo less {payload.erle_db:.0f} dB")
-    parts.append(f"buffer {payload.buffer_ms:.0f} ms, {payload.underruns} underruns, {payload.mic_dropped} dropped")
+    parts.append(f"buffer {payload.buffer_ms:.0f} ms")
+    if payload.jitter_ms:
+        parts.append(f"jitter {payload.jitter_ms:.0f} ms")
+    parts.append(f"{payload.underruns} underruns, {payload.mic_dropped} dropped")
     return ", ".join(parts)

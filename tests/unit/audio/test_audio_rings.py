@@ -53,15 +53,15 @@ def test_slots_are_played_whatever_the_size_of_the_device_block() -> None:
     assert ring.played[:4] == [240, 240, 240, 240]
 
 
-def test_a_cut_fades_over_ten_milliseconds_then_nothing_of_it_sounds_again() -> None:
+def test_a_cut_fades_over_three_milliseconds_then_nothing_of_it_sounds_again() -> None:
     ring = PlayoutRing(24_000)
     filled(ring, 1, 10)
     take(ring, 240)
     ring.cut_below = 2
     faded = take(ring, 240)
-    assert (np.diff(faded) < 0).all()
+    assert (np.diff(faded[:72]) < 0).all()
     assert faded[0] > 0.49
-    assert faded[-1] == 0.0
+    assert not faded[71:].any()
     assert not take(ring, 2400).any()
     assert sum(ring.played) == 240
 
@@ -73,7 +73,7 @@ def test_after_a_cut_the_next_generation_follows_the_fade_at_full_level() -> Non
     filled(ring, 2, 1, 0.25)
     ring.cut_below = 2
     out = take(ring, 480)
-    assert np.array_equal(out[240:], np.full(240, 0.25))
+    assert np.array_equal(out[72:312], np.full(240, 0.25))
 
 
 def test_a_generation_cut_before_it_began_is_not_even_faded() -> None:

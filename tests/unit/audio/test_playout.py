@@ -135,6 +135,38 @@ def test_the_devices_rate_changes_neither_the_sound_nor_the_count(rate: int) -> 
     assert device.recorder.of("drained") == [("drained", 1)]
 
 
+@pytest.mark.parametrize("rate", [24_000, 48_000])
+def test_a_gap_within_a_turn_is_concealed_without_a_step_and_counted_to_nobody(rate: int) -> None:
+    device = Device(rate, lead=3)
+    spoken = (tone(24_000, 0.4, hertz=150.0, level=0.3) * 32_767).astype(np.int16)
+    device.playout.play(1, pcm(spoken[:4800]))
+    device.run(23)
+    device.playout.play(1, pcm(spoken[4800:]))
+    device.playout.end_of_turn(1)
+    device.run(60)
+    assert device.playout.buffer.underruns == 1
+    assert device.recorder.heard(1) == len(spoken)
+    sound = device.sound
+    assert np.abs(np.diff(sound)).max() < 3 * 0.3 * 2 * np.pi * 150 / rate
+    gap = sound[round(0.202 * rate) : round(0.215 * rate)]
+    assert np.abs(gap).max() > 0.15
+
+
+def test_the_prebuffer_follows_the_measured_lateness_and_stays_for_the_next_turn() -> None:
+    device = Device()
+    for gen, late in ((1, 0.15), (2, 0.0)):
+        for number in range(4):
+            device.playout.play(gen, pcm(np.full(1920, 100)))
+            device.run(8)
+            if number == 1:
+                device.run(round(late * 100))
+        device.playout.end_of_turn(gen)
+        device.run(60)
+    assert device.playout.jitter.target_ms == device.playout.buffer.prebuffer_ms == pytest.approx(160, abs=15)
+    begun = device.recorder.of("started")
+    assert [call[1] for call in begun] == [1, 2]
+
+
 def test_a_lost_device_counts_what_it_took_and_turns_still_end() -> None:
     device = Device()
     device.playout.play(1, pcm(np.full(24_000, 100)))

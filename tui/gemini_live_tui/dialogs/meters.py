@@ -72,6 +72,7 @@ class MeterSheet(Sheet):
         marks = [peak, "CLIP" if meters.clipped else "", "voice" if view.voice or meters.speech else ""]
         mic = "muted" if not view.microphone else "  ".join(mark for mark in marks if mark)
         gaps = f"{meters.underruns} gaps" if meters.underruns else "no gaps"
+        playback = f"jitter {meters.jitter_ms:.0f} ms, {gaps}"
         echo = "the model may hear itself" if view.echo_leaking else view.echo_canceller or "not cancelled"
         latencies = view.latencies[-SECONDS:]
         rows = [
@@ -79,7 +80,7 @@ class MeterSheet(Sheet):
             self._row("cleaned", _db(meters.clean_db), "clean", -60, 0, "after echo cancelling", width),
             self._row("speaker", _db(meters.out_db), "out", -60, 0, "" if view.speaker else "muted", width),
             self._row("echo loss", _plain(meters.erle_db, "dB"), "erle", 0, 40, echo, width),
-            self._row("playback", duration_text(meters.buffer_ms), "buffer", 0, 400, gaps, width),
+            self._row("playback", duration_text(meters.buffer_ms), "buffer", 0, 400, playback, width),
             self._row("engine lag", _plain(meters.loop_lag_ms, "ms", 1), "lag", 0, 50, "", width),
             self._line(
                 "latency",
