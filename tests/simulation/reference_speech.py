@@ -127,6 +127,9 @@ class Words(Rule):
         self.gens: defaultdict[int, set[int]] = defaultdict(set)
         self.said: defaultdict[int, str] = defaultdict(str)
         """Words of the model by generation."""
+        self.places: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        """Beginnings of the deltas of a generation: character and sample."""
+        self.complete: set[int] = set()
         self.spoken: set[int] = set()
         """Generations with a transcript of speech."""
         self.reading = False
@@ -150,6 +153,8 @@ class Words(Rule):
                 self._received(data["frame"].get("serverContent", {}))
             case "transcript.delta":
                 self._told(event, data)
+            case "generation.completed":
+                self.complete.add(event["gen"])
             case "text.sent":
                 self.user[event["turn"]] += data["text"]
             case "control.changed":
@@ -182,6 +187,8 @@ class Words(Rule):
             self.model[turn].append(data["text"])
             self.latest.setdefault(turn, self.turns.number)
             self.gens[turn].add(gen)
+            if data["sample"] is not None:
+                self.places[gen].append((len(self.said[gen]), data["sample"]))
             self.said[gen] += data["text"]
             if data["channel"] == "speech":
                 self.spoken.add(gen)
@@ -191,9 +198,10 @@ class Words(Rule):
         self.check(heard + unheard == self.said[gen], f"{heard!r} and {unheard!r} are not {self.said[gen]!r}")
         total = data["heard_samples"] + data["unheard_samples"]
         if total:
-            share = data["heard_samples"] / total
-            self.check(len(heard) <= len(self.said[gen]) * share + 1e-9, f"{heard!r} is more than was heard")
-            self.check(share < 1 or not unheard, f"{unheard!r} was heard")
+            later = [at for at, sample in self.places[gen] if sample > data["heard_samples"]]
+            self.check(gen in self.complete or len(heard) <= min(later, default=len(heard)), f"{heard!r} was not heard")
+            self.check(not unheard or unheard[0].isspace() or not heard, f"{heard!r} ends within a word")
+            self.check(gen not in self.complete or data["unheard_samples"] or not unheard, f"{unheard!r} was heard")
         else:
             read = self.reading or gen not in self.spoken
             self.check(not heard or read, f"{heard!r} was heard without a sound")

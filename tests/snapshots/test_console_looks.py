@@ -62,6 +62,17 @@ def speaking(link: ScriptedLink) -> None:
     _meters(link, mic_db=-48.0, mic_peak_db=-46.0, out_db=-14.0)
 
 
+def words_ahead(link: ScriptedLink) -> None:
+    conversation(link)
+    link.gen += 1
+    link.begin_turn("typed")
+    text = "The note says to call the garage before noon. There are two more notes, one of them from last week."
+    link.emit(ev.TranscriptDelta(side="model", text=text, sample=0, samples=160_000))
+    link.emit(ev.PlaybackHeard(of=link.gen, first=0, count=61_000))
+    link.state("speaking")
+    _meters(link, mic_db=-48.0, mic_peak_db=-46.0, out_db=-14.0)
+
+
 def interrupted(link: ScriptedLink) -> None:
     conversation(link)
     link.t += 1
@@ -160,6 +171,9 @@ PICTURES: dict[str, tuple[Scene, tuple[int, int], dict[str, Any], Act]] = {
     "listening-wide": (listening, WIDE, {}, _nothing),
     "speaking-normal": (speaking, NORMAL, {}, _nothing),
     "speaking-narrow": (speaking, NARROW, {}, _nothing),
+    "words-ahead-narrow": (words_ahead, NARROW, {}, _nothing),
+    "words-ahead-ansi-narrow": (words_ahead, NARROW, {"theme": "ansi"}, _nothing),
+    "words-ahead-ascii-mono-narrow": (words_ahead, NARROW, {"theme": "mono", "ascii": True}, _nothing),
     "interrupted-normal": (interrupted, NORMAL, {}, _nothing),
     "leaking-normal": (leaking, NORMAL, {}, _nothing),
     "text-mode-narrow": (text_mode, NARROW, {"tmux": True}, _nothing),

@@ -190,9 +190,13 @@ class TurnStarted(Payload):
 
 @keyword_record
 class GenerationCompleted(Payload):
-    """The model has generated all of its answer; playback may continue."""
+    """The model has generated all of its answer; playback may continue.
+
+    `samples` is the length of its sound at 24 kHz.
+    """
 
     type: ClassVar[str] = "generation.completed"
+    samples: int = 0
 
 
 @keyword_record
@@ -229,12 +233,17 @@ class TranscriptDelta(Payload):
     """More text of one side. Deltas of a side in a turn are concatenated as they are.
 
     `channel`: `speech` is a transcription, `text` what a text model wrote, `thought` a thought summary.
+
+    `sample` is where in its generation's sound (24 kHz) the model speaks the text, and `samples` for how long. Both are
+    estimates; `sample` is null for text that is not spoken.
     """
 
     type: ClassVar[str] = "transcript.delta"
     side: Side
     text: str
     channel: Literal["speech", "text", "thought"] = "speech"
+    sample: int | None = None
+    samples: int = 0
 
 
 @keyword_record
@@ -395,6 +404,7 @@ class Meters(Payload):
     underruns: int
     mic_dropped: int
     loop_lag_ms: float
+    jitter_ms: float = 0.0
 
 
 @keyword_record

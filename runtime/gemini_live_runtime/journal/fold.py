@@ -16,6 +16,7 @@ from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Interrupt
+from gemini_live_runtime.journal import spoken_blocks
 from gemini_live_runtime.journal.agent_fold import HANDLERS as AGENT_HANDLERS
 from gemini_live_runtime.journal.agent_notices import HANDLERS as AGENT_NOTICES
 from gemini_live_runtime.journal.blocks import (
@@ -43,6 +44,7 @@ from gemini_live_runtime.journal.view import (
     SessionView,
 )
 from gemini_live_runtime.samples import MeterSample
+from gemini_live_runtime.speech_map import add_text
 from gemini_live_runtime.text import sanitise, sanitise_line
 
 _NOTICE = 2000
@@ -122,6 +124,7 @@ def _ended(view: SessionView, event: ev.Event, p: ev.SessionEnded) -> Dirty:
     view.ended, view.exit_code = sanitise_line(p.reason) or "ended", p.exit_code
     view.playing = False
     finish(view, "user", "model", "thought")
+    spoken_blocks.stop(view, event)
     return Dirty.HEADER | Dirty.TRANSCRIPT | Dirty.METERS
 
 
@@ -178,14 +181,21 @@ def _wire_audio(view: SessionView, event: ev.Event, p: ev.WireAudio) -> Dirty:
 def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
     kind: BlockKind = "user" if p.side == "user" else ("thought" if p.channel == "thought" else "model")
     text = sanitise(p.text)
+    # Without a loudspeaker the words are read.
+    placed = kind == "model" and p.sample is not None and bool(view.output_device)
     index = streaming(view, kind, event.turn)
     if index is None:
         index = interrupted(view, kind, event.gen)
+        placed = placed and index is None
     if index is not None and len(view.blocks[index].text) + len(text) > MAX_BLOCK_CHARS:
         change(view, index, done=True)
         index = None
     if index is not None:
-        change(view, index, text=view.blocks[index].text + text)
+        block = view.blocks[index]
+        places = block.places
+        if placed:
+            places = add_text(places, len(block.text), text, p.sample or 0, p.samples)
+        change(view, index, text=block.text + text, places=places)
         view.block_chars += len(text)
         forget_oldest(view)
         return Dirty.TRANSCRIPT
@@ -194,7 +204,7 @@ def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
         return Dirty.NONE
     if kind == "model":
         finish(view, "user")
-    open_block(view, event, kind, text=text)
+    open_block(view, event, kind, text=text, places=((0, p.sample or 0, p.samples),) if placed else ())
     return Dirty.TRANSCRIPT
 
 
@@ -207,7 +217,7 @@ def _text_sent(view: SessionView, event: ev.Event, p: ev.TextSent) -> Dirty:
 @_on(ev.GenerationCompleted)
 def _generated(view: SessionView, event: ev.Event, p: ev.GenerationCompleted) -> Dirty:
     finish(view, "user")
-    return Dirty.TRANSCRIPT
+    return Dirty.TRANSCRIPT | spoken_blocks.complete(view, event.gen, p.samples)
 
 
 @_on(ev.TurnInterrupted)
@@ -221,6 +231,7 @@ def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> D
         if block.gen == event.gen or block is parts[0][1]:
             change(view, index, heard=min(heard, len(block.text)), interrupted=True, done=True)
             heard = max(0, heard - len(block.text))
+    spoken_blocks.stop(view, event, below=p.cut_below)
     return Dirty.TRANSCRIPT | Dirty.HEADER | Dirty.METERS
 
 
@@ -285,19 +296,21 @@ def _usage(view: SessionView, event: ev.Event, p: ev.UsageReported) -> Dirty:
 @_on(ev.PlaybackStarted)
 def _playback_started(view: SessionView, event: ev.Event, p: ev.PlaybackStarted) -> Dirty:
     view.playing = True
-    return Dirty.METERS
+    spoken_blocks.start(view, event)
+    return Dirty.METERS if view.playhead is None else Dirty.METERS | Dirty.TRANSCRIPT
 
 
 @_on(ev.PlaybackHeard)
 def _playback_heard(view: SessionView, event: ev.Event, p: ev.PlaybackHeard) -> Dirty:
     view.heard_samples += p.count
-    return Dirty.NONE
+    spoken_blocks.play(view, p.of, p.first + p.count, event.t)
+    return Dirty.NONE if view.playhead is None else Dirty.TRANSCRIPT
 
 
 @_on(ev.PlaybackDrained)
 def _playback_drained(view: SessionView, event: ev.Event, p: ev.PlaybackDrained) -> Dirty:
     view.playing = False
-    return Dirty.METERS
+    return Dirty.METERS | spoken_blocks.drain(view, p.of)
 
 
 @_on(ev.AudioOpened)
@@ -319,6 +332,7 @@ def _audio_lost(view: SessionView, event: ev.Event, p: ev.AudioLost) -> Dirty:
         view.input_device = ""
     else:
         view.output_device, view.playing = "", False
+        spoken_blocks.stop(view, event)
     open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="warning", done=True)
     return Dirty.METERS | Dirty.TRANSCRIPT
 

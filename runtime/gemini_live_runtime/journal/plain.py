@@ -140,9 +140,11 @@ def _block_lines(block: Block, *, cut_off: bool = False) -> Iterator[str]:
         remedy = f"{'' if text.endswith(('.', '?', '!')) else '.'} {block.detail}" if block.detail else ""
         times = f" ({block.count:,} times)" if block.count > _ALL_PRINTED else ""
         yield _line("notice", f"{block.status}: {text}{remedy}{times}")
-    elif block.interrupted and block.heard is not None:
+    elif block.heard is not None and (block.interrupted or block.text[block.heard :].strip()):
         heard, unheard = block.text[: block.heard].strip(), block.text[block.heard :].strip()
-        lost = f" [interrupted, not heard: {unheard}]" if unheard else " [interrupted]"
+        ends = ["interrupted"] if block.interrupted else []
+        ends += [f"not heard: {unheard}"] if unheard else []
+        lost = f" [{', '.join(ends)}]"
         yield _line(block.kind, f"{heard}{lost}")
     elif text:
         yield _line(block.kind, text + (" [broken off]" if cut_off else ""))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gemini_live_runtime.journal.agent_view import AgentView
 from gemini_live_runtime.records import record
 from gemini_live_runtime.samples import MeterSample
+from gemini_live_runtime.speech_map import Place
 
 if TYPE_CHECKING:
     # Only for annotations: a console paints a view before it imports the events.
@@ -60,8 +61,8 @@ class Dirty(IntFlag):
 class Block:
     """Paragraph of the transcript at one event.
 
-    `text` is what was said, typed, called or noticed. For an interrupted model block `heard` is how many characters of
-    `text` were heard (None: all of it, or not interrupted). `turn` and `gen` are those of the event that opened it.
+    `text` is what was said, typed, called or noticed. `heard` is how many characters of a model block were heard when
+    its sound was cut or its device was lost (None: all of it). `turn` and `gen` are those of the event that opened it.
     `rev` grows with every change, so that a display can cache the wrapped text.
     """
 
@@ -95,6 +96,17 @@ class Block:
     """Kind of a notice; the next one of the same kind is counted here instead of opening a block."""
     count: int = 1
     """Number of notices that this one stands for; `text` is that of the last."""
+    places: tuple[Place, ...] = ()
+    """Places of `text` in the sound of its generation, until that has been played."""
+
+
+@record
+class Playhead:
+    """Playback of a generation: `samples` of it were heard at session time `t` (s)."""
+
+    gen: int
+    samples: int
+    t: float
 
 
 @dataclass(slots=True)
@@ -138,6 +150,8 @@ class SessionView:
     tools: list[str] = field(default_factory=list)
     phase: str = ""
     """Current phase; "" for an agent without phases."""
+    playhead: Playhead | None = None
+    """Playback of blocks that have places."""
     word: StateWord = "offline"
     word_reason: str = ""
     mode: Mode = "voice"
@@ -200,6 +214,10 @@ class SessionView:
         # Copy by hand: `asdict` takes eight times as long, and a console's snapshot blocks the engine's event loop.
         value = {name: getattr(self, name) for name in _VIEW_FIELDS}
         value["meters"] = {name: getattr(self.meters, name) for name in _METER_FIELDS}
+        if self.meters.jitter_ms:
+            value["meters"]["jitter_ms"] = self.meters.jitter_ms
+        if self.playhead is not None:
+            value["playhead"] = [self.playhead.gen, self.playhead.samples, self.playhead.t]
         value["blocks"] = [_block_json(block) for block in self.blocks]
         for name in ("phrases", "tools", "latencies"):
             value[name] = list(value[name])
@@ -215,9 +233,11 @@ class SessionView:
         known = set(_VIEW_FIELDS)
         for name, item in value.items():
             if name == "blocks":
-                view.blocks = [Block(**_only(_BLOCK_FIELDS, block)) for block in item]
+                view.blocks = [_block(block) for block in item]
+            elif name == "playhead":
+                view.playhead = Playhead(*item)
             elif name == "meters":
-                view.meters = MeterSample(**_only(_METER_FIELDS, item))
+                view.meters = MeterSample(**_only((*_METER_FIELDS, "jitter_ms"), item))
             elif name == "log":
                 view.log = [LogLine(**_only(_LOG_FIELDS, line)) for line in item]
             elif name == "mind":
@@ -227,16 +247,17 @@ class SessionView:
         return view
 
 
-_VIEW_FIELDS = tuple(f.name for f in fields(SessionView) if f.name not in ("agent_view", "open_blocks"))
-"""Fields by their JSON names; `agent_view` is `mind` in JSON."""
+_VIEW_FIELDS = tuple(f.name for f in fields(SessionView) if f.name not in ("agent_view", "open_blocks", "playhead"))
+"""Fields by their JSON names; `agent_view` is `mind` in JSON, and `playhead` is there while something plays."""
 
 _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))
 """Fields with a `copy` method: lists, dicts and the agent's view."""
 
-_METER_FIELDS = tuple(f.name for f in fields(MeterSample))
+_METER_FIELDS = tuple(f.name for f in fields(MeterSample) if f.name != "jitter_ms")
+"""Fields of every sample's JSON; `jitter_ms` is there unless it is 0."""
 _BLOCK_FIELDS = tuple(f.name for f in fields(Block))
-_ALWAYS = tuple(name for name in _BLOCK_FIELDS if name not in ("group", "count"))
-"""Fields of every block's JSON; the others are there for notices that have them."""
+_ALWAYS = tuple(name for name in _BLOCK_FIELDS if name not in ("group", "count", "places"))
+"""Fields of every block's JSON; the others are there for blocks that have them."""
 _LOG_FIELDS = tuple(f.name for f in fields(LogLine))
 
 
@@ -246,7 +267,16 @@ def _block_json(block: Block) -> dict[str, Any]:
         value["group"] = block.group
     if block.count > 1:
         value["count"] = block.count
+    if block.places:
+        value["places"] = block.places
     return value
+
+
+def _block(value: dict[str, Any]) -> Block:
+    given = _only(_BLOCK_FIELDS, value)
+    if "places" in given:
+        given["places"] = tuple((char, first, count) for char, first, count in given["places"])
+    return Block(**given)
 
 
 def _only(known: tuple[str, ...], value: dict[str, Any]) -> dict[str, Any]:

@@ -54,6 +54,57 @@ def test_of_an_answer_without_end_the_beginning_is_kept(bench: Bench) -> None:
 # -- words -----------------------------------------------------------------------------------------------------------
 
 
+def test_deltas_carry_the_sample_at_which_they_are_spoken_and_a_cut_keeps_what_was_heard_by_it(bench: Bench) -> None:
+    bench.content(outputTranscription={"text": "Once upon"})
+    bench.audio(600)
+    bench.content(outputTranscription={"text": " a time"})
+    bench.audio(2400)
+    bench.content(outputTranscription={"text": " there was"})
+    bench.audio(1000)
+    found = [delta.sample for delta in bench.all(ev.TranscriptDelta)]
+    assert found == [0, 14_400, 72_000]
+    bench.plays(1, 2900)
+    bench.content(interrupted=True)
+    cut = bench.last(ev.TurnInterrupted)
+    assert (cut.heard_text, cut.unheard_text) == ("Once upon a time", " there was")
+
+
+def test_text_that_is_not_spoken_or_belongs_to_a_cut_answer_has_no_sample(bench: Bench) -> None:
+    bench.content(modelTurn={"parts": [{"text": "written"}, {"text": "thought", "thought": True}]})
+    bench.content(inputTranscription={"text": "said"})
+    bench.audio(100)
+    bench.order(cmd.Interrupt())
+    bench.content(outputTranscription={"text": " late"})
+    assert [delta.sample for delta in bench.all(ev.TranscriptDelta)] == [None] * 4
+
+
+def test_words_that_come_after_their_sound_was_played_are_not_waited_for(bench: Bench) -> None:
+    bench.audio(500)
+    bench.content(generationComplete=True)
+    bench.drains(1)
+    bench.content(outputTranscription={"text": "Once"})
+    assert bench.last(ev.TranscriptDelta).sample is None
+
+
+def test_text_that_came_before_its_sound_is_not_heard_when_playback_runs_dry(bench: Bench) -> None:
+    bench.content(outputTranscription={"text": "Once upon a time there was a fox in the wood"})
+    bench.audio(500)
+    bench.plays(1, 500)
+    bench.content(interrupted=True)
+    assert bench.last(ev.TurnInterrupted).heard_text == "Once"
+
+
+def test_a_complete_answer_tells_its_length_and_is_heard_whole_when_all_was_played(bench: Bench) -> None:
+    bench.content(outputTranscription={"text": "Once upon a time there was a fox"})
+    bench.audio(1000)
+    bench.content(generationComplete=True)
+    assert bench.last(ev.GenerationCompleted).samples == 24_000
+    bench.plays(1, 990)
+    bench.heard[1] = 24_000
+    bench.content(interrupted=True)
+    assert bench.last(ev.TurnInterrupted).unheard_text == ""
+
+
 def test_the_word_follows_a_spoken_turn(bench: Bench) -> None:
     bench.voice(True)
     bench.voice(False)

@@ -86,6 +86,7 @@ class ConsoleScreen(Screen[None]):
         self._settings = settings = console.settings
         self._store = store = console.store
         self._epoch = 0
+        self._was_playing = False
         self.meter_history = MeterHistory()
         self._make_widgets()
         self.notices = Notices(self.banner, console)
@@ -243,18 +244,41 @@ class ConsoleScreen(Screen[None]):
             self.say(str(error), "warning")
         self.past_sound.follow()
         moved, self._epoch = cursor.epoch != self._epoch, cursor.epoch
+        was_playing, self._was_playing = self._was_playing, cursor.playing
         behind, shown = cursor.seq is not None, store.shown
         epoch = store.epoch + cursor.epoch
         if behind:
             at = cursor.place(elapsed).t
-            marks = ALL if moved else Dirty.NONE
+            # From now on words light up by themselves.
+            marks = ALL if moved else Dirty.TRANSCRIPT if cursor.playing and not was_playing else Dirty.NONE
             frame = Frame(
-                epoch, now, at, False, marks, store.view, elapsed, dirty, live, store.history, self.notices.lines
+                epoch,
+                now,
+                at,
+                False,
+                marks,
+                whole=store.view,
+                until=elapsed,
+                news=dirty,
+                going=live,
+                passing=cursor.playing,
+                history=store.history,
+                said=self.notices.lines,
             )
             self.header.show(shown, shown.word, at, live=live, behind=True)
         else:
             marks = ALL if moved else dirty
-            frame = Frame(epoch, now, elapsed, live, marks, going=live, history=store.history, said=self.notices.lines)
+            frame = Frame(
+                epoch,
+                now,
+                elapsed,
+                live,
+                marks,
+                going=live,
+                passing=live,
+                history=store.history,
+                said=self.notices.lines,
+            )
             self.header.show(shown, store.word, elapsed, live=live)
         place = cursor.place(elapsed) if behind or (self._settings.replay and store.hello is not None) else None
         self.time_travel_row.show(place, reading=self.time_travel.reading, sound=self.past_sound.note)

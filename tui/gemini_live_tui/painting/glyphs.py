@@ -76,6 +76,8 @@ class Glyphs:
     """Arrow up to a moment."""
     still: str
     """Cell of silence."""
+    spoken: str
+    """Place before the first word that was not spoken yet."""
 
 
 UNICODE = Glyphs(
@@ -122,6 +124,7 @@ UNICODE = Glyphs(
     diamond="◆",
     pointer="▲",
     still="·",
+    spoken="▸",
 )
 
 ASCII = Glyphs(
@@ -168,6 +171,7 @@ ASCII = Glyphs(
     diamond="*",
     pointer="^",
     still=".",
+    spoken=">",
 )
 
 

@@ -22,6 +22,7 @@ LOOKS: Mapping[str, Look] = {
     "strong": ("strong", "bold"),
     "thought": ("quiet", "italic"),
     "unheard": ("quiet", "strike"),
+    "ahead": ("quiet", ""),
     "cut": ("caution", "bold"),
     "good": ("confirmed", ""),
     "user": ("speaker-user", "bold"),
@@ -108,7 +109,7 @@ class Paint:
             elif name:
                 variable, attributes = LOOKS[name]
                 colour = Color.parse(self._widget.app.theme_variables[variable])
-                if name == "unheard" and self._widget.app.current_theme.ansi:
+                if name in ("unheard", "ahead") and self._widget.app.current_theme.ansi:
                     # 16 colours have no quieter one, and some such terminals do not strike through.
                     attributes += " dim"
                 style += Style.parse(attributes or "none") + Style(color=colour.rich_color)

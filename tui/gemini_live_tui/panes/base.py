@@ -56,6 +56,8 @@ class Frame:
     until: float = 0.0
     news: Dirty = Dirty.NONE
     going: bool = False
+    passing: bool = False
+    """True while `elapsed` grows by itself."""
     history: History | None = None
     """Past of the session."""
     said: Sequence[LogLine] = ()

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from textual import events
 
 from gemini_live_runtime.journal.agent_view import TurnCard
-from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.journal.heard_words import lit_chars, next_word_s
+from gemini_live_runtime.journal.view import MAX_BLOCK_CHARS, Block, SessionView
 from gemini_live_tui.messages import ExplainEvent
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.runs import sliced
 from gemini_live_tui.painting.wrapping import wrap
 from gemini_live_tui.panes.latency_bars import inline
-from gemini_live_tui.widgets.line_list import Line, LineList
+from gemini_live_tui.widgets.line_list import TAIL, Line, LineList
 
 SPEAKER_WIDTH = 5
 NARROW = 64
@@ -22,6 +24,11 @@ NARROW = 64
 
 SPACIOUS = 18
 """Least rows with which turns are separated by an empty row."""
+
+MIN_WORD_S = 1 / 12
+"""Least seconds between two paintings of words that light up."""
+
+_CHARS_BITS = MAX_BLOCK_CHARS.bit_length()
 
 Run = tuple[str, str]
 
@@ -54,9 +61,18 @@ class Transcript(LineList):
         self._epoch = -1
         self._session = ""
         self._spacious = True
+        self._elapsed = 0.0
 
-    def show(self, view: SessionView, epoch: int) -> None:
-        """Update the list to `view`; another `epoch` means another view."""
+    def show(self, view: SessionView, epoch: int, elapsed: float, *, passing: bool) -> float | None:
+        """Update the list to `view`; another `epoch` means another view.
+
+        Words light up with `elapsed`, session time in seconds. While it is `passing`, return the seconds to the next.
+        """
+        self._elapsed = elapsed
+        self._update(view, epoch)
+        return self._next_word_s() if passing else None
+
+    def _update(self, view: SessionView, epoch: int) -> None:
         other, same = epoch != self._epoch, view.session_id == self._session and self._epoch >= 0
         self._view, self._session = view, view.session_id
         spacious = self.size.height >= SPACIOUS
@@ -69,7 +85,7 @@ class Transcript(LineList):
 
     def on_resize(self, event: events.Resize) -> None:
         """Separate turns according to the height."""
-        self.show(self._view, self._epoch)
+        self._update(self._view, self._epoch)
 
     def on_click(self, event: events.Click) -> None:
         """Explain the decision that was clicked."""
@@ -92,14 +108,29 @@ class Transcript(LineList):
         return self._view.blocks[at] if 0 <= at < len(self._view.blocks) else None
 
     def item_rev(self, index: int) -> int:
-        """Return the block's revision, odd once its turn's stages are known."""
+        """Return a number of the block's revision, turn's stages and spoken words."""
         block = self._block(index)
-        return 2 * block.rev + (self._measured(block) is not None) if block is not None else -1
+        if block is None:
+            return -1
+        return (2 * block.rev + (self._measured(block) is not None)) << _CHARS_BITS | self._lit(block)
 
     def item_open(self, index: int) -> bool:
-        """Return True for a block that grows, or a tool that runs."""
+        """Return True for a block that grows or is spoken, or a tool that runs."""
         block = self._block(index)
-        return block is not None and not block.done
+        return block is not None and (not block.done or bool(block.places))
+
+    def _lit(self, block: Block) -> int:
+        """Return the characters of a block that are not waited for."""
+        if not block.places or not self._view.speaker:
+            return len(block.text)
+        return lit_chars(block, self._view.playhead, self._elapsed)
+
+    def _next_word_s(self) -> float | None:
+        view = self._view
+        if view.playhead is None:
+            return None
+        waits = [next_word_s(block, view.playhead, self._elapsed) for block in view.blocks[-TAIL:] if block.places]
+        return min((max(MIN_WORD_S, wait) for wait in waits if wait is not None), default=None)
 
     def item_lines(self, index: int, width: int) -> list[Line]:
         """Return a gutter with time and speaker, and the text wrapped beside it."""
@@ -114,11 +145,19 @@ class Transcript(LineList):
         used = sum(len(text) for text, _ in gutter)
         word, _style = self._speaker(block)
         room = max(1, width - used)
-        for number, (runs, joins) in enumerate(_fold_runs(list(self._body(block, room)), room)):
+        said = _shown(block.text[: self._lit(block)]) if block.kind == "model" else 0
+        runs = list(self._body(block, room, said))
+        for number, (start, end, joins) in enumerate(_folded(runs, room)):
+            row = (*(gutter if number == 0 else ((" " * used, ""),)), *sliced(runs, start, end))
+            sign = None
+            if block.places and start <= said < end:
+                # In the blank before the word, else in the gutter: the words keep their places while they light up.
+                at = used + said - start if said > start and runs[0][0][-1:] == " " else used
+                sign = (max(0, at - 1), self._glyphs.spoken, "key")
             if number == 0:
-                lines.append(Line((*gutter, *runs), used, label=f"{word}: "))
+                lines.append(Line(row, used, label=f"{word}: ", sign=sign))
             else:
-                lines.append(Line(((" " * used, ""), *runs), used, joins=joins))
+                lines.append(Line(row, used, joins=joins, sign=sign))
         return lines
 
     def _speaker(self, block: Block) -> Run:
@@ -141,7 +180,7 @@ class Transcript(LineList):
         card = self._view.agent_view.turns.get(block.turn)
         return card if card is not None and card.stage_names else None
 
-    def _body(self, block: Block, room: int) -> Iterator[Run]:
+    def _body(self, block: Block, room: int, said: int) -> Iterator[Run]:
         text = block.text.replace("\t", "    ").rstrip()
         if block.kind == "tool":
             yield from self._tool(block, text)
@@ -155,13 +194,19 @@ class Transcript(LineList):
             yield text, "thought"
         elif block.interrupted:
             # `heard` counts characters of the original text, of which only the end was trimmed.
-            heard = len(block.text) if block.heard is None else block.heard
-            heard = len(block.text[:heard].replace("\t", "    "))
+            heard = _shown(block.text if block.heard is None else block.text[: block.heard])
             yield text[:heard], "said"
             # The sign marks the cut, so that the rest differs without colour or strike, too.
             yield f" {self._glyphs.cut} cut", "cut"
             if rest := text[heard:].lstrip(" "):
                 yield f" {rest}", "unheard"
+        elif block.places and said < len(text):
+            yield text[:said], "said"
+            yield text[said:], "ahead"
+        elif block.heard is not None and (rest := text[_shown(block.text[: block.heard]) :].lstrip(" ")):
+            yield text[: _shown(block.text[: block.heard])], "said"
+            yield f" {self._glyphs.cut} not heard", "cut"
+            yield f" {rest}", "ahead"
         else:
             yield text, "said"
         if block.kind == "model" and block.ms is not None:
@@ -183,9 +228,20 @@ class Transcript(LineList):
             yield f"\n{block.detail}", "quiet"
 
 
-def _fold_runs(runs: list[Run], width: int) -> Iterator[tuple[list[Run], str | None]]:
-    """Wrap styled runs as one text; yield each line with its `Line.joins`."""
+def _shown(text: str) -> int:
+    """Return the length of `text` as it is shown."""
+    return len(text) + 3 * text.count("\t")
+
+
+def _folded(runs: list[Run], width: int) -> Iterator[tuple[int, int, str | None]]:
+    """Wrap styled runs as one text; yield each line's characters and `Line.joins`."""
     text = "".join(part for part, _ in runs)
-    for start, end in wrap(text, width):
+    for start, end in _wrapped(text, width):
         before = text[start - 1] if start else "\n"
-        yield sliced(runs, start, end), None if before == "\n" else " " if before == " " else ""
+        yield start, end, None if before == "\n" else " " if before == " " else ""
+
+
+@lru_cache(maxsize=8)
+def _wrapped(text: str, width: int) -> list[tuple[int, int]]:
+    """Wrap a text; while its words light up it stays the same."""
+    return wrap(text, width)

@@ -61,7 +61,7 @@ class TranscriptBody(Guarded, Container):
         return self
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
-        """Update both."""
+        """Update both; return the seconds until another word sounds."""
         blocks = view.blocks
         self._any, self._live = bool(blocks), frame.live
         self._forgotten = view.blocks_forgotten
@@ -72,8 +72,7 @@ class TranscriptBody(Guarded, Container):
         if opening:
             connected, over = self._session_state()
             self.welcome.show(view, connected=connected, replay=self._settings.replay, over=over)
-        self.transcript.show(view, frame.epoch)
-        return None
+        return self.transcript.show(view, frame.epoch, frame.elapsed, passing=frame.passing)
 
     def note(self) -> str:
         """Return whether the end is followed, or the number of lines below."""

@@ -22,6 +22,7 @@ from textual.strip import Strip
 from gemini_live_tui.messages import FollowChanged
 from gemini_live_tui.painting.paint import Paint
 from gemini_live_tui.painting.painted import strip_of
+from gemini_live_tui.painting.runs import Run, sliced
 from gemini_live_tui.widgets.scrolled_list import ScrolledList
 
 MAX_KEPT = 1024
@@ -47,6 +48,8 @@ class Line:
     joins: str | None = None
     label: str = ""
     """Text before the row's when it is copied."""
+    sign: tuple[int, str, str] | None = None
+    """Character of the row, one cell wide, that is painted as this sign in this style."""
 
     @property
     def plain(self) -> str:
@@ -351,7 +354,8 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         return strip
 
     def _strip(self, line: Line, width: int, selected: tuple[int, int] | None = None) -> Strip:
-        segments = [Segment(text, self._paint.style(name)) for text, name in line.runs]
+        runs = line.runs if line.sign is None else _signed(line.runs, *line.sign)
+        segments = [Segment(text, self._paint.style(name)) for text, name in runs]
         if selected is not None:
             start, end = selected
             marked = self.screen.get_component_rich_style("screen--selection")
@@ -408,6 +412,12 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
     def item_lines(self, index: int, width: int) -> list[Line]:
         """Return the item's rows, none wider than `width` cells."""
         raise NotImplementedError
+
+
+def _signed(runs: Sequence[Run], at: int, sign: str, style: str) -> list[Run]:
+    """Return `runs` with a sign in place of character `at`."""
+    length = sum(len(text) for text, _ in runs)
+    return [*sliced(runs, 0, at), (sign, style), *sliced(runs, at + 1, length)]
 
 
 def _mark(segments: list[Segment], start: int, end: int, style: Style) -> list[Segment]:

@@ -143,14 +143,14 @@ def _block(block: Block) -> str:
     who = "Thought" if block.kind == "thought" else "Model"
     notes = [at] + ([f"{block.ms:.0f} ms"] if block.ms is not None else []) + ([] if block.done else ["broken off"])
     head = f"**{who}** {', '.join(notes)}"
-    if block.interrupted and block.heard is not None:
+    if block.heard is not None and (block.interrupted or block.text[block.heard :].strip()):
         heard, unheard = block.text[: block.heard].strip(), block.text[block.heard :].strip()
         struck = "\n".join(f"~~{escaped(line.strip())}~~" for line in unheard.split("\n") if line.strip())
         lines = [quoted(heard)] if heard else []
         lines += ["> " + struck.replace("\n", "  \n> ")] if struck else []
         rest = "the rest was not heard" if struck else "all of it was heard"
         body = "  \n".join(lines) if lines else "> "
-        return f"{head}, interrupted: {rest}\n\n{body}\n"
+        return f"{head}, {'interrupted: ' if block.interrupted else ''}{rest}\n\n{body}\n"
     return f"{head}\n\n{quoted(text)}\n"
 
 

@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gemini_live_runtime.session.core.speech_pace import SpeechPace
+from gemini_live_runtime.speech_map import Place, add_text, chars_at, stretched, whole_words
+
 KEPT = 8
 """Number of generations to remember: only the latest can still be playing."""
 
@@ -37,6 +40,11 @@ class Generation:
     """True when no more of it will be played, even if part is unheard."""
     spoken: bool = False
     """True when its text is the transcript of speech."""
+    pace: SpeechPace = field(default_factory=SpeechPace)
+    places: tuple[Place, ...] = ()
+    """Places of the transcript's deltas in the sound."""
+    whole: bool = False
+    """True when all of its sound has been received."""
 
     @property
     def sounds(self) -> bool:
@@ -47,6 +55,18 @@ class Generation:
     def unheard(self) -> int:
         """Number of samples received and not yet consumed by the device."""
         return max(0, self.received - self.heard)
+
+    def place(self, text: str, samples_per_char: float) -> tuple[int, int]:
+        """Return where the transcript's next `text` is spoken: first sample and length."""
+        first, length = self.pace.place(len(text), self.received, samples_per_char)
+        if self.chars < MAX_ANSWER_CHARS:
+            self.places = add_text(self.places, self.chars, text, first, length)
+        return first, length
+
+    def end_sound(self) -> None:
+        """Adapt the places to all of the sound, now that it is known."""
+        self.places = stretched(self.places, self.received)
+        self.whole = True
 
     def add_text(self, text: str) -> None:
         """Append to the transcript; beyond `MAX_ANSWER_CHARS` it is not kept."""
@@ -60,17 +80,15 @@ class Generation:
 
         Without audio all of it counts as heard when it is no speech, or when the user can only `read`.
 
-        The cut is at a word, in proportion to the audio consumed. Transcript and audio arrive in step but unaligned, so
-        the proportion is the best estimate that works with every server.
+        The cut is at a word, where the speech map has the audio consumed; without places it is in proportion.
         """
         text = "".join(self.text)
         if self.received == 0:
             return (text, "") if read or not self.spoken else ("", text)
-        if self.heard >= self.received:
+        if self.heard >= self.received and (self.whole or not self.places):
             return text, ""
-        at = len(text) * self.heard // self.received
-        while 0 < at < len(text) and not text[at].isspace():
-            at -= 1
+        proportional = len(text) * self.heard // self.received
+        at = whole_words(text, chars_at(self.places, len(text), self.heard) if self.places else proportional)
         return text[:at], text[at:]
 
 

@@ -112,6 +112,8 @@ class ServerEvents:
 
     def _on_model_text(self, text: str, channel: Literal["speech", "text", "thought"]) -> None:
         state = self._state
+        sample: int | None = None
+        samples = 0
         if channel == "thought":
             # Thinking aloud is not speaking, and the answer is still owed.
             if not state.turns.is_open and not state.ledger.current_is_cut:
@@ -119,12 +121,15 @@ class ServerEvents:
             generation = state.ledger.current(state.turns.number)
         else:
             generation = self._model_content()
+            if channel == "speech" and not state.ledger.current_is_cut and not generation.drained:
+                sample, samples = generation.place(text, state.speaking_rate.samples_per_char)
             generation.add_text(text)
             generation.spoken = generation.spoken or channel == "speech"
             # Words may come later than their sound.
             if not state.ledger.current_is_cut and (not generation.complete or state.playing):
                 state.facts.speaking = True
-        state.emit(ev.TranscriptDelta(side="model", text=text, channel=channel), turn=generation.turn)
+        delta = ev.TranscriptDelta(side="model", text=text, channel=channel, sample=sample, samples=samples)
+        state.emit(delta, turn=generation.turn)
 
     def _model_content(self) -> Generation:
         """Return the generation of content that arrives now.
@@ -152,7 +157,10 @@ class ServerEvents:
         generation.complete = True
         state.out.append(EndOfAudio(generation.number))
         if not state.ledger.current_is_cut:
-            state.emit(ev.GenerationCompleted())
+            generation.end_sound()
+            if generation.spoken:
+                state.speaking_rate.measure(generation.chars, generation.received)
+            state.emit(ev.GenerationCompleted(samples=generation.received))
         if not state.playing:
             state.facts.speaking = False
 

@@ -19,6 +19,7 @@ from gemini_live_runtime.session.core.effects import (
 from gemini_live_runtime.session.core.generation import GenerationLedger
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.pricing import Price
+from gemini_live_runtime.session.core.speech_pace import SpeakingRate
 from gemini_live_runtime.session.core.status import StatusInputs
 from gemini_live_runtime.session.core.tool_calls import CallLedger
 from gemini_live_runtime.session.core.turns import OpenedBy, TurnLedger
@@ -54,6 +55,7 @@ class CoreState:
         self.speaker_on = True
         self.turns = TurnLedger()
         self.ledger = GenerationLedger()
+        self.speaking_rate = SpeakingRate()
         self.resumption_handle = ""
         self.input_open = False
         self.manual_activity = manual_activity
