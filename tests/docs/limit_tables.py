@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemini_live_runtime import commands
-from gemini_live_runtime.audio import playback_buffer
+from gemini_live_runtime.audio import echo_path, playback_buffer, wav
 from gemini_live_runtime.conversation import gemini_text, llm_extractor, transcript, transcript_turn
 from gemini_live_runtime.engine import console_server, host, hub, link, stdio
 from gemini_live_runtime.journal import large_values, reader, view, writer
@@ -410,6 +410,24 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             f"{reader.MAX_PROBLEMS}",
             "further ones are counted",
             "unit/journal/test_journal_reader.py::test_problems_kept_are_bounded_and_counted",
+        ),
+        Limit(
+            "pairs of sound devices with a calibration",
+            f"{echo_path.MOST_PAIRS}",
+            "the oldest is forgotten",
+            "unit/audio/test_calibration.py::test_only_so_many_pairs_are_kept",
+        ),
+        Limit(
+            "channels of a WAV file",
+            f"{wav.MOST_CHANNELS}",
+            "it is refused with a sentence",
+            "unit/audio/test_wav.py::test_an_unusable_file_is_refused_by_name_with_a_remedy",
+        ),
+        Limit(
+            "rate of a WAV file",
+            f"{wav.LOWEST_RATE:,} to {wav.HIGHEST_RATE:,} Hz",
+            "it is refused with a sentence",
+            "unit/audio/test_wav.py::test_an_unusable_file_is_refused_by_name_with_a_remedy",
         ),
         Limit(
             "config file",

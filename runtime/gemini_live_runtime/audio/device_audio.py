@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from gemini_live_runtime.audio import native_stderr
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
 from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
+from gemini_live_runtime.audio.echo_path import EchoPath, no_echo_path
 from gemini_live_runtime.audio.interface import (
     AudioListener,
     AudioOpened,
@@ -86,7 +87,8 @@ class DeviceAudio(PipelineAudio):
     """Microphone and loudspeaker of this machine, with echo cancelling between them.
 
     `input` and `output` choose a device by number, name or part of a name; None is the default. With `echo` False the
-    microphone is taken as it is; `only` one direction leaves the other alone.
+    microphone is taken as it is; `only` one direction leaves the other alone. `echo_path` returns what was measured for
+    a pair of devices, with which `canceller` makes their canceller.
     """
 
     def __init__(
@@ -96,6 +98,8 @@ class DeviceAudio(PipelineAudio):
         *,
         echo: bool = True,
         only: Direction | None = None,
+        echo_path: Callable[[SoundDevice, SoundDevice], EchoPath | None] = no_echo_path,
+        canceller: Callable[[EchoPath | None], EchoCanceller] = make_canceller,
         load: Callable[[], Any] = import_portaudio,
         probe: Callable[[], DeviceList] = list_devices,
     ) -> None:
@@ -103,6 +107,8 @@ class DeviceAudio(PipelineAudio):
         self._wanted = wanted if only is None else {only: wanted[only]}
         self._closed = False
         self._echo = echo
+        self._echo_path = echo_path
+        self._make_canceller = canceller
         self._load = load
         self._probe = probe
         self._worker: AudioWorker | None = None
@@ -207,7 +213,9 @@ class DeviceAudio(PipelineAudio):
         `playout` continues another pipeline's playback. With `whole` a failure closes everything again.
         """
         mic_device, out_device = chosen.get("input"), chosen.get("output")
-        canceller: EchoCanceller = make_canceller() if self._echo and mic_device and out_device else NoCanceller()
+        canceller: EchoCanceller = NoCanceller()
+        if self._echo and mic_device and out_device:
+            canceller = self._make_canceller(self._echo_path(mic_device, out_device))
         pipeline = AudioPipeline(
             loop_listener,
             canceller,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gemini_live_runtime.audio.echo import EchoCanceller, LinearThenAec3
+from gemini_live_runtime.audio.echo_path import EchoPath
 from gemini_live_runtime.audio.levels import mean_square
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16
 
@@ -42,10 +43,22 @@ _SMOOTHING = 0.9
 class WarmUp:
     """`EchoCanceller` that hides another's leaks until that has converged."""
 
-    __slots__ = ("_clean", "_clean_power", "_gain", "_heard", "_inner", "_mic_power", "_since_far", "learned")
+    __slots__ = (
+        "_clean",
+        "_clean_power",
+        "_gain",
+        "_heard",
+        "_inner",
+        "_mic_power",
+        "_since_far",
+        "echo_path",
+        "learned",
+    )
 
-    def __init__(self, inner: EchoCanceller) -> None:
+    def __init__(self, inner: EchoCanceller, echo_path: EchoPath | None = None) -> None:
         self._inner = inner
+        self.echo_path = echo_path
+        """Echo path as measured on these devices, or None."""
         self._heard = 0
         self._clean = 0
         self._mic_power = self._clean_power = 0.0
@@ -104,6 +117,9 @@ class WarmUp:
 _UP: Float32 = ((np.arange(FRAME, dtype=np.float32) + 1) / FRAME).astype(np.float32)
 
 
-def make_canceller() -> WarmUp:
-    """Return the canceller for devices, the one that measured best in double talk."""
-    return WarmUp(LinearThenAec3())
+def make_canceller(echo_path: EchoPath | None = None) -> WarmUp:
+    """Return the canceller for devices, the one that measured best in double talk.
+
+    `echo_path` is what is known of them.
+    """
+    return WarmUp(LinearThenAec3(), echo_path)

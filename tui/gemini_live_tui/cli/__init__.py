@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("export", "Write a recorded session as Markdown, text, JSON or WAV files, redacted."),
     "serve-local": ("server", "Run the embedded Live server alone, for any Live client."),
     "devices": ("inspect", "List sound devices."),
+    "calibrate": ("calibrate", "Measure the speaker's echo in the microphone, for the echo canceller."),
     "doctor": ("inspect", "Check everything a call needs."),
     "schema": ("inspect", "Print the JSON Schema of events and commands."),
     "config": ("settings", "Show and change settings."),

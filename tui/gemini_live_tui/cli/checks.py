@@ -10,17 +10,31 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from gemini_live_runtime import __version__, paths
 from gemini_live_runtime.errors import GeminiLiveError, UsageError
 from gemini_live_tui import config as configuration
 
+if TYPE_CHECKING:
+    from gemini_live_runtime.audio.devices import SoundDevice
+
 REACH_TIMEOUT_S = 5.0
-_LIBRARIES = ("textual", "websockets", "pydantic", "numpy", "sounddevice", "soxr", "webrtcvad-wheels", "pybase64")
+_LIBRARIES = (
+    "textual",
+    "websockets",
+    "pydantic",
+    "numpy",
+    "sounddevice",
+    "soundfile",
+    "soxr",
+    "webrtcvad-wheels",
+    "pybase64",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +139,7 @@ def _devices() -> list[Check]:
     loaded = configuration.load().config
     listed = list_devices()
     checks = []
+    usable: dict[str, SoundDevice] = {}
     ends: tuple[tuple[str, Direction, str], ...] = (
         ("microphone", "input", loaded.audio_input),
         ("speaker", "output", loaded.audio_output),
@@ -138,7 +153,10 @@ def _devices() -> list[Check]:
         except GeminiLiveError as error:
             checks.append(Check(name, "missing", error.message, error.remedy))
         else:
+            usable[direction] = device
             checks.append(Check(name, "ok", f"{device.name} ({device.host_api}, {device.rate} Hz)"))
+    if len(usable) == len(ends):
+        checks.append(_calibration(usable["input"], usable["output"]))
     return checks
 
 
@@ -158,6 +176,19 @@ def _audio_priority() -> list[Check]:
         return [Check("audio priority", "ok", priority)]
     remedy = "Join the group audio and put '@audio - rtprio 20' into /etc/security/limits.d/audio.conf"
     return [Check("audio priority", "missing", "normal: other programs may disturb the sound", remedy)]
+
+
+def _calibration(microphone: SoundDevice, speaker: SoundDevice) -> Check:
+    """Tell what `calibrate` has measured for these devices."""
+    from gemini_live_runtime.audio.calibration import describe
+    from gemini_live_runtime.audio.echo_path import stored_echo_path
+
+    path = stored_echo_path(microphone, speaker)
+    if path is None:
+        remedy = "Run gemini-live-tui calibrate; without it the echo is learned in each call"
+        return Check("calibration", "missing", "not measured for these devices", remedy)
+    day = datetime.fromtimestamp(path.measured_at).astimezone().strftime("%Y-%m-%d")
+    return Check("calibration", "ok", f"{describe(path)} (measured {day})")
 
 
 def _echo() -> list[Check]:
