@@ -97,7 +97,9 @@ class Aec3:
 
     def process(self, near: Int16, far: Int16) -> Int16:
         """Process one frame of both sides."""
-        cleaned: Int16 = self._processor.process(near, far)
+        # The library reads memory as it lies there: views with gaps between their samples would be misread.
+        assert near.dtype == far.dtype == np.int16
+        cleaned: Int16 = self._processor.process(np.ascontiguousarray(near), np.ascontiguousarray(far))
         return cleaned
 
 

@@ -28,6 +28,8 @@ from gemini_live_runtime.errors import AudioFileError
 from gemini_live_runtime.samples import MeterSample
 
 _TICK = FRAME_MS / 1000
+_MISSING_S = 0.05
+"""Seconds missing in a file that are worth a sentence: programs that write to a pipe may be off by some samples."""
 _CATCH_UP = 100
 """Most ticks (1 s of sound) processed at once after the loop was late."""
 
@@ -120,7 +122,7 @@ class FileAudio(PipelineAudio):
             if self._mic_path and self._mic
             else None,
             OpenDevice("output", self._speaker_path.name, MODEL_RATE, 0.0) if self._speaker_path else None,
-            (),
+            _oddities(self._mic.reader) if self._mic is not None else (),
             "none needed",
         )
 
@@ -206,6 +208,17 @@ class FileAudio(PipelineAudio):
             self._lost_input = True
             self._pipeline.lose_input()
         self._listener.on_device_lost(direction, str(error))
+
+
+def _oddities(reader: WavReader) -> tuple[str, ...]:
+    """Return a sentence for each reason why less is heard than one may expect."""
+    found = []
+    if reader.is_silent():
+        found.append(f"{reader.path} holds nothing but silence: the model will hear nothing.")
+    if reader.missing_s >= _MISSING_S:
+        there = reader.frames_left / reader.rate
+        found.append(f"{reader.path} was cut off: {there:.1f} s of {there + reader.missing_s:.1f} s are there.")
+    return tuple(found)
 
 
 def _unwritable(path: Path) -> str:

@@ -21,7 +21,23 @@ LOWEST_RATE, HIGHEST_RATE = 1_000, 768_000
 MOST_CHANNELS = 64
 _LARGEST_FORMAT = 64
 _STREAMED_SIZE = 0x7FFF0000
-"""Size from which (or 0) a header's size is unknown, as written by programs to a pipe."""
+"""Size from which (or 0) a header's size is unknown, as written by programs to a pipe, and in RF64."""
+_OTHERS = {
+    b"fLaC": "a FLAC file",
+    b"OggS": "an Ogg file",
+    b"ID3": "an MP3 file",
+    b"\xff\xfb": "an MP3 file",
+    b"FORM": "an AIFF file",
+    b"caff": "a Core Audio file",
+    b"RIFX": "a big-endian WAV file",
+    b"riff": "a Wave64 file",
+}
+"""Kinds of other files by their first bytes."""
+_SILENT_PART = 1e-4
+"""Power of a channel relative to the loudest one's (-40 dB) from which it counts as silent."""
+_CANCELLED_PART = 1e-2
+"""Power of a mix relative to its channels' (-20 dB) below which they cancel each other."""
+_SCAN_FRAMES = 1 << 16
 _CONVERT = "Convert it, for example with: sox IN -r 16000 -c 1 -b 16 OUT.wav"
 
 
@@ -32,6 +48,7 @@ def _error(path: Path, what: str, remedy: str = _CONVERT) -> AudioFileError:
 class WavReader:
     """Reader of a WAV file as mono float32 of full scale 1.
 
+    Several channels are mixed: the mean of those that hold sound, or the loudest one where they cancel each other.
     Raises AudioFileError, with the path and a remedy, for a file it cannot read. A file shorter than its header says is
     read to its end.
     """
@@ -43,6 +60,9 @@ class WavReader:
         self.channels = 0
         self._kind = 0
         self._bits = 0
+        self._weights: Float32 | None = None
+        self.missing_s = 0.0
+        """Seconds of sound that the header announces and the file does not hold."""
         if path.exists() and not path.is_file():
             # Opening a named pipe would block until it has a writer.
             raise _error(path, "cannot be opened: it is not a file", "Give the path of a readable WAV file")
@@ -75,19 +95,55 @@ class WavReader:
 
         Raises AudioFileError when the disk fails.
         """
+        if self.channels > 1 and self._weights is None:
+            self._weights = self._mixing_weights()
         wanted = min(frames, self.frames_left) * self._frame_bytes
-        try:
-            raw = self._file.read(wanted)
-        except OSError as error:
-            raise _error(self.path, f"cannot be read: {error.strerror or error}", "Check the disk") from None
+        raw = self._bytes(wanted)
         if len(raw) < wanted:
             raw = raw[: len(raw) // self._frame_bytes * self._frame_bytes]
             self._left = len(raw)
         self._left -= len(raw)
         samples = _decode(raw, self._kind, self._bits)
-        if self.channels > 1:
-            samples = samples.reshape(-1, self.channels).mean(axis=1, dtype=np.float32)
-        return samples
+        if self._weights is None:
+            return samples
+        mixed: Float32 = np.asarray(samples.reshape(-1, self.channels) @ self._weights, np.float32)
+        return mixed
+
+    def _bytes(self, count: int) -> bytes:
+        try:
+            return self._file.read(count)
+        except OSError as error:
+            raise _error(self.path, f"cannot be read: {error.strerror or error}", "Check the disk") from None
+
+    def _mixing_weights(self) -> Float32:
+        """Read all channels once and return the share of each in the mix."""
+        # A mean over all would make a voice in one of eight channels 18 dB softer, and one in opposite phases silent.
+        start = self._file.tell()
+        products = np.zeros((self.channels, self.channels))
+        left = self.frames_left
+        while left and len(raw := self._bytes(min(left, _SCAN_FRAMES) * self._frame_bytes)) >= self._frame_bytes:
+            whole = len(raw) // self._frame_bytes
+            frames = _decode(raw[: whole * self._frame_bytes], self._kind, self._bits).reshape(whole, self.channels)
+            products += frames.T @ frames
+            left -= whole
+        self._file.seek(start)
+        powers = products.diagonal()
+        sounding = powers >= _SILENT_PART * powers.max()
+        weights: Float32 = (sounding / sounding.sum()).astype(np.float32)
+        if float(weights @ products @ weights) < _CANCELLED_PART * float(powers[sounding].mean()):
+            weights = (np.arange(self.channels) == powers.argmax()).astype(np.float32)
+        return weights
+
+    def is_silent(self) -> bool:
+        """Return True when the rest of the file is zeros; it stays unread."""
+        start, left = self._file.tell(), self._left
+        silent = True
+        while silent and left and (raw := self._bytes(min(left, _SCAN_FRAMES * self._frame_bytes))):
+            left -= len(raw)
+            whole = len(raw) // self._frame_bytes * self._frame_bytes
+            silent = not _decode(raw[:whole], self._kind, self._bits).any()
+        self._file.seek(start)
+        return silent
 
     def close(self) -> None:
         """Close the file. Idempotent."""
@@ -96,10 +152,11 @@ class WavReader:
     def _find_data(self) -> int:
         size = self.path.stat().st_size
         head = self._file.read(12)
-        if len(head) < 12 or head[8:12] != b"WAVE" or head[:4] != b"RIFF":
+        if len(head) < 12 or head[8:12] != b"WAVE" or head[:4] not in (b"RIFF", b"RF64"):
             if not head:
                 raise _error(self.path, "is an empty file", "Record something into it first")
-            raise _error(self.path, "is not a WAV file")
+            found = next((f", it is {name}" for begin, name in _OTHERS.items() if head.startswith(begin)), "")
+            raise _error(self.path, f"is not a WAV file{found}")
         while True:
             chunk = self._file.read(8)
             if len(chunk) < 8:
@@ -122,6 +179,8 @@ class WavReader:
             raise _error(self.path, "has its sound before its format", "Record or convert it again")
         length = present if declared == 0 or declared >= _STREAMED_SIZE else min(declared, present)
         length -= length % self._frame_bytes
+        if length < declared < _STREAMED_SIZE:
+            self.missing_s = (declared - length) / self._frame_bytes / self.rate
         if length <= 0:
             raise _error(self.path, "holds no sound at all", "Record something into it first")
         return length
@@ -129,7 +188,7 @@ class WavReader:
     def _read_format(self, body: bytes) -> None:
         if len(body) < 16:
             raise _error(self.path, "has a damaged format chunk", "Record or convert it again")
-        kind, channels, rate, _, _, bits = struct.unpack("<HHIIHH", body[:16])
+        kind, channels, rate, _, block, bits = struct.unpack("<HHIIHH", body[:16])
         if kind == _EXTENSIBLE and len(body) >= 26:
             kind = struct.unpack("<H", body[24:26])[0]
         if kind not in _WIDTHS:
@@ -140,6 +199,8 @@ class WavReader:
             raise _error(self.path, f"has {channels} channels; 1 to {MOST_CHANNELS} are supported")
         if not LOWEST_RATE <= rate <= HIGHEST_RATE:
             raise _error(self.path, f"has {rate} samples a second; {LOWEST_RATE} to {HIGHEST_RATE} are supported")
+        if block not in (0, channels * bits // 8):
+            raise _error(self.path, f"has {block} bytes for {channels} samples of {bits} bits, which is not supported")
         self._kind, self.channels, self.rate, self._bits = kind, channels, rate, bits
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.unit.audio.audio_support import Recorder, correlation, pcm, tone
 
 from gemini_live_runtime.audio.factory import AudioSpec, make_audio
 from gemini_live_runtime.audio.file_audio import FileAudio
-from gemini_live_runtime.audio.interface import AudioIO
+from gemini_live_runtime.audio.interface import AudioIO, AudioOpened
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
 from gemini_live_runtime.clock import run_virtual
@@ -252,3 +255,108 @@ def test_without_devices_a_turn_ends_unheard() -> None:
     assert recorder.calls == [("drained", 1)]
     assert audio.finished
     assert not audio.playing
+
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(-32_768, 32_767), min_size=1, max_size=3000), st.integers(1, 40))
+def test_every_sample_of_the_microphones_file_is_delivered_once_and_then_silence(
+    tmp_path_factory: pytest.TempPathFactory, samples: list[int], ticks: int
+) -> None:
+    sound = np.array(samples, np.int16)
+    path = tmp_path_factory.mktemp("mic") / "mic.wav"
+    writer = WavWriter(path, 16_000)
+    writer.write(sound)
+    writer.close()
+    recorder = Recorder()
+
+    async def main() -> None:
+        audio = FileAudio(path, None)
+        await audio.open(recorder)
+        await asyncio.sleep(ticks / 100 + 0.001)
+        await audio.close()
+
+    run_virtual(main())
+    expected = np.concatenate((sound, np.zeros(16_000, np.int16)))
+    # The reference of the loudspeaker is one frame behind, and chunks are two frames.
+    assert ticks * 160 - 480 <= len(recorder.microphone) <= ticks * 160
+    assert np.array_equal(recorder.microphone, expected[: len(recorder.microphone)])
+
+
+@settings(max_examples=20)
+@given(st.data())
+def test_every_played_sample_is_written_once_and_reported_as_heard(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    out = tmp_path_factory.mktemp("out") / "out.wav"
+    turns = data.draw(st.lists(st.lists(st.integers(100, 3000), min_size=1, max_size=4), min_size=1, max_size=3))
+    recorder = Recorder()
+    number = 0
+    sent: list[np.ndarray] = []
+
+    async def main() -> None:
+        nonlocal number
+        audio = FileAudio(None, out)
+        await audio.open(recorder)
+        for gen, pieces in enumerate(turns, 1):
+            for count in pieces:
+                # Never 0, so that what was played can be told from the silence between.
+                piece = (np.arange(number, number + count) % 20_000 + 1).astype(np.int16)
+                number += count
+                sent.append(piece)
+                audio.play(gen, pcm(piece))
+                await asyncio.sleep(data.draw(st.sampled_from([0.0, 0.004])))
+            audio.end_of_turn(gen)
+            await asyncio.sleep(sum(pieces) / 24_000 + 0.5)
+        await audio.close()
+
+    run_virtual(main())
+    whole = np.concatenate(sent)
+    written = np.rint(read(out) * 32_768).astype(int)
+    assert [recorder.heard(gen) for gen in range(1, len(turns) + 1)] == [sum(pieces) for pieces in turns]
+    assert len(written) % 240 == 0
+    # All of it, in order: pieces come faster than they are played, so nothing has to be faded.
+    left = iter(written.tolist())
+    assert all(sample in left for sample in whole.tolist())
+
+
+@pytest.mark.parametrize(("channels", "rate"), [(8, 96_000), (2, 44_100), (1, 11_025)])
+def test_files_of_any_rate_and_channel_count_keep_their_length_to_the_sample(
+    tmp_path: Path, channels: int, rate: int
+) -> None:
+    path = tmp_path / "mic.wav"
+    sound = tone(rate, 1.0)
+    content = np.repeat(np.rint(sound * 8_388_607).astype("<i4"), channels)
+    form = struct.pack("<HHIIHH", 1, channels, rate, rate * channels * 3, channels * 3, 24)
+    body = content.view(np.uint8).reshape(-1, 4)[:, :3].tobytes()
+    chunks = b"WAVEfmt " + struct.pack("<I", 16) + form + b"data" + struct.pack("<I", len(body)) + body
+    path.write_bytes(b"RIFF" + struct.pack("<I", len(chunks)) + chunks)
+    recorder = Recorder()
+
+    async def main() -> None:
+        audio = FileAudio(path, None)
+        await audio.open(recorder)
+        await asyncio.sleep(1.2)
+        await audio.close()
+
+    run_virtual(main())
+    heard = recorder.microphone
+    assert correlation(heard[200:15_800], tone(16_000, 1.0)[200:15_800]) > 0.999
+    assert abs(int(np.flatnonzero(np.abs(heard) > 300)[-1]) - 16_000) < 40
+
+
+def test_a_silent_or_cut_off_file_is_told_with_the_sound_that_is_there(tmp_path: Path) -> None:
+    path = wav(tmp_path / "mic.wav", 16_000, np.zeros(16_000))
+    path.write_bytes(path.read_bytes()[: 44 + 16_000])
+
+    async def main() -> AudioOpened:
+        audio = FileAudio(path, None)
+        opened = await audio.open(Recorder())
+        await audio.close()
+        return opened
+
+    opened = run_virtual(main())
+    assert opened.input is not None
+    assert [problem.removeprefix(str(path)) for problem in opened.problems] == [
+        " holds nothing but silence: the model will hear nothing.",
+        " was cut off: 0.5 s of 1.0 s are there.",
+    ]

@@ -68,6 +68,47 @@ def test_channels_are_mixed_down_to_their_mean(tmp_path: Path) -> None:
     reader.close()
 
 
+def test_a_voice_in_one_of_eight_channels_is_as_loud_as_alone(tmp_path: Path) -> None:
+    sound = tone(96_000, 0.1)
+    frames = np.zeros((len(sound), 8), np.float32)
+    frames[:, 5] = sound
+    frames[:, 2] = 0.0005  # the offset of an open input
+    body = encode(frames.reshape(-1), 1, 24)
+    reader = WavReader(write(tmp_path / "a.wav", wav_bytes(body, bits=24, channels=8, rate=96_000, extensible=True)))
+    parts = [reader.read(1000) for _ in range(10)]
+    reader.close()
+    assert np.abs(np.concatenate(parts) - sound).max() < 0.001
+
+
+def test_channels_in_opposite_phases_do_not_make_silence(tmp_path: Path) -> None:
+    sound = tone(16_000, 0.1)
+    body = encode(np.stack((0.5 * sound, -0.51 * sound), axis=1).reshape(-1), 3, 32)
+    reader = WavReader(write(tmp_path / "a.wav", wav_bytes(body, kind=3, bits=32, channels=2)))
+    assert np.abs(reader.read(10_000) + 0.51 * sound).max() < 0.001
+    reader.close()
+
+
+def test_large_files_of_recorders_are_read_as_rf64(tmp_path: Path) -> None:
+    content = wav_bytes(b"\x01\x00" * 50, extra=b"ds64" + struct.pack("<I", 28) + bytes(28), declared=0xFFFFFFFF)
+    reader = WavReader(write(tmp_path / "a.wav", b"RF64" + content[4:]))
+    assert len(reader.read(1000)) == 50
+    reader.close()
+
+
+def test_what_a_cut_off_file_lacks_is_known(tmp_path: Path) -> None:
+    reader = WavReader(write(tmp_path / "a.wav", wav_bytes(b"\x01\x00" * 8_000, declared=32_000)))
+    assert reader.missing_s == 0.5
+    reader.close()
+
+
+@pytest.mark.parametrize(("tail", "is_silent"), [(b"\x00", True), (b"\x01", False)])
+def test_a_silent_file_is_known_before_it_is_read(tmp_path: Path, tail: bytes, is_silent: bool) -> None:
+    reader = WavReader(write(tmp_path / "a.wav", wav_bytes(bytes(300_000) + tail + b"\x00")))
+    assert reader.is_silent() is is_silent
+    assert len(reader.read(200_000)) == 150_001
+    reader.close()
+
+
 def test_other_chunks_are_skipped_odd_lengths_included(tmp_path: Path) -> None:
     extra = b"LIST" + struct.pack("<I", 5) + b"abcde\x00" + b"fact" + struct.pack("<I", 4) + b"1234"
     reader = WavReader(write(tmp_path / "a.wav", wav_bytes(b"\x01\x00\x02\x00", extra=extra)))
@@ -99,7 +140,13 @@ BAD = {
     "mu-law": (wav_bytes(b"\x01" * 100, kind=7, bits=8), "is mu-law"),
     "12 bits": (wav_bytes(b"\x01" * 100, bits=12), "has 12 bits"),
     "no channels": (wav_bytes(b"\x01" * 100, channels=0), "has 0 channels"),
+    "65 channels": (wav_bytes(b"\x01" * 260, channels=65), "has 65 channels"),
     "rate 0": (wav_bytes(b"\x01" * 100, rate=0), "has 0 samples a second"),
+    "FLAC": (b"fLaC\x00\x00\x00\x22" + bytes(40), "it is a FLAC file"),
+    "24 bits in four bytes": (
+        wav_bytes(b"\x01" * 96, bits=24).replace(b"\x03\x00\x18\x00", b"\x04\x00\x18\x00"),
+        "has 4 bytes",
+    ),
     "a short format": (b"RIFF\x00\x00\x00\x00WAVEfmt \x04\x00\x00\x00abcd", "damaged format"),
     "sound before format": (b"RIFF\x00\x00\x00\x00WAVEdata\x04\x00\x00\x00abcd", "sound before its format"),
 }
