@@ -13,12 +13,13 @@ import signal
 import subprocess
 import sys
 import threading
-import wave
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from gemini_live_runtime.journal.tracks import read_track
 
 pytestmark = pytest.mark.pulse
 
@@ -142,6 +143,5 @@ def test_one_can_talk_and_barge_in_through_real_devices(
 
     assert conversation.ends() == 130
     session = conversation.events[0]["data"]["session_id"]
-    with wave.open(str(nobodys_home / "data" / "gemini-live-tui" / "sessions" / session / "user.wav")) as track:
-        recorded = track.getnframes()
+    recorded = read_track(nobodys_home / "data" / "gemini-live-tui" / "sessions" / session / "user.wav").samples
     assert recorded == sum(e["data"]["count"] for e in conversation.events if is_a("wire.audio", track="user")(e))

@@ -50,7 +50,8 @@ def kinds(folder: Path) -> set[str]:
 def test_sessions_and_settings_are_private_under_any_umask(no_umask: None, nobodys_home: Path) -> None:
     assert run(*TALK).code == 0
     assert run("config", "set", "ui.fps", "10").code == 0
-    assert {"events.jsonl", "model.wav", "config.toml"} <= kinds(nobodys_home)
+    assert {"events.jsonl", "config.toml"} <= kinds(nobodys_home)
+    assert kinds(nobodys_home) & {"model.wav", "model.flac"}
     assert readable_by_others(nobodys_home) == []
 
 

@@ -30,8 +30,11 @@ from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import GeminiLiveError, ProtocolError, traceback_lines
+from gemini_live_runtime.journal.flac import convert_in_background, convert_left_over
+from gemini_live_runtime.journal.retention import track_files
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.text import redactor
+from gemini_live_runtime.threads import start_daemon_thread
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.ports.sink import RunnableSession
@@ -96,6 +99,9 @@ class Host:
                 report=self.hub.report,
                 cap_bytes=spec.record_cap_bytes,
             )
+            if spec.record == "audio":
+                # In a thread: looking at all recorded sessions takes seconds when the disk is cold.
+                start_daemon_thread(lambda: convert_left_over(root), "convert")
             self.hub.journal, self.hub.folder = journal, str(journal.folder.absolute())
         except GeminiLiveError as error:
             # The session's events say what is recorded, which must be true.
@@ -231,7 +237,7 @@ class Host:
         """Close the journal; nothing is emitted after this."""
         journal, self.hub.journal = self.hub.journal, None
         if journal is not None:
-            await asyncio.to_thread(journal.close)
+            await asyncio.to_thread(_close, journal)
 
     async def _live(self, started: Callable[[], None] | None) -> int:
         try:
@@ -300,6 +306,12 @@ def _notice(code: str, error: GeminiLiveError) -> ev.Notice:
         text=redactor.text(f"{error.message.rstrip('.')}."),
         remedy=redactor.text(error.remedy),
     )
+
+
+def _close(journal: JournalWriter) -> None:
+    journal.close()
+    if any(track_files(journal.folder)):
+        convert_in_background(journal.folder.parent, (journal.folder.name,))
 
 
 def _id_and_name(line: bytes) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.disk import Disk, is_locked
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.session_summary import started_at
-from gemini_live_runtime.journal.tracks import FILES
+from gemini_live_runtime.journal.tracks import FILES, flac_file, part_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +164,12 @@ def _delete_folder(folder: Path, disk: Disk) -> int:
 
 
 def track_files(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Yield the recorded tracks in a session's folder with their sizes in bytes."""
+    """Yield the files of tracks in a session's folder with their sizes in bytes."""
     for name in FILES.values():
-        size = regular_size(folder / name)
-        if size is not None:
-            yield folder / name, size
+        for path in (folder / name, part_file(folder / name), flac_file(folder / name)):
+            size = regular_size(path)
+            if size is not None:
+                yield path, size
 
 
 def regular_size(path: Path) -> int | None:

@@ -2,6 +2,9 @@
 
 `checkpoint`, called about once a second, writes the present length into the header. After a crash the file has more
 sound than its header says, so a reader trusts the file's size: all bytes after the 44-byte header are samples.
+
+When a session is over, `journal/flac.py` replaces its WAV files by FLAC. A track goes by the name of its WAV file, and
+`read_track` reads what is there.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ RATES: dict[Side, int] = {"user": 16_000, "model": 24_000}
 """Sample rate of each track in Hz, as on the wire."""
 
 FILES: dict[Side, str] = {"user": "user.wav", "model": "model.wav"}
+"""Name of each track: that of the file which a session writes."""
+
 _RIFF_LIMIT = 0xFFFFFFFF - HEADER_BYTES
 
 
@@ -44,6 +49,21 @@ def wav_header(rate: int, data_bytes: int, channels: int = 1) -> bytes:
         b"data",
         size,
     )
+
+
+def flac_file(track: Path) -> Path:
+    """Return the FLAC file of a track."""
+    return track.with_suffix(".flac")
+
+
+def part_file(track: Path) -> Path:
+    """Return the file in which the FLAC of a track is being written."""
+    return track.with_suffix(".flac.part")
+
+
+def has_track(track: Path) -> bool:
+    """Return True when the track is recorded, as WAV or FLAC."""
+    return track.is_file() or flac_file(track).is_file()
 
 
 class TrackFile:
@@ -125,18 +145,60 @@ class Track:
 def read_track(path: Path, *, first: int = 0, count: int | None = None) -> Track:
     """Read samples [`first`, `first` + `count`) of a track (None: to its end).
 
-    Reads a file of `TrackFile`, closed or not. Raises `AudioFileError` for any other.
+    Reads a file of `TrackFile`, closed or not, or the FLAC made of it. Raises `AudioFileError` for any other.
     """
     try:
         with paths.open_regular(path) as file:
-            head = file.read(HEADER_BYTES)
-            if len(head) < HEADER_BYTES or head[:4] != b"RIFF" or head[8:16] != b"WAVEfmt " or head[36:40] != b"data":
-                raise AudioFileError(
-                    f"{path} is not a recorded track", remedy="Give user.wav or model.wav of a session", field="path"
-                )
-            rate = int.from_bytes(head[24:28], "little")
+            rate = _rate(path, file.read(HEADER_BYTES))
             file.seek(HEADER_BYTES + first * SAMPLE_BYTES)
             pcm = file.read() if count is None else file.read(count * SAMPLE_BYTES)
+    except FileNotFoundError:
+        return _read_flac(flac_file(path), first, count)
     except OSError as error:
-        raise AudioFileError(f"{path} cannot be read: {error.strerror}", field="path", value=str(path)) from None
+        raise _unreadable(path, error.strerror or str(error)) from None
     return Track(rate, pcm[: len(pcm) - len(pcm) % SAMPLE_BYTES])
+
+
+def track_rate(path: Path) -> int:
+    """Return the rate of a WAV track in Hz; raise `OSError` or `AudioFileError`."""
+    with paths.open_regular(path, follow=False) as file:
+        return _rate(path, file.read(HEADER_BYTES))
+
+
+def _rate(path: Path, head: bytes) -> int:
+    if len(head) < HEADER_BYTES or head[:4] != b"RIFF" or head[8:16] != b"WAVEfmt " or head[36:40] != b"data":
+        raise AudioFileError(
+            f"{path} is not a recorded track", remedy="Give user.wav or model.wav of a session", field="path"
+        )
+    return int.from_bytes(head[24:28], "little")
+
+
+def _read_flac(path: Path, first: int, count: int | None) -> Track:
+    try:
+        with paths.open_regular(path) as file:
+            # Imported here: only recordings that are over need it.
+            import soundfile
+
+            with soundfile.SoundFile(file.fileno(), closefd=False) as sound:
+                if sound.format != "FLAC" or sound.channels != 1:
+                    raise AudioFileError(f"{path} is not a recorded track", field="path", value=str(path))
+                left = max(0, sound.frames - first)
+                wanted = left if count is None else min(count, left)
+                if wanted:
+                    sound.seek(first)
+                pcm = sound.read(wanted, dtype="int16").astype("<i2").tobytes() if wanted else b""
+                return Track(sound.samplerate, pcm)
+    except ImportError:
+        raise _unreadable(path, "soundfile is not installed", "Install it: pip install soundfile") from None
+    except OSError as error:
+        # soundfile raises OSError without an errno when its library is missing.
+        if error.errno is None:
+            remedy = "Install it (Debian and Ubuntu: apt install libsndfile1)"
+            raise _unreadable(path, "libsndfile is not installed", remedy) from None
+        raise _unreadable(path, error.strerror or str(error)) from None
+    except RuntimeError as error:
+        raise _unreadable(path, f"it is damaged ({error!s:.100})") from None
+
+
+def _unreadable(path: Path, reason: str, remedy: str = "") -> AudioFileError:
+    return AudioFileError(f"{path} cannot be read: {reason}", remedy=remedy, field="path", value=str(path))

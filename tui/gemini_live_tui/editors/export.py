@@ -18,6 +18,7 @@ from textual.widgets import Input, Static
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError, UsageError
+from gemini_live_runtime.journal.tracks import FILES, has_track
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
@@ -383,7 +384,7 @@ def subject_of(console: ConsoleContext) -> Subject | None:
     sound = view.record == "audio"
     if path is not None:
         folder = path if path.is_dir() else path.parent
-        sound = (folder / "user.wav").is_file() or (folder / "model.wav").is_file()
+        sound = any(has_track(folder / name) for name in FILES.values())
     elif view.record == "off" or not view.session_id:
         return None
     else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from gemini_live_runtime.errors import JournalError, UsageError
 from gemini_live_runtime.journal.formats.base import ExportSource, Format
 from gemini_live_runtime.journal.sound_map import Lane, SoundMap, lane_samples
-from gemini_live_runtime.journal.tracks import FILES, RATES, wav_header
+from gemini_live_runtime.journal.tracks import FILES, RATES, has_track, read_track, wav_header
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +40,7 @@ def sound(material: ExportSource, fmt: Format) -> Iterator[bytes]:
         where.add(event)
     user, model = where.user, where.model
     folder = material.journal.folder
-    user_file, model_file = ((folder / FILES[side]).is_file() for side in ("user", "model"))
+    user_file, model_file = (has_track(folder / FILES[side]) for side in ("user", "model"))
     has_user, has_model = user_file and bool(user.pieces), model_file and bool(model.pieces)
     if fmt == "microphone" and not has_user:
         raise _not_recorded("The microphone was not recorded in this session")
@@ -54,6 +54,11 @@ def sound(material: ExportSource, fmt: Format) -> Iterator[bytes]:
         raise _not_recorded("The model was not recorded in this session")
     if not (has_user or has_model):
         raise _not_recorded("No sound was recorded in this session")
+    # A track that cannot be read would be exported as silence.
+    if has_user and fmt != "model":
+        read_track(folder / FILES["user"], count=0)
+    if has_model and fmt != "microphone":
+        read_track(folder / FILES["model"], count=0)
     stretches = _stretches(material)
     rate = RATES["user"] if fmt == "microphone" else RATES["model"]
     channels = 2 if fmt == "stereo" else 1
