@@ -164,7 +164,8 @@ class WireAudio(Payload):
     """Run of consecutive messages that carried nothing but audio.
 
     Samples [`first`, `first` + `count`) of `track` at `rate` Hz; `frames` is run-length encoded: pairs of
-    (samples in a frame, number of such frames in a row).
+    (samples in a frame, number of such frames in a row). Of the microphone's sound, `late_ms` is the time from the
+    capture of the last sample to this event.
     """
 
     type: ClassVar[str] = "wire.audio"
@@ -175,6 +176,7 @@ class WireAudio(Payload):
     count: int
     frames: tuple[tuple[int, int], ...]
     mime_type: str
+    late_ms: float = 0.0
 
 
 @keyword_record

@@ -26,7 +26,6 @@ from gemini_live_runtime.journal.disk import try_lock
 from gemini_live_runtime.journal.retention import is_running, session_folders
 from gemini_live_runtime.journal.tracks import FILES, HEADER_BYTES, SAMPLE_BYTES, flac_file, part_file, track_rate
 from gemini_live_runtime.threads import start_daemon_thread
-from gemini_live_runtime.wire.credentials import SECRET_VARIABLES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,15 +45,15 @@ def convert_in_background(root: Path, sessions: Sequence[str] = ()) -> None:
     """
     if find_spec("soundfile") is None:
         return
-    folder = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(part for part in (folder, os.environ.get("PYTHONPATH", "")) if part)
+    from gemini_live_runtime.audio.process_link import environment
+
     try:
         child = subprocess.Popen(
             [sys.executable, "-P", "-m", "gemini_live_runtime.journal.flac", str(root), *sessions],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**{name: os.environ[name] for name in os.environ if name not in SECRET_VARIABLES}, "PYTHONPATH": path},
+            env=environment(os.environ),
             cwd=os.sep,
             start_new_session=True,
         )

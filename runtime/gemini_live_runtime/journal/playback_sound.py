@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -148,7 +149,9 @@ def _is_track(path: Path) -> bool:
 def _converted(path: Path, lane: Lane, first: int, count: int) -> Int16:
     """Read `count` samples from `first`, both at `RATE`, of a lane of another rate."""
     margin = round(MARGIN_S * lane.rate)
-    start = first * lane.rate // RATE - margin
+    # From a moment at which both rates have a sample: between two of them everything would be up to one sample early.
+    step = lane.rate // math.gcd(lane.rate, RATE)
+    start = (first * lane.rate // RATE - margin) // step * step
     end = (first + count) * lane.rate // RATE + margin
     wide: Float32 = soxr.resample(to_float(lane_samples(path, lane, start, end)), lane.rate, RATE, quality="HQ")
     skip = first - start * RATE // lane.rate

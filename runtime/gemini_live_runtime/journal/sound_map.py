@@ -1,9 +1,9 @@
 """Place recorded sound on a session's clock: the user's sent, the model's heard.
 
 Tracks hold all samples that were sent and received, without gaps; events say when. The samples of a `wire.audio` span
-had been sent when its event came; `playback.heard` says which samples of a generation had been played by then. Sound
-that an interruption cut off, or that was played while the speaker was muted, has no place. A span that was sent with a
-pause in it is placed as one piece, up to its end.
+had been captured `late_ms` before its event came; `playback.heard` says which samples of a generation had been played
+by then. Sound that an interruption cut off, or that was played while the speaker was muted, has no place. A span that
+was sent with a pause in it is placed as one piece, up to its end.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ class SoundMap:
             return
         for track, first, count in carried(payload):
             if track == "user":
-                self.user.add(event.t, first, count)
+                late = payload.late_ms / 1000 if isinstance(payload, ev.WireAudio) else 0.0
+                self.user.add(event.t - late, first, count)
             else:
                 self._received.setdefault(event.gen, []).append((first, count))
 

@@ -39,7 +39,7 @@ class Tracks(Protocol):
 class _Span:
     """Run of frames of one track that has no event yet."""
 
-    __slots__ = ("count", "direction", "first", "frames", "mime_type", "track")
+    __slots__ = ("captured_at", "count", "direction", "first", "frames", "mime_type", "track")
 
     def __init__(self, direction: Wire, track: Side) -> None:
         self.direction: Wire = direction
@@ -48,6 +48,7 @@ class _Span:
         self.count = 0
         self.frames: list[tuple[int, int]] = []
         self.mime_type = ""
+        self.captured_at: float | None = None
 
     def add(self, samples: int) -> None:
         self.count += samples
@@ -56,7 +57,8 @@ class _Span:
         else:
             self.frames.append((samples, 1))
 
-    def take(self) -> WireAudio:
+    def take(self, now: float) -> WireAudio:
+        late = 0.0 if self.captured_at is None else max(0.0, now - self.captured_at)
         event = WireAudio(
             direction=self.direction,
             track=self.track,
@@ -65,6 +67,7 @@ class _Span:
             count=self.count,
             frames=tuple(self.frames),
             mime_type=self.mime_type,
+            late_ms=round(late * 1000, 2),
         )
         self.first += self.count
         self.count, self.frames = 0, []
@@ -72,10 +75,14 @@ class _Span:
 
 
 class WireRecorder:
-    """Recorder of one session's traffic, as a `wire.connection.WireObserver`."""
+    """Recorder of one session's traffic, as a `wire.connection.WireObserver`.
 
-    def __init__(self, emit: Callable[[Payload], object], tracks: Tracks) -> None:
+    `now` returns the clock's time in seconds.
+    """
+
+    def __init__(self, emit: Callable[[Payload], object], tracks: Tracks, now: Callable[[], float]) -> None:
         self._emit = emit
+        self._now = now
         self._tracks = tracks
         self._spans: dict[Wire, _Span] = {"sent": _Span("sent", "user"), "received": _Span("received", "model")}
 
@@ -87,8 +94,9 @@ class WireRecorder:
             redactor.add_temporary(resumption.handle)
         self._message("sent", raw, size)
 
-    def on_audio_sent(self, pcm: bytes, size: int) -> None:
+    def on_audio_sent(self, pcm: bytes, size: int, captured_at: float | None = None) -> None:
         """Record a sent chunk of microphone audio."""
+        self._spans["sent"].captured_at = captured_at
         self._audio("sent", pcm, SENT_MIME)
 
     def on_received(self, message: ServerMessage, size: int) -> None:
@@ -115,12 +123,12 @@ class WireRecorder:
     def _audio(self, direction: Wire, pcm: bytes, mime_type: str) -> None:
         span = self._spans[direction]
         if span.mime_type != mime_type and span.count:
-            self._emit(span.take())
+            self._emit(span.take(self._now()))
         span.mime_type = mime_type
         span.add(len(pcm) // 2)
         self._tracks.audio(span.track, pcm)
         if span.count * 1000 >= SPAN_MS * RATES[span.track]:
-            self._emit(span.take())
+            self._emit(span.take(self._now()))
 
     def _message(self, direction: Wire, frame: Mapping[str, Any], size: int, problems: tuple[str, ...] = ()) -> None:
         self.flush()
@@ -136,7 +144,7 @@ class WireRecorder:
         """Emit the pending spans."""
         for span in self._spans.values():
             if span.count:
-                self._emit(span.take())
+                self._emit(span.take(self._now()))
 
     def _without_audio(self, value: Any, direction: Wire) -> Any:
         if isinstance(value, Mapping):

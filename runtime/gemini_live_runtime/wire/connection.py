@@ -64,8 +64,11 @@ class WireObserver(Protocol):
     def on_sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
         """Handle a message that was sent as the JSON object `raw`."""
 
-    def on_audio_sent(self, pcm: bytes, size: int) -> None:
-        """Handle a microphone chunk (16 kHz s16le mono) that was sent."""
+    def on_audio_sent(self, pcm: bytes, size: int, captured_at: float | None) -> None:
+        """Handle a microphone chunk (16 kHz s16le mono) that was sent.
+
+        `captured_at` is the clock time (s) of its last sample, None when unknown.
+        """
 
     def on_received(self, message: ServerMessage, size: int) -> None:
         """Handle a message from the server; its JSON object is `message.raw`."""
@@ -80,7 +83,7 @@ class WireObserver(Protocol):
 class _QueuedFrame:
     """Frame in the queue. `done` is None for audio, for which no caller waits."""
 
-    __slots__ = ("done", "frame", "message", "pcm", "raw")
+    __slots__ = ("captured_at", "done", "frame", "message", "pcm", "raw")
 
     def __init__(
         self,
@@ -89,12 +92,14 @@ class _QueuedFrame:
         message: ClientMessage | None = None,
         raw: Mapping[str, Any] | None = None,
         done: asyncio.Future[None] | None = None,
+        captured_at: float | None = None,
     ) -> None:
         self.frame = frame
         self.pcm = pcm
         self.message = message
         self.raw = raw
         self.done = done
+        self.captured_at = captured_at
 
 
 class Connection:
@@ -170,16 +175,16 @@ class Connection:
         self._wake.set()
         return done
 
-    def send_audio(self, pcm: bytes) -> None:
+    def send_audio(self, pcm: bytes, captured_at: float | None = None) -> None:
         """Send one microphone chunk (16 kHz s16le mono), in order with `send`.
 
-        Returns at once. With `MAX_QUEUED_CHUNKS` in the queue the oldest is dropped, on a closed connection this one;
-        `audio_dropped` counts both. Raises `ProtocolError` for an odd number of bytes.
+        `captured_at` is for the observer. Returns at once. With `MAX_QUEUED_CHUNKS` in the queue the oldest is dropped,
+        on a closed connection this one; `audio_dropped` counts both. Raises `ProtocolError` for an odd number of bytes.
         """
         if self.closed:
             self.audio_dropped += 1
             return
-        item = _QueuedFrame(encode_audio_chunk(pcm), pcm)
+        item = _QueuedFrame(encode_audio_chunk(pcm), pcm, captured_at=captured_at)
         if not self._queue and self._send_now is not None and self._send_now(item.frame):
             self._on_sent(item)
             return
@@ -308,7 +313,7 @@ class Connection:
             if item.message is not None and item.raw is not None:
                 self._observer.on_sent(item.message, item.raw, size)
             else:
-                self._observer.on_audio_sent(item.pcm, size)
+                self._observer.on_audio_sent(item.pcm, size, item.captured_at)
         if item.done is not None and not item.done.done():
             item.done.set_result(None)
 

@@ -464,6 +464,22 @@ def test_stereo_has_the_user_left_and_the_model_right_in_step(tmp_path: Path) ->
     assert int(spectrum.argmax()) == 500
 
 
+def test_both_sides_of_an_export_lie_on_the_same_sample(tmp_path: Path) -> None:
+    recorder, _ = sound_call()
+    user, model = np.zeros(16_000, "<i2"), np.zeros(72_000, "<i2")
+    user[[0, 8_000, 15_998]] = 20_000
+    model[[0, 12_000, 23_999]] = 20_000
+    folder = recorder.write(tmp_path / "sessions", tracks={"user": user.tobytes(), "model": model.tobytes()})
+    for start in (0.0, 0.5, 0.99):
+        where = Range(start=start, end=5.0)
+        (done,) = export(folder, ["stereo"], tmp_path / f"{start}", redact=False, wanted=where).files
+        rate, both = wav(done)
+        # The user spoke from second 1 to 2, the model was heard from 3 to 4.
+        clicks = [round((t - start) * rate) for t in (1.0, 1.5)]
+        assert [at - 50 + int(np.abs(both[max(0, at - 50) : at + 50, 0]).argmax()) for at in clicks] == clicks
+        assert np.flatnonzero(both[:, 1]).tolist() == [round((t - start) * rate) for t in (3.0, 3.5, 4.0 - 1 / rate)]
+
+
 def test_the_sound_of_a_range_and_of_a_turn(tmp_path: Path) -> None:
     rate, its = export_sound(tmp_path, ["model"], wanted=Range(start=3.0, end=4.0))["s1-3s-4s-model.wav"]
     assert len(its) == pytest.approx(rate, rel=0.02)

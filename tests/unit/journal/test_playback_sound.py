@@ -85,6 +85,36 @@ def test_an_answer_stands_where_it_was_played_and_not_where_it_came(tmp_path):
     assert np.count_nonzero(heard) == RATE
 
 
+@pytest.mark.parametrize("first", [0, 1, 2, 3, 12_001, 24_000, 35_999])
+def test_both_sides_lie_on_the_same_sample_from_any_moment_on(tmp_path, first):
+    call = Call(tmp_path)
+    call.model_sends(0.5, RATE)
+    call.user_speaks(2.0, 0, MIC)
+    call.heard(2.0, 1, 0, RATE)
+    call.at(3.0, ev.SessionEnded(reason="done"))
+    click = np.zeros(MIC, np.int16)
+    click[12_000] = 20_000
+    history = call.recorded(click)
+    heard = sound_between(history, tmp_path, first / RATE, 3.0).samples
+    # Three quarters of a second after second 1, on either side.
+    assert int(np.abs(heard[:, 0]).argmax()) == RATE + 18_000 - first
+    assert heard[RATE + 18_000 - first, 1] == call.model_track()[18_000]
+
+
+def test_what_the_user_said_stands_where_it_was_captured_and_not_where_it_was_sent(tmp_path):
+    call = Call(tmp_path)
+    span = ev.WireAudio(
+        direction="sent", track="user", rate=MIC, first=0, count=MIC, frames=((320, 50),),
+        mime_type="audio/pcm;rate=16000", late_ms=40.0,
+    )  # fmt: skip
+    call.at(2.04, span)
+    call.at(3.0, ev.SessionEnded(reason="done"))
+    click = np.zeros(MIC, np.int16)
+    click[8_000] = 20_000
+    heard = sound_between(call.recorded(click), tmp_path, 0.0, 3.0).samples
+    assert int(np.abs(heard[:, 0]).argmax()) == RATE + RATE // 2
+
+
 def test_what_was_cut_off_or_muted_is_not_there(tmp_path):
     call = Call(tmp_path)
     call.model_sends(1.0, RATE)

@@ -61,7 +61,7 @@ class Session:
         return event.payload.text
 
     def receives(self, text: str) -> None:
-        recorder = WireRecorder(lambda payload: self.hub.emit(payload, turn=1, gen=1), self.hub)
+        recorder = WireRecorder(lambda payload: self.hub.emit(payload, turn=1, gen=1), self.hub, lambda: 0.0)
         raw = json.dumps({"serverContent": {"outputTranscription": {"text": text}}})
         recorder.on_received(decode_server_message(raw), len(raw))
 

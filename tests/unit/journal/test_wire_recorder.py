@@ -23,7 +23,8 @@ class Kept:
     def __init__(self) -> None:
         self.events: list[Payload] = []
         self.tracks: dict[str, bytes] = {"user": b"", "model": b""}
-        self.recorder = WireRecorder(self.events.append, self)
+        self.now = 0.0
+        self.recorder = WireRecorder(self.events.append, self, lambda: self.now)
 
     def audio(self, track: Side, pcm: bytes) -> None:
         self.tracks[track] += pcm
@@ -51,6 +52,17 @@ def test_a_run_of_chunks_is_one_event_a_second() -> None:
         (16_000, 16_000, ((320, 50),)),
         (32_000, 8_000, ((320, 25),)),
     ]
+
+
+def test_an_event_of_the_microphones_sound_says_how_long_ago_its_last_sample_was_captured() -> None:
+    kept = Kept()
+    kept.recorder.on_audio_sent(bytes(640), 900, 9.9)
+    kept.recorder.on_audio_sent(bytes(640), 900, 9.97)
+    kept.now = 10.0
+    kept.recorder.flush()
+    kept.recorder.on_audio_sent(bytes(640), 900, None)
+    kept.recorder.flush()
+    assert [span.late_ms for span in kept.spans] == [30.0, 0.0]
 
 
 def test_a_message_keeps_its_place_among_the_audio() -> None:

@@ -34,7 +34,7 @@ class Recorder:
     def on_sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
         self.seen.append(("sent", next(iter(raw)), size))
 
-    def on_audio_sent(self, pcm: bytes, size: int) -> None:
+    def on_audio_sent(self, pcm: bytes, size: int, captured_at: float | None) -> None:
         self.seen.append(("sent audio", len(pcm), size))
 
     def on_received(self, message: ServerMessage, size: int) -> None:

@@ -64,12 +64,12 @@ class AudioInput:
         if self._audio.finished is not self._is_finished:
             self._is_finished = self._audio.finished
             self._on_change()
-        self.take_audio(chunk.pcm)
+        self.take_audio(chunk.pcm, chunk.captured_at)
 
-    def take_audio(self, pcm: bytes) -> None:
+    def take_audio(self, pcm: bytes, captured_at: float | None = None) -> None:
         """Send microphone audio (s16le mono at 16 kHz) to the socket.
 
-        Our detector holds it back where it decides turns.
+        `captured_at` is the clock time (s) of its last sample. Our detector holds it back where it decides turns.
         """
         connection = self._agent.writer.connection
         if connection is None or not self._core.state.taking_audio:
@@ -81,7 +81,7 @@ class AudioInput:
                 self._perform(before)
             if self._agent.context_queue.has_context:
                 self._agent.user_writer.flush()
-            connection.send_audio(piece)
+            connection.send_audio(piece, captured_at)
 
     def on_microphone(self, on: bool) -> None:
         """End what is being said when the microphone is closed."""

@@ -116,7 +116,7 @@ class LiveSession:
         self._conversion: PcmConverter | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self.bus = EventBus(sink, core.state.turns, core.state.ledger)
-        self._recorder = WireRecorder(self.bus.emit, sink)
+        self._recorder = WireRecorder(self.bus.emit, sink, clock.now)
         self.orchestrator = self._make_orchestrator(plan, capabilities, text_model, source)
         agent = self.orchestrator.agent
         self._writer = agent.writer
