@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemini_live_runtime import commands
-from gemini_live_runtime.audio import echo_path, playback_buffer, wav
+from gemini_live_runtime.audio import echo_path, playback_buffer, process_audio, shared_rings, wav
+from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.conversation import gemini_text, llm_extractor, transcript, transcript_turn
 from gemini_live_runtime.engine import console_server, host, hub, link, stdio
 from gemini_live_runtime.journal import large_values, reader, view, writer
@@ -121,6 +122,13 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "::test_beyond_the_limit_the_oldest_samples_are_dropped_counted_and_skipped_in_the_numbering",
         ),
         Limit(
+            "speech kept for an audio process that takes over",
+            f"{_seconds(process_audio.KEPT_SAMPLES / MODEL_RATE)} of a turn",
+            "the oldest is dropped: another process cannot go on with it",
+            "unit/audio/test_process_audio.py"
+            "::test_beyond_the_limit_the_oldest_speech_is_not_kept_for_another_process_and_is_played_all_the_same",
+        ),
+        Limit(
             "tool calls at once",
             f"{dispatch.MAX_CONCURRENT}",
             "further ones are answered with an error",
@@ -172,6 +180,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
         ),
     ),
     "To a model's server": (
+        Limit(
+            "microphone audio that waits for the engine",
+            f"{shared_rings.CHUNK_SLOTS} chunks of 20 ms",
+            "newer chunks are dropped and counted",
+            "unit/audio/test_shared_rings.py::test_chunks_that_the_engine_does_not_take_are_dropped_and_counted",
+        ),
         Limit(
             "microphone audio that waits for the network",
             f"{connection.MAX_QUEUED_CHUNKS} chunks of 20 ms",

@@ -20,7 +20,8 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
+from operator import attrgetter
 from typing import Any
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio
@@ -31,6 +32,7 @@ from gemini_live_runtime.audio.priority import Priority, raise_priority
 from gemini_live_runtime.audio.probe import list_devices, list_here
 from gemini_live_runtime.audio.shared_rings import ChunkRing, SpeechRing, open_memory
 from gemini_live_runtime.errors import DeviceError
+from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.threads import start_daemon_thread
 
@@ -38,6 +40,8 @@ BEAT_S = 0.25
 """Longest pause between reports, in seconds."""
 POSITION_S = 0.02
 """Longest pause between reports during playback, in seconds."""
+WITH_CHUNKS_S = 0.1
+"""The same while microphone chunks give occasion to report more often."""
 IDLE_CHUNKS = 3
 """Chunks reported together during silence, to wake the engine less often."""
 IDLE_AFTER_CHUNKS = 100
@@ -46,6 +50,9 @@ ENGINE_SILENT_BEATS = 120
 """Beats (30 s) without an order after which the engine counts as hanging."""
 GENERATIONS = 4
 """Number of generations whose positions are reported."""
+
+_METERS = tuple(meter.name for meter in fields(MeterSample))
+_meters_of = attrgetter(*_METERS)
 
 MakeDevices = Callable[..., DeviceAudio]
 
@@ -279,7 +286,7 @@ class AudioHost:
         }
         if now - self._last_levels >= 0.045:
             self._last_levels = now
-            levels = asdict(audio.levels())
+            levels = dict(zip(_METERS, _meters_of(audio.levels()), strict=True))
             levels["mic_dropped"] += self._chunks.dropped
             report["levels"] = levels
         self._reports.send(report)
@@ -288,10 +295,11 @@ class AudioHost:
     def _follow_playback(self) -> None:
         """Report while something plays, also when no microphone gives occasion to."""
         assert self._audio is not None
+        is_recent = self._loop.time() - self._last_report < POSITION_S * 1.5
         self._is_following = self._audio.playing
         if self._is_following:
-            self._loop.call_later(POSITION_S, self._follow_playback)
-        if not self._is_following or self._loop.time() - self._last_report > POSITION_S * 0.75:
+            self._loop.call_later(WITH_CHUNKS_S if is_recent else POSITION_S, self._follow_playback)
+        if not self._is_following or not is_recent:
             self._report()
 
     def _beat(self) -> None:

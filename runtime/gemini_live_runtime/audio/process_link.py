@@ -27,6 +27,8 @@ SILENT_BEATS = 20
 """Beats (10 s) without a report after which the audio process hangs and is ended."""
 CLOSE_S = 1.5
 """Seconds for the audio process to close its devices, before it is ended."""
+LAST_REPORTS_S = 0.5
+"""Seconds to read the last reports of a process that has ended."""
 ERROR_CHARS = 2000
 
 PROGRAM = (sys.executable, "-P", "-m", "gemini_live_runtime.audio.process_host")
@@ -212,6 +214,11 @@ class ProcessLink(asyncio.SubprocessProtocol):
             except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
                 self.kill(f"its report could not be read ({type(error).__name__})")
                 raise
+
+    def process_exited(self) -> None:
+        """Close the pipes soon, also when another program holds their other ends."""
+        assert self._transport is not None
+        self._loop.call_later(LAST_REPORTS_S, self._transport.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fail what waits for an answer and tell the reason, after the last report."""

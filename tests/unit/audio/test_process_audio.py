@@ -149,6 +149,18 @@ async def test_speech_that_does_not_fit_in_the_ring_waits_and_arrives_whole(
         assert scene.recorder.heard(1) == 4_800
 
 
+async def test_beyond_the_limit_the_oldest_speech_is_not_kept_for_another_process_and_is_played_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_audio, "KEPT_SAMPLES", 2_400)
+    async with opened(tmp_path) as scene:
+        scene.audio.play(1, pcm(np.full(9_600, 9_000)))
+        assert len(scene.audio._speech[1].kept) == 2 * 2_400
+        scene.audio.end_of_turn(1)
+        await scene.until(lambda: ("drained", 1) in scene.recorder.calls)
+        assert scene.recorder.heard(1) == 9_600
+
+
 async def test_other_devices_are_opened_or_refused_with_a_sentence(tmp_path: Path) -> None:
     async with opened(tmp_path) as scene:
         with pytest.raises(DeviceError, match=r"no microphone 'banjo'.*Give one of these names"):
