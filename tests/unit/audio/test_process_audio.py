@@ -344,14 +344,14 @@ async def test_a_process_whose_engine_is_silent_ends_and_is_replaced_when_the_en
 
 def test_the_environment_of_the_process_is_what_sound_systems_need() -> None:
     given = {
-        "HOME": "/home/person",
+        "HOME": "/person",
         "PULSE_SERVER": "unix:/run/pulse",
         "XDG_RUNTIME_DIR": "/run/user/1000",
         "GEMINI_API_KEY": "secret",
         "GOOGLE_API_KEY": "secret",
         "CLOUDSDK_AUTH_ACCESS_TOKEN": "secret",
         "ACME_TOKEN": "secret",
-        "PYTHONSTARTUP": "/home/person/mine.py",
+        "PYTHONSTARTUP": "mine.py",
     }
     kept = environment(given)
     assert "secret" not in kept.values()
