@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 from tests.unit.audio.audio_support import FakePortAudio, Recorder  # noqa: E402
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio  # noqa: E402
-from gemini_live_runtime.audio.echo import Aec3, EchoCanceller, LinearThenAec3, NoCanceller  # noqa: E402
+from gemini_live_runtime.audio.echo import Aec3, DualCanceller, EchoCanceller, NoCanceller  # noqa: E402
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter  # noqa: E402
 from gemini_live_runtime.audio.pipeline import AudioPipeline  # noqa: E402
 from gemini_live_runtime.audio.resample import Resampler  # noqa: E402
@@ -84,7 +84,7 @@ def costs() -> list[Line]:
 def step_cost(rate: int, playing: bool) -> tuple[float, float]:
     """Median seconds of a pipeline step and of both callbacks' work."""
     rng = np.random.default_rng(0)
-    pipeline = AudioPipeline(Recorder(), LinearThenAec3(), mic_rate=rate, out_rate=rate, lead=3)
+    pipeline = AudioPipeline(Recorder(), DualCanceller(), mic_rate=rate, out_rate=rate, lead=3)
     assert pipeline.playout.ring is not None
     assert pipeline.played is not None
     assert pipeline.microphone is not None
@@ -211,6 +211,8 @@ def convolve(sound: Float32, response: np.ndarray) -> Float32:
 class Linear:
     """The linear filter alone, to see its part."""
 
+    has_near_end = True
+
     def __init__(self) -> None:
         self._filter = LinearEchoFilter()
         self._far: list[Int16] = []
@@ -224,7 +226,7 @@ class Linear:
         error, _ = self._filter.step(self._far.pop(0), frame)
         return np.clip(np.rint(error), -32768, 32767).astype(np.int16)
 
-    def on_frames_lost(self) -> None:
+    def on_frames_lost(self, later: int = 0) -> None:
         """No-op: the filter re-adapts by itself."""
 
 
@@ -232,7 +234,7 @@ CANCELLERS: dict[str, Callable[[], EchoCanceller]] = {
     "none": NoCanceller,
     "AEC3 alone": Aec3,
     "linear filter alone": Linear,
-    "linear filter, then AEC3 (used)": LinearThenAec3,
+    "linear filter, then AEC3 (used)": DualCanceller,
 }
 
 

@@ -18,14 +18,20 @@ from gemini_live_runtime.audio.voice_detector import VoiceDetector
 
 WAIT_FRAMES = 4
 """Frames (40 ms) the microphone may run ahead of playback before silence is rendered instead."""
+WAIT_PLAYING_FRAMES = 12
+"""The same while the model speaks: silence in mid-answer moves the echo, a late chunk is only late."""
 FAR_SLACK_FRAMES = 1
 """Played frames that may wait for the microphone.
 
 More of them for half a second mean that microphone samples were lost. The echo would soon be captured before its sound
-is rendered, so the oldest frames are dropped and counted."""
+is rendered, so the oldest frames are dropped and counted: in a silence where one comes in time."""
+FAR_URGENT_FRAMES = 5
+"""Played frames too many for the microphone that are dropped also in mid-answer."""
 FAR_LIMIT_FRAMES = 20
 """Most played frames (200 ms) kept for a microphone that lags behind."""
 _SLACK_WINDOW_FRAMES = 50
+_QUIET = 1e-3
+"""Amplitude (-60 dBFS) below which what is played makes no echo that matters."""
 _QUIET_FRAMES = 100
 
 _SILENCE: Int16 = np.zeros(FRAME, np.int16)
@@ -61,6 +67,10 @@ class _Frames:
         frame, self._samples = self._samples[:FRAME], self._samples[FRAME:]
         return to_int16(frame)
 
+    def is_quiet(self, frames: int) -> bool:
+        """Return True when the oldest `frames` frames are silent."""
+        return not bool((np.abs(self._samples[: frames * FRAME]) > _QUIET).any())
+
     def skip(self, frames: int) -> None:
         """Drop the oldest `frames` frames."""
         self._samples = self._samples[frames * FRAME :]
@@ -87,6 +97,7 @@ class Capture:
         self._canceller = canceller
         self._chunk: list[Int16] = []
         self._chunk_power = 0.0
+        self._near_end = False
         self._far_quiet = _QUIET_FRAMES
         self._least_waiting = FAR_LIMIT_FRAMES
         # The streams start one after the other, so the slack is checked early, before anything is played.
@@ -159,12 +170,14 @@ class Capture:
         elif self._frames_watched >= _SLACK_WINDOW_FRAMES:
             if self._least_waiting > FAR_SLACK_FRAMES:
                 excess = self._least_waiting
+            if excess and excess < FAR_URGENT_FRAMES and not far.is_quiet(excess):
+                return  # Until the model pauses.
             self._frames_watched = 0
             self._least_waiting = FAR_LIMIT_FRAMES
         if excess:
             far.skip(excess)
             self.far_dropped += excess
-            self._canceller.on_frames_lost()
+            self._canceller.on_frames_lost(excess)
 
     def _moment(self, now: float) -> float:
         """Return the clock time (s) of the last sample of the frame just taken."""
@@ -176,10 +189,10 @@ class Capture:
             return _SILENCE
         if self._far.ready:
             return self._far.take()
-        if waiting <= WAIT_FRAMES:
+        if waiting <= (WAIT_FRAMES if self._far_quiet else WAIT_PLAYING_FRAMES):
             return None
         self.far_missing += 1
-        self._canceller.on_frames_lost()
+        self._canceller.on_frames_lost(-1)
         return _SILENCE
 
     def _meter_only(self) -> None:
@@ -206,16 +219,18 @@ class Capture:
         self.clean_level.add(clean, clean_power)
         self._chunk.append(clean)
         self._chunk_power += clean_power / 2
+        self._near_end |= self._canceller.has_near_end
         if len(self._chunk) == 2:
             self._deliver(moment)
 
     def _deliver(self, moment: float) -> None:
         pcm = np.concatenate(self._chunk).tobytes()
         power = self._chunk_power
+        near_end, self._near_end = self._near_end, False
         self._chunk.clear()
         self._chunk_power = 0.0
         self._listener.on_mic_chunk(MicChunk(pcm, moment))
-        if self._voice.add(pcm, power, playing=self._far_quiet < _QUIET_FRAMES // 4):
+        if self._voice.add(pcm, power, playing=self._far_quiet < _QUIET_FRAMES // 4, near_end=near_end):
             self._listener.on_voice(self._voice.speaking)
 
     def _forget_microphone(self) -> None:

@@ -2,19 +2,20 @@
 
 WebRTC's AEC3 alone is close to half-duplex: in double talk at equal levels it cuts almost half of the near-end words. A
 linear filter in front of it removes most of the echo without touching near-end speech, so AEC3 has little left to
-suppress. Where near-end speech is clearly present, the filter's output is used instead of AEC3's.
-`tests/bench/bench_audio.py` measures each stage.
+suppress. But a filter needs time to learn, and loses its way when devices drift or stall, where AEC3 alone does well.
+So both run, and each frame takes the better one. `tests/bench/bench_echo.py` measures them in drawn rooms.
 """
 
 from __future__ import annotations
 
-import math
 from collections import deque
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
+from gemini_live_runtime.audio.echo_path import RESPONSE_LEAD_MS, EchoPath
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
+from gemini_live_runtime.audio.near_end import Incoherence, NearEndShare, NearEndWitness
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16
 
 _SILENCE: Int16 = np.zeros(FRAME, np.int16)
@@ -28,6 +29,11 @@ class EchoCanceller(Protocol):
     `render(n)` comes before `capture(n)`.
     """
 
+    @property
+    def has_near_end(self) -> bool:
+        """True when what `capture` returned last may be a person's voice."""
+        ...
+
     def render(self, frame: Int16) -> None:
         """Take the frame that the loudspeaker plays, silence included."""
         ...
@@ -36,8 +42,11 @@ class EchoCanceller(Protocol):
         """Return the microphone's frame without the echo of the rendered frames."""
         ...
 
-    def on_frames_lost(self) -> None:
-        """Note that frames of one side were lost, so the echo's delay has changed."""
+    def on_frames_lost(self, later: int = 0) -> None:
+        """Note that frames of one side were lost.
+
+        Echoes come `later` frames later, or earlier below 0; 0 is for an unknown change.
+        """
         ...
 
 
@@ -45,6 +54,7 @@ class NoCanceller:
     """Canceller that passes the microphone through, for files and `echo=False`."""
 
     name = ""
+    has_near_end = True
 
     def render(self, frame: Int16) -> None:
         """Do nothing."""
@@ -53,7 +63,7 @@ class NoCanceller:
         """Return `frame`."""
         return frame
 
-    def on_frames_lost(self) -> None:
+    def on_frames_lost(self, later: int = 0) -> None:
         """Do nothing."""
 
 
@@ -76,6 +86,7 @@ class Aec3:
     """WebRTC AEC3 without noise suppression and gain control."""
 
     name = "WebRTC AEC3"
+    has_near_end = True
     __slots__ = ("_far", "_processor")
 
     def __init__(self) -> None:
@@ -92,7 +103,7 @@ class Aec3:
         """Cancel the echo and suppress the rest."""
         return self.process(frame, self._far.take())
 
-    def on_frames_lost(self) -> None:
+    def on_frames_lost(self, later: int = 0) -> None:
         """Do nothing: AEC3 re-estimates its delay."""
 
     def process(self, near: Int16, far: Int16) -> Int16:
@@ -103,153 +114,168 @@ class Aec3:
         return cleaned
 
 
+EchoState = Literal["learning", "proven", "disturbed"]
+"""State of a linear filter.
+
+`learning`: it has not shown yet that it removes the echo. `proven`: it leaves little. `disturbed`: the echo's delay has
+just changed, and nothing that the filter says counts.
+"""
+
 _POWER_SMOOTHING = 0.85
 """Smoothing over about 60 ms.
 
 Long enough to ignore single frames, short enough to find a moved echo path within a syllable."""
 _WORSE = 1.25
 """Ratio of output to input power from which the filter's echo path counts as wrong."""
-_BYPASS_FRAMES = 100
+_PROVEN_LEFTOVER = 0.1
+"""Ratio of residual to predicted echo (-10 dB) from which a filter is proven."""
+_DISTURBED_FRAMES = 50
 _AUDIBLE_ECHO = 3.0
 """RMS (int16 units, -81 dBFS) below which a predicted echo is too weak to judge the filter."""
 _AEC3_DELAY = 128
 """Delay of AEC3's output in samples (8 ms)."""
+_MIX_SMOOTHING = 0.5
+_OPEN_SMOOTHING, _CLOSE_SMOOTHING = 0.7, 0.3
+_HELD_BACK = 0.3
+"""Gain (-10 dB) of what is left of the echo while no person is certain."""
+_HOLD_SMOOTHING, _FREE_SMOOTHING = 0.2, 0.7
 
 
-class LinearThenAec3:
-    """Linear filter, then AEC3, which is bypassed while near-end speech is clear.
+class DualCanceller:
+    """Linear filter with AEC3 behind it, beside AEC3 alone.
 
-    When the filter's prediction makes the frame louder (the delay jumped: device change, dropped buffer), the filter is
-    reset and AEC3 works on the unfiltered microphone for one second. The delay is 8 ms in all.
+    While only the model speaks, the output is the quieter of the two, so it is never worse than AEC3. While a person
+    speaks for certain, it is the filter's output, of which AEC3 suppresses what is not near-end speech. While the
+    filter is disturbed it is AEC3 alone. While an echo is to be expected and no person is certain, the output is
+    attenuated by 10 dB more. The delay is 8 ms in all.
     """
 
     name = "linear filter + WebRTC AEC3"
     __slots__ = (
-        "_aec3",
-        "_bypass",
+        "_alone",
+        "_behind",
+        "_behind_power",
+        "_disturbed",
         "_far",
         "_filter",
+        "_gain",
         "_in_power",
+        "_incoherence",
         "_left",
+        "_mix",
+        "_open",
         "_out_power",
         "_person",
         "_share",
+        "_witness",
         "restarts",
     )
 
-    def __init__(self) -> None:
-        self._filter = LinearEchoFilter()
-        self._aec3 = Aec3()
+    def __init__(self, echo_path: EchoPath | None = None) -> None:
+        """`echo_path` is what the filter begins with, where it was measured."""
         self._far = _FarQueue()
-        self._person = PersonShare()
+        self._filter = LinearEchoFilter()
+        if echo_path is not None and echo_path.delay_ms is not None and echo_path.response:
+            self._filter.begin_with(echo_path.response, max(0.0, echo_path.delay_ms - RESPONSE_LEAD_MS))
+        self._behind = Aec3()
+        self._alone = Aec3()
+        self._share = NearEndShare()
+        self._incoherence = Incoherence()
+        self._witness = NearEndWitness()
         self._left: Float32 = np.zeros(_AEC3_DELAY + FRAME, np.float32)
-        self._share = 0.0
-        self._in_power = 0.0
-        self._out_power = 0.0
-        self._bypass = 0
+        self._behind_power = self._in_power = self._out_power = 0.0
+        self._person = self._mix = self._open = 0.0
+        self._gain = 1.0
+        self._disturbed = 0
         self.restarts = 0
+        """Times that the filter had to start over."""
+
+    @property
+    def state(self) -> EchoState:
+        """State of the linear filter."""
+        if self._disturbed:
+            return "disturbed"
+        return "proven" if self._share.leftover < _PROVEN_LEFTOVER else "learning"
+
+    @property
+    def has_near_end(self) -> bool:
+        """True when what comes through may be a person.
+
+        It is one for certain, or no echo is to be expected.
+        """
+        return not self._disturbed and (self._witness.is_fresh or not self._share.has_echo)
 
     def render(self, frame: Int16) -> None:
         """Queue the far frame for the next capture."""
         self._far.put(frame)
 
+    def on_frames_lost(self, later: int = 0) -> None:
+        """Shift the filter with the echo, and trust AEC3 alone for a moment."""
+        self._filter.shift(later)
+        self._disturb()
+
     def capture(self, frame: Int16) -> Int16:
-        """Subtract the predicted echo, then suppress the rest."""
+        """Return the frame without the echo of the rendered frames."""
         far = self._far.take()
         error, echo = self._filter.step(far, frame)
-        error_power, echo_power = float(error @ error) / FRAME, float(echo @ echo) / FRAME
-        self._judge(frame, error_power, echo_power)
-        share = self._person.update(error_power, echo_power)
-        if self._bypass > 0:
-            self._bypass -= 1
-            left, share = frame, 0.0
-        else:
-            left = np.clip(np.rint(error), -32768, 32767).astype(np.int16)
-        return self._blend(self._aec3.process(left, far), left, share)
-
-    def on_frames_lost(self) -> None:
-        """Do nothing: both stages detect a changed delay after a moment."""
-
-    def _blend(self, suppressed: Int16, left: Int16, share: float) -> Int16:
-        """Mix `share` of the filter's output, aligned in time, with AEC3's output."""
+        bare = frame.astype(np.float32)
+        bare_power, error_power, echo_power = _power(bare), _power(error), _power(echo)
+        self._judge(bare_power, error_power, echo_power)
+        unexplained = error_power * self._incoherence.update(error, echo)
+        share = self._share.update(unexplained, echo_power, believed=self._witness.believes)
+        left = np.clip(np.rint(error), -32768, 32767).astype(np.int16)
+        behind = self._behind.process(left, far).astype(np.float32)
+        alone = self._alone.process(frame, far).astype(np.float32)
+        proven = self._share.leftover < _PROVEN_LEFTOVER
+        self._witness.update(share, bare_power, _power(alone), proven=proven)
+        self._behind_power += 0.3 * (_power(behind) - self._behind_power)
         self._left[:_AEC3_DELAY] = self._left[FRAME:]
-        self._left[_AEC3_DELAY:] = left
-        before, self._share = self._share, share
-        if before == share == 0.0:
-            return suppressed
-        ramp = before + (share - before) * _RAMP
-        out: Int16 = np.rint(ramp * self._left[:FRAME] + (1 - ramp) * suppressed).astype(np.int16)
+        self._left[_AEC3_DELAY:] = error
+        return self._output(self._left[:FRAME], behind, alone, share)
+
+    def _output(self, left: Float32, behind: Float32, alone: Float32, share: float) -> Int16:
+        """Mix the filter's output, AEC3 behind it and AEC3 alone, with ramps."""
+        certain = not self._disturbed and (self._witness.believes or not self._share.has_echo)
+        if self._disturbed:
+            self._disturbed -= 1
+            person = mix = 0.0
+        else:
+            speed = _OPEN_SMOOTHING if certain else _CLOSE_SMOOTHING
+            self._open += speed * (certain - self._open)
+            person = share * self._open
+            quieter = self._behind_power < self._witness.suppressed_power
+            mix = max(self._open, self._mix + _MIX_SMOOTHING * (quieter - self._mix))
+        gain = self._gain + (
+            _FREE_SMOOTHING * (1 - self._gain) if certain else _HOLD_SMOOTHING * (_HELD_BACK - self._gain)
+        )
+        of_filter = self._person + (person - self._person) * _RAMP
+        of_behind = self._mix + (mix - self._mix) * _RAMP
+        of_rest = (1 - of_filter) * (self._gain + (gain - self._gain) * _RAMP)
+        self._person, self._mix, self._gain = person, mix, gain
+        mixed = of_filter * left + of_rest * (of_behind * behind + (1 - of_behind) * alone)
+        out: Int16 = np.clip(np.rint(mixed), -32768, 32767).astype(np.int16)
         return out
 
-    def _judge(self, near: Int16, error_power: float, echo_power: float) -> None:
+    def _judge(self, bare_power: float, error_power: float, echo_power: float) -> None:
+        """Start over with a filter that makes the frame louder: the delay jumped."""
         if echo_power < _AUDIBLE_ECHO**2:
             return
-        bare = near.astype(np.float32)
-        near_power = float(bare @ bare) / FRAME
-        self._in_power = _POWER_SMOOTHING * self._in_power + (1 - _POWER_SMOOTHING) * near_power
-        self._out_power = _POWER_SMOOTHING * self._out_power + (1 - _POWER_SMOOTHING) * error_power
+        self._in_power += (1 - _POWER_SMOOTHING) * (bare_power - self._in_power)
+        self._out_power += (1 - _POWER_SMOOTHING) * (error_power - self._out_power)
         if self._out_power > _WORSE * self._in_power:
             self._filter.reset()
-            self._person.reset()
-            self._bypass = _BYPASS_FRAMES
-            self._in_power = self._out_power = 0.0
+            self._disturb()
             self.restarts += 1
+
+    def _disturb(self) -> None:
+        self._share.reset()
+        self._witness.reset()
+        self._in_power = self._out_power = self._open = 0.0
+        self._disturbed = _DISTURBED_FRAMES
 
 
 _RAMP: Float32 = ((np.arange(FRAME, dtype=np.float32) + 1) / FRAME).astype(np.float32)
 
 
-class PersonShare:
-    """Estimator of the share (0 to 1) of near-end speech in the filter's output.
-
-    The filter leaves a part of every echo, which is learned slowly while there is no near-end speech. Output from 6 dB
-    above the expected residual echo counts partly as speech, from 10 dB fully. Constants were chosen by the double-talk
-    columns of `tests/bench/bench_audio.py`.
-    """
-
-    _SMOOTHING = 0.7
-    _ECHO_DECAY = 0.93
-    """Decay per frame of the expected echo: at most 31 dB in 100 ms."""
-    _LEAST_ECHO = 100.0
-    _LEARNABLE_ECHO = 1000.0
-    _MARGIN = 2.0
-    _FROM_DB, _TO_DB = 6.0, 10.0
-    _RISE, _RISE_WITH_PERSON, _FALL = 0.004, 0.0005, 0.05
-    _RELEASE = 0.1
-    _UNTRAINED = 10.0
-    """Ratio of residual to predicted echo assumed for a new filter."""
-
-    __slots__ = ("_echo", "_held_echo", "_left", "_leftover", "_share")
-
-    def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Start over for a new filter, whose whole output may be echo."""
-        self._leftover = self._UNTRAINED
-        self._left = self._echo = self._held_echo = self._share = 0.0
-
-    def update(self, left: float, echo: float) -> float:
-        """Return the share, from the powers of the filter's output and predicted echo.
-
-        Powers are mean squares in int16 units.
-        """
-        self._left += (1 - self._SMOOTHING) * (left - self._left)
-        self._echo += (1 - self._SMOOTHING) * (echo - self._echo)
-        self._held_echo = max(self._echo, self._held_echo * self._ECHO_DECAY)
-        share = 0.0
-        if self._held_echo > self._LEAST_ECHO:
-            if echo > self._LEARNABLE_ECHO:
-                self._learn()
-            expected = self._MARGIN * self._leftover * self._held_echo + 1.0
-            excess_db = 10 * math.log10(min(left, 2 * self._left) / expected + 1e-9)
-            share = min(1.0, max(0.0, (excess_db - self._FROM_DB) / (self._TO_DB - self._FROM_DB)))
-        self._share = share if share > self._share else self._share + self._RELEASE * (share - self._share)
-        if self._share < 1e-3:
-            self._share = 0.0
-        return self._share
-
-    def _learn(self) -> None:
-        ratio = min(max(1.0, self._leftover), self._left / (self._held_echo + 1000.0))
-        rise = self._RISE_WITH_PERSON if self._share > 0.5 else self._RISE
-        self._leftover += (self._FALL if ratio < self._leftover else rise) * (ratio - self._leftover)
+def _power(frame: Float32) -> float:
+    return float(frame @ frame) / FRAME

@@ -10,9 +10,11 @@ architecture of the partitioned-block-based acoustic echo controller" (ICASSP 20
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from gemini_live_runtime.audio.samples import FRAME, Complex64, Float32, Int16
+from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, Complex64, Float32, Int16
 
 TAIL_MS = 250
 """Longest echo modelled: delay of the devices plus the room's decay."""
@@ -64,6 +66,32 @@ class LinearEchoFilter:
         self._weights[:] = 0
         self._covariance[:] = _START_COVARIANCE
         self._noise[:] = _START_NOISE
+
+    def begin_with(self, response: Sequence[float], delay_ms: float) -> None:
+        """Set the echo path to an impulse response (16 kHz) after `delay_ms`.
+
+        What is longer than the filter is left out.
+        """
+        path = np.zeros(self._partitions * FRAME, np.float32)
+        at = round(delay_ms * FRAME / FRAME_MS)
+        count = max(0, min(len(response), len(path) - at))
+        path[at : at + count] = response[:count]
+        self._weights[:] = np.fft.rfft(path.reshape(-1, FRAME), 2 * FRAME, axis=1)
+
+    def shift(self, later: int) -> None:
+        """Move the echo path by `later` frames, or earlier below 0.
+
+        What moves out is lost.
+        """
+        count = min(abs(later), self._partitions)
+        if later > 0:
+            for values, fill in ((self._weights, 0), (self._covariance, _START_COVARIANCE)):
+                values[count:] = values[: self._partitions - count].copy()
+                values[:count] = fill
+        elif later < 0:
+            for values, fill in ((self._weights, 0), (self._covariance, _START_COVARIANCE)):
+                values[: self._partitions - count] = values[count:].copy()
+                values[self._partitions - count :] = fill
 
     def step(self, far: Int16, near: Int16) -> tuple[Float32, Float32]:
         """Learn from a frame; return (`near` less the predicted echo, predicted echo).

@@ -41,12 +41,16 @@ class VoiceDetector:
         self._floor = 0.0
         self.speaking = False
 
-    def add(self, pcm: bytes, power: float, *, playing: bool) -> bool:
-        """Judge the next 20 ms (s16le, mean square `power`); True if `speaking` changed."""
+    def add(self, pcm: bytes, power: float, *, playing: bool, near_end: bool = True) -> bool:
+        """Judge the next 20 ms (s16le, mean square `power`); True if `speaking` changed.
+
+        While the model speaks, `near_end` tells whether the canceller takes what came through for a person's.
+        """
         level = power_db(power)
         self._floor = min(level, self._floor + _FLOOR_RISE_DB_PER_CHUNK)
         gate = _ABOVE_FLOOR_WHILE_PLAYING_DB if playing else _ABOVE_FLOOR_DB
-        self._hits.append(level >= self._floor + gate and self._detector.is_speech(pcm, MIC_RATE))
+        possible = near_end or not playing
+        self._hits.append(possible and level >= self._floor + gate and self._detector.is_speech(pcm, MIC_RATE))
         before = self.speaking
         if sum(self._hits) >= (_NEEDED_WHILE_PLAYING if playing else _NEEDED):
             self.speaking = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemini_live_runtime.audio.echo import EchoCanceller, LinearThenAec3
+from gemini_live_runtime.audio.echo import DualCanceller, EchoCanceller
 from gemini_live_runtime.audio.echo_path import EchoPath
 from gemini_live_runtime.audio.levels import mean_square
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16
@@ -38,18 +38,61 @@ _CANCELLED = 10 ** (-28 / 10)
 """Most residual power of a well cancelled echo: for speech at -20 dBFS, -48 dBFS."""
 _SMOOTHING = 0.9
 """Smoothing over about 100 ms, as residual echo comes in bursts between syllables."""
+_LOUDER = 4.0
+"""Power ratio (6 dB) over the expected echo from which someone speaks."""
+_FAR_DECAY = 0.93
+"""Decay per frame of the played power that an echo may still come from."""
+_COUPLING_FRAMES = 30
+"""Audible frames after which the echo's level is known."""
+
+
+class _ExpectedEcho:
+    """Estimator of the echo's level from what is played.
+
+    A person is heard as more than that.
+    """
+
+    __slots__ = ("_coupling", "_far", "_frames", "_microphone")
+
+    def __init__(self, level_db: float | None) -> None:
+        """`level_db` is the echo's measured level relative to what is played, None without one."""
+        self._far = self._microphone = 0.0
+        self._coupling = 0.0 if level_db is None else 10 ** (level_db / 10)
+        self._frames = 0 if level_db is None else _COUPLING_FRAMES
+
+    def is_exceeded(self, far: float, microphone: float) -> bool:
+        """Take the powers of a frame; return True when more than the echo is heard."""
+        self._far = max(far, self._far * _FAR_DECAY)
+        self._microphone += (1 - _SMOOTHING) * (microphone - self._microphone)
+        if self._far < _AUDIBLE_POWER:
+            return False
+        ratio = self._microphone / self._far
+        self._frames += 1
+        if self._frames <= _COUPLING_FRAMES:
+            self._coupling = max(self._coupling, ratio)
+            return False
+        exceeded = ratio > _LOUDER * self._coupling and self._microphone > _AUDIBLE_POWER
+        if not exceeded and ratio > self._coupling:
+            self._coupling += 0.05 * (ratio - self._coupling)
+        return exceeded
 
 
 class WarmUp:
-    """`EchoCanceller` that hides another's leaks until that has converged."""
+    """`EchoCanceller` that hides another's leaks until that has converged.
+
+    Someone who speaks louder than the echo opens it at once.
+    """
 
     __slots__ = (
         "_clean",
         "_clean_power",
+        "_expected",
+        "_far",
         "_gain",
         "_heard",
         "_inner",
         "_mic_power",
+        "_restarts",
         "_since_far",
         "echo_path",
         "learned",
@@ -61,9 +104,11 @@ class WarmUp:
         """Echo path as measured on these devices, or None."""
         self._heard = 0
         self._clean = 0
-        self._mic_power = self._clean_power = 0.0
+        self._mic_power = self._clean_power = self._far = 0.0
         self._since_far = TAIL_FRAMES
         self._gain = 1.0
+        self._restarts = 0
+        self._expected = _ExpectedEcho(None if echo_path is None else echo_path.level_db)
         self.learned = False
         """True when the canceller has converged or its time is over."""
 
@@ -72,20 +117,39 @@ class WarmUp:
         """Name of the wrapped canceller."""
         return str(getattr(self._inner, "name", ""))
 
+    @property
+    def state(self) -> str:
+        """State of the wrapped canceller, "" for one without."""
+        return str(getattr(self._inner, "state", ""))
+
+    @property
+    def has_near_end(self) -> bool:
+        """True when what comes through may be a person."""
+        return self._inner.has_near_end and self._gain == 1.0
+
     def render(self, frame: Int16) -> None:
         """Take the frame that the loudspeaker plays."""
         self._inner.render(frame)
+        self._far = mean_square(frame)
         if not self.learned:
-            audible = mean_square(frame) > _AUDIBLE_POWER
+            audible = self._far > _AUDIBLE_POWER
             self._since_far = 0 if audible else self._since_far + 1
             self._heard += audible
 
     def capture(self, frame: Int16) -> Int16:
         """Return the clean frame, attenuated while the canceller learns."""
         clean = self._inner.capture(frame)
+        exceeded = self._expected.is_exceeded(self._far, mean_square(frame))
+        restarts = getattr(self._inner, "restarts", 0)
+        if restarts != self._restarts:
+            self._restarts = restarts
+            self._arm()
+            if self._far > _AUDIBLE_POWER:
+                self._since_far = 0
         if not self.learned:
             self._judge(frame, clean)
-        target = GAIN if not self.learned and self._since_far < TAIL_FRAMES else 1.0
+        closed = not self.learned and self._since_far < TAIL_FRAMES and not exceeded
+        target = GAIN if closed else 1.0
         if target == self._gain == 1.0:
             return clean
         # Down at once: the leak is loudest where it begins. Up within a frame, so that nothing clicks.
@@ -94,9 +158,12 @@ class WarmUp:
         out: Int16 = np.rint(clean * gains).astype(np.int16)
         return out
 
-    def on_frames_lost(self) -> None:
+    def on_frames_lost(self, later: int = 0) -> None:
         """Attenuate again until the canceller is seen to cancel the shifted echo."""
-        self._inner.on_frames_lost()
+        self._inner.on_frames_lost(later)
+        self._arm()
+
+    def _arm(self) -> None:
         if self.learned:
             self.learned = False
             self._clean = 0
@@ -122,4 +189,4 @@ def make_canceller(echo_path: EchoPath | None = None) -> WarmUp:
 
     `echo_path` is what is known of them.
     """
-    return WarmUp(LinearThenAec3(), echo_path)
+    return WarmUp(DualCanceller(echo_path), echo_path)

@@ -85,7 +85,7 @@ class ActivityDetector:
         settings = settings or ActivitySettings()
         prefix_ms = PREFIX_MS[settings.start] if settings.prefix_ms is None else settings.prefix_ms
         silence_ms = SILENCE_MS[settings.end] if settings.silence_ms is None else settings.silence_ms
-        self._needed = max(1, math.ceil(prefix_ms / FRAME_MS))
+        self._needed = self._least = max(1, math.ceil(prefix_ms / FRAME_MS))
         self._patience = max(1, math.ceil(silence_ms / FRAME_MS))
         self._gate_db = _ABOVE_FLOOR_DB[settings.start]
         self._least_dbfs = _LEAST_DBFS[settings.start]
@@ -95,14 +95,29 @@ class ActivityDetector:
         self._rest = bytearray()
         self._frames = 0
         self._floor = _FIRST_FLOOR_DBFS
-        # A quarter of the frames may miss without starting the count anew.
-        window = self._needed + max(1, self._needed // 4)
-        self._hits: deque[bool] = deque(maxlen=window)
-        self._before: deque[bytes] = deque(maxlen=window + (_LEAD_IN_MS + prefix_ms) // FRAME_MS)
+        self._lead_in = (_LEAD_IN_MS + prefix_ms) // FRAME_MS
+        self._hits: deque[bool] = deque(maxlen=self._window)
+        self._before: deque[bytes] = deque(maxlen=self._window + self._lead_in)
         self._utterance = bytearray()
         self._voiced = 0
         self._silent = 0
         self.speaking = False
+
+    @property
+    def _window(self) -> int:
+        # A quarter of the frames may miss without starting the count anew.
+        return self._needed + max(1, self._needed // 4)
+
+    def require(self, voice_ms: int) -> None:
+        """Ask for at least `voice_ms` of voice for the next start.
+
+        The settings may ask for more.
+        """
+        needed = max(self._least, math.ceil(voice_ms / FRAME_MS))
+        if needed != self._needed:
+            self._needed = needed
+            self._hits = deque(self._hits, self._window)
+            self._before = deque(self._before, self._window + self._lead_in)
 
     @property
     def offset_s(self) -> float:

@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any, Protocol
 
+from gemini_live_runtime.barge_in import BargeInBrake
 from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
 from gemini_live_runtime.local.content import ContentTurns, is_placeholder
 from gemini_live_runtime.local.context import Context, Entry, text_tokens
@@ -83,6 +85,9 @@ class LiveSession:
         self._server = server
         self._sender = MessageSender(transport, server.take_fault)
         self._consumed = 0
+        self._brake = BargeInBrake()
+        self._cut = False
+        """True when what the user says now cut off an answer."""
         self._background: set[asyncio.Task[None]] = set()
         self.ended = asyncio.Event()
         """Event that is set when the connection is over."""
@@ -167,6 +172,7 @@ class LiveSession:
             self._sender,
             on_start=self._announce_turn,
             on_idle=self._offer_handle,
+            on_words=self._brake.on_words,
         )
         self._input = RealtimeInputReader(
             self.config,
@@ -174,6 +180,7 @@ class LiveSession:
             on_start=self._on_speech_start,
             on_end=self._on_speech_end,
             on_activity=self._report_activity,
+            needed_ms=lambda: self._brake.needed_ms if self._turns.busy else 0,
         )
         failing = asyncio.ensure_future(self._turns.failed)
         reading = asyncio.create_task(self._read())
@@ -286,13 +293,14 @@ class LiveSession:
 
     async def _on_speech_start(self) -> None:
         self._turns.hold(True)
-        if self.config.interrupts:
-            await self._turns.interrupt()
+        self._cut = self.config.interrupts and await self._turns.interrupt()
+        if self._cut:
+            self._brake.on_interruption()
 
     async def _on_speech_end(self, said: UserTurn | None) -> None:
         if said is not None:
             self._contents.on_user_turn()
-            self._turns.ask(said)
+            self._turns.ask(replace(said, interrupts=self._cut))
         self._turns.hold(False)
         if not self._turns.busy:
             await self._offer_handle()

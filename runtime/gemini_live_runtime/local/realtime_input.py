@@ -49,12 +49,15 @@ class RealtimeInputReader:
         on_start: Callable[[], Awaitable[None]],
         on_end: Callable[[UserTurn | None], Awaitable[None]],
         on_activity: Callable[[VoiceActivityType, float], Awaitable[None]],
+        needed_ms: Callable[[], int] = lambda: 0,
     ) -> None:
+        """`needed_ms` returns how much voice a start needs at least now."""
         self._config = config
         self._context = context
         self._on_start = on_start
         self._on_end = on_end
         self._on_activity = on_activity
+        self._needed_ms = needed_ms
         self._detector: ActivityDetector | None = None
         self._resampler = Resampler()
         self._marked: bytearray | None = None
@@ -147,6 +150,7 @@ class RealtimeInputReader:
         if self._detector is None:
             self._detector = ActivityDetector(self._config.activity)
         before = self._detector.speaking
+        self._detector.require(self._needed_ms())
         edges = self._detector.add(pcm)
         if not before and not edges:
             self._count_silence(len(pcm))

@@ -59,6 +59,8 @@ class UserTurn:
     pcm: bytes = b""
     counted: bool = False
     """True when the context already contains it."""
+    interrupts: bool = False
+    """True when it cut off an answer that could be heard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +83,16 @@ class Turns:
         *,
         on_start: Callable[[], Awaitable[None]],
         on_idle: Callable[[], Awaitable[None]],
+        on_words: Callable[[], None],
     ) -> None:
+        """`on_words` is called when words of the user were recognised."""
         self._config = config
         self._conversation = conversation
         self._calls = calls
         self._sender = sender
         self._on_start = on_start
         self._on_idle = on_idle
+        self._on_words = on_words
         self._waiting: deque[Request] = deque()
         self._task: asyncio.Task[None] | None = None
         self._turn: _Turn | None = None
@@ -133,10 +138,10 @@ class Turns:
         self._turn = _Turn(self._waiting.popleft(), utterance)
         self._task = asyncio.create_task(self._run(self._turn))
 
-    async def interrupt(self) -> None:
+    async def interrupt(self) -> bool:
         """Stop the current turn, if any, and send `interrupted`.
 
-        Queued turns continue with the next `ask` or `hold`.
+        Returns True when its answer could be heard. Queued turns continue with the next `ask` or `hold`.
         """
         # The lock keeps `_next` from starting a turn before the messages of the stopped one are sent.
         async with self._lock:
@@ -144,12 +149,13 @@ class Turns:
             if turn is None or task is None:
                 # A turn that was complete with its calls left them open.
                 await self._cancel_calls()
-                return
+                return False
             if turn.over:
                 # Its last message is being sent: nothing is left to interrupt.
                 await asyncio.wait({task})
-                return
+                return False
             await self._stop(turn, task)
+            return turn.utterance.audio_s > 0
 
     async def _stop(self, turn: _Turn, task: asyncio.Task[None]) -> None:
         turn.over = True
@@ -286,7 +292,8 @@ class Turns:
             text = f"{text} {spoken or ''}".strip()
         self._start_count(turn)
         turn.is_read = True
-        if not text and self._config.proactive:
+        # What cut off an answer and has no words was most likely no person: answering it would invite the next one.
+        if not text and (self._config.proactive or request.interrupts):
             return Reply()
         return conversation.dialogue.respond(text, typed=not request.pcm)
 
@@ -324,6 +331,8 @@ class Turns:
 
     async def _transcribe(self, turn: _Turn, heard: Recognition | None) -> None:
         turn.heard = heard.text if heard else ""
+        if turn.heard:
+            self._on_words()
         if turn.heard and self._config.input_transcription:
             # One message: clients take each message of a 3.x model for the whole utterance.
             content = ServerContent(input_transcription=Transcription(text=turn.heard))

@@ -16,6 +16,7 @@ from gemini_live_runtime.audio.warm_up import (
 )
 
 LOUD: Int16 = np.full(FRAME, 8000, np.int16)
+QUIET: Int16 = np.full(FRAME, 800, np.int16)
 SILENCE: Int16 = np.zeros(FRAME, np.int16)
 TURNED_DOWN = 8000 * 0.01
 
@@ -24,9 +25,11 @@ class Learner:
     """A canceller that leaves a share of the microphone's amplitude."""
 
     name = "learner"
+    has_near_end = True
 
     def __init__(self, left: float) -> None:
         self.left = left
+        self.restarts = 0
 
     def render(self, frame: Int16) -> None:
         pass
@@ -34,7 +37,7 @@ class Learner:
     def capture(self, frame: Int16) -> Int16:
         return (frame * self.left).astype(np.int16)
 
-    def on_frames_lost(self) -> None:
+    def on_frames_lost(self, later: int = 0) -> None:
         pass
 
 
@@ -128,3 +131,21 @@ def test_after_lost_samples_the_microphone_is_turned_down_again_for_a_moment() -
     assert max(down) <= 8000 * 0.01
     step(warm_up, LOUD, LOUD)
     assert step(warm_up, LOUD, LOUD) == 8000
+
+
+def test_someone_louder_than_the_echo_comes_through_while_the_canceller_learns() -> None:
+    warm_up = WarmUp(Learner(0.3))
+    for _ in range(40):
+        step(warm_up, LOUD, QUIET)
+    heard = [step(warm_up, LOUD, LOUD) for _ in range(20)]
+    assert not warm_up.learned
+    assert heard[-1] > 2000
+
+
+def test_a_canceller_that_starts_over_is_attenuated_again() -> None:
+    canceller = Learner(0.01)
+    warm_up = WarmUp(canceller)
+    while not warm_up.learned:
+        step(warm_up, LOUD, LOUD)
+    canceller.left, canceller.restarts = 0.3, 1
+    assert step(warm_up, LOUD, LOUD) <= TURNED_DOWN

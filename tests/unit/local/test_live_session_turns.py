@@ -226,6 +226,27 @@ async def test_the_end_of_the_audio_stream_ends_speech_at_once() -> None:
 
 
 @virtual
+async def test_an_interruption_without_words_gets_no_answer_and_the_next_needs_more_voice() -> None:
+    # What cut the model off was its own echo, or a cough.
+    parts = TestParts("", "stop it")
+    async with session(parts) as client:
+        await client.text(" ".join(["word"] * 40))
+        await client.until("modelTurn")
+        await client.audio(hiss(0.2) + voice(0.3) + hiss(1))
+        cut, empty = await client.turn(), await client.turn()
+        await client.text(" ".join(["word"] * 40))
+        await client.until("modelTurn")
+        await client.audio(hiss(0.2) + voice(0.3) + hiss(1))
+        assert len(parts.ear.heard) == 1
+        await client.audio(voice(0.8) + hiss(1))
+        stopped, answer = await client.turn(), await client.turn()
+    assert "interrupted" in cut.marks
+    assert (empty.output, empty.pcm) == ("", b"")
+    assert "interrupted" in stopped.marks
+    assert "stop it" in answer.output
+
+
+@virtual
 async def test_speech_ends_when_a_client_stops_sending() -> None:
     async with session(TestParts("hello")) as client:
         await client.audio(hiss(0.5) + voice(1))

@@ -109,6 +109,21 @@ def test_without_a_minimum_speech_interrupts_at_once() -> None:
     assert floor.start(10) == ["InterruptionStart"]
 
 
+def test_after_interruptions_without_words_the_next_needs_more_speech_until_words_come() -> None:
+    floor = Floor(hold=0, interruption=100)
+    floor.model(True)
+    needed = []
+    for number in range(5):
+        began = 10_000 * number
+        assert floor.start(began) == []
+        needed.append(next(ms for ms in range(0, 2000, 100) if floor.tick(began + ms) == ["InterruptionStart"]))
+        floor.end(began + 3000)
+    floor.commit.on_words()
+    floor.start(60_000)
+    assert needed == [100, 500, 1000, 1500, 1500]
+    assert floor.tick(60_100) == ["InterruptionStart"]
+
+
 def test_the_floor_is_free_when_the_model_falls_silent_meanwhile(floor: Floor) -> None:
     floor.model(True)
     floor.start(100)

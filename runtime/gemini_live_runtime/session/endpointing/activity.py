@@ -51,6 +51,10 @@ class InputActivity:
         """Return the state of the voice activity detector."""
         return self._vad.snapshot()
 
+    def on_words(self) -> None:
+        """Note that the user was understood."""
+        self._commit.on_words()
+
     def filter(self, pcm: bytes, *, model_speaking: bool) -> Iterator[bytes]:
         """Yield the audio to send for `pcm` (s16le mono at 16 kHz, any length).
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from gemini_live_runtime.barge_in import BargeInBrake
 from gemini_live_runtime.errors import AgentError
 
 _SAME_S = 1e-9
@@ -104,13 +105,15 @@ class TurnCommit:
 
     Speech on a free floor starts a turn at once. Speech over the model starts one after `min_interruption_ms`; shorter
     speech is a back-channel and has no effect. If the model stops during such speech, the floor is free and the turn
-    starts. A time before the last one counts as the last one.
+    starts. After an interruption without words the next needs more speech. A time before the last one counts as the
+    last one.
     """
 
-    __slots__ = ("_active", "_ending_since", "_model_speaking", "_now", "_over_model_since", "_policy")
+    __slots__ = ("_active", "_brake", "_ending_since", "_model_speaking", "_now", "_over_model_since", "_policy")
 
     def __init__(self, policy: TurnCommitPolicy = TurnCommitPolicy.RESPONSIVE) -> None:
         self._policy = policy
+        self._brake = BargeInBrake()
         self._now = 0.0
         self._active = False
         self._model_speaking = False
@@ -126,10 +129,18 @@ class TurnCommit:
     def due_at(self) -> float | None:
         """Audio time of the next decision without further input; None when none is due."""
         if self._over_model_since is not None:
-            return self._over_model_since + self._policy.min_interruption_ms / 1000
+            return self._over_model_since + self._needed_ms / 1000
         if self._ending_since is not None:
             return self._ending_since + self._policy.end_of_turn_hold_ms / 1000
         return None
+
+    @property
+    def _needed_ms(self) -> float:
+        return max(self._policy.min_interruption_ms, self._brake.needed_ms)
+
+    def on_words(self) -> None:
+        """Note that the user was understood."""
+        self._brake.on_words()
 
     def advance(self, audio_s: float) -> list[Decision]:
         """Advance the time to `audio_s` and return the decisions that are due."""
@@ -155,7 +166,7 @@ class TurnCommit:
         self._ending_since = None
         if self._active or self._over_model_since is not None:
             return out
-        if self._model_speaking and self._policy.min_interruption_ms > 0:
+        if self._model_speaking and self._needed_ms > 0:
             self._over_model_since = self._now
         else:
             out.append(self._begin(self._now))
@@ -182,7 +193,10 @@ class TurnCommit:
 
     def _begin(self, since: float) -> Decision:
         self._active, self._over_model_since = True, None
-        return InterruptionStart(self._now, since) if self._model_speaking else ActivityStart(self._now, since)
+        if not self._model_speaking:
+            return ActivityStart(self._now, since)
+        self._brake.on_interruption()
+        return InterruptionStart(self._now, since)
 
     def _end(self) -> Decision:
         since = self._now if self._ending_since is None else self._ending_since

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import AudioIO, Direction, MicChunk
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.core.core import SessionCore
@@ -47,6 +48,7 @@ class AudioInput:
                 on_begin=lambda: self._commit_speech(True),
                 on_end=lambda: self._commit_speech(False),
             )
+            self._agent.bus.subscribe(self._on_words, ev.TranscriptDelta)
 
     # -- the microphone ----------------------------------------------------------------------------------------------
 
@@ -91,6 +93,10 @@ class AudioInput:
     def input_vad_state(self) -> InputVadSnapshot | None:
         """Return the state of our voice activity detector; None while it decides nothing."""
         return None if self._activity is None else self._activity.snapshot()
+
+    def _on_words(self, event: ev.Event) -> None:
+        if self._activity is not None and getattr(event.payload, "side", "") == "user":
+            self._activity.on_words()
 
     def _commit_speech(self, begins: bool) -> None:
         self._orchestrator.observer.on_user_speech(begins)

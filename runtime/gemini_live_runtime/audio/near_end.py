@@ -1,0 +1,179 @@
+"""Detect near-end speech in what a linear echo filter leaves.
+
+A person's words are the part of the filter's output that is louder than the residual echo to be expected and that the
+predicted echo does not explain. A filter that tracks badly leaves echo that looks like a person, so its word is taken
+only with a witness: a second canceller that lets sound through.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gemini_live_runtime.audio.samples import FRAME, Complex64, Float32
+
+
+class Incoherence:
+    """Estimator of the part of a signal that another does not explain.
+
+    Where the echo path has moved a little, as with clocks that drift, residual and predicted echo still go together in
+    phase for some 50 ms; a person's words do not.
+    """
+
+    _SMOOTHING = np.float32(0.8)
+    _FLOOR = 1e-3
+    _POWER = 2
+    """Exponent that makes up for the coherence of short averages with anything."""
+
+    __slots__ = ("_cross", "_echo", "_echo_power", "_error", "_error_power")
+
+    def __init__(self) -> None:
+        bins = FRAME + 1
+        self._error = np.zeros(2 * FRAME, np.float32)
+        self._echo = np.zeros(2 * FRAME, np.float32)
+        self._error_power = np.zeros(bins, np.float32)
+        self._echo_power = np.zeros(bins, np.float32)
+        self._cross = np.zeros(bins, np.complex64)
+
+    def update(self, error: Float32, echo: Float32) -> float:
+        """Return the share (0 to 1) of the power of `error` that `echo` does not explain."""
+        spectrum, reference = self._spectrum(self._error, error), self._spectrum(self._echo, echo)
+        keep, new = self._SMOOTHING, 1 - self._SMOOTHING
+        self._error_power = keep * self._error_power + new * (spectrum.real**2 + spectrum.imag**2)
+        self._echo_power = keep * self._echo_power + new * (reference.real**2 + reference.imag**2)
+        self._cross = keep * self._cross + new * spectrum * reference.conj()
+        explained = (self._cross.real**2 + self._cross.imag**2) / (self._echo_power + self._FLOOR)
+        rest = np.maximum(self._error_power - explained, 0).sum() / (self._error_power.sum() + self._FLOOR)
+        return float(rest) ** self._POWER
+
+    @staticmethod
+    def _spectrum(window: Float32, frame: Float32) -> Complex64:
+        window[:FRAME] = window[FRAME:]
+        window[FRAME:] = frame
+        spectrum: Complex64 = np.fft.rfft(window * _HANN).astype(np.complex64)
+        return spectrum
+
+
+_HANN: Float32 = np.hanning(2 * FRAME).astype(np.float32)
+
+
+class NearEndShare:
+    """Estimator of the share (0 to 1) of near-end speech in the filter's output.
+
+    The filter leaves a part of every echo, which is learned slowly while there is no near-end speech. Output from 6 dB
+    above the expected residual echo counts partly as speech, from 10 dB fully. Constants were chosen by the double-talk
+    columns of `tests/bench/bench_echo.py`.
+    """
+
+    _SMOOTHING = 0.7
+    _ECHO_DECAY = 0.93
+    """Decay per frame of the expected echo: at most 31 dB in 100 ms."""
+    _LEAST_ECHO = 100.0
+    _LEARNABLE_ECHO = 1000.0
+    _MARGIN = 2.0
+    _FROM_DB, _TO_DB = 6.0, 10.0
+    _RISE, _RISE_WITH_SPEECH, _FALL = 0.004, 0.0005, 0.05
+    _RELEASE = 0.1
+    _UNTRAINED = 10.0
+    """Ratio of residual to predicted echo assumed for a new filter."""
+
+    __slots__ = ("_echo", "_held_echo", "_left", "_share", "leftover")
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Start over for a new filter, whose whole output may be echo."""
+        self.leftover = self._UNTRAINED
+        """Ratio of the residual echo's power to that of the predicted echo."""
+        self._left = self._echo = self._held_echo = self._share = 0.0
+
+    @property
+    def has_echo(self) -> bool:
+        """True while an echo is to be expected."""
+        return self._held_echo > self._LEAST_ECHO
+
+    def update(self, left: float, echo: float, *, believed: bool = False) -> float:
+        """Return the share, from the powers of the filter's output and predicted echo.
+
+        Powers are mean squares in int16 units. While near-end speech is `believed`, the residual echo is not learned
+        from what may be a person.
+        """
+        self._left += (1 - self._SMOOTHING) * (left - self._left)
+        self._echo += (1 - self._SMOOTHING) * (echo - self._echo)
+        self._held_echo = max(self._echo, self._held_echo * self._ECHO_DECAY)
+        share = 0.0
+        if self.has_echo:
+            if echo > self._LEARNABLE_ECHO:
+                self._learn(believed)
+            expected = self._MARGIN * self.leftover * self._held_echo + 1.0
+            excess_db = 10 * math.log10(min(left, 2 * self._left) / expected + 1e-9)
+            share = min(1.0, max(0.0, (excess_db - self._FROM_DB) / (self._TO_DB - self._FROM_DB)))
+        self._share = share if share > self._share else self._share + self._RELEASE * (share - self._share)
+        if self._share < 1e-3:
+            self._share = 0.0
+        return self._share
+
+    def _learn(self, believed: bool) -> None:
+        ratio = min(max(1.0, self.leftover), self._left / (self._held_echo + 1000.0))
+        rise = self._RISE_WITH_SPEECH if believed or self._share > 0.5 else self._RISE
+        self.leftover += (self._FALL if ratio < self.leftover else rise) * (ratio - self.leftover)
+
+
+class NearEndWitness:
+    """Judge whether near-end speech is certain enough to stop suppressing.
+
+    The witness is a canceller that works on the bare microphone: of an echo alone it lets little through. It has to let
+    through more than -15 dB of the microphone, or -22 dB where the filter has proven itself.
+    """
+
+    HOLD_FRAMES = 60
+    """Frames (600 ms) for which speech is believed after the last evidence; longer than the gaps between syllables."""
+    FRESH_FRAMES = 6
+    """Frames for which evidence is fresh: a mark of the user's voice needs it again and again."""
+    _SMOOTHING = 0.7
+    _PASSED = 10**-1.5
+    _PASSED_WHEN_PROVEN = 10**-2.2
+    _LEAST_SHARE = 0.3
+    _STRONG_SHARE = 0.8
+    _STRONG_FRAMES = 4
+    _LEAST_POWER = 30.0
+    """Mean square (int16 units, -76 dBFS) below which nothing is speech."""
+
+    __slots__ = ("_hold", "_microphone", "_strong", "_suppressed")
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the evidence."""
+        self._hold = self._strong = 0
+        self._microphone = self._suppressed = 0.0
+
+    @property
+    def believes(self) -> bool:
+        """True while near-end speech is certain."""
+        return self._hold > 0
+
+    @property
+    def is_fresh(self) -> bool:
+        """True while the evidence is fresh."""
+        return self._hold > self.HOLD_FRAMES - self.FRESH_FRAMES
+
+    @property
+    def suppressed_power(self) -> float:
+        """Smoothed power of the witness's output, a mean square in int16 units."""
+        return self._suppressed
+
+    def update(self, share: float, microphone: float, suppressed: float, *, proven: bool) -> None:
+        """Take the share of near-end speech, and two powers (mean squares in int16 units).
+
+        They are those of the microphone and of the witness's output.
+        """
+        self._microphone += (1 - self._SMOOTHING) * (microphone - self._microphone)
+        self._suppressed += (1 - self._SMOOTHING) * (suppressed - self._suppressed)
+        self._strong = self._strong + 1 if share > self._STRONG_SHARE else 0
+        needed = self._PASSED_WHEN_PROVEN if proven and self._strong >= self._STRONG_FRAMES else self._PASSED
+        passes = self._suppressed > needed * self._microphone and self._suppressed > self._LEAST_POWER
+        self._hold = self.HOLD_FRAMES if passes and share > self._LEAST_SHARE else max(0, self._hold - 1)

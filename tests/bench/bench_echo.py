@@ -1,0 +1,117 @@
+"""Compare echo cancellers in the rooms of CI and in rooms drawn anew.
+
+    .venv/bin/python -m tests.bench echo
+    ECHO_SEED=4711 ECHO_ROOMS=24 .venv/bin/python -m tests.bench echo
+
+Voices, texts, delays, reverberation, levels (SER -6, 0 and +6 dB), clipping, jumps and drift are drawn by the room's
+number, so a canceller cannot be tuned to them. Both are judged with the attenuation of the first seconds in front.
+
+Exit status: 0 when every target is met in the new rooms, 1 otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
+
+from tests.rooms.scenes import draw_room, make_scene  # noqa: E402
+from tests.rooms.scores import Scores, run, score  # noqa: E402
+from tests.rooms.voices import has_voices  # noqa: E402
+
+from gemini_live_runtime.audio.echo import Aec3, DualCanceller, EchoCanceller  # noqa: E402
+from gemini_live_runtime.audio.warm_up import WarmUp  # noqa: E402
+
+CI_ROOMS = range(200, 206)
+LEVELS = (-6.0, 0.0, 6.0)
+"""Levels of the person over the echo, in dB, by the room's number."""
+
+TARGETS = (
+    ("ERLE 1-3 s", "erle_1_3", 28.0, +1),
+    ("> 10 s", "erle_10", 32.0, +1),
+    ("jump 1-3 s", "jump_1_3", 20.0, +1),
+    ("drift", "drift", 28.0, +1),
+    ("SDR", "sdr_db", 12.0, +1),
+    ("lost %", "lost", 2.0, -1),
+    ("marks/min", "marks", 0.0, -1),
+)
+
+
+def alone() -> EchoCanceller:
+    """Return AEC3 alone."""
+    return WarmUp(Aec3())
+
+
+def used() -> EchoCanceller:
+    """Return the canceller for devices."""
+    return WarmUp(DualCanceller())
+
+
+CANCELLERS: dict[str, Callable[[], EchoCanceller]] = {"AEC3 alone": alone, "used": used}
+
+
+def main() -> int:
+    """Print a table for each set of rooms; judge the new ones."""
+    if not has_voices():
+        raise SystemExit("espeak-ng and flite are needed to draw voices")
+    seed = int(os.environ.get("ECHO_SEED", secrets.randbelow(1_000_000)))
+    table("rooms of CI", CI_ROOMS)
+    count = int(os.environ.get("ECHO_ROOMS", "6"))
+    met = table(f"rooms drawn anew (ECHO_SEED={seed})", range(seed, seed + count))
+    print(f"one frame of 10 ms: {frame_cost(used) * 1e6:.0f} us, AEC3 alone {frame_cost(alone) * 1e6:.0f} us")
+    return 0 if met else 1
+
+
+def table(title: str, seeds: Sequence[int]) -> bool:
+    """Print the scores of all; return True when the used one meets the targets."""
+    print(f"{title:32}" + "".join(f"{name:>11}" for name, *_ in TARGETS) + f"{'caught':>9}")
+    met = True
+    with ProcessPoolExecutor() as pool:
+        for name in CANCELLERS:
+            rooms = list(pool.map(score_room, [name] * len(seeds), seeds))
+            values = [figure(rooms, field) for _, field, *_ in TARGETS]
+            caught = f"{sum(room.caught for room in rooms)}/{sum(room.utterances for room in rooms)}"
+            print(f"  {name:30}" + "".join(f"{value:11.1f}" for value in values) + f"{caught:>9}", flush=True)
+            if name == "used":
+                met = all(sign * value >= sign * at for value, (_, _, at, sign) in zip(values, TARGETS, strict=True))
+                for room in rooms:
+                    if room.where:
+                        print(f"    marks in {room.room}: {', '.join(room.where)}")
+    print("  target" + " " * 24 + "".join(f"{at:11.1f}" for *_, at, _ in TARGETS), flush=True)
+    return met
+
+
+def figure(rooms: Sequence[Scores], field: str) -> float:
+    """Return the mean of a score, or the marks a minute."""
+    if field == "marks":
+        return sum(room.marks for room in rooms) / sum(room.minutes for room in rooms)
+    return statistics.fmean(getattr(room, field) for room in rooms) * (100 if field == "lost" else 1)
+
+
+def score_room(name: str, seed: int) -> Scores:
+    """Return the scores of a canceller in the room of a seed."""
+    return score(CANCELLERS[name], draw_room(seed, LEVELS[seed % len(LEVELS)]))
+
+
+def frame_cost(make: Callable[[], EchoCanceller]) -> float:
+    """Return the seconds of a frame, the best of three runs over a scene."""
+    scene = make_scene("double", draw_room(CI_ROOMS[0]))
+    times = []
+    for _ in range(3):
+        canceller = make()
+        began = time.perf_counter()
+        run(canceller, scene)
+        times.append((time.perf_counter() - began) / (len(scene.far) / 160))
+    return min(times)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Generated rooms, voices and scenes to judge echo cancellers by."""

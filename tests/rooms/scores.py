@@ -1,0 +1,171 @@
+"""Score an echo canceller on scenes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from tests.rooms.scenes import (
+    JUMP_AT_S,
+    LEAD_S,
+    NEAR_FROM_S,
+    Room,
+    Scene,
+    active,
+    make_scene,
+    powers,
+)
+from tests.rooms.voices import RATE
+
+from gemini_live_runtime.audio.echo import EchoCanceller
+from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
+from gemini_live_runtime.audio.voice_detector import VoiceDetector
+
+TAPS = 256
+"""Length of the filter that may stand between a person's words and their copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores of a canceller in one room.
+
+    ERLE in dB over frames with a loud echo, by seconds from the first word, after a jump of the delay, and with clocks
+    that drift. `sdr_db` is the distortion of the person's words in double talk, `lost` the share of frames of these
+    words that are cut by more than 12 dB. `marks` counts voice marks on leaked echo, in `minutes`; `caught` counts the
+    person's utterances that gave one.
+    """
+
+    room: Room
+    erle_1_3: float = 0.0
+    erle_10: float = 0.0
+    jump_1_3: float = 0.0
+    drift: float = 0.0
+    sdr_db: float = 0.0
+    lost: float = 0.0
+    marks: int = 0
+    minutes: float = 0.0
+    caught: int = 0
+    utterances: int = 0
+    where: list[str] = field(default_factory=list)
+    """Scene and second of each mark on leaked echo."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Output of a canceller and of the voice detector behind it.
+
+    `clean` is the cleaned microphone, `marks` are the seconds at which someone begins to speak.
+    """
+
+    clean: Float32
+    marks: list[float]
+    speaking: list[bool]
+    """For each 20 ms."""
+
+
+def run(canceller: EchoCanceller, scene: Scene) -> Output:
+    """Return the output of a canceller and of the voice detector behind it."""
+    far, mic = to_int16(scene.far), to_int16(scene.microphone)
+    detector = VoiceDetector()
+    out: list[Int16] = []
+    marks, speaking = [], []
+    near = False
+    for at in range(0, len(mic) // FRAME * FRAME, FRAME):
+        canceller.render(far[at : at + FRAME])
+        out.append(canceller.capture(mic[at : at + FRAME]))
+        near |= canceller.has_near_end
+        if len(out) % 2 == 0:
+            chunk = np.concatenate(out[-2:])
+            power = float((chunk.astype(float) ** 2).mean()) / 32768**2
+            if detector.add(chunk.tobytes(), power, playing=True, near_end=near) and detector.speaking:
+                marks.append(at / RATE)
+            speaking.append(detector.speaking)
+            near = False
+    return Output(np.concatenate(out).astype(np.float32) / 32768, marks, speaking)
+
+
+def score(make: Callable[[], EchoCanceller], room: Room) -> Scores:
+    """Return the scores of new cancellers of `make` in all scenes of a room."""
+    lag = _lag(run(make(), near := make_scene("near", room)).clean, near.near)
+    values: dict[str, float] = {}
+    where: list[str] = []
+    minutes = 0.0
+    for kind in ("single", "jump", "drift"):
+        scene = make_scene(kind, room)
+        output = run(make(), scene)
+        clean = output.clean
+        loud = active(scene.echo, -30)
+        if kind == "single":
+            values["erle_1_3"] = _erle(scene, clean, loud, LEAD_S + 1, LEAD_S + 3)
+            values["erle_10"] = _erle(scene, clean, loud, LEAD_S + 10, 1e9)
+        elif kind == "jump":
+            values["jump_1_3"] = _erle(scene, clean, loud, JUMP_AT_S + 1, JUMP_AT_S + 3)
+        else:
+            values["drift"] = _erle(scene, clean, loud, LEAD_S + 10, 1e9)
+        where += [f"{kind} {at:.1f}" for at in output.marks]
+        minutes += len(clean) / RATE / 60
+    scene = make_scene("double", room)
+    output = run(make(), scene)
+    values["sdr_db"], values["lost"] = _person(scene, _aligned(output.clean, lag))
+    caught, utterances = _caught(scene, output.speaking)
+    return Scores(room, **values, marks=len(where), minutes=minutes, caught=caught, utterances=utterances, where=where)
+
+
+def _caught(scene: Scene, speaking: list[bool]) -> tuple[int, int]:
+    """Return how many of the person's utterances are noticed, and their number.
+
+    A mark has to come within a second.
+    """
+    speaks = active(scene.near, -35)
+    starts = [
+        at
+        for at in np.flatnonzero(speaks)
+        if at > 50 and not speaks[at - 50 : at].any() and speaks[at : at + 60].mean() > 0.5
+    ]
+    return sum(any(speaking[at // 2 : at // 2 + 50]) for at in starts), len(starts)
+
+
+def _erle(scene: Scene, clean: Float32, loud: np.ndarray, start: float, end: float) -> float:
+    span = slice(int(start * 100), int(min(end * 100, len(clean) // FRAME)))
+    before, after = powers(scene.microphone)[span][loud[span]], powers(clean)[span][loud[span]]
+    return float(10 * np.log10(before.mean() / after.mean()))
+
+
+def _lag(clean: Float32, reference: Float32) -> int:
+    """Return the samples by which `clean` is later than `reference`, 0 to 50 ms."""
+    size = 1 << (2 * len(clean)).bit_length()
+    cross = np.fft.irfft(np.fft.rfft(clean, size) * np.conj(np.fft.rfft(reference, size)), size)
+    return int(np.argmax(cross[: RATE // 20]))
+
+
+def _aligned(clean: Float32, lag: int) -> Float32:
+    return np.concatenate((clean[lag:], np.zeros(lag, np.float32)))
+
+
+def _person(scene: Scene, clean: Float32) -> tuple[float, float]:
+    """Return the SDR in dB and the share of lost frames of the person's words."""
+    at = int(NEAR_FROM_S * RATE)
+    reference, out = scene.near[at : len(clean)].astype(float), clean[at:].astype(float)
+    count = len(reference) // FRAME * FRAME
+    reference, out = reference[:count], out[:count]
+    speaks = active(reference.astype(np.float32), -30)
+    fitted = _fit(reference, out)
+    mask = speaks.repeat(FRAME)
+    sdr = 10 * np.log10((fitted[mask] ** 2).sum() / ((out - fitted)[mask] ** 2).sum())
+    change = 10 * np.log10(powers(out.astype(np.float32)) / powers(reference.astype(np.float32)))[speaks]
+    return float(sdr), float((change < -12).mean())
+
+
+def _fit(reference: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Return `reference` through the short filter that comes closest to `out`."""
+    early = TAPS // 4
+    x = np.concatenate((reference[early:], np.zeros(early)))
+    size = 1 << (len(x) + TAPS).bit_length()
+    spectrum, target = np.fft.rfft(x, size), np.fft.rfft(out, size)
+    auto = np.fft.irfft(np.abs(spectrum) ** 2, size)[:TAPS]
+    cross = np.fft.irfft(np.conj(spectrum) * target, size)[:TAPS]
+    auto[0] *= 1 + 1e-6
+    index = np.abs(np.subtract.outer(np.arange(TAPS), np.arange(TAPS)))
+    taps = np.linalg.solve(auto[index], cross)
+    return np.asarray(np.fft.irfft(spectrum * np.fft.rfft(taps, size), size)[: len(out)])

@@ -1,0 +1,60 @@
+"""Judge the canceller in drawn rooms: echo stays out, a person comes through."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from tests.rooms.scenes import Kind, Scene, active, draw_room, make_scene, powers
+from tests.rooms.scores import Output, run
+from tests.rooms.voices import has_voices
+
+from gemini_live_runtime.audio.echo import Aec3, DualCanceller
+from gemini_live_runtime.audio.warm_up import WarmUp
+
+pytestmark = pytest.mark.skipif(not has_voices(), reason="espeak-ng and flite are needed to draw voices")
+
+ROOMS = ((201, -6.0), (202, 0.0), (203, 6.0))
+"""Seeds and levels of the person over the echo, in dB."""
+
+
+@cache
+def heard(kind: Kind, seed: int, level: float, *, alone: bool = False) -> tuple[Scene, Output]:
+    scene = make_scene(kind, draw_room(seed, level))
+    return scene, run(WarmUp(Aec3() if alone else DualCanceller()), scene)
+
+
+def reduction(scene: Scene, output: Output, start: float) -> float:
+    """Return the echo's reduction in dB from second `start` on."""
+    loud = active(scene.echo, -30)
+    loud[: int(start * 100)] = False
+    return float(10 * np.log10(powers(scene.microphone)[loud].mean() / powers(output.clean)[loud].mean()))
+
+
+@pytest.mark.parametrize(("seed", "level"), ROOMS)
+def test_the_models_own_voice_marks_no_voice_of_the_user(seed: int, level: float) -> None:
+    assert heard("single", seed, level)[1].marks == []
+
+
+@pytest.mark.parametrize(("seed", "level"), ROOMS)
+def test_the_echo_is_reduced_at_least_as_much_as_by_aec3_alone(seed: int, level: float) -> None:
+    both = [reduction(*heard("single", seed, level, alone=alone), 2) for alone in (False, True)]
+    assert both[0] > both[1] - 1
+
+
+@pytest.mark.parametrize(("seed", "level"), ROOMS)
+def test_a_person_who_talks_over_the_model_is_noticed(seed: int, level: float) -> None:
+    scene, output = heard("double", seed, level)
+    begins = int(np.flatnonzero(active(scene.near, -35))[0]) // 2
+    assert any(output.speaking[begins : begins + 50])
+
+
+@pytest.mark.parametrize(("seed", "level"), ROOMS[1:])
+def test_nearly_no_word_of_a_person_is_cut_while_the_model_speaks(seed: int, level: float) -> None:
+    scene, output = heard("double", seed, level)
+    spoken = active(scene.near, -30)
+    spoken[: 10 * 100] = False
+    # The canceller answers 8 ms later.
+    kept = np.maximum(powers(output.clean), np.roll(powers(output.clean), -1))
+    assert float((kept[spoken] < 0.06 * powers(scene.near)[spoken]).mean()) < 0.05
