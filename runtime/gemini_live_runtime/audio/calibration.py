@@ -52,6 +52,7 @@ class FrameRecorder:
     """`EchoCanceller` that cancels nothing and keeps both sides of each frame."""
 
     name = "calibration"
+    has_near_end = True
 
     def __init__(self) -> None:
         self._played: Int16 = np.zeros(FRAME, np.int16)

@@ -55,7 +55,7 @@ class _ExpectedEcho:
     __slots__ = ("_coupling", "_far", "_frames", "_microphone")
 
     def __init__(self, level_db: float | None) -> None:
-        """`level_db` is the echo's measured level relative to what is played, None without one."""
+        """`level_db` is the echo's level relative to what is played, if measured."""
         self._far = self._microphone = 0.0
         self._coupling = 0.0 if level_db is None else 10 ** (level_db / 10)
         self._frames = 0 if level_db is None else _COUPLING_FRAMES
