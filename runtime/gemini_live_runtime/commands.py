@@ -57,13 +57,15 @@ class SetSpeaker(Order):
 class SetDevices(Order):
     """Switch the microphone and the speaker.
 
-    Each is a device number, a part of a device's name, or "" for the system default. `audio.opened` names the devices
+    Each is a device number, a part of a device's name, or "" for the system default. `headphones`: the microphone does
+    not hear the speaker, and is never attenuated against its echo (null: as before). `audio.opened` names the devices
     in use afterwards; when one cannot be used, both stay as they were.
     """
 
     command: ClassVar[str] = "devices.set"
     input: str = ""
     output: str = ""
+    headphones: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

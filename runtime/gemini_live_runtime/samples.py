@@ -36,5 +36,13 @@ class MeterSample:
     """Scheduling of the audio process: real-time, raised or normal; "" without one."""
     audio_restarts: int = 0
     """Times the audio process was replaced since the start."""
+    far_missing: int = 0
+    """Frames of 10 ms rendered to the echo canceller as silence, because the loudspeaker's callback was late."""
+    far_dropped: int = 0
+    """Played frames of 10 ms that the echo canceller did not get, because microphone samples were lost."""
+    drift_ppm: float | None = None
+    """Millionths by which the microphone's clock runs faster than the loudspeaker's; None before half a minute."""
+    heard_itself: int = 0
+    """Voices in the microphone, since the start, whose level followed the loudspeaker's."""
     loop_lag_ms: float = 0.0
     events_per_s: float = 0.0

@@ -11,7 +11,7 @@ import sys
 import time
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio
-from gemini_live_runtime.audio.interface import MicChunk
+from gemini_live_runtime.audio.interface import AudioOpened, MicChunk
 
 
 class Listener:
@@ -29,6 +29,8 @@ class Listener:
         self.lost.append((direction, reason))
         if len(self.lost) == 2:
             self.both_lost.set()
+
+    def on_devices_opened(self, opened: AudioOpened) -> None: ...
 
     def on_playback_started(self, gen: int) -> None: ...
 

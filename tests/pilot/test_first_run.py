@@ -12,7 +12,7 @@ import httpx
 import pytest
 from tests.support.canaries import KEY, leaks
 from tests.support.console_driver import Driver, console
-from tests.support.set_up_doubles import FakeStarter, Helpers, Newcomer, before_a_session, use_doubles
+from tests.support.set_up_doubles import DEVICES, FakeStarter, Helpers, Newcomer, before_a_session, use_doubles
 from textual.widgets import OptionList
 
 from gemini_live_runtime import events as ev
@@ -509,6 +509,26 @@ async def test_during_a_call_the_devices_change_at_once_and_are_kept_when_that_w
         assert settings().audio_input == "USB Headset"
         await driver.press("escape")
         assert driver.app.store._listeners.get(ev.AudioOpened, []) == []
+
+
+async def test_the_open_dialog_follows_a_device_that_is_lost_and_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = {"input_rate": 44_100, "output_rate": 48_000, "echo_canceller": "x"}
+    async with console() as driver:
+        await _choosing(driver)
+        use_doubles(monkeypatch, devices=DEVICES[:1])
+        driver.link.emit(ev.AudioLost(direction="input", reason="The microphone 'USB Headset' was disconnected."))
+        await driver.settle()
+        await driver.app.workers.wait_for_complete()
+        await driver.settle()
+        assert "was disconnected" in driver.screen()
+        assert "44.1 kHz" not in driver.screen()
+        use_doubles(monkeypatch)
+        driver.link.emit(ev.AudioOpened(input="USB Headset", output="Speakers", again=True, **opened))
+        await driver.settle()
+        await driver.app.workers.wait_for_complete()
+        await driver.settle()
+        assert "The call uses USB Headset and Speakers." in driver.screen()
+        assert "44.1 kHz" in driver.screen()
 
 
 async def test_a_device_that_the_engine_refuses_is_not_kept_and_the_reason_is_said() -> None:

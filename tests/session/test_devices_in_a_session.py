@@ -37,7 +37,7 @@ class TwoPlaces(NoAudio):
         await super().open(listener)
         return opened("Desk")
 
-    async def change(self, input: str | None, output: str | None) -> AudioOpened:
+    async def change(self, input: str | None, output: str | None, headphones: bool | None = None) -> AudioOpened:
         self.asked.append((input, output))
         if input == "Studio":
             raise DeviceError("There is no microphone 'Studio'", remedy="Give another name")

@@ -56,6 +56,9 @@ class FakeStarter:
         config = load({}).config
         return config.audio_input, config.audio_output
 
+    def headphones(self) -> bool:
+        return load({}).config.headphones
+
     def on_saved(self, key: str) -> None:
         self.forgotten.append(key)
 

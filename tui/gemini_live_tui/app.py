@@ -190,6 +190,14 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         config = load().config
         return config.audio_input, config.audio_output
 
+    def headphones_wanted(self) -> bool:
+        """Return True when the settings are those of a user with headphones."""
+        if self.settings.starter is not None:
+            return self.settings.starter.headphones()
+        from gemini_live_tui.config import load
+
+        return load().config.headphones
+
     @property
     def waiting(self) -> bool:
         """True while no session was started yet."""

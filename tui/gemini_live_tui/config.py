@@ -70,6 +70,9 @@ class Config:
     api_version: str = _option("api_version", "", "API version; empty: the backend's default")
     audio_input: str = _option("audio.input", "", "Input device: number or part of its name; empty: default")
     audio_output: str = _option("audio.output", "", "Output device: number or part of its name; empty: default")
+    echo_cancelling: bool = _option("audio.echo_cancelling", True, "Take the model's voice out of the microphone")
+    headphones: bool = _option("audio.headphones", False, "Headphones: never attenuate the microphone against echo")
+    noise_suppression: bool = _option("audio.noise_suppression", False, "Take steady noise out of the microphone")
     record: str = _option(
         "recording.record", "audio", "What is kept: off, text or audio", _choice("off", "text", "audio")
     )

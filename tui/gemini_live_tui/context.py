@@ -98,6 +98,10 @@ class ConsoleContext(Protocol):
         """Return the microphone and the speaker of the settings, "" for the system's."""
         ...
 
+    def headphones_wanted(self) -> bool:
+        """Return True when the settings are those of a user with headphones."""
+        ...
+
     def sound_helper(self, on_report: Callable[[Report], None]) -> SoundHelper:
         """Return a new helper process, not started yet, that reports to `on_report`."""
         ...

@@ -43,6 +43,10 @@ class Starter(Protocol):
         """Return microphone and speaker of the next session; "" is the system's choice."""
         ...
 
+    def headphones(self) -> bool:
+        """Return True when the next session is for a user with headphones."""
+        ...
+
     def on_saved(self, key: str) -> None:
         """Prefer the config's value of `key`, just saved, to the command line's."""
         ...

@@ -14,6 +14,7 @@ from gemini_live_runtime.audio.levels import LevelMeter, mean_square
 from gemini_live_runtime.audio.resample import Resampler
 from gemini_live_runtime.audio.ring import SampleRing
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
+from gemini_live_runtime.audio.self_hearing import SelfHearing
 from gemini_live_runtime.audio.voice_detector import VoiceDetector
 
 WAIT_FRAMES = 4
@@ -104,6 +105,7 @@ class Capture:
         self._frames_watched = _SLACK_WINDOW_FRAMES - 10
         self._voice = VoiceDetector()
         self.erle = ErleMeter()
+        self.self_hearing = SelfHearing()
         self.mic_level = LevelMeter()
         self.clean_level = LevelMeter()
         self.out_level = LevelMeter()
@@ -213,6 +215,7 @@ class Capture:
         mic_power, clean_power = mean_square(mic), mean_square(clean)
         if self._far is not None and self.erle.add(far_power, mic_power, clean_power):
             self._listener.on_echo_warning(self.erle.leaking)
+        self.self_hearing.add(far_power, clean_power)
         if not self.microphone_on:
             return
         self.mic_level.add(mic, mic_power)
@@ -231,6 +234,7 @@ class Capture:
         self._chunk_power = 0.0
         self._listener.on_mic_chunk(MicChunk(pcm, moment))
         if self._voice.add(pcm, power, playing=self._far_quiet < _QUIET_FRAMES // 4, near_end=near_end):
+            self.self_hearing.on_voice(self._voice.speaking)
             self._listener.on_voice(self._voice.speaking)
 
     def _forget_microphone(self) -> None:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from gemini_live_runtime.audio import native_stderr
+from gemini_live_runtime.audio.device_recovery import DeviceRecovery, best_devices, is_complete
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
 from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
 from gemini_live_runtime.audio.echo_path import EchoPath, no_echo_path
@@ -28,7 +29,13 @@ from gemini_live_runtime.audio.loop_listener import LoopListener
 from gemini_live_runtime.audio.pipeline import AudioPipeline, PipelineAudio
 from gemini_live_runtime.audio.playout import Playout
 from gemini_live_runtime.audio.probe import NO_PORTAUDIO, list_devices
-from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream, closing_hangs
+from gemini_live_runtime.audio.streams import (
+    DeviceStream,
+    LoudspeakerStream,
+    MicrophoneStream,
+    closing_hangs,
+    rates_of,
+)
 from gemini_live_runtime.audio.warm_up import make_canceller
 from gemini_live_runtime.audio.worker import AudioWorker, lead_slots
 from gemini_live_runtime.errors import DeviceError
@@ -38,6 +45,8 @@ from gemini_live_runtime.threads import call_in_thread
 
 OPEN_TIMEOUT_S = 5.0
 CLOSE_TIMEOUT_S = 2.0
+NONE_NEEDED = "none needed"
+"""Name of the echo canceller for headphones."""
 
 _NO_ANSWER = DeviceList((), "The sound system does not respond.")
 
@@ -88,7 +97,8 @@ class DeviceAudio(PipelineAudio):
 
     `input` and `output` choose a device by number, name or part of a name; None is the default. With `echo` False the
     microphone is taken as it is; `only` one direction leaves the other alone. `echo_path` returns what was measured for
-    a pair of devices, with which `canceller` makes their canceller.
+    a pair of devices, with which `canceller` makes their canceller. With `headphones` no echo is looked for and the
+    microphone is never attenuated, with `noise_suppression` steady noise is taken out of it.
     """
 
     def __init__(
@@ -97,23 +107,37 @@ class DeviceAudio(PipelineAudio):
         output: str | None = None,
         *,
         echo: bool = True,
+        headphones: bool = False,
+        noise_suppression: bool = False,
         only: Direction | None = None,
         echo_path: Callable[[SoundDevice, SoundDevice], EchoPath | None] = no_echo_path,
         canceller: Callable[[EchoPath | None], EchoCanceller] = make_canceller,
         load: Callable[[], Any] = import_portaudio,
         probe: Callable[[], DeviceList] = list_devices,
+        reopen: bool = True,
     ) -> None:
+        """Create closed devices; with `reopen` others replace lost ones for a time."""
         wanted: dict[Direction, str | None] = {"input": input, "output": output}
         self._wanted = wanted if only is None else {only: wanted[only]}
         self._closed = False
         self._echo = echo
         self._echo_path = echo_path
-        self._make_canceller = canceller
+        self._canceller = canceller
+        self._headphones = headphones
+        self._noise_suppression = noise_suppression
         self._load = load
         self._probe = probe
         self._worker: AudioWorker | None = None
         self._loop_listener: LoopListener | None = None
+        self._listener: AudioListener | None = None
         self._stderr_silenced = False
+        self._recovery = DeviceRecovery(self._recover, self._report_unreplaced) if reopen else None
+        self._changing = asyncio.Lock()
+        self._rebuilding = False
+        self._homes: dict[Direction, str] = {}
+        """Names of the devices that were opened by choice, so not in place of a lost one."""
+        self._failed: dict[Direction, SoundDevice] = {}
+        """Devices that could not be opened when they were tried last."""
         self._microphone_on = True
         self._speaker_on = True
 
@@ -122,8 +146,16 @@ class DeviceAudio(PipelineAudio):
 
         A child process lists the devices first, because a broken sound system may abort the process that asks.
         """
-        loop_listener = self._loop_listener = LoopListener(asyncio.get_running_loop(), listener)
+        loop_listener = LoopListener(asyncio.get_running_loop(), listener, on_device_lost=self._on_device_lost)
+        self._loop_listener, self._listener = loop_listener, listener
         self._closed = False
+        opened = await self._open_first(loop_listener)
+        self._homes = self._open_names()
+        if self._recovery is not None and len(self._homes) < len(self._wanted):
+            self._recovery.search(seldom=True)
+        return opened
+
+    async def _open_first(self, loop_listener: LoopListener) -> AudioOpened:
         found = await _within(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
         if found.problem:
             return await self._open_streams(loop_listener, None, {}, [found.problem])
@@ -140,11 +172,22 @@ class DeviceAudio(PipelineAudio):
                 problems.append(str(error))
         return await self._open_streams(loop_listener, portaudio, chosen, problems)
 
-    async def change(self, input: str | None, output: str | None) -> AudioOpened:
+    async def change(self, input: str | None, output: str | None, headphones: bool | None = None) -> AudioOpened:
         """Switch to other devices (None: the system's choice) and keep queued speech.
 
         Raises `DeviceError` when one of them cannot be used; then the old ones go on, as far as they still can.
         """
+        async with self._changing:
+            before = self._headphones
+            if headphones is not None:
+                self._headphones = headphones
+            try:
+                return await self._change(input, output)
+            except DeviceError:
+                self._headphones = before
+                raise
+
+    async def _change(self, input: str | None, output: str | None) -> AudioOpened:
         loop_listener, worker, pipeline = self._loop_listener, self._worker, self._pipeline
         if loop_listener is None or worker is None or pipeline is None:
             raise DeviceError("The sound devices are not open yet", remedy="Wait a moment", field="devices")
@@ -177,7 +220,119 @@ class DeviceAudio(PipelineAudio):
             raise DeviceError(" ".join(opened.problems), remedy="The devices stay as they were", field="devices")
         await self._close_if_ended()
         self._wanted = wanted
+        self._homes = self._open_names()
+        if self._recovery is not None:
+            for direction in self._homes:
+                self._recovery.take_untold(direction)
         return opened
+
+    # -- devices that were lost --------------------------------------------------------------------------------------
+
+    def _on_device_lost(self, direction: Direction, reason: str) -> None:
+        """Replace a device that was lost, or report it. Called on the loop."""
+        if self._recovery is None:
+            self._report_unreplaced(direction, reason)
+        elif not self._closed:
+            self._recovery.on_lost(direction, reason)
+
+    def _report_unreplaced(self, direction: Direction, reason: str) -> bool:
+        """Report a loss and drop what is queued; return False while devices are opened."""
+        if self._rebuilding:
+            return False
+        loop_listener, worker, listener = self._loop_listener, self._worker, self._listener
+        if loop_listener is None or worker is None or listener is None:
+            return True
+
+        def tell() -> None:
+            loop_listener.call(listener.on_device_lost, direction, reason)
+
+        if direction == "input":
+            tell()
+        elif worker.running:
+            worker.drop_output(tell)
+        else:
+            tell()
+            worker.pipeline.lose_output()
+        return True
+
+    async def _recover(self) -> bool:
+        """Open better devices than those that are open, where there are some.
+
+        Returns True when nothing is left to look for.
+        """
+        async with self._changing:
+            found = await _within(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
+            worker = self._worker
+            if self._closed or worker is None:
+                return True
+            before = self._open_names()
+            best = best_devices(found.devices, self._choices)
+            better = any(before.get(direction) != device.name for direction, device in best.items())
+            # Opening takes all streams down for a moment: not again for a device that has just failed.
+            if better and (not before or best != self._failed):
+                await self._open_best(found, worker, before)
+            homes = {direction: self._homes.get(direction) or wanted for direction, wanted in self._wanted.items()}
+            return is_complete(found.devices, homes, self._open_names())
+
+    @property
+    def _choices(self) -> dict[Direction, str | None]:
+        """Devices as they were chosen, by name: numbers change with every device."""
+        return {side: wanted and self._homes.get(side, wanted) for side, wanted in self._wanted.items()}
+
+    async def _open_best(self, found: DeviceList, worker: AudioWorker, before: Mapping[Direction, str]) -> None:
+        loop_listener, pipeline, recovery = self._loop_listener, self._pipeline, self._recovery
+        if loop_listener is None or pipeline is None or recovery is None:
+            return
+        self._rebuilding = True
+        try:
+            await self._stop(worker)
+            if worker.running or closing_hangs():
+                worker.microphone = worker.loudspeaker = None
+                for direction in before:
+                    recovery.on_lost(direction, "The sound system does not release its devices.")
+                return
+            try:
+                portaudio, found_here = await self._load_portaudio(found)
+            except DeviceError as error:
+                opened = await self._open_streams(loop_listener, None, {}, [str(error)], playout=pipeline.playout)
+            else:
+                best = self._failed = best_devices(found_here, self._choices)
+                opened = await self._open_streams(loop_listener, portaudio, best, [], playout=pipeline.playout)
+            await self._close_if_ended()
+        finally:
+            self._rebuilding = False
+        if self._closed:
+            return
+        if not opened.problems:
+            self._failed = {}
+        replaced = []
+        for direction in self._wanted:
+            if getattr(opened, direction) is not None:
+                replaced.append(recovery.take_untold(direction))
+            elif direction in before:
+                recovery.on_lost(direction, " ".join(opened.problems))
+        recovery.tell()
+        if self._listener is not None and any(before.get(side) != name for side, name in self._open_names().items()):
+            self._listener.on_devices_opened(replace(opened, problems=tuple(filter(None, replaced))))
+
+    def _make_canceller(self, mic: SoundDevice | None, out: SoundDevice | None) -> EchoCanceller:
+        """Return what processes the microphone; echo needs both devices."""
+        canceller: EchoCanceller = NoCanceller()
+        # A canceller suppresses whoever speaks with the model until it knows the room: headphones have none.
+        if self._echo and not self._headphones and mic is not None and out is not None:
+            canceller = self._canceller(self._echo_path(mic, out))
+        if not self._noise_suppression:
+            return canceller
+        from gemini_live_runtime.audio.noise_suppression import NoiseSuppression
+
+        return NoiseSuppression(canceller)
+
+    def _open_names(self) -> dict[Direction, str]:
+        worker = self._worker
+        if worker is None:
+            return {}
+        streams: tuple[DeviceStream | None, ...] = (worker.microphone, worker.loudspeaker)
+        return {stream.direction: stream.device.name for stream in streams if stream is not None}
 
     async def _close_if_ended(self) -> None:
         """Close the new streams if the session ended while they were opening."""
@@ -207,15 +362,22 @@ class DeviceAudio(PipelineAudio):
         *,
         playout: Playout | None = None,
         whole: bool = False,
+        refused: frozenset[tuple[Direction, int]] = frozenset(),
     ) -> AudioOpened:
         """Open the `chosen` devices and start the worker.
 
-        `playout` continues another pipeline's playback. With `whole` a failure closes everything again.
+        `playout` continues another pipeline's playback. With `whole` a failure closes everything again. `refused` are
+        rates that a device did not take.
         """
+        known, chosen = list(problems), _at_rates(chosen, refused)
+
+        async def open_at_another_rate(refused: frozenset[tuple[Direction, int]]) -> AudioOpened:
+            return await self._open_streams(
+                loop_listener, portaudio, chosen, known, playout=pipeline.playout, whole=whole, refused=refused
+            )
+
         mic_device, out_device = chosen.get("input"), chosen.get("output")
-        canceller: EchoCanceller = NoCanceller()
-        if self._echo and mic_device and out_device:
-            canceller = self._make_canceller(self._echo_path(mic_device, out_device))
+        canceller = self._make_canceller(mic_device, out_device)
         pipeline = AudioPipeline(
             loop_listener,
             canceller,
@@ -227,6 +389,8 @@ class DeviceAudio(PipelineAudio):
         if out_device is not None and pipeline.playout.ring is not None and pipeline.played is not None:
             loudspeaker = LoudspeakerStream(out_device, pipeline.playout.ring, pipeline.played)
             problem = await _open_stream(loudspeaker, portaudio)
+            if problem and (others := _more_refused(loudspeaker, refused)):
+                return await open_at_another_rate(others)
             if problem:
                 problems.append(problem)
                 loudspeaker = None
@@ -243,6 +407,9 @@ class DeviceAudio(PipelineAudio):
                 if loudspeaker is not None:
                     loudspeaker.close()
                 raise
+            if problem and (others := _more_refused(microphone, refused)):
+                await _within(functools.partial(_close, loudspeaker), CLOSE_TIMEOUT_S, None)
+                return await open_at_another_rate(others)
             if problem:
                 problems.append(problem)
                 microphone = None
@@ -263,7 +430,7 @@ class DeviceAudio(PipelineAudio):
             _opened(microphone),
             _opened(loudspeaker),
             tuple(problems),
-            str(getattr(canceller, "name", "")) if cancels else "",
+            NONE_NEEDED if self._headphones else str(getattr(canceller, "name", "")) if cancels else "",
         )
 
     async def close(self) -> None:
@@ -272,6 +439,8 @@ class DeviceAudio(PipelineAudio):
         Idempotent. A sound system that hangs is abandoned after `CLOSE_TIMEOUT_S`.
         """
         self._closed = True
+        if self._recovery is not None:
+            await self._recovery.close()
         worker, self._worker = self._worker, None
         loop_listener, self._loop_listener = self._loop_listener, None
         if worker is not None:
@@ -308,7 +477,8 @@ class DeviceAudio(PipelineAudio):
         if self._pipeline is None or self._loop_listener is None:
             return MeterSample()
         dropped = self._loop_listener.dropped_chunks + self._pipeline.overflowed_chunks
-        return replace(self._pipeline.levels, mic_dropped=dropped)
+        drift = self._worker.drift_ppm if self._worker is not None else None
+        return replace(self._pipeline.levels, mic_dropped=dropped, drift_ppm=drift)
 
     @property
     def finished(self) -> bool:
@@ -358,6 +528,23 @@ def _same_devices(portaudio: Any, found: DeviceList) -> tuple[SoundDevice, ...]:
             f"The sound devices could not be listed: {sanitise_line(str(error), 120)}", field="sound"
         ) from None
     return here
+
+
+def _at_rates(
+    chosen: Mapping[Direction, SoundDevice], refused: frozenset[tuple[Direction, int]]
+) -> dict[Direction, SoundDevice]:
+    """Return the devices, each with the first rate that it has not refused."""
+    left = {side: [rate for rate in rates_of(device) if (side, rate) not in refused] for side, device in chosen.items()}
+    return {side: replace(device, rate=left[side][0]) for side, device in chosen.items()}
+
+
+def _more_refused(
+    stream: DeviceStream, refused: frozenset[tuple[Direction, int]]
+) -> frozenset[tuple[Direction, int]] | None:
+    """Return `refused` with the rate of `stream`; None when there is no other to try."""
+    more = refused | {(stream.direction, stream.device.rate)}
+    left = any((stream.direction, rate) not in more for rate in rates_of(stream.device))
+    return more if stream.rate_refused and left else None
 
 
 def _close(*streams: DeviceStream | None) -> None:

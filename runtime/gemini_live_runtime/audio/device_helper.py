@@ -67,6 +67,9 @@ class HelperListener:
         """Keep `reason`."""
         self.lost = reason
 
+    def on_devices_opened(self, opened: AudioOpened) -> None:
+        """Do nothing: a test ends with its device."""
+
 
 class DeviceHelper:
     """Runs one order at a time and reports its results."""
@@ -238,7 +241,7 @@ def open_devices(input: str | None, output: str | None, only: Direction | None, 
     from gemini_live_runtime.audio.device_audio import DeviceAudio
     from gemini_live_runtime.audio.probe import list_here
 
-    return DeviceAudio(input, output, echo=echo, only=only, probe=list_here)
+    return DeviceAudio(input, output, echo=echo, only=only, probe=list_here, reopen=False)
 
 
 async def serve(out: TextIO, make: MakeAudio = open_devices) -> None:

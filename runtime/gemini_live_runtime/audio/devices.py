@@ -63,6 +63,14 @@ def select_device(devices: Sequence[SoundDevice], wanted: str | None, direction:
         for device in usable:
             if device.index == int(wanted):
                 return device
+        other = next((device for device in devices if device.index == int(wanted)), None)
+        if other is not None:
+            raise DeviceError(
+                f"Device {wanted}, {sanitise_line(other.name, 60)!r}, is no {noun}; there is {_listed(usable)}",
+                remedy="Give one of these names or numbers",
+                field=direction,
+                value=wanted,
+            )
         raise _no_such(usable, wanted, noun, direction)
     folded = wanted.casefold()
     fitting = [device for device in usable if device.name.casefold() == folded] or [

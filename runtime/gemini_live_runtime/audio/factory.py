@@ -16,14 +16,16 @@ class AudioSpec:
     """Choice of the sound implementation and its devices or files.
 
     `input` and `output` are device names or numbers for "devices" (None: the default), paths of WAV files for "files"
-    (None: absent), and mean nothing for the others. `echo` chooses whether the microphone's echo is cancelled; only
-    devices have any.
+    (None: absent), and mean nothing for the others. For the microphone of devices: `echo` cancels echo, `headphones`
+    never attenuates it against echo, `noise_suppression` takes steady noise out of it.
     """
 
     kind: AudioKind = "devices"
     input: str | None = None
     output: str | None = None
     echo: bool = True
+    headphones: bool = False
+    noise_suppression: bool = False
 
 
 def make_audio(spec: AudioSpec) -> AudioIO:
@@ -31,7 +33,15 @@ def make_audio(spec: AudioSpec) -> AudioIO:
     if spec.kind == "devices":
         from gemini_live_runtime.audio.process_audio import ProcessAudio
 
-        return ProcessAudio({"input": spec.input, "output": spec.output, "echo": spec.echo})
+        return ProcessAudio(
+            {
+                "input": spec.input,
+                "output": spec.output,
+                "echo": spec.echo,
+                "headphones": spec.headphones,
+                "noise_suppression": spec.noise_suppression,
+            }
+        )
     if spec.kind == "files":
         from gemini_live_runtime.audio.file_audio import FileAudio
 

@@ -81,7 +81,14 @@ class AudioListener(Protocol):
     def on_device_lost(self, direction: Direction, reason: str) -> None:
         """Note that a device vanished or stopped; `reason` is a sentence.
 
-        The stream is closed.
+        The stream is closed, and sound that was queued for it is dropped. `on_devices_opened` follows when there is a
+        device again.
+        """
+
+    def on_devices_opened(self, opened: AudioOpened) -> None:
+        """Take the devices that are open now, after one was lost or is back.
+
+        `problems` has a sentence for each device that was lost and replaced at once, so without `on_device_lost`.
         """
 
 
@@ -145,9 +152,10 @@ class AudioIO(Protocol):
 class ChangesDevices(Protocol):
     """`AudioIO` that can switch devices."""
 
-    async def change(self, input: str | None, output: str | None) -> AudioOpened:
+    async def change(self, input: str | None, output: str | None, headphones: bool | None = None) -> AudioOpened:
         """Switch to these devices (None: the system's choice).
 
+        `headphones` says whether the speaker is one that no microphone hears (None: as before).
         Raises `DeviceError` and keeps the old devices if they cannot be used.
         """
         ...

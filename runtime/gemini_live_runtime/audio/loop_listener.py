@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from gemini_live_runtime.audio.interface import AudioListener, Direction, MicChunk
+from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, Direction, MicChunk
 
 CHUNK_LIMIT = 250
 """Chunks of 20 ms queued for a stalled loop (5 s); then the oldest is dropped and counted."""
@@ -21,9 +21,17 @@ CHUNK_LIMIT = 250
 class LoopListener:
     """`AudioListener` for another thread that calls the real listener on the loop."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, listener: AudioListener) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        listener: AudioListener,
+        *,
+        on_device_lost: Callable[[Direction, str], None] | None = None,
+    ) -> None:
+        """`on_device_lost` is called on the loop instead of the listener's own."""
         self._loop = loop
         self._listener = listener
+        self._on_device_lost = on_device_lost or listener.on_device_lost
         self._chunks: deque[MicChunk] = deque()
         self._calls: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self._awake = False
@@ -62,7 +70,11 @@ class LoopListener:
 
     def on_device_lost(self, direction: Direction, reason: str) -> None:
         """Pass the call on."""
-        self._call(self._listener.on_device_lost, direction, reason)
+        self._call(self._on_device_lost, direction, reason)
+
+    def on_devices_opened(self, opened: AudioOpened) -> None:
+        """Pass the call on."""
+        self._call(self._listener.on_devices_opened, opened)
 
     def drain(self) -> None:
         """Deliver everything queued. Called on the loop."""
@@ -82,6 +94,10 @@ class LoopListener:
         """Deliver everything queued and stop."""
         self.drain()
         self._closed = True
+
+    def call(self, call: Callable[..., None], *arguments: Any) -> None:
+        """Call on the loop, after everything that was queued before."""
+        self._call(call, *arguments)
 
     def _call(self, call: Callable[..., None], *arguments: Any) -> None:
         self._calls.append((call, arguments))

@@ -97,6 +97,9 @@ class AudioPipeline:
             buffer_ms=playout.queued_ms,
             underruns=playout.buffer.underruns,
             jitter_ms=playout.jitter.target_ms if playout.ring is not None else 0.0,
+            far_missing=capture.far_missing,
+            far_dropped=capture.far_dropped,
+            heard_itself=capture.self_hearing.heard_itself,
         )
 
 

@@ -104,13 +104,15 @@ class ProcessAudio:
             self._opened = AudioOpened(None, None, (str(error),), "")
         return self._opened
 
-    async def change(self, input: str | None, output: str | None) -> AudioOpened:
+    async def change(self, input: str | None, output: str | None, headphones: bool | None = None) -> AudioOpened:
         """Switch to other devices (None: the system's choice) and keep queued speech.
 
         Raises `DeviceError` when one of them cannot be used; then the old ones go on. After the process was given up
         this starts another.
         """
         wanted = {**self._options, "input": input, "output": output}
+        if headphones is not None:
+            wanted["headphones"] = headphones
         if self._silent is not None and not self._closed:
             self._ends.clear()
             before, self._options = self._options, wanted
@@ -125,7 +127,7 @@ class ProcessAudio:
         link = self._link
         if link is None or not self._is_open:
             raise DeviceError("The sound devices are not open yet", remedy="Wait a moment", field="devices")
-        self._opened = _opened(await link.ask("change", input=input, output=output))
+        self._opened = _opened(await link.ask("change", input=input, output=output, headphones=headphones))
         self._options = wanted
         return self._opened
 

@@ -240,7 +240,8 @@ class AudioHost:
                 gc.collect()
                 gc.freeze()
             elif self._audio is not None and kind == "change":
-                answer["opened"] = asdict(await self._audio.change(order["input"], order["output"]))
+                changed = await self._audio.change(order["input"], order["output"], order["headphones"])
+                answer["opened"] = asdict(changed)
             elif self._audio is not None:
                 await self._audio.close()
         except DeviceError as error:

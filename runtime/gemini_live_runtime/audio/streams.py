@@ -23,6 +23,10 @@ SAFE_BLOCK_MS = 20
 SAFE_LATENCY_S = 0.08
 
 _UNAVAILABLE = -9985
+_INVALID_RATE = -9997
+_IN_USE = ("unavailable", "busy", "in_use", "in use")
+_NOT_ALLOWED = ("permission", "not permitted", "access denied", "e_accessdenied")
+_USUAL_RATES = (48_000, 44_100, 32_000, 16_000, 8_000)
 _NOUNS = {"input": "microphone", "output": "loudspeaker"}
 
 
@@ -35,6 +39,12 @@ def closing_hangs() -> bool:
     At exit this means that the sound system hangs.
     """
     return bool(_closing)
+
+
+def rates_of(device: SoundDevice) -> tuple[int, ...]:
+    """Return the rates (Hz) to try: first the device's own, unless that is nonsense."""
+    own = (device.rate,) if 8_000 <= device.rate <= 384_000 else ()
+    return tuple(dict.fromkeys((*own, *_USUAL_RATES)))
 
 
 class DeviceStream(ABC):
@@ -56,6 +66,8 @@ class DeviceStream(ABC):
         """Underflows of an output or overflows of an input, as reported by the device."""
         self.ended = False
         """True when the device ended the stream."""
+        self.rate_refused = False
+        """True when the device did not open because of its rate."""
         self._closing = False
         self._stream: Any = None
 
@@ -128,19 +140,26 @@ class DeviceStream(ABC):
         noun, name = _NOUNS[self.direction].capitalize(), sanitise_line(self.device.name, 60)
         text = str(error.args[0]) if error.args else type(error).__name__
         code = error.args[1] if len(error.args) > 1 else None
-        if code == _UNAVAILABLE or "unavailable" in text.lower() or "busy" in text.lower():
-            return DeviceError(
-                f"{noun} {name!r} is in use by another program",
-                remedy="Close that program or choose another device",
-                field=self.direction,
-                value=name,
-            )
-        return DeviceError(
-            f"{noun} {name!r} could not be opened: {sanitise_line(text, 120)}",
-            remedy="Choose another device (see the command devices)",
-            field=self.direction,
-            value=name,
-        )
+        # PortAudio says "Unanticipated host error" and has the sound system's own words beside it.
+        if len(error.args) > 2 and isinstance(error.args[2], tuple):
+            text = f"{text}: {error.args[2][-1]}"
+        self.rate_refused = code == _INVALID_RATE
+        found = text.lower()
+        if "exclusive" in found:
+            what = "is used exclusively by another program"
+            remedy = "Close that program, or turn exclusive mode off in the system's settings"
+        elif code == _UNAVAILABLE or any(word in found for word in _IN_USE):
+            what, remedy = "is in use by another program", "Close that program or choose another device"
+        elif any(word in found for word in _NOT_ALLOWED):
+            what = "may not be used by this program"
+            remedy = "Allow your terminal to use it in the system's privacy settings (on Linux: join the group audio)"
+        elif self.rate_refused:
+            what = "takes none of the usual sample rates"
+            remedy = "Set it to 48 kHz in the system's settings, or choose another device"
+        else:
+            what = f"could not be opened: {sanitise_line(text, 120)}"
+            remedy = "Choose another device (see the command devices)"
+        return DeviceError(f"{noun} {name!r} {what}", remedy=remedy, field=self.direction, value=name)
 
 
 class MicrophoneStream(DeviceStream):

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
+from gemini_live_runtime.audio.clock_rate import ClockRate, drift_ppm
 from gemini_live_runtime.audio.interface import AudioListener, Direction
 from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream
@@ -57,6 +59,9 @@ class AudioWorker:
         self._stopping = False
         self._reopening: threading.Thread | None = None
         self._refused: DeviceError | None = None
+        streams: tuple[DeviceStream | None, ...] = (microphone, loudspeaker)
+        self._clocks = {stream.direction: ClockRate(1000 / stream.block_ms) for stream in streams if stream is not None}
+        self._before_drop: Callable[[], None] | None = None
         self._thread = threading.Thread(target=self._run, name="audio-worker", daemon=True)
 
     def start(self) -> None:
@@ -71,6 +76,26 @@ class AudioWorker:
     def wake(self) -> None:
         """Step now instead of at the next tick."""
         self._wake.set()
+
+    def drop_output(self, before: Callable[[], None]) -> None:
+        """Drop what is queued for the loudspeaker, which was lost and not replaced.
+
+        Calls `before` on the thread once all that was heard is reported.
+        """
+        self._before_drop = before
+        self._wake.set()
+
+    @property
+    def drift_ppm(self) -> float | None:
+        """Millionths by which the microphone's clock is faster than the loudspeaker's."""
+        if len(self._clocks) < 2:
+            return None
+        return drift_ppm(self._clocks["input"], self._clocks["output"])
+
+    def _observe_clocks(self) -> None:
+        for stream in (self.microphone, self.loudspeaker):
+            if stream is not None:
+                self._clocks[stream.direction].add(stream.last_callback, stream.callbacks)
 
     def stop(self, timeout: float = 1.0) -> None:
         """Stop the thread after a last playback report; blocks for about a tick."""
@@ -111,10 +136,19 @@ class AudioWorker:
                 now = time.monotonic()
                 self.pipeline.step(now)
                 self.check_streams(now)
+                self._observe_clocks()
+                if self._before_drop is not None:
+                    self._drop(self._before_drop)
             except Exception as error:
                 self._give_up(error)
                 return
         self.pipeline.playout.finish()
+
+    def _drop(self, before: Callable[[], None]) -> None:
+        self._before_drop = None
+        self.pipeline.playout.finish()
+        before()
+        self.pipeline.lose_output()
 
     def _loss_reason(self, stream: DeviceStream, now: float) -> str:
         noun = "microphone" if stream.direction == "input" else "loudspeaker"
@@ -134,8 +168,9 @@ class AudioWorker:
             stream, self.microphone = self.microphone, None
             self.pipeline.lose_input()
         else:
+            # What is queued stays: another loudspeaker may go on with it.
             stream, self.loudspeaker = self.loudspeaker, None
-            self.pipeline.lose_output()
+            self.pipeline.capture.lose_output()
         if stream is not None:
             # Closing a stream whose device is gone often blocks; the other direction must go on.
             start_daemon_thread(stream.close, "audio-close")
@@ -167,6 +202,7 @@ class AudioWorker:
         if self._refused is not None or thread.is_alive():
             self._lose("output", str(self._refused) if self._refused else self._stopped_reason(stream))
             return
+        self._clocks["output"] = ClockRate(1000 / stream.block_ms)
         self.pipeline.playout.latency = stream.latency
         self.pipeline.playout.lead = lead_slots(stream.block_ms)
 

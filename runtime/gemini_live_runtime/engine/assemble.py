@@ -81,7 +81,16 @@ def session_of(
             value=spec.max_cost,
         )
     capabilities = capabilities_of(model, vertex=spec.backend == "vertex")
-    audio = make_audio(AudioSpec(kind=spec.audio, input=spec.input or None, output=spec.output or None))
+    audio = make_audio(
+        AudioSpec(
+            kind=spec.audio,
+            input=spec.input or None,
+            output=spec.output or None,
+            echo=spec.echo_cancelling,
+            headphones=spec.headphones,
+            noise_suppression=spec.noise_suppression,
+        )
+    )
     core = SessionCore(
         CoreState(
             mode=spec.mode,

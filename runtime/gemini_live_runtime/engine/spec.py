@@ -43,6 +43,12 @@ class EngineSpec:
     input: str = ""
     """Index or name substring of a device, or WAV file of `audio="files"`; "" is the default device, or silence."""
     output: str = ""
+    echo_cancelling: bool = True
+    """False to take the microphone of a device as it is."""
+    headphones: bool = False
+    """True for a speaker that the microphone does not hear: it is then never attenuated against echo."""
+    noise_suppression: bool = False
+    """True to take steady noise out of a device's microphone."""
     max_cost: float | None = None
     """Limit in US dollars; None is no limit."""
     max_minutes: float | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-__all__ = ["FORMAT", "VERSION", "Actor", "Mode", "Payload", "Record", "Side", "StateWord", "Wire"]
+__all__ = ["FORMAT", "VERSION", "Actor", "Mode", "Payload", "Record", "Side", "SoundProblem", "StateWord", "Wire"]
 
 FORMAT = "gemini-live-tui/events"
 VERSION = 0
@@ -17,6 +17,7 @@ Mode = Literal["voice", "text"]
 Record = Literal["off", "text", "audio"]
 Actor = Literal["operator", "agent", "server", "engine"]
 Side = Literal["user", "model"]
+SoundProblem = Literal["echo", "clipping", "no-signal", "drift", "lost"]
 Wire = Literal["sent", "received"]
 
 

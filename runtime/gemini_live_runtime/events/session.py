@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from gemini_live_runtime.events.base import Actor, Mode, Payload, Record, Side, StateWord, Wire
+from gemini_live_runtime.events.base import Actor, Mode, Payload, Record, Side, SoundProblem, StateWord, Wire
 from gemini_live_runtime.records import keyword_record
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "SessionEnded",
     "SessionStarted",
     "SessionState",
+    "SoundHealth",
     "TextSent",
     "ToolCalled",
     "ToolFinished",
@@ -205,11 +206,12 @@ class GenerationCompleted(Payload):
 class TurnInterrupted(Payload):
     """The model's answer was interrupted.
 
-    Heard and unheard are by the playback clock: 24 kHz samples and transcript text.
+    Heard and unheard are by the playback clock: 24 kHz samples and transcript text. `by` `device`: the loudspeaker was
+    lost; the model was not told.
     """
 
     type: ClassVar[str] = "turn.interrupted"
-    by: Literal["server", "operator", "typed"]
+    by: Literal["server", "operator", "typed", "device"]
     cut_below: int
     heard_samples: int
     unheard_samples: int
@@ -335,7 +337,10 @@ class UsageReported(Payload):
 
 @keyword_record
 class AudioOpened(Payload):
-    """Sound was opened; `problems` has a sentence for each part that could not be."""
+    """Sound was opened; `problems` has a sentence for each part that could not be.
+
+    `again`: a lost device is back, or another one in its place, which `problems` says then.
+    """
 
     type: ClassVar[str] = "audio.opened"
     input: str
@@ -344,15 +349,20 @@ class AudioOpened(Payload):
     output_rate: int
     echo_canceller: str
     problems: tuple[str, ...] = ()
+    again: bool = False
 
 
 @keyword_record
 class AudioLost(Payload):
-    """A device vanished or stalled."""
+    """A device vanished or stalled, and no other one took its place.
+
+    `remedy` says what follows and what helps.
+    """
 
     type: ClassVar[str] = "audio.lost"
     direction: Literal["input", "output"]
     reason: str
+    remedy: str = ""
 
 
 @keyword_record
@@ -364,6 +374,21 @@ class EchoLeaking(Payload):
 
     type: ClassVar[str] = "audio.echo"
     leaking: bool
+
+
+@keyword_record
+class SoundHealth(Payload):
+    """Something is wrong with the sound, or no longer (`well`).
+
+    `remedy` says what helps, `action` is the id of the console's action for it.
+    """
+
+    type: ClassVar[str] = "audio.health"
+    kind: SoundProblem
+    well: bool
+    text: str = ""
+    remedy: str = ""
+    action: str = ""
 
 
 @keyword_record
@@ -407,6 +432,10 @@ class Meters(Payload):
     mic_dropped: int
     loop_lag_ms: float
     jitter_ms: float = 0.0
+    far_missing: int = 0
+    far_dropped: int = 0
+    drift_ppm: float | None = None
+    heard_itself: int = 0
 
 
 @keyword_record

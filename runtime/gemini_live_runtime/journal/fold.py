@@ -25,6 +25,7 @@ from gemini_live_runtime.journal.blocks import (
     finish,
     forget_oldest,
     interrupted,
+    last_notices,
     open_block,
     open_call,
     recent,
@@ -317,12 +318,16 @@ def _playback_drained(view: SessionView, event: ev.Event, p: ev.PlaybackDrained)
 def _audio_opened(view: SessionView, event: ev.Event, p: ev.AudioOpened) -> Dirty:
     before = view.input_device, view.output_device
     view.input_device, view.output_device = sanitise_line(p.input, 60), sanitise_line(p.output, 60)
-    if any(before) and before != (view.input_device, view.output_device):
-        now = f"Microphone: {view.input_device or 'none'}. Speaker: {view.output_device or 'none'}."
-        open_block(view, event, "notice", text=now, status="info", done=True)
     view.echo_canceller = sanitise_line(p.echo_canceller)
-    for problem in p.problems:
-        open_block(view, event, "notice", text=sanitise_line(problem, _NOTICE), status="warning", done=True)
+    now = f"Microphone: {view.input_device or 'none'}. Speaker: {view.output_device or 'none'}."
+    if p.again:
+        # First what was lost, then what goes on in its place.
+        _device_problems(view, event, p.problems)
+        open_block(view, event, "notice", text=f"The sound goes on. {now}", status="info", done=True)
+    else:
+        if any(before) and before != (view.input_device, view.output_device):
+            open_block(view, event, "notice", text=now, status="info", done=True)
+        _device_problems(view, event, p.problems)
     return Dirty.METERS | Dirty.HEADER | Dirty.TRANSCRIPT
 
 
@@ -333,18 +338,44 @@ def _audio_lost(view: SessionView, event: ev.Event, p: ev.AudioLost) -> Dirty:
     else:
         view.output_device, view.playing = "", False
         spoken_blocks.stop(view, event)
-    open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="warning", done=True)
+    _device_problems(view, event, (p.reason,), sanitise_line(p.remedy, _NOTICE))
     return Dirty.METERS | Dirty.TRANSCRIPT
+
+
+def _device_problems(view: SessionView, event: ev.Event, problems: tuple[str, ...], remedy: str = "") -> None:
+    for problem in problems:
+        text = sanitise_line(problem, _NOTICE)
+        open_block(view, event, "notice", text=text, detail=remedy, status="warning", done=True, action="devices")
+
+
+_MAY_HEAR_ITSELF = "The model may hear itself, use headphones."
 
 
 @_on(ev.EchoLeaking)
 def _echo(view: SessionView, event: ev.Event, p: ev.EchoLeaking) -> Dirty:
     view.echo_leaking = p.leaking
     if p.leaking:
-        text = "The model may hear itself, use headphones."
-        open_block(view, event, "notice", text=text, status="warning", done=True)
+        open_block(view, event, "notice", text=_MAY_HEAR_ITSELF, status="warning", done=True)
         return Dirty.METERS | Dirty.NOTICES | Dirty.TRANSCRIPT
     return Dirty.METERS | Dirty.NOTICES
+
+
+@_on(ev.SoundHealth)
+def _health(view: SessionView, event: ev.Event, p: ev.SoundHealth) -> Dirty:
+    if p.well:
+        view.health.pop(p.kind, None)
+        return Dirty.METERS
+    text, remedy = sanitise_line(p.text, _NOTICE), sanitise_line(p.remedy, _NOTICE)
+    action = sanitise_line(p.action, 40)
+    view.health[p.kind] = (text, action)
+    for index, block in last_notices(view):
+        if p.kind == "echo" and block.text == _MAY_HEAR_ITSELF:
+            # The same news, with what helps.
+            view.block_chars += len(text) + len(remedy) - len(block.text)
+            change(view, index, text=text, detail=remedy, action=action)
+            return Dirty.METERS | Dirty.TRANSCRIPT
+    open_block(view, event, "notice", text=text, detail=remedy, status="warning", done=True, action=action)
+    return Dirty.METERS | Dirty.NOTICES | Dirty.TRANSCRIPT
 
 
 @_on(ev.VoiceMarked)

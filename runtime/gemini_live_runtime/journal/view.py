@@ -98,6 +98,8 @@ class Block:
     """Number of notices that this one stands for; `text` is that of the last."""
     places: tuple[Place, ...] = ()
     """Places of `text` in the sound of its generation, until that has been played."""
+    action: str = ""
+    """Id of the console's action that helps, for a notice."""
 
 
 @record
@@ -168,6 +170,8 @@ class SessionView:
     output_device: str = ""
     echo_canceller: str = ""
     echo_leaking: bool = False
+    health: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Problems of the sound: text and action that helps, by kind."""
     voice: bool = False
     playing: bool = False
     meters: MeterSample = field(default_factory=MeterSample)
@@ -212,10 +216,14 @@ class SessionView:
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object from which `from_json` restores an equal view."""
         # Copy by hand: `asdict` takes eight times as long, and a console's snapshot blocks the engine's event loop.
-        value = {name: getattr(self, name) for name in _VIEW_FIELDS}
+        value = {name: getattr(self, name) for name in _VIEW_FIELDS if name != "health"}
+        if self.health:
+            value["health"] = {kind: list(texts) for kind, texts in self.health.items()}
         value["meters"] = {name: getattr(self.meters, name) for name in _METER_FIELDS}
-        if self.meters.jitter_ms:
-            value["meters"]["jitter_ms"] = self.meters.jitter_ms
+        # Fields that came later are there when they say something, so that older views stay as they were.
+        for name, rest in _LATER_METERS.items():
+            if getattr(self.meters, name) != rest:
+                value["meters"][name] = getattr(self.meters, name)
         if self.playhead is not None:
             value["playhead"] = [self.playhead.gen, self.playhead.samples, self.playhead.t]
         value["blocks"] = [_block_json(block) for block in self.blocks]
@@ -237,9 +245,11 @@ class SessionView:
             elif name == "playhead":
                 view.playhead = Playhead(*item)
             elif name == "meters":
-                view.meters = MeterSample(**_only((*_METER_FIELDS, "jitter_ms"), item))
+                view.meters = MeterSample(**_only((*_METER_FIELDS, *_LATER_METERS), item))
             elif name == "log":
                 view.log = [LogLine(**_only(_LOG_FIELDS, line)) for line in item]
+            elif name == "health":
+                view.health = {kind: (texts[0], texts[1]) for kind, texts in item.items()}
             elif name == "mind":
                 view.agent_view = AgentView.from_json(item)
             elif name in known:
@@ -253,10 +263,11 @@ _VIEW_FIELDS = tuple(f.name for f in fields(SessionView) if f.name not in ("agen
 _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))
 """Fields with a `copy` method: lists, dicts and the agent's view."""
 
-_METER_FIELDS = tuple(f.name for f in fields(MeterSample) if f.name != "jitter_ms")
-"""Fields of every sample's JSON; `jitter_ms` is there unless it is 0."""
+_LATER_METERS = {"jitter_ms": 0.0, "far_missing": 0, "far_dropped": 0, "drift_ppm": None, "heard_itself": 0}
+_METER_FIELDS = tuple(f.name for f in fields(MeterSample) if f.name not in _LATER_METERS)
+"""Fields of every sample's JSON; those of `_LATER_METERS` are there unless they have that value."""
 _BLOCK_FIELDS = tuple(f.name for f in fields(Block))
-_ALWAYS = tuple(name for name in _BLOCK_FIELDS if name not in ("group", "count", "places"))
+_ALWAYS = tuple(name for name in _BLOCK_FIELDS if name not in ("group", "count", "places", "action"))
 """Fields of every block's JSON; the others are there for blocks that have them."""
 _LOG_FIELDS = tuple(f.name for f in fields(LogLine))
 
@@ -269,6 +280,8 @@ def _block_json(block: Block) -> dict[str, Any]:
         value["count"] = block.count
     if block.places:
         value["places"] = block.places
+    if block.action:
+        value["action"] = block.action
     return value
 
 

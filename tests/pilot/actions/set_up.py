@@ -7,7 +7,9 @@ from tests.support.action_checks import check
 from tests.support.console_driver import Driver
 from tests.support.set_up_doubles import DEVICES, use_doubles
 
-from gemini_live_runtime.commands import SetMicrophone
+from gemini_live_runtime.commands import SetDevices, SetMicrophone
+from gemini_live_runtime.events import AudioOpened
+from gemini_live_tui.config import load
 from gemini_live_tui.dialogs.api_key import KeyScreen
 from gemini_live_tui.dialogs.audio_test import EchoTest, MicrophoneTest
 from gemini_live_tui.dialogs.vertex import VertexScreen
@@ -59,6 +61,26 @@ async def _rescan(driver: Driver, key: str) -> None:
         await driver.app.workers.wait_for_complete()
         await driver.settle()
         assert "USB Headset" in driver.screen()
+
+
+@check("devices-headphones")
+async def _headphones(driver: Driver, key: str) -> None:
+    opened = {"input_rate": 44_100, "output_rate": 48_000, "echo_canceller": "x"}
+    with pytest.MonkeyPatch.context() as patch:
+        use_doubles(patch)
+        driver.app.action_open("devices")
+        await driver.app.workers.wait_for_complete()
+        await driver.settle()
+        assert "(headphones)" not in driver.screen()
+        await driver.press(key)
+        assert driver.link.orders[-1] == SetDevices(input="", output="", headphones=True)
+        driver.link.emit(AudioOpened(input="USB Headset", output="USB Headset", **opened))
+        await driver.settle()
+        await driver.app.workers.wait_for_complete()
+        await driver.settle()
+        assert "(headphones)" in driver.screen()
+        assert load({}).config.headphones
+        await _closes(driver)
 
 
 @check("test-microphone")

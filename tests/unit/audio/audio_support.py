@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
-from gemini_live_runtime.audio.interface import MicChunk
+from gemini_live_runtime.audio.interface import AudioOpened, MicChunk
 
 
 @dataclass
@@ -40,6 +40,10 @@ class Recorder:
 
     def on_device_lost(self, direction: str, reason: str) -> None:
         self.calls.append(("lost", direction, reason))
+
+    def on_devices_opened(self, opened: AudioOpened) -> None:
+        names = [device.name if device is not None else "" for device in (opened.input, opened.output)]
+        self.calls.append(("opened", *names, opened.problems))
 
     def of(self, kind: str) -> list[tuple[Any, ...]]:
         """Return the calls of one kind."""

@@ -44,6 +44,7 @@ def run_devices(fake: FakePortAudio, blocks: mmap.mmap, mode: str) -> None:
                 count += 1
                 struct.pack_into("<q", blocks, 0, count)
                 if mode == "vanish" and count == 30:
+                    fake.refuse["input"] = fake.PortAudioError("Device unavailable", -9985)
                     stream.end()
 
 

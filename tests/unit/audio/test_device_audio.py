@@ -6,12 +6,22 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.audio.audio_support import FakePortAudio, FakePortAudioError, Recorder, correlation, pcm, tone
+from tests.unit.audio.audio_support import (
+    FakePortAudio,
+    FakePortAudioError,
+    FakeStream,
+    Recorder,
+    babble,
+    correlation,
+    pcm,
+    tone,
+)
 
 from gemini_live_runtime.audio import device_audio
 from gemini_live_runtime.audio.device_audio import DeviceAudio
@@ -135,7 +145,19 @@ async def test_a_device_that_only_opens_in_stereo_is_opened_in_stereo() -> None:
     ("error", "expected"),
     [
         (FakePortAudioError("Device unavailable", -9985), "is in use by another program"),
-        (FakePortAudioError("Invalid sample rate", -9997), "could not be opened: Invalid sample rate"),
+        (FakePortAudioError("Invalid sample rate", -9997), "takes none of the usual sample rates"),
+        (
+            FakePortAudioError("Unanticipated host error", -9999, (3, 13, "Permission denied")),
+            "may not be used by this program. Allow your terminal",
+        ),
+        (
+            FakePortAudioError("Unanticipated host error", -9999, (2, 0, "AUDCLNT_E_EXCLUSIVE_MODE_ONLY")),
+            "is used exclusively by another program",
+        ),
+        (
+            FakePortAudioError("Unanticipated host error", -9999, (2, 0, "AUDCLNT_E_DEVICE_IN_USE")),
+            "is in use by another program",
+        ),
         (ValueError("No input device matching 'x'"), "could not be opened: No input device"),
     ],
 )
@@ -151,6 +173,36 @@ async def test_a_microphone_that_does_not_open_is_a_sentence_and_the_speaker_sti
         assert "'Desk Microphone'" in session.opened.problems[0]
         assert session.opened.echo_canceller == ""
         assert session.audio.finished
+        speaker = session.fake.stream("output")
+        session.audio.play(1, pcm(np.full(4_800, 100)))
+        session.audio.end_of_turn(1)
+        await session.until(lambda: ("drained", 1) in session.recorder.calls, speaker.call)
+        assert session.recorder.heard(1) == 4_800
+
+
+@pytest.mark.parametrize(("listed", "taken"), [(0, 48_000), (48_000, 44_100), (11_025, 11_025), (192_000, 44_100)])
+async def test_a_device_with_an_odd_rate_is_opened_at_one_that_it_takes_and_plays_everything(
+    listed: int, taken: int
+) -> None:
+    class Odd(FakePortAudio):
+        def found(self) -> DeviceList:
+            return DeviceList(tuple(replace(device, rate=listed) for device in super().found().devices))
+
+        def query_devices(self) -> list[dict[str, Any]]:
+            return [{**device, "default_samplerate": float(listed)} for device in super().query_devices()]
+
+        def _make(self, direction: str, options: dict[str, Any]) -> FakeStream:
+            if options["samplerate"] != taken:
+                raise FakePortAudioError("Invalid sample rate", -9997)
+            return super()._make(direction, options)
+
+    async with Session(Odd()) as session:
+        assert session.opened is not None
+        assert session.opened.input is not None
+        assert session.opened.output is not None
+        assert session.opened.problems == ()
+        assert (session.opened.input.rate, session.opened.output.rate) == (taken, taken)
+        assert len([stream for stream in session.fake.streams if not stream.closed]) == 2
         speaker = session.fake.stream("output")
         session.audio.play(1, pcm(np.full(4_800, 100)))
         session.audio.end_of_turn(1)
@@ -225,9 +277,51 @@ async def test_a_stream_whose_opening_hangs_is_given_up(monkeypatch: pytest.Monk
 
 
 async def test_a_device_that_vanishes_is_told_once_and_its_stream_is_closed() -> None:
-    async with Session(FakePortAudio()) as session:
+    async with Session(FakePortAudio(), reopen=False) as session:
         microphone = session.fake.stream("input")
         microphone.end()
         await session.until(lambda: bool(session.recorder.of("lost")) and microphone.closed)
         assert session.recorder.of("lost") == [("lost", "input", "The microphone 'Desk Microphone' was disconnected.")]
         assert session.audio.finished
+
+
+async def test_with_headphones_a_person_is_let_through_from_the_models_first_word_on() -> None:
+    model, person = babble(24_000, 1.0, 1, 0.2), babble(48_000, 1.0, 2, 0.2)
+    heard = {}
+    for headphones in (False, True):
+        async with Session(FakePortAudio(), headphones=headphones) as session:
+            assert session.opened is not None
+            assert (session.opened.echo_canceller == "none needed") is headphones
+            speaker, microphone = session.fake.stream("output"), session.fake.stream("input")
+            session.audio.play(1, pcm(model * 32_767))
+            await session.until(lambda: session.audio.playing)
+            for at in range(0, 48_000, 480):
+                speaker.call()
+                microphone.call(person[at : at + 480])
+                if at % 1920 == 0:
+                    await asyncio.sleep(0.012)
+            await session.until(lambda got=session.recorder.chunks: len(got) >= 45)
+            heard[headphones] = (session.recorder.microphone.astype(float) ** 2).mean()
+    assert heard[False] < heard[True] / 10
+    assert heard[True] > 0.5 * (person**2).mean() * 32_768**2
+
+
+async def test_noise_suppression_takes_steady_noise_out() -> None:
+    noise = np.random.default_rng(0).normal(0, 0.01, 48_000).astype(np.float32)
+    levels = {}
+    for suppress in (False, True):
+        async with Session(FakePortAudio(), echo=False, noise_suppression=suppress) as session:
+            speaker, microphone = session.fake.stream("output"), session.fake.stream("input")
+            sent = 0
+
+            def device(speaker: FakeStream = speaker, microphone: FakeStream = microphone) -> None:
+                nonlocal sent
+                for _ in range(2):
+                    speaker.call()
+                    microphone.call(noise[sent * 480 % 48_000 :][:480])
+                    sent += 1
+
+            await session.until(lambda got=session.recorder.chunks: len(got) >= 150, device)
+            end = session.recorder.microphone[-8_000:].astype(float)
+            levels[suppress] = 10 * np.log10((end**2).mean())
+    assert levels[True] < levels[False] - 6

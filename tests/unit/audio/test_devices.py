@@ -49,7 +49,7 @@ def test_a_device_is_chosen_by_number_name_or_part_of_a_name(wanted: str | None,
         ("usb", "input", ["More than one microphone", "3 'USB Headset'", "4 'USB Webcam'", "more of the name"]),
         ("banjo", "output", ["no loudspeaker 'banjo'", "0 'Built-in Audio'", "5 'HDMI'"]),
         ("webcam", "output", ["no loudspeaker 'webcam'"]),
-        ("5", "input", ["no microphone '5'"]),
+        ("5", "input", ["Device 5, 'HDMI', is no microphone"]),
         ("99", "output", ["no loudspeaker '99'"]),
     ],
 )
@@ -60,6 +60,18 @@ def test_a_device_that_is_unknown_or_ambiguous_is_refused_with_what_there_is(
         select_device(DEVICES, wanted, direction)
     for word in words:
         assert word in str(refusal.value)
+
+
+def test_a_device_without_channels_in_a_direction_is_refused_as_what_it_is() -> None:
+    devices = (
+        SoundDevice(0, "Desk", "API", 1, 0, 48_000),
+        SoundDevice(1, "HDMI", "API", 0, 8, 48_000),
+        SoundDevice(2, "Nothing", "API", 0, 0, 48_000),
+    )
+    with pytest.raises(DeviceError, match=r"Device 1, 'HDMI', is no microphone; there is 0 'Desk'"):
+        select_device(devices, "1", "input")
+    with pytest.raises(DeviceError, match=r"Device 2, 'Nothing', is no loudspeaker"):
+        select_device(devices, "2", "output")
 
 
 def test_no_microphone_at_all_is_said_so() -> None:

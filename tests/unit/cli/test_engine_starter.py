@@ -105,3 +105,14 @@ def test_consoles_follow_each_other_for_as_long_as_another_agent_is_chosen(
     assert start.converse(None, starts(), first_screen="gallery") == 3
     assert rooms == ["gallery", ""]
     assert [spec.agent for spec in specs] == ["clinic"]
+
+
+def test_the_options_of_the_microphone_reach_the_engine(specs: list[EngineSpec]) -> None:
+    starts().source(Choice(demo=True))
+    starts(**{"audio.echo_cancelling": False, "audio.headphones": True, "audio.noise_suppression": True}).source(
+        Choice(demo=True)
+    )
+    assert [(spec.echo_cancelling, spec.headphones, spec.noise_suppression) for spec in specs] == [
+        (True, False, False),
+        (False, True, True),
+    ]

@@ -37,6 +37,16 @@ ACTIONS: tuple[Action, ...] = (
         palette=False,
     ),
     Action(
+        "devices-headphones",
+        "h",
+        "headphones",
+        "Headphones",
+        "Say that you use headphones, or a loudspeaker: with headphones the microphone is never attenuated",
+        "Set up",
+        scope="devices",
+        palette=False,
+    ),
+    Action(
         "test-microphone",
         "",
         "open('microphone-test')",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import os
 import platform
 import shutil
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from gemini_live_runtime.audio.devices import SoundDevice
 
 REACH_TIMEOUT_S = 5.0
+_READ_BYTES = 4_000_000
+"""Bytes of the end of a recording that are searched for trouble with its sound."""
 _LIBRARIES = (
     "textual",
     "websockets",
@@ -194,8 +198,30 @@ def _calibration(microphone: SoundDevice, speaker: SoundDevice) -> Check:
 def _echo() -> list[Check]:
     from gemini_live_runtime.audio.warm_up import make_canceller
 
-    name = make_canceller().name
+    name = str(getattr(make_canceller(), "name", ""))
     return [Check("echo canceller", "ok" if name else "missing", name or "none", "" if name else "Use headphones")]
+
+
+def _last_sound() -> list[Check]:
+    """Repeat what was wrong with the sound of the newest recorded session."""
+    from gemini_live_runtime.journal.lines import EVENTS_FILE
+
+    folder = paths.sessions_dir()
+    files = sorted(folder.glob(f"*/{EVENTS_FILE}")) if folder.is_dir() else []
+    if not files:
+        return []
+    with files[-1].open("rb") as file:
+        file.seek(max(0, files[-1].stat().st_size - _READ_BYTES))
+        lines = [line for line in file.read().splitlines() if b'"audio.health"' in line]
+    found: dict[str, Check] = {}
+    for line in lines:
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            event = json.loads(line)
+            data = event["data"]
+            if event["type"] == "audio.health" and not data["well"]:
+                text = f"{data['text']} (session {files[-1].parent.name})"
+                found[data["kind"]] = Check("last sound", "missing", text, str(data["remedy"]))
+    return list(found.values()) or [Check("last sound", "ok", f"nothing wrong in session {files[-1].parent.name}")]
 
 
 def _offline() -> list[Check]:
@@ -304,6 +330,7 @@ _CHECKS: tuple[tuple[str, Callable[[], list[Check]]], ...] = (
     ("devices", _devices),
     ("audio priority", _audio_priority),
     ("echo canceller", _echo),
+    ("last sound", _last_sound),
     ("local server", _offline),
     ("credentials", _credentials),
     ("backend", _reachability),

@@ -39,6 +39,21 @@ SESSION_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 DEVICE_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("--input-device", "audio.input", {"metavar": "N|NAME", "help": "Microphone: number or part of its name."}),
     ("--output-device", "audio.output", {"metavar": "N|NAME", "help": "Speaker: number or part of its name."}),
+    (
+        "--no-aec",
+        "audio.echo_cancelling",
+        {"is_flag": True, "callback": lambda _, __, given: False if given else None, "help": "Cancel no echo."},
+    ),
+    (
+        "--headphones",
+        "audio.headphones",
+        {"is_flag": True, "help": "You use headphones: never attenuate the microphone against echo."},
+    ),
+    (
+        "--noise-suppression",
+        "audio.noise_suppression",
+        {"is_flag": True, "help": "Take steady noise out of the microphone."},
+    ),
 )
 
 LOOK_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -120,6 +135,9 @@ def spec_of(
         audio=sound.kind,  # type: ignore[arg-type]
         input=config.audio_input if devices else sound.input,
         output=config.audio_output if devices else sound.output,
+        echo_cancelling=config.echo_cancelling,
+        headphones=config.headphones,
+        noise_suppression=config.noise_suppression,
         max_cost=config.max_cost or None,
         max_minutes=config.max_minutes or None,
         linger_s=config.linger_s,

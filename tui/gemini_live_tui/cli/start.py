@@ -179,6 +179,10 @@ class EngineStarter:
         config = self.load().config
         return config.audio_input, config.audio_output
 
+    def headphones(self) -> bool:
+        """Return True for a user with headphones."""
+        return self.load().config.headphones
+
     def on_saved(self, key: str) -> None:
         """Drop the flag of `key`: a choice on the screen overrides it."""
         self._flags[key] = None
@@ -227,8 +231,11 @@ def _require_key(backend: str, config: Config) -> None:
 
 
 def _sound(text: bool, no_sound: bool, flags: dict[str, Any]) -> Sound:
-    if no_sound and (flags["audio.input"] or flags["audio.output"]):
-        raise UsageError("--no-sound cannot be combined with a sound device", remedy="Leave one out", field="no-sound")
+    for option, key, _ in DEVICE_OPTIONS:
+        if no_sound and flags[key] is not None:
+            raise UsageError(
+                f"--no-sound cannot be combined with {option}", remedy="Leave one of them out", field="no-sound"
+            )
     return Sound(kind="none" if no_sound else "devices", text=text or no_sound)
 
 

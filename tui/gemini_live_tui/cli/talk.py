@@ -89,8 +89,9 @@ def talk(
         raise UsageError(
             "--fast cannot be combined with --devices", remedy="Leave out --devices or --fast", field="fast"
         )
-    if not devices and (flags["audio.input"] or flags["audio.output"]):
-        raise UsageError("--input-device and --output-device need --devices", field="input-device")
+    for option, key, _ in DEVICE_OPTIONS:
+        if not devices and flags[key] is not None:
+            raise UsageError(f"{option} needs --devices", remedy="Add --devices", field=option.removeprefix("--"))
     _check_texts(texts)
     loaded = load(flags=flags)
     backend = chosen_backend(loaded.config)

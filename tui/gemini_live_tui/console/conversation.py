@@ -125,8 +125,10 @@ class Conversation:
         """Move the focus after a change of mode from any side."""
         mode = self._store.view.mode
         if mode != self._shown_mode and not self._settings.replay:
-            self._shown_mode, self._wanted_mode = mode, ""
-            self._focus_for(mode)
+            asked, self._shown_mode, self._wanted_mode = bool(self._wanted_mode), mode, ""
+            # The voice may return by itself, with a device: what is being typed must not turn into single keys.
+            if asked or mode == "text" or not self._prompt.text:
+                self._focus_for(mode)
 
     def action_mute(self) -> None:
         """Turn the microphone off or on; explain that text mode keeps it off."""
@@ -234,6 +236,9 @@ class Conversation:
             # The focus moved before the engine's answer: move it back.
             self._wanted_mode = self._mode_command = ""
             self._focus_for(self._store.view.mode)
+            if not self._store.view.input_device:
+                key = key_label(keys_of(BY_ID["devices"], self._settings.keymap)[0])
+                reason = f"{reason.rstrip('.')}. {key} chooses a microphone."
         if unconfirmed is None:
             self._notices.say(reason, "warning", passing=True)
             return

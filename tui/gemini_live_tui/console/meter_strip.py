@@ -16,6 +16,15 @@ from gemini_live_tui.widgets.row import Row
 READOUT_S = 0.25
 """Seconds for which a number stays: digits that change with every frame cannot be read."""
 
+HEALTH_WORDS = {
+    "no-signal": "MIC SILENT",
+    "echo": "HEARS ITSELF",
+    "lost": "SOUND LOST",
+    "clipping": "MIC CLIPS",
+    "drift": "CLOCKS DIFFER",
+}
+"""Short names of the sound's problems, worst first."""
+
 
 @dataclass(slots=True)
 class MeterMemory:
@@ -74,6 +83,7 @@ class MeterStrip(Row):
         # Fit by importance, show by position.
         chosen: list[tuple[int, list[Run]]] = []
         for place, part in (
+            (8, self._health()),
             (9, self._dropped()),
             (1, self._echo(width)),
             (3, self._latency(width)),
@@ -138,7 +148,7 @@ class MeterStrip(Row):
         view = self._view
         if not self._live or not view.input_device or view.mode == "text" or not view.output_device:
             return []
-        if view.echo_leaking:
+        if view.echo_leaking and "echo" not in view.health:
             text = "model may hear itself, use headphones" if width >= 110 else "echo: use headphones"
             return [(text, "alarm")]
         if not view.echo_canceller:
@@ -188,6 +198,13 @@ class MeterStrip(Row):
         rate = self._view.meters.events_per_s
         return [(f"{rate:.0f}", "strong"), (" ev/s", "quiet")] if self._live and rate >= 0.5 else []
 
+    def _health(self) -> list[Run]:
+        """Return the worst problem of the sound in two words."""
+        if not self._live:
+            return []
+        found = [word for kind, word in HEALTH_WORDS.items() if kind in self._view.health]
+        return [(found[0], "alarm")] if found else []
+
     def _own_cost(self) -> list[Run]:
         cost = self._cost
         if cost is None or cost.share is None:
@@ -196,7 +213,9 @@ class MeterStrip(Row):
         return [("UI ", "quiet"), (f"{cost.share:.0%}{frame}", "strong")]
 
     def _dropped(self) -> list[Run]:
-        count = self._view.meters.mic_dropped + self._view.agent_view.dropped + self._missed
+        meters = self._view.meters
+        lost = meters.far_missing + meters.far_dropped if "lost" in self._view.health else 0
+        count = meters.mic_dropped + lost + self._view.agent_view.dropped + self._missed
         return [(f"{count:,} dropped", "alarm")] if count else []
 
     def on_click(self) -> None:

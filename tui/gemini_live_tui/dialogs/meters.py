@@ -97,6 +97,7 @@ class MeterSheet(Sheet):
             self._figures("tokens", f"{view.prompt_tokens:,} in, {view.response_tokens:,} out"),
             self._figures("cost", self._price()),
             self._dropped(),
+            *self._health(),
         ]
         return rows[:height]
 
@@ -118,6 +119,8 @@ class MeterSheet(Sheet):
             f"{count:,} {what}"
             for count, what in (
                 (self._view.meters.mic_dropped, "microphone frames"),
+                (self._view.meters.far_missing, "late speaker frames"),
+                (self._view.meters.far_dropped, "speaker frames without a microphone's"),
                 (self._view.agent_view.dropped, "events of slow readers"),
                 (self._missed, "events on the way here"),
             )
@@ -126,6 +129,15 @@ class MeterSheet(Sheet):
         if parts:
             return [(f" {'dropped':<{LABEL}}", "quiet"), (", ".join(parts), "alarm")]
         return [(f" {'dropped':<{LABEL}}", "quiet"), ("nothing", "good")]
+
+    def _health(self) -> list[list[Run]]:
+        """Return a row for each problem of the sound, or one that names none."""
+        drift = self._view.meters.drift_ppm
+        clocks = "" if drift is None else f", clocks {abs(drift):.0f} ppm apart"
+        problems = [text for text, _ in self._view.health.values()]
+        if not problems:
+            return [[(f" {'sound':<{LABEL}}", "quiet"), (f"nothing wrong{clocks}", "good")]]
+        return [[(f" {'sound':<{LABEL}}", "quiet"), (text, "alarm")] for text in problems]
 
     def _cells(self, width: int) -> int:
         return max(8, min(SECONDS, width - LABEL - VALUE - 28))

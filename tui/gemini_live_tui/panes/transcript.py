@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from textual import events
@@ -54,9 +54,13 @@ _NOTICE_STYLES = {"warning": "warn", "error": "error"}
 class Transcript(LineList):
     """Transcript of one session view."""
 
-    def __init__(self, *, id: str | None = None, glyphs: Glyphs = UNICODE) -> None:
+    def __init__(
+        self, *, id: str | None = None, glyphs: Glyphs = UNICODE, key_of: Callable[[str], str] | None = None
+    ) -> None:
+        """Create an empty list; `key_of` returns key and title of an action."""
         super().__init__(id=id)
         self._glyphs = glyphs
+        self._key_of = key_of
         self._view = SessionView()
         self._epoch = -1
         self._session = ""
@@ -190,6 +194,8 @@ class Transcript(LineList):
                 yield f" {block.detail}", "quiet"
             if block.count > 1:
                 yield f" ({block.count:,} times)", "quiet"
+            if block.action and self._key_of is not None and (key := self._key_of(block.action)):
+                yield f" ({key})", "key"
         elif block.kind == "thought":
             yield text, "thought"
         elif block.interrupted:

@@ -40,7 +40,7 @@ class TranscriptBody(Guarded, Container):
     ) -> None:
         super().__init__()
         signs = glyphs(settings.ascii)
-        self.transcript = Transcript(id="transcript", glyphs=signs)
+        self.transcript = Transcript(id="transcript", glyphs=signs, key_of=self._key_of)
         self.welcome = Welcome(id="welcome", glyphs=signs, hint=settings.hint, text_key=text_key)
         self.welcome.add_class("-shown")
         self._glyphs = signs
@@ -49,6 +49,15 @@ class TranscriptBody(Guarded, Container):
         self._any = False
         self._live = False
         self._forgotten = 0
+
+    def _key_of(self, ident: str) -> str:
+        """Return key and title of an action, "" for an unknown one."""
+        action = BY_ID.get(ident)
+        if action is None or self._settings.replay:
+            return ""
+        keys = keys_of(action, self._settings.keymap)
+        shown = key_label(keys[0], ascii_only=self._settings.ascii) if keys else f"/{action.slash.split()[0]}"
+        return f"{shown} {action.title}"
 
     def compose(self) -> ComposeResult:
         """Yield the transcript above the greeting."""

@@ -39,7 +39,9 @@ class DevicesScreen(BoxScreen):
 
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "devices.tcss"]
     HEADING: ClassVar[str] = "Microphone and speaker"
-    HINT: ClassVar[str] = "enter chooses, tab changes sides, {devices-rescan} looks again, esc closes"
+    HINT: ClassVar[str] = (
+        "enter chooses, tab changes sides, {devices-headphones} headphones, {devices-rescan} looks again, esc closes"
+    )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("devices")]
 
     def __init__(self, console: ConsoleContext) -> None:
@@ -50,6 +52,10 @@ class DevicesScreen(BoxScreen):
         self._found: devices.DeviceListing | None = None
         self._listening = ""
         self._ordered: tuple[str, str, devices.DeviceOption] | None = None
+        self._headphones = console.headphones_wanted()
+        self._headphones_order = ""
+        """Id of the command that turns them on or off, until it is carried out."""
+        self._speaker_title = Static(self._speaker(), classes="side", markup=False)
         self.level = LevelRow("level", id="devices-level", glyphs=self.signs)
         self._helper = console.sound_helper(self._reported)
 
@@ -59,27 +65,32 @@ class DevicesScreen(BoxScreen):
             Vertical(
                 Static(NOUNS["input"], classes="side", markup=False), self._lists["input"], self.level, id="input-side"
             ),
-            Vertical(Static(NOUNS["output"], classes="side", markup=False), self._lists["output"], id="output-side"),
+            Vertical(self._speaker_title, self._lists["output"], id="output-side"),
             id="devices-sides",
         )
 
     def on_mount(self) -> None:
         """Look for devices."""
         if not self.console.waiting:
-            from gemini_live_runtime.events import AudioOpened
+            from gemini_live_runtime.events import AudioLost, AudioOpened
 
             self.console.store.listen(AudioOpened, self._sound_opened)
+            self.console.store.listen(AudioLost, self._sound_lost)
         self._lists["input"].focus()
         self.action_rescan()
 
     def action_rescan(self) -> None:
         """Look again."""
+        self._look_again("")
+
+    def _look_again(self, news: str) -> None:
+        """Look for devices; `news` is what made it necessary."""
         self.level.rest("")
-        self.say(f"Looking for devices{self.signs.ellipsis}")
-        self._look()
+        self.say(f"{news} Looking for devices{self.signs.ellipsis}".lstrip())
+        self._look(news)
 
     @work(group="devices", exclusive=True)
-    async def _look(self) -> None:
+    async def _look(self, news: str) -> None:
         await self._helper.order("stop")
         self._listening = ""
         found = await devices.find_devices()
@@ -87,9 +98,9 @@ class DevicesScreen(BoxScreen):
         for side, wanted in zip(NOUNS, self.console.devices_wanted(), strict=True):
             self._fill(side, wanted)
         if found.problem:
-            self.say(f"{found.problem} Press r to look again.", "warning")
+            self.say(f"{news} {found.problem} Press r to look again.".lstrip(), "warning")
         else:
-            self.say("")
+            self.say(news)
         self._listen()
 
     def _fill(self, side: str, wanted: str) -> None:
@@ -160,6 +171,41 @@ class DevicesScreen(BoxScreen):
         name = choice.name if choice.value else choice.detail
         return bool(name) and name == self.console.store.view.input_device
 
+    # -- headphones --------------------------------------------------------------------------------------------------
+
+    def _speaker(self) -> str:
+        return f"{NOUNS['output']} (headphones)" if self._headphones else NOUNS["output"]
+
+    def action_headphones(self) -> None:
+        """Turn the headphones mode on or off; during a call at once."""
+        console = self.console
+        if console.waiting or console.settings.replay or not console.store.live:
+            self._keep_headphones("")
+            return
+        from gemini_live_runtime.commands import SetDevices
+
+        devices_now = SetDevices(
+            input=self._chosen.get("input", ""), output=self._chosen.get("output", ""), headphones=not self._headphones
+        )
+        self._headphones_order = console.order(devices_now)
+        if not self._headphones_order:
+            self.say("The engine does not take orders at the moment. Try again.", "warning")
+
+    @work(group="choose")
+    async def _keep_headphones(self, now: str) -> None:
+        on = not self._headphones
+        try:
+            note = await asyncio.to_thread(save, {"audio.headphones": on})
+        except GeminiLiveError as error:
+            self.say(str(error), "error")
+            return
+        if self.console.settings.starter is not None:
+            self.console.settings.starter.on_saved("audio.headphones")
+        self._headphones = on
+        self._speaker_title.update(self._speaker())
+        text = "the microphone is never attenuated" if on else "echo is kept from the model"
+        self.say(" ".join(filter(None, (f"Headphones {'on' if on else 'off'}: {text}. Saved.", now, note))))
+
     # -- choosing ----------------------------------------------------------------------------------------------------
 
     @on(OptionList.OptionSelected)
@@ -185,14 +231,35 @@ class DevicesScreen(BoxScreen):
             self.say("The engine does not take orders at the moment. Try again.", "warning")
 
     def _sound_opened(self, event: Event) -> None:
-        """Show the devices that the call has opened."""
+        """Show the devices that the call has opened, by choice or by itself."""
+        if self._headphones_order:
+            self._headphones_order = ""
+            self._keep_headphones("The call goes on with that.")
+            return
         if self._ordered is not None:
             _, side, choice = self._ordered
             self._ordered = None
             self._keep(side, choice, "The call goes on with it.")
+            return
+        from gemini_live_runtime.events import AudioOpened
+
+        if isinstance(event.payload, AudioOpened):
+            names = sanitise_line(event.payload.input, 60), sanitise_line(event.payload.output, 60)
+            self._look_again(f"The call uses {names[0] or 'no microphone'} and {names[1] or 'no speaker'}.")
+
+    def _sound_lost(self, event: Event) -> None:
+        """Show what the call has lost, and what there is instead."""
+        from gemini_live_runtime.events import AudioLost
+
+        if isinstance(event.payload, AudioLost):
+            self._look_again(sanitise_line(event.payload.reason, 200))
 
     def refused(self, command_id: str, reason: str) -> bool:
         """Show that the old devices stay; return False for another screen's command."""
+        if command_id and command_id == self._headphones_order:
+            self._headphones_order = ""
+            self.say(reason, "error")
+            return True
         if self._ordered is None or command_id != self._ordered[0]:
             return False
         self._ordered = None
@@ -220,8 +287,9 @@ class DevicesScreen(BoxScreen):
     async def on_unmount(self) -> None:
         """Stop the measurement."""
         if not self.console.waiting:
-            from gemini_live_runtime.events import AudioOpened
+            from gemini_live_runtime.events import AudioLost, AudioOpened
 
-            with contextlib.suppress(KeyError, ValueError):
-                self.console.store.unlisten(AudioOpened, self._sound_opened)
+            for kind, listener in ((AudioOpened, self._sound_opened), (AudioLost, self._sound_lost)):
+                with contextlib.suppress(KeyError, ValueError):
+                    self.console.store.unlisten(kind, listener)
         await self._helper.close()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from gemini_live_tui import config
 
 
-def save(values: Mapping[str, str]) -> str:
+def save(values: Mapping[str, str | bool]) -> str:
     """Write values to the config file, by config key.
 
     Returns a sentence about variables that override them, or "". Raises `ConfigError`.

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import Cut, Effect, Send
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.wire import compose
+
+_REMEDIES = {
+    "input": "What you type is sent; your voice is heard again as soon as there is a microphone.",
+    "output": "Answers are shown as text; you hear them again as soon as there is a speaker.",
+}
 
 
 class AudioEvents:
@@ -50,17 +57,28 @@ class AudioEvents:
         return state.flush(now)
 
     def on_opened(self, now: float, opened: ev.AudioOpened) -> list[Effect]:
-        """Take the devices that opened; without a microphone use text mode."""
-        state = self._state
+        """Take the devices that opened; without a microphone use text mode.
+
+        With one return to voice mode, if its absence had ended that.
+        """
+        state, reason = self._state, ""
         state.input_open = bool(opened.input)
         state.emit(opened)
         if not state.input_open:
             state.input_problem = opened.problems[0] if opened.problems else "No microphone is open"
-            if state.mode == "voice":
-                state.mode = "text"
+            self._fall_to_text()
+        elif state.voice_returns and not state.deaf_reason:
+            state.mode, state.voice_returns = "voice", False
+            reason = "there is a microphone again"
         state.apply_microphone(now)
-        state.emit_controls("engine")
+        state.emit_controls("engine", reason)
         return state.flush(now)
+
+    def _fall_to_text(self) -> None:
+        """Switch to text mode until there is a microphone."""
+        state = self._state
+        if state.mode == "voice":
+            state.mode, state.voice_returns = "text", True
 
     def server_is_deaf(self, now: float, reason: str) -> list[Effect]:
         """Keep the session in text mode: the server recognises no speech."""
@@ -76,16 +94,17 @@ class AudioEvents:
     def on_device_lost(self, now: float, direction: str, reason: str) -> list[Effect]:
         """Go on without a device that was lost."""
         state = self._state
-        state.emit(ev.AudioLost(direction="input" if direction == "input" else "output", reason=reason))
+        lost: Literal["input", "output"] = "input" if direction == "input" else "output"
+        state.emit(ev.AudioLost(direction=lost, reason=reason, remedy=_REMEDIES[lost]))
         if direction == "input":
             state.input_open = False
             state.input_problem = reason
             state.facts.voice = False
             state.end_audio_stream()
-            if state.mode == "voice":
-                state.mode = "text"
+            self._fall_to_text()
             state.emit_controls("engine", reason)
         else:
+            self._end_unheard()
             state.playing.clear()
             state.ledger.drain()
             state.facts.speaking = (
@@ -93,6 +112,27 @@ class AudioEvents:
             )
         state.apply_microphone(now)
         return state.flush(now)
+
+    def _end_unheard(self) -> None:
+        """Report the part of an answer that the lost loudspeaker did not play."""
+        state = self._state
+        generation = state.ledger.broken_off()
+        if generation is None:
+            return
+        generation.broken_off = True
+        heard_text, unheard_text = generation.split_text()
+        state.emit(
+            ev.TurnInterrupted(
+                by="device",
+                cut_below=state.ledger.cut_below,
+                heard_samples=generation.heard,
+                unheard_samples=generation.unheard,
+                heard_text=heard_text,
+                unheard_text=unheard_text,
+            ),
+            turn=generation.turn,
+            gen=generation.number,
+        )
 
     def on_voice(self, now: float, speaking: bool) -> list[Effect]:
         """Take a change of the local voice mark."""

@@ -70,9 +70,11 @@ class CoreCommands:
         state = self._state
         if order.mode == "voice" and (state.deaf_reason or not state.input_open):
             problem = state.deaf_reason or state.input_problem or "No microphone is open"
+            # The wish is kept: voice mode comes with the microphone.
+            state.voice_returns = not state.deaf_reason
             state.refuse(command_id, order.command, f"Staying in text mode. {problem}")
         else:
-            state.mode = order.mode
+            state.mode, state.voice_returns = order.mode, False
             state.apply_microphone(now)
             state.emit_controls("operator")
         return state.flush(now)

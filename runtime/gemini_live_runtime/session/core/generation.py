@@ -45,6 +45,8 @@ class Generation:
     """Places of the transcript's deltas in the sound."""
     whole: bool = False
     """True when all of its sound has been received."""
+    broken_off: bool = False
+    """True when the loss of the loudspeaker in it was reported."""
 
     @property
     def sounds(self) -> bool:
@@ -141,6 +143,15 @@ class GenerationLedger:
         """Mark all complete generations as drained: the output device was lost."""
         for generation in self._known.values():
             generation.drained = generation.complete
+
+    def broken_off(self) -> Generation | None:
+        """Return the newest generation whose playback a lost loudspeaker broke off."""
+        for number in sorted(self._known, reverse=True):
+            generation = self._known[number]
+            begun = generation.heard > 0 or not generation.drained
+            if number >= self.cut_below and generation.unheard > 0 and begun and not generation.broken_off:
+                return generation
+        return None
 
     def audible(self) -> Generation | None:
         """Return the newest generation that is neither cut nor fully played, or None."""

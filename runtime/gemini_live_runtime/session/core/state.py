@@ -81,6 +81,8 @@ class CoreState:
         self.streaming_audio = False
         self.ended = False
         self.input_problem = ""
+        self.voice_returns = False
+        """True in text mode for want of a microphone: voice mode returns with it."""
         self.deaf_reason = ""
         self.out: list[Effect] = []
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.audio.interface import AudioIO, Direction, MicChunk
+from gemini_live_runtime.audio.interface import AudioIO, AudioOpened, Direction, MicChunk
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
@@ -30,8 +30,12 @@ class AudioInput:
         *,
         perform: Callable[[list[Effect]], None],
         on_change: Callable[[], None],
+        on_opened: Callable[[AudioOpened], None],
     ) -> None:
-        """`on_change` is called when the microphone's file has been read to its end."""
+        """`on_change` is called when the microphone's file has been read to its end.
+
+        `on_opened` gets devices that were opened after a loss.
+        """
         self._core = core
         self._audio = audio
         self._orchestrator = orchestrator
@@ -39,6 +43,7 @@ class AudioInput:
         self._now = clock.now
         self._perform = perform
         self._on_change = on_change
+        self._on_opened = on_opened
         self._is_finished = False
         definition = self._agent.plan.definition
         self._activity: InputActivity | None = None
@@ -128,3 +133,7 @@ class AudioInput:
     def on_device_lost(self, direction: Direction, reason: str) -> None:
         """Pass on that a device was lost."""
         self._perform(self._core.audio.on_device_lost(self._now(), direction, reason))
+
+    def on_devices_opened(self, opened: AudioOpened) -> None:
+        """Pass on that other devices are open, or lost ones again."""
+        self._on_opened(opened)

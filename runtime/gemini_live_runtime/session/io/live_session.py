@@ -51,6 +51,7 @@ from gemini_live_runtime.session.io.audio_input import AudioInput
 from gemini_live_runtime.session.io.connections import ConnectionManager, Opening
 from gemini_live_runtime.session.io.handle import LiveHandle
 from gemini_live_runtime.session.io.sound_tap import sound_tap
+from gemini_live_runtime.session.metrics.sound_health import SoundHealth
 from gemini_live_runtime.session.orchestrator import Orchestrator
 from gemini_live_runtime.session.outbound.wire_writer import WireWriter
 from gemini_live_runtime.session.ports.capabilities import Capabilities
@@ -117,6 +118,10 @@ class LiveSession:
         self._tasks: list[asyncio.Task[None]] = []
         self.bus = EventBus(sink, core.state.turns, core.state.ledger)
         self._recorder = WireRecorder(self.bus.emit, sink, clock.now)
+        # A file has no microphone that could be mended.
+        self._health = SoundHealth(self.bus.emit, clock.now) if isinstance(audio, ChangesDevices) else None
+        if self._health is not None:
+            self.bus.subscribe(self._health.on_event, *SoundHealth.KINDS)
         self.orchestrator = self._make_orchestrator(plan, capabilities, text_model, source)
         agent = self.orchestrator.agent
         self._writer = agent.writer
@@ -133,7 +138,13 @@ class LiveSession:
             pause=self.until_quiet,
         )
         self.audio_input = AudioInput(
-            core, audio, self.orchestrator, clock, perform=self._perform, on_change=self._changed.set
+            core,
+            audio,
+            self.orchestrator,
+            clock,
+            perform=self._perform,
+            on_change=self._changed.set,
+            on_opened=lambda opened: self._on_audio_opened(opened, again=True),
         )
         self._router = self._make_router()
         self.handle = self.orchestrator.handle = self._make_handle()
@@ -242,9 +253,11 @@ class LiveSession:
         """Return the current meters."""
         meters = self._audio.levels()
         connection = self._writer.connection
-        if connection is None or not connection.audio_dropped:
-            return meters
-        return replace(meters, mic_dropped=meters.mic_dropped + connection.audio_dropped)
+        if connection is not None and connection.audio_dropped:
+            meters = replace(meters, mic_dropped=meters.mic_dropped + connection.audio_dropped)
+        if self._health is not None:
+            self._health.on_sample(meters)
+        return meters
 
     @property
     def is_quiet(self) -> bool:
@@ -305,15 +318,15 @@ class LiveSession:
     async def _open_audio(self) -> None:
         self._on_audio_opened(await self._audio.open(self.audio_input))
 
-    def _on_audio_opened(self, opened: AudioOpened) -> None:
+    def _on_audio_opened(self, opened: AudioOpened, *, again: bool = False) -> None:
         if opened.output is not None:
             self.orchestrator.observer.speaker_ms = opened.output.latency_ms
-        self._perform(self._core.audio.on_opened(self._now(), _opened_event(opened)))
+        self._perform(self._core.audio.on_opened(self._now(), _opened_event(opened, again=again)))
 
     async def _change_devices(self, order: SetDevices, command_id: str) -> None:
         if not isinstance(self._audio, ChangesDevices):
             raise AgentError("This session uses no sound devices")
-        self._on_audio_opened(await self._audio.change(order.input or None, order.output or None))
+        self._on_audio_opened(await self._audio.change(order.input or None, order.output or None, order.headphones))
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
@@ -447,7 +460,7 @@ class LiveSession:
         return self._clock.now()
 
 
-def _opened_event(opened: AudioOpened) -> ev.AudioOpened:
+def _opened_event(opened: AudioOpened, *, again: bool) -> ev.AudioOpened:
     return ev.AudioOpened(
         input=opened.input.name if opened.input else "",
         output=opened.output.name if opened.output else "",
@@ -455,4 +468,5 @@ def _opened_event(opened: AudioOpened) -> ev.AudioOpened:
         output_rate=opened.output.rate if opened.output else 0,
         echo_canceller=opened.echo_canceller,
         problems=opened.problems,
+        again=again,
     )

@@ -1,0 +1,86 @@
+"""Test a whole program on a sound server that dies, loses or moves a sink."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.audio.test_conversation import Conversation, is_a, say, text_of
+
+pytestmark = pytest.mark.pulse
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def conversation(own_loop: dict[str, str]) -> Iterator[Conversation]:
+    running = Conversation(own_loop)
+    yield running
+    running.kill()
+
+
+def pactl(environment: dict[str, str], *words: str) -> str:
+    return subprocess.run(["pactl", *words], env=environment, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def restart(environment: dict[str, str]) -> None:
+    subprocess.run(["sh", str(HERE / "pulse_loop.sh"), "start"], env=environment, check=True, capture_output=True)
+
+
+def test_a_sound_server_that_dies_in_mid_answer_is_told_and_voice_returns_with_it(
+    conversation: Conversation, own_loop: dict[str, str], tmp_path: Path
+) -> None:
+    story, question = say("tell me a story", tmp_path / "story.wav"), say("what time is it", tmp_path / "time.wav")
+    conversation.until(is_a("session.state", word="listening"))
+    conversation.plays(story)
+    conversation.until(is_a("playback.heard"))
+    os.kill(int(own_loop["PULSE_PID"]), signal.SIGKILL)
+    lost = [conversation.until(is_a("audio.lost"))["data"] for _ in range(2)]
+    assert {one["direction"] for one in lost} == {"input", "output"}
+    assert all("was disconnected" in one["reason"] and one["remedy"] for one in lost)
+    cut = [event for event in conversation.events if is_a("turn.interrupted", by="device")(event)]
+    assert len(cut) == 1
+    assert cut[0]["data"]["heard_samples"] > 0
+    assert cut[0]["data"]["unheard_samples"] > 24_000
+
+    restart(own_loop)
+    opened = conversation.until(is_a("audio.opened", again=True))["data"]
+    assert opened["input"]
+    assert opened["output"]
+    conversation.until(is_a("control.changed", mode="voice"))
+    assert [event for event in conversation.events if is_a("control.changed", mode="text")(event)]
+    after = len(conversation.events)
+    conversation.plays(question)
+    conversation.until(is_a("tool.called", name="get_time"))
+    assert text_of(conversation.events[after:], "user") == "what time is it"
+    conversation.until(is_a("turn.completed", outcome="complete"))
+    assert conversation.ends() == 130
+
+
+def test_a_moved_and_an_unloaded_sink_leave_the_answer_whole(
+    conversation: Conversation, own_loop: dict[str, str], tmp_path: Path
+) -> None:
+    story = say("tell me a story", tmp_path / "story.wav")
+    module = pactl(own_loop, "load-module", "module-null-sink", "sink_name=other", "rate=44100", "norewinds=1")
+    conversation.until(is_a("session.state", word="listening"))
+    conversation.plays(story)
+    conversation.until(is_a("playback.heard"))
+    stream = pactl(own_loop, "list", "short", "sink-inputs").split()[0]
+    pactl(own_loop, "move-sink-input", stream, "other")
+    conversation.until(is_a("playback.heard"))
+    assert not [event for event in conversation.events if event["type"] == "audio.lost"]
+
+    # Without a rescue the server ends the streams of a sink that is unloaded: the default sink goes on with them.
+    pactl(own_loop, "unload-module", module)
+    opened = conversation.until(is_a("audio.opened", again=True))["data"]
+    assert any("loudspeaker" in problem and "was disconnected" in problem for problem in opened["problems"])
+    conversation.until(is_a("playback.drained"))
+    heard = sum(event["data"]["count"] for event in conversation.events if event["type"] == "playback.heard")
+    received = sum(event["data"]["count"] for event in conversation.events if is_a("wire.audio", track="model")(event))
+    assert heard >= received > 24_000
+    assert not [event for event in conversation.events if event["type"] in ("audio.lost", "turn.interrupted")]
+    assert conversation.ends() == 130

@@ -1,0 +1,212 @@
+"""Test that lost devices are replaced, and come back by themselves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.unit.audio.audio_support import FakePortAudio, FakeStream, Recorder, pcm
+
+from gemini_live_runtime.audio import device_recovery
+from gemini_live_runtime.audio.device_audio import DeviceAudio
+from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
+from gemini_live_runtime.audio.probe import NO_DEVICE
+
+DESK = (
+    SoundDevice(0, "Desk Microphone", "Fake API", 1, 0, 48_000, is_default_input=True),
+    SoundDevice(1, "Desk Speakers", "Fake API", 0, 1, 48_000, is_default_output=True),
+)
+USB = (
+    SoundDevice(2, "USB Microphone", "Fake API", 1, 0, 44_100),
+    SoundDevice(3, "USB Speakers", "Fake API", 0, 1, 44_100),
+)
+TOTAL = 12_000
+"""Samples of the speech."""
+
+
+class Room(FakePortAudio):
+    """Devices that are plugged in and out."""
+
+    def __init__(self, *devices: SoundDevice) -> None:
+        super().__init__()
+        self.devices = devices
+        self._choose_defaults()
+
+    def _choose_defaults(self) -> None:
+        self.default.device = [
+            next((at for at, d in enumerate(self.devices) if d.is_default(side)), -1) for side in ("input", "output")
+        ]
+
+    def plug(self, *devices: SoundDevice) -> None:
+        """Change what is there; streams of devices that are gone end."""
+        self.devices = devices
+        self._choose_defaults()
+        names = {device.name for device in devices}
+        for stream in self.open_streams:
+            if self.names[stream] not in names:
+                stream.end()
+
+    def query_devices(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "hostapi": 0,
+                "name": device.name,
+                "default_samplerate": float(device.rate),
+                "max_input_channels": device.input_channels,
+                "max_output_channels": device.output_channels,
+            }
+            for device in self.devices
+        ]
+
+    def found(self) -> DeviceList:
+        listed = tuple(replace(device, index=at) for at, device in enumerate(self.devices))
+        return DeviceList(listed, "" if listed else NO_DEVICE)
+
+    @property
+    def names(self) -> dict[FakeStream, str]:
+        return {stream: stream.options["name"] for stream in self.streams}
+
+    @property
+    def open_streams(self) -> list[FakeStream]:
+        return [stream for stream in self.streams if stream.active and not stream.closed]
+
+    @property
+    def open_names(self) -> set[str]:
+        return {self.names[stream] for stream in self.open_streams}
+
+    def _make(self, direction: str, options: dict[str, Any]) -> FakeStream:
+        return super()._make(direction, {**options, "name": self.devices[options["device"]].name})
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NEXT_WAIT_S", "LATER_WAIT_S", "AGAIN_WAIT_S"):
+        monkeypatch.setattr(device_recovery, name, 0.02)
+    monkeypatch.setattr(device_recovery, "FIRST_WAITS_S", (0.02,))
+
+
+@asynccontextmanager
+async def speaking(room: Room, **options: Any) -> AsyncIterator[tuple[DeviceAudio, Recorder]]:
+    """Half a second of speech, of which a tenth was heard."""
+    recorder = Recorder()
+    audio = DeviceAudio(echo=False, load=lambda: room, probe=room.found, **options)
+    await audio.open(recorder)
+    audio.play(1, pcm(np.full(TOTAL, 10_000)))
+    audio.end_of_turn(1)
+    await run(room, lambda: audio.played_samples(1) >= 2400)
+    yield audio, recorder
+    await audio.close()
+
+
+async def run(room: Room, done: Callable[[], object]) -> None:
+    """Let the speaker that is open play until `done`."""
+    async with asyncio.timeout(10):
+        while not done():
+            for stream in room.open_streams:
+                if stream.direction == "output":
+                    stream.call()
+            await asyncio.sleep(0.002)
+
+
+async def test_speech_goes_on_in_full_on_the_default_device_and_returns_to_the_chosen_one() -> None:
+    room = Room(*DESK, *USB)
+    async with speaking(room, input="USB Mic", output="USB Speakers") as (_, recorder):
+        room.plug(*DESK)
+        await run(room, lambda: ("drained", 1) in recorder.calls)
+        assert recorder.heard(1) == TOTAL
+        assert room.open_names == {"Desk Microphone", "Desk Speakers"}
+        assert recorder.of("lost") == []
+        (opened,) = recorder.of("opened")
+        assert opened[1:3] == ("Desk Microphone", "Desk Speakers")
+        assert "The loudspeaker 'USB Speakers' was disconnected." in opened[3]
+        room.plug(*USB, *DESK)
+        await run(room, lambda: len(recorder.of("opened")) == 2)
+        assert recorder.of("opened")[1] == ("opened", "USB Microphone", "USB Speakers", ())
+        assert room.open_names == {"USB Microphone", "USB Speakers"}
+
+
+async def test_without_another_device_the_loss_is_told_and_the_sound_is_back_with_the_device() -> None:
+    room = Room(*DESK)
+    async with speaking(room) as (audio, recorder):
+        room.plug()
+        await run(room, lambda: len(recorder.of("lost")) == 2 and not audio.playing)
+        assert {call[1:] for call in recorder.of("lost")} == {
+            ("input", "The microphone 'Desk Microphone' was disconnected."),
+            ("output", "The loudspeaker 'Desk Speakers' was disconnected."),
+        }
+        # What was heard is known when the loss is told; the rest is dropped.
+        kinds = [call[0] for call in recorder.calls if call[0] != "lost" or call[1] == "output"]
+        assert kinds.index("heard") < kinds.index("lost") < kinds.index("drained")
+        assert 2400 <= recorder.heard(1) < TOTAL
+        room.plug(*DESK)
+        await run(room, lambda: recorder.of("opened"))
+        assert recorder.of("opened") == [("opened", "Desk Microphone", "Desk Speakers", ())]
+        audio.play(2, pcm(np.full(2400, 10_000)))
+        audio.end_of_turn(2)
+        await run(room, lambda: ("drained", 2) in recorder.calls)
+        assert recorder.heard(2) == 2400
+        assert len(recorder.of("lost")) == 2
+
+
+async def test_a_headset_that_changed_its_rate_is_opened_at_the_new_one() -> None:
+    room = Room(*DESK, *USB)
+    async with speaking(room, input="USB Mic", output="USB Speakers") as (_, recorder):
+        room.plug(*DESK, *(replace(device, rate=16_000) for device in USB))
+        for stream in room.open_streams:
+            stream.end()
+        await run(room, lambda: recorder.of("opened"))
+        assert {stream.options["samplerate"] for stream in room.open_streams} == {16_000}
+        await run(room, lambda: ("drained", 1) in recorder.calls)
+        assert recorder.heard(1) == TOTAL
+
+
+async def test_a_device_chosen_by_number_is_looked_for_by_its_name() -> None:
+    room = Room(*DESK, *USB)
+    async with speaking(room, input="2", output="3") as (_, recorder):
+        room.plug(*DESK)
+        await run(room, lambda: recorder.of("opened"))
+        room.plug(USB[1], DESK[0], DESK[1], USB[0])
+        await run(room, lambda: len(recorder.of("opened")) == 2)
+        assert room.open_names == {"USB Microphone", "USB Speakers"}
+
+
+async def test_a_microphone_that_is_plugged_in_later_is_opened() -> None:
+    room = Room(DESK[1])
+    async with speaking(room) as (audio, recorder):
+        assert audio.finished
+        room.plug(*DESK)
+        await run(room, lambda: recorder.of("opened"))
+        assert recorder.of("opened") == [("opened", "Desk Microphone", "Desk Speakers", ())]
+        assert not audio.finished
+        await run(room, lambda: ("drained", 1) in recorder.calls)
+        assert recorder.heard(1) == TOTAL
+
+
+async def test_a_device_that_is_listed_but_does_not_open_does_not_take_the_other_one_down() -> None:
+    room = Room(*DESK)
+    async with speaking(room) as (_, recorder):
+        room.refuse["input"] = Exception("broken")
+        for stream in room.open_streams:
+            if stream.direction == "input":
+                stream.end()
+        await run(room, lambda: recorder.of("lost"))
+        made = len(room.streams)
+        await run(room, lambda: ("drained", 1) in recorder.calls)
+        assert len(room.streams) == made
+        assert recorder.heard(1) == TOTAL
+
+
+async def test_hanging_up_ends_the_search() -> None:
+    room = Room(*DESK)
+    async with speaking(room) as (_, recorder):
+        room.plug()
+        await run(room, lambda: len(recorder.of("lost")) == 2)
+    room.plug(*DESK)
+    await asyncio.sleep(0)
+    assert room.open_names == set()
+    assert not [task for task in asyncio.all_tasks() if task.get_name() == "look for devices"]
