@@ -1,0 +1,48 @@
+"""Record a conversation of WAV files and find each voice where it sounded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import soxr
+from tests.support.command_line import run
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.audio.samples import to_int16
+from gemini_live_runtime.audio.wav import WavReader, WavWriter
+from gemini_live_runtime.journal.playback_sound import RATE, sound_between
+from gemini_live_runtime.journal.reader import read_journal
+from gemini_live_runtime.journal.recorded_history import RecordedHistory
+
+
+def lag(where: np.ndarray, what: np.ndarray) -> int:
+    """Return the sample of `where` at which `what` begins."""
+    size = 1 << (len(where) + len(what)).bit_length()
+    likeness = np.fft.irfft(np.fft.rfft(where, size) * np.fft.rfft(what, size).conj(), size)
+    return int(likeness[: len(where)].argmax())
+
+
+def test_both_voices_lie_in_a_recording_where_they_were_in_the_wav_files(tmp_path: Path) -> None:
+    noise = 0.05 * np.random.default_rng(1).standard_normal(2 * 16_000).astype(np.float32)
+    mic = WavWriter(tmp_path / "mic.wav", 16_000)
+    mic.write(to_int16(noise))
+    mic.close()
+    sound = ("--mic", str(tmp_path / "mic.wav"), "--speaker", str(tmp_path / "out.wav"))
+    ended = run("talk", "--backend", "local", "--fast", "--text", "what time is it", *sound, "--until-idle")
+    assert ended.code == 0, ended.err
+    (folder,) = paths.sessions_dir().iterdir()
+    history = RecordedHistory(folder)
+    while history.load():
+        pass
+    both = sound_between(history, folder, 0.0, history.live.t)
+    assert both.missing == ()
+    left, right = both.samples[:, 0].astype(float), both.samples[:, 1].astype(float)
+    reader = WavReader(tmp_path / "out.wav")
+    written = reader.read(10_000_000).astype(float)
+    reader.close()
+    opened = next(event.t for event in read_journal(folder) if event.type == "audio.opened")
+    assert np.abs(written).max() > 0.01
+    # Both files begin when the devices open, in virtual time with the connection.
+    assert lag(right, written) == round(opened * RATE)
+    assert lag(left, soxr.resample(noise, 16_000, RATE)) == round(opened * RATE)
