@@ -40,6 +40,12 @@ SECONDS = 20
 PERSON_FROM = 8
 JUMP_AT = 10
 TRIALS = 60
+DEVICE_BLOCK = 480
+"""Samples of the fake device's blocks of 10 ms."""
+
+
+Block = tuple[float, float, int]
+"""Time of a callback (s), peak of its block, and samples up to the last that is not silent."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +119,8 @@ async def reactions() -> list[Line]:
     fake = FakePortAudio()
     audio = DeviceAudio(load=lambda: fake, probe=fake.found)
     await audio.open(Recorder())
-    speaker = fake.stream("output")
-    blocks: list[tuple[float, float, int]] = []
+    microphone, speaker = fake.stream("input"), fake.stream("output")
+    blocks: list[Block] = []
     stopping = threading.Event()
 
     def device() -> None:
@@ -123,6 +129,8 @@ async def reactions() -> list[Line]:
             due += 0.01
             time.sleep(max(0.0, due - time.monotonic()))
             at = time.monotonic()
+            # A microphone that is silent for long is opened anew, and the loudspeaker with it.
+            microphone.call()
             out = speaker.call()[:, 0]
             loud = np.flatnonzero(np.abs(out) > 1e-3)
             blocks.append((at, float(np.abs(out).max()), int(loud[-1]) + 1 if len(loud) else 0))
@@ -136,15 +144,16 @@ async def reactions() -> list[Line]:
         await asyncio.sleep(0.05 + 0.001 * (gen % 10))
         asked = time.monotonic()
         audio.play(gen, sound)
-        await asyncio.sleep(0.08)
-        first.append(next(number for number, (_, loudest, _) in enumerate(after(blocks, asked), 1) if loudest > 0.1))
-        first_ms.append(1000 * (next(at for at, loudest, _ in after(blocks, asked) if loudest > 0.1) - asked))
+        began = await until(blocks, asked, lambda block: block[1] > 0.1)
+        first.append(len(began))
+        first_ms.append(1000 * (began[-1][0] - asked))
+        await asyncio.sleep(0.06)
         asked = time.monotonic()
         audio.cut(gen + 1)
-        await asyncio.sleep(0.06)
-        silent.append(next(number for number, (_, loudest, _) in enumerate(after(blocks, asked), 1) if loudest < 1e-3))
-        at, _, samples = next(block for block in after(blocks, asked) if block[2] < 240)
-        silent_ms.append(1000 * (at - asked) + samples / 24)
+        ended = await until(blocks, asked, lambda block: block[1] < 1e-3)
+        silent.append(len(ended))
+        at, _, samples = next(block for block in ended if block[2] < DEVICE_BLOCK)
+        silent_ms.append(1000 * (at - asked) + samples * 10 / DEVICE_BLOCK)
     stopping.set()
     thread.join()
     await audio.close()
@@ -158,9 +167,15 @@ async def reactions() -> list[Line]:
     ]
 
 
-def after(blocks: list[tuple[float, float, int]], moment: float) -> list[tuple[float, float, int]]:
-    """Return the device's blocks that began after `moment`."""
-    return [block for block in blocks if block[0] > moment]
+async def until(blocks: list[Block], moment: float, wanted: Callable[[Block], bool]) -> list[Block]:
+    """Return the device's blocks that began after `moment`, up to the `wanted` one."""
+    for _ in range(400):
+        await asyncio.sleep(0.005)
+        later = [block for block in blocks if block[0] > moment]
+        for number, block in enumerate(later, 1):
+            if wanted(block):
+                return later[:number]
+    raise RuntimeError("the device did not play, or did not fall silent, in two seconds")
 
 
 def voice(name: str, seconds: float, level_dbfs: float) -> Float32:
