@@ -25,6 +25,8 @@ class MeterSample:
     speech: bool = False
     erle_db: float | None = None
     """Echo return loss enhancement while the model plays; None when nothing is playing."""
+    echo_filter: str = ""
+    """State of the canceller's linear filter: learning, proven or disturbed; "" without one."""
     buffer_ms: float = 0.0
     underruns: int = 0
     """Times playback ran dry within a turn, since the start."""

@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 from tests.unit.audio.audio_support import FakePortAudio, Recorder  # noqa: E402
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio  # noqa: E402
-from gemini_live_runtime.audio.echo import Aec3, DualCanceller, EchoCanceller, NoCanceller  # noqa: E402
+from gemini_live_runtime.audio.echo import Aec3, DualCanceller, EchoCanceller, EchoState, NoCanceller  # noqa: E402
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter  # noqa: E402
 from gemini_live_runtime.audio.pipeline import AudioPipeline  # noqa: E402
 from gemini_live_runtime.audio.resample import Resampler  # noqa: E402
@@ -227,6 +227,7 @@ class Linear:
     """The linear filter alone, to see its part."""
 
     has_near_end = True
+    state: EchoState = ""
 
     def __init__(self) -> None:
         self._filter = LinearEchoFilter()

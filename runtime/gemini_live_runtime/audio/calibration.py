@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gemini_live_runtime.audio.device_helper import HelperListener
+from gemini_live_runtime.audio.echo import EchoState
 from gemini_live_runtime.audio.echo_path import RESPONSE_LEAD_MS, EchoPath
 from gemini_live_runtime.audio.interface import MIC_RATE, MODEL_RATE, AudioIO, MicChunk
 from gemini_live_runtime.audio.levels import mean_square, power_db
@@ -53,6 +54,7 @@ class FrameRecorder:
 
     name = "calibration"
     has_near_end = True
+    state: EchoState = ""
 
     def __init__(self) -> None:
         self._played: Int16 = np.zeros(FRAME, np.int16)

@@ -121,6 +121,11 @@ class Capture:
         return self._voice.speaking
 
     @property
+    def echo_filter(self) -> str:
+        """State of the canceller's linear filter, "" without one."""
+        return self._canceller.state if self.has_microphone and self.has_output else ""
+
+    @property
     def has_microphone(self) -> bool:
         """True while a microphone is open."""
         return self._mic is not None

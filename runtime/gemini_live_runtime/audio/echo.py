@@ -23,6 +23,14 @@ _FAR_BACKLOG = 8
 """Rendered frames kept for later captures; older ones belong to lost microphone samples."""
 
 
+EchoState = Literal["", "learning", "proven", "disturbed"]
+"""State of a linear filter, "" without one.
+
+`learning`: it has not shown yet that it removes the echo. `proven`: it leaves little. `disturbed`: the echo's delay has
+just changed, and nothing that the filter says counts.
+"""
+
+
 class EchoCanceller(Protocol):
     """Echo canceller for int16[160] frames at 16 kHz, driven by one thread.
 
@@ -32,6 +40,11 @@ class EchoCanceller(Protocol):
     @property
     def has_near_end(self) -> bool:
         """True when what `capture` returned last may be a person's voice."""
+        ...
+
+    @property
+    def state(self) -> EchoState:
+        """State of the linear filter, "" without one."""
         ...
 
     def render(self, frame: Int16) -> None:
@@ -55,6 +68,7 @@ class NoCanceller:
 
     name = ""
     has_near_end = True
+    state: EchoState = ""
 
     def render(self, frame: Int16) -> None:
         """Do nothing."""
@@ -87,6 +101,7 @@ class Aec3:
 
     name = "WebRTC AEC3"
     has_near_end = True
+    state: EchoState = ""
     __slots__ = ("_far", "_processor")
 
     def __init__(self) -> None:
@@ -113,13 +128,6 @@ class Aec3:
         cleaned: Int16 = self._processor.process(np.ascontiguousarray(near), np.ascontiguousarray(far))
         return cleaned
 
-
-EchoState = Literal["learning", "proven", "disturbed"]
-"""State of a linear filter.
-
-`learning`: it has not shown yet that it removes the echo. `proven`: it leaves little. `disturbed`: the echo's delay has
-just changed, and nothing that the filter says counts.
-"""
 
 _POWER_SMOOTHING = 0.85
 """Smoothing over about 60 ms.

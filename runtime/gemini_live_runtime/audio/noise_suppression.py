@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemini_live_runtime.audio.echo import EchoCanceller
+from gemini_live_runtime.audio.echo import EchoCanceller, EchoState
 from gemini_live_runtime.audio.samples import Int16
 
 LEVEL = 1
@@ -29,6 +29,11 @@ class NoiseSuppression:
     def has_near_end(self) -> bool:
         """True when what `capture` returned last may be a person's voice."""
         return self._inner.has_near_end
+
+    @property
+    def state(self) -> EchoState:
+        """State of the inner canceller's linear filter."""
+        return self._inner.state
 
     def render(self, frame: Int16) -> None:
         """Pass the played frame on."""

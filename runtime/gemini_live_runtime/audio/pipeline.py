@@ -94,6 +94,7 @@ class AudioPipeline:
             clipped=hears and capture.mic_level.clipped,
             speech=capture.speaking,
             erle_db=capture.erle.erle_db if capture.has_microphone and capture.has_output else None,
+            echo_filter=capture.echo_filter,
             buffer_ms=playout.queued_ms,
             underruns=playout.buffer.underruns,
             jitter_ms=playout.jitter.target_ms if playout.ring is not None else 0.0,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemini_live_runtime.audio.echo import DualCanceller, EchoCanceller
+from gemini_live_runtime.audio.echo import DualCanceller, EchoCanceller, EchoState
 from gemini_live_runtime.audio.echo_path import EchoPath
 from gemini_live_runtime.audio.levels import mean_square
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16
@@ -118,9 +118,9 @@ class WarmUp:
         return str(getattr(self._inner, "name", ""))
 
     @property
-    def state(self) -> str:
-        """State of the wrapped canceller, "" for one without."""
-        return str(getattr(self._inner, "state", ""))
+    def state(self) -> EchoState:
+        """State of the wrapped canceller's linear filter."""
+        return self._inner.state
 
     @property
     def has_near_end(self) -> bool:

@@ -177,6 +177,7 @@ def test_the_microphone_waits_a_moment_for_what_is_played_so_that_render_stays_b
 
     class Order:
         has_near_end = True
+        state = ""
 
         def render(self, frame: np.ndarray) -> None:
             order.append("silence" if not frame.any() else "sound")
@@ -252,6 +253,18 @@ def test_a_filter_that_is_shifted_with_its_echo_goes_on_cancelling(far: np.ndarr
     assert 10 * np.log10(bare / left) > 15
 
 
+def test_the_meters_show_whether_the_filter_has_proven_itself(far: np.ndarray) -> None:
+    pipeline = AudioPipeline(Recorder(), DualCanceller(), mic_rate=RATE, out_rate=RATE)
+    mic = room(far)
+    run(pipeline, mic[: RATE // 10], far[: RATE // 10])
+    states = [pipeline.levels.echo_filter]
+    run(pipeline, mic[RATE // 10 : 5 * RATE], far[RATE // 10 : 5 * RATE], start=0.1)
+    states.append(pipeline.levels.echo_filter)
+    pipeline.capture._canceller.on_frames_lost()
+    run(pipeline, mic[5 * RATE : 5 * RATE + 160], far[5 * RATE : 5 * RATE + 160], start=5.0)
+    assert [*states, pipeline.levels.echo_filter] == ["learning", "proven", "disturbed"]
+
+
 def test_a_filter_that_begins_with_a_measured_path_cancels_at_once(far: np.ndarray) -> None:
     click = np.zeros(RATE, np.float32)
     click[0] = 1.0
@@ -278,6 +291,7 @@ def test_what_the_canceller_hears_as_played_is_after_cut_fade_and_mute() -> None
 
     class Ears:
         has_near_end = True
+        state = ""
 
         def render(self, frame: np.ndarray) -> None:
             rendered.append(frame)

@@ -26,6 +26,7 @@ class Learner:
 
     name = "learner"
     has_near_end = True
+    state = ""
 
     def __init__(self, left: float) -> None:
         self.left = left

@@ -74,6 +74,8 @@ class MeterSheet(Sheet):
         gaps = f"{meters.underruns} gaps" if meters.underruns else "no gaps"
         playback = f"jitter {meters.jitter_ms:.0f} ms, {gaps}"
         echo = "the model may hear itself" if view.echo_leaking else view.echo_canceller or "not cancelled"
+        if meters.echo_filter and not view.echo_leaking:
+            echo = f"AEC3, filter {meters.echo_filter}"
         latencies = view.latencies[-SECONDS:]
         rows = [
             self._row("microphone", _db(meters.mic_db), "mic", -60, 0, mic, width),
