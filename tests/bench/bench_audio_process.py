@@ -204,8 +204,9 @@ async def product(audio: Any, path: Path) -> tuple[list[float], int, float]:
     until = time.monotonic()
     await audio.close()
     gaps, xruns = read_times(path, since, until)
-    moments = [chunk.captured_at for chunk in recorder.chunks[first:]]
-    return gaps, xruns, moments[-1] - moments[0] + 0.02 - 0.02 * len(moments)
+    for _, direction, reason in recorder.of("lost"):
+        print(f"lost its {direction}: {reason}", flush=True)
+    return gaps, xruns, max(0.0, until - since - 0.1 - 0.02 * (len(recorder.chunks) - first))
 
 
 async def costs(folder: Path) -> tuple[float, float, float]:
