@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemini_live_runtime import commands
-from gemini_live_runtime.audio import echo_path, playback_buffer, process_audio, shared_rings, wav
+from gemini_live_runtime.audio import echo_path, kept_speech, playback_buffer, shared_rings, wav
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.conversation import gemini_text, llm_extractor, transcript, transcript_turn
 from gemini_live_runtime.engine import console_server, host, hub, link, stdio
@@ -123,7 +123,7 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
         ),
         Limit(
             "speech kept for an audio process that takes over",
-            f"{_seconds(process_audio.KEPT_SAMPLES / MODEL_RATE)} of a turn",
+            f"{_seconds(kept_speech.KEPT_SAMPLES / MODEL_RATE)} of a turn",
             "the oldest is dropped: another process cannot go on with it",
             "unit/audio/test_process_audio.py"
             "::test_beyond_the_limit_the_oldest_speech_is_not_kept_for_another_process_and_is_played_all_the_same",

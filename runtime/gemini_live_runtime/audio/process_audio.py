@@ -7,11 +7,13 @@ process goes on where the last one ended. Positions of a generation count from i
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from gemini_live_runtime.audio.interface import MODEL_RATE, AudioListener, AudioOpened, Direction, OpenDevice
+from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, Direction, OpenDevice
+from gemini_live_runtime.audio.kept_speech import KeptSpeech
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.audio.process_link import ProcessLink
 from gemini_live_runtime.errors import DeviceError
@@ -20,38 +22,10 @@ from gemini_live_runtime.samples import MeterSample
 RESTARTS = 3
 """Restarts within `RESTARTS_WITHIN_S`; when the audio process ends once more, there is no sound."""
 RESTARTS_WITHIN_S = 60.0
-KEPT_SAMPLES = MODEL_RATE * 15 * 60
-"""Speech (15 min) kept of a generation for a process that takes over: as much as waits to be played there."""
-
+RETRY_S = 60.0
+"""Seconds between attempts from then on."""
 _POSITIONS = 16
 """Generations whose positions are kept."""
-
-
-@dataclass(slots=True)
-class _Speech:
-    """Speech of a generation that the device has not taken.
-
-    Samples are numbered from the start of the generation.
-    """
-
-    kept: bytearray = field(default_factory=bytearray)
-    first: int = 0
-    """Number of the first sample kept."""
-    sent: int = 0
-    """Number of the first sample that the process has not got."""
-    is_complete: bool = False
-    is_end_sent: bool = False
-
-    @property
-    def end(self) -> int:
-        """Number after the last sample."""
-        return self.first + len(self.kept) // 2
-
-    def drop_until(self, position: int) -> None:
-        """Forget the samples before `position`."""
-        if position > self.first:
-            del self.kept[: 2 * (position - self.first)]
-            self.first = position
 
 
 class ProcessAudio:
@@ -74,7 +48,7 @@ class ProcessAudio:
         self._microphone_on = True
         self._speaker_on = True
         self._cut_below = 0
-        self._speech: dict[int, _Speech] = {}
+        self._speech: dict[int, KeptSpeech] = {}
         self._base: dict[int, int] = {}
         self._taken: dict[int, int] = {}
         self._heard: dict[int, int] = {}
@@ -102,6 +76,7 @@ class ProcessAudio:
         except DeviceError as error:
             await self._fall_silent(listener)
             self._opened = AudioOpened(None, None, (str(error),), "")
+            self._restarting = asyncio.get_running_loop().create_task(self._retry(listener))
         return self._opened
 
     async def change(self, input: str | None, output: str | None, headphones: bool | None = None) -> AudioOpened:
@@ -113,16 +88,18 @@ class ProcessAudio:
         wanted = {**self._options, "input": input, "output": output}
         if headphones is not None:
             wanted["headphones"] = headphones
-        if self._silent is not None and not self._closed:
+        listener = self._listener
+        if self._silent is not None and listener is not None and not self._closed:
+            await self._stop_restarting()
             self._ends.clear()
             before, self._options = self._options, wanted
             try:
                 self._opened = await self._start()
             except DeviceError:
                 self._options = before
+                self._restarting = asyncio.get_running_loop().create_task(self._retry(listener))
                 raise
-            await self._silent.close()
-            self._silent = None
+            await self._sound_again()
             return self._opened
         link = self._link
         if link is None or not self._is_open:
@@ -134,9 +111,7 @@ class ProcessAudio:
     async def close(self) -> None:
         """Close the devices and end the process, after a last report. Idempotent."""
         self._closed = True
-        if self._restarting is not None:
-            self._restarting.cancel()
-            await asyncio.gather(self._restarting, return_exceptions=True)
+        await self._stop_restarting()
         link, self._link = self._link, None
         if link is not None:
             await link.close()
@@ -154,7 +129,7 @@ class ProcessAudio:
             opened = _opened(
                 await link.ask("open", options=self._options, microphone=self._microphone_on, speaker=self._speaker_on)
             )
-        except DeviceError:
+        except BaseException:
             link.kill()
             raise
         self._is_open = True
@@ -182,6 +157,7 @@ class ProcessAudio:
             self._ends = [*(end for end in self._ends if now - end < RESTARTS_WITHIN_S), now]
             if len(self._ends) > RESTARTS:
                 await self._give_up(listener, reason)
+                await self._retry(listener)
                 return
             try:
                 self._opened = await self._start()
@@ -189,8 +165,9 @@ class ProcessAudio:
             except DeviceError as error:
                 reason = str(error)
         self.restarts += 1
-        problem = " ".join(self._opened.problems) or reason
-        self._report_lost(listener, before, self._opened, problem)
+        problems = (reason, *self._opened.problems)
+        self._report_lost(listener, before, self._opened, " ".join(problems))
+        listener.on_devices_opened(replace(self._opened, problems=problems))
 
     async def _give_up(self, listener: AudioListener, reason: str) -> None:
         before, self._opened = self._opened, AudioOpened(None, None, (), "")
@@ -198,7 +175,28 @@ class ProcessAudio:
         self._levels = {}
         self._is_finished = True
         await self._fall_silent(listener)
-        self._report_lost(listener, before, self._opened, f"{reason} Choose the devices again to start it anew.")
+        self._report_lost(listener, before, self._opened, reason)
+
+    async def _retry(self, listener: AudioListener) -> None:
+        """Start a process now and then, until one opens the devices."""
+        while self._silent is not None:
+            await asyncio.sleep(RETRY_S)
+            with contextlib.suppress(DeviceError):
+                self._opened = await self._start()
+                self._ends.clear()
+                await self._sound_again()
+        listener.on_devices_opened(self._opened)
+
+    async def _sound_again(self) -> None:
+        """Leave the state without a process."""
+        silent, self._silent = self._silent, None
+        if silent is not None:
+            await silent.close()
+
+    async def _stop_restarting(self) -> None:
+        if self._restarting is not None:
+            self._restarting.cancel()
+            await asyncio.gather(self._restarting, return_exceptions=True)
 
     def _report_lost(self, listener: AudioListener, before: AudioOpened, now: AudioOpened, reason: str) -> None:
         directions: tuple[Direction, ...] = ("input", "output")
@@ -240,7 +238,7 @@ class ProcessAudio:
             speech = self._speech_of(gen)
             speech.kept += pcm[: len(pcm) & ~1]
             self._send_speech()
-            speech.drop_until(min(speech.sent, speech.end - KEPT_SAMPLES))
+            speech.drop_excess()
 
     def end_of_turn(self, gen: int) -> None:
         """Mark the audio of `gen` as complete."""
@@ -294,11 +292,11 @@ class ProcessAudio:
             return True
         return any(speech.sent < speech.end for speech in self._speech.values())
 
-    def _speech_of(self, gen: int) -> _Speech:
+    def _speech_of(self, gen: int) -> KeptSpeech:
         speech = self._speech.get(gen)
         if speech is None:
             base = self._taken.get(gen, 0)
-            speech = self._speech[gen] = _Speech(first=base, sent=base)
+            speech = self._speech[gen] = KeptSpeech(first=base, sent=base)
         return speech
 
     def _order(self, kind: str, **values: Any) -> None:

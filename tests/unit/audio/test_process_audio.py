@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import Recorder, pcm, tone
 
-from gemini_live_runtime.audio import process_audio, process_link
+from gemini_live_runtime.audio import kept_speech, process_audio, process_link
 from gemini_live_runtime.audio.interface import AudioListener, AudioOpened
 from gemini_live_runtime.audio.process_audio import ProcessAudio
 from gemini_live_runtime.audio.process_host import EngineListener
@@ -152,7 +152,7 @@ async def test_speech_that_does_not_fit_in_the_ring_waits_and_arrives_whole(
 async def test_beyond_the_limit_the_oldest_speech_is_not_kept_for_another_process_and_is_played_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process_audio, "KEPT_SAMPLES", 2_400)
+    monkeypatch.setattr(kept_speech, "KEPT_SAMPLES", 2_400)
     async with opened(tmp_path) as scene:
         scene.audio.play(1, pcm(np.full(9_600, 9_000)))
         assert len(scene.audio._speech[1].kept) == 2 * 2_400
@@ -208,6 +208,7 @@ async def test_speech_goes_on_where_a_killed_audio_process_stopped(tmp_path: Pat
         assert scene.recorder.heard(1) == 48_000
         assert scene.recorder.of("started") == [("started", 1)]
         assert scene.recorder.of("lost") == []
+        assert [call[-1] for call in scene.recorder.of("opened")] == [("The audio process ended: SIGKILL.",)]
         assert scene.audio.levels().audio_restarts == 1
 
 
@@ -237,7 +238,7 @@ async def test_an_audio_process_that_keeps_ending_is_given_up_until_devices_are_
         assert scene.recorder.of("lost")[0] == (
             "lost",
             "input",
-            "The audio process ended: SIGKILL. Choose the devices again to start it anew.",
+            "The audio process ended: SIGKILL.",
         )
         assert scene.audio.finished
         scene.audio.end_of_turn(1)
@@ -249,6 +250,21 @@ async def test_an_audio_process_that_keeps_ending_is_given_up_until_devices_are_
         scene.audio.end_of_turn(2)
         await scene.until(lambda: ("drained", 2) in scene.recorder.calls)
         assert scene.recorder.heard(2) == 2_400
+
+
+async def test_after_a_process_was_given_up_another_is_tried_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_audio, "RESTARTS", 0)
+    monkeypatch.setattr(process_audio, "RETRY_S", 0.01)
+    async with opened(tmp_path) as scene:
+        process = scene.audio.process_id
+        assert process is not None
+        os.kill(process, signal.SIGKILL)
+        await scene.until(lambda: bool(scene.recorder.of("opened")))
+        assert [call[:2] for call in scene.recorder.of("lost")] == [("lost", "input"), ("lost", "output")]
+        assert scene.recorder.of("opened") == [("opened", "Desk Microphone", "Desk Speakers", ())]
+        await scene.chunks(1)
 
 
 @pytest.mark.parametrize(
