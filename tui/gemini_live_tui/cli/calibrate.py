@@ -50,6 +50,7 @@ def _run(input: str, output: str, *, voice: bool, quiet: bool) -> dict[str, Any]
 
     Raises `DeviceError`.
     """
+    from gemini_live_runtime.audio.probe import read_answer
     from gemini_live_runtime.audio.process_link import environment
 
     child = subprocess.Popen(
@@ -62,6 +63,7 @@ def _run(input: str, output: str, *, voice: bool, quiet: bool) -> dict[str, Any]
         stderr=subprocess.DEVNULL,
         env=environment(os.environ),
     )
+    ended = False
     try:
         assert child.stdout is not None
         for line in child.stdout:
@@ -72,12 +74,12 @@ def _run(input: str, output: str, *, voice: bool, quiet: bool) -> dict[str, Any]
                 raise DeviceError(str(report["text"]), remedy=str(report["remedy"]), field="sound")
             if not quiet:
                 _tell(report)
+        ended = True
     finally:
-        child.kill()
+        if not ended:
+            child.kill()
         child.communicate()
-    raise DeviceError(
-        f"The sound system ended the measurement ({child.returncode})", remedy="Try another device", field="sound"
-    )
+    raise DeviceError(read_answer(child.returncode, b"").problem.removesuffix("."), field="sound")
 
 
 def _tell(report: dict[str, Any]) -> None:
