@@ -97,7 +97,7 @@ class AudioPipeline:
             echo_filter=capture.echo_filter,
             buffer_ms=playout.queued_ms,
             underruns=playout.buffer.underruns,
-            jitter_ms=playout.jitter.target_ms if playout.ring is not None else 0.0,
+            jitter_ms=round(playout.jitter.target_ms, 1) if playout.ring is not None else 0.0,
             far_missing=capture.far_missing,
             far_dropped=capture.far_dropped,
             heard_itself=capture.self_hearing.heard_itself,
