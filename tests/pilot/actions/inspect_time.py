@@ -271,8 +271,9 @@ async def _meters(driver: Driver, way: str) -> None:
     assert "4,812 in, 1,204 out" in screen
     assert "~$0.021, an estimate with the prices of 2026-10" in screen
     assert "3 microphone frames" in screen
-    driver.link.sample(mic_db=-3.0, clipped=True)
+    driver.link.sample(mic_db=-3.0, clipped=True, audio_priority="real-time", audio_restarts=2)
     await driver.settle()
     assert "CLIP" in driver.screen()
+    assert "a process of real-time priority, started again 2 times" in driver.screen()
     await driver.press("escape")
     assert driver.app.screen is driver.app.console_screen

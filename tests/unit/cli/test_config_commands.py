@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from tests.support.command_line import run
 
 from gemini_live_runtime import paths
 from gemini_live_tui import config
+from gemini_live_tui.cli import checks
 
 VALUES: dict[str, tuple[str, object]] = {
     "backend": ("wss://live.example/x", "wss://live.example/x"),
@@ -175,6 +178,26 @@ def test_doctor_names_variables_that_nothing_reads(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("GEMINI_LIVE_TUI_UI_FPS", "10")
     checks = {check["name"]: check for check in json.loads(run("doctor", "--json").out)["checks"]}
     assert checks["variables"]["found"] == "unknown: GEMINI_LIVE_TUI_KEYMAP, GEMINI_LIVE_TUI_UI_THEM"
+
+
+@pytest.mark.parametrize(
+    ("priority", "state", "remedy"), [("real-time", "ok", ""), ("raised", "ok", ""), ("normal", "missing", "rtprio")]
+)
+def test_doctor_tells_the_priority_that_sound_would_get(
+    priority: str, state: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Sequence[str]] = []
+
+    def ask(command: Sequence[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 0, f"{priority}\n", "")
+
+    monkeypatch.setattr(checks.subprocess, "run", ask)
+    monkeypatch.setattr(checks.sys, "platform", "linux")
+    (found,) = checks._audio_priority()
+    assert (found.name, found.state) == ("audio priority", state)
+    assert remedy in found.remedy
+    assert asked[0][-1] == "gemini_live_runtime.audio.priority"
 
 
 def test_a_key_can_be_set_beside_others_that_do_not_work_and_doctor_names_those() -> None:

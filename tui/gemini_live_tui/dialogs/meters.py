@@ -95,11 +95,11 @@ class MeterSheet(Sheet):
             self._row("console", _percent(cost.share), "cpu", 0, 50, "of a processor", width),
             self._row("frame", _plain(cost.frame_ms, "ms", 1), "frame", 0, 25, "the longest of a second", width),
             (),
-            *([self._figures("sound", self._audio_process())] if meters.audio_priority else []),
             self._figures("tokens", f"{view.prompt_tokens:,} in, {view.response_tokens:,} out"),
             self._figures("cost", self._price()),
             self._dropped(),
             *self._health(),
+            *([self._figures("audio", self._audio_process())] if meters.audio_priority else []),
         ]
         return rows[:height]
 
