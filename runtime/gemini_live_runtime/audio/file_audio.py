@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
 from gemini_live_runtime.audio.echo import NoCanceller
 from gemini_live_runtime.audio.interface import (
+    CHUNK_SAMPLES,
     MIC_RATE,
     MODEL_RATE,
     AudioListener,
     AudioOpened,
     Direction,
+    MicChunk,
     OpenDevice,
 )
 from gemini_live_runtime.audio.pipeline import AudioPipeline, PipelineAudio
@@ -28,6 +33,9 @@ from gemini_live_runtime.errors import AudioFileError
 from gemini_live_runtime.samples import MeterSample
 
 _TICK = FRAME_MS / 1000
+_CHUNK_FRAMES = CHUNK_SAMPLES // FRAME
+_MOST_UNDELIVERED = 50
+_LEAST_PAUSE = 3.5 * _TICK
 _MISSING_S = 0.05
 """Seconds missing in a file that are worth a sentence: programs that write to a pipe may be off by some samples."""
 _CATCH_UP = 100
@@ -55,13 +63,34 @@ class _FileMicrophone:
             self.at_end = True
         return out if len(out) == FRAME else np.concatenate((out, np.zeros(FRAME - len(out), np.float32)))
 
+    def put_back(self, frames: Sequence[Float32]) -> None:
+        """Make `frames`, read last, the next ones again."""
+        self._samples = np.concatenate((*frames, self._samples))
+        self.at_end = False
+
+
+class _ChunkCounter:
+    """`AudioListener` that counts the chunks for another."""
+
+    def __init__(self, listener: AudioListener) -> None:
+        self._listener = listener
+        self.chunks = 0
+
+    def on_mic_chunk(self, chunk: MicChunk) -> None:
+        """Count and pass on `chunk`."""
+        self.chunks += 1
+        self._listener.on_mic_chunk(chunk)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._listener, name)
+
 
 class FileAudio(PipelineAudio):
     """`AudioIO` that reads one WAV file and writes another; either may be absent.
 
     After the end of the microphone's file digital silence is delivered until `close`, so that the server detects the
-    end of speech. While the microphone is off, reading pauses. The loudspeaker's file holds everything from `open` to
-    `close`, silence included.
+    end of speech. While the microphone is off, reading pauses, and nothing of the file is lost. The loudspeaker's file
+    holds everything from `open` to `close`, silence included.
     """
 
     def __init__(self, microphone: Path | None, speaker: Path | None) -> None:
@@ -74,7 +103,11 @@ class FileAudio(PipelineAudio):
         self._out: Float32 = np.zeros(BLOCK, np.float32)
         self._due = 0.0
         self._microphone_on = True
+        self._was_on = True
+        self._off_until = 0.0
         self._lost_input = False
+        self._counter: _ChunkCounter | None = None
+        self._undelivered: deque[Float32] = deque(maxlen=_MOST_UNDELIVERED)
 
     def check(self) -> None:
         """Raise AudioFileError for an unreadable microphone or unwritable speaker file."""
@@ -110,10 +143,15 @@ class FileAudio(PipelineAudio):
                 self._mic.reader.close()
             raise
         self._listener = listener
+        counter = self._counter = _ChunkCounter(listener)
         self._pipeline = AudioPipeline(
-            listener, NoCanceller(), mic_rate=MIC_RATE if self._mic is not None else None, out_rate=MODEL_RATE
+            cast(AudioListener, counter),
+            NoCanceller(),
+            mic_rate=MIC_RATE if self._mic is not None else None,
+            out_rate=MODEL_RATE,
         )
         self._pipeline.set_microphone(self._microphone_on)
+        self._was_on = self._microphone_on
         loop = asyncio.get_running_loop()
         self._due = loop.time() + _TICK
         self._timer = loop.call_at(self._due, self._tick)
@@ -146,10 +184,8 @@ class FileAudio(PipelineAudio):
             self._pipeline.playout.step(asyncio.get_running_loop().time())
 
     def set_microphone(self, on: bool) -> None:
-        """Start or pause reading the file."""
+        """Start or pause reading the file, from the next frame on."""
         self._microphone_on = on
-        if self._pipeline is not None:
-            self._pipeline.set_microphone(on)
 
     def set_speaker(self, on: bool) -> None:
         """Write the played sound, or silence."""
@@ -188,12 +224,32 @@ class FileAudio(PipelineAudio):
                     self._writer.write(to_int16(self._out))
                 except AudioFileError as error:
                     self._lose("output", error)
-        if self._mic is not None and self._microphone_on and pipeline.microphone is not None and not self._lost_input:
+        if self._microphone_on != self._was_on and now > self._off_until:
+            self._switch(pipeline, now)
+        if self._mic is not None and self._was_on and pipeline.microphone is not None and not self._lost_input:
             try:
-                pipeline.microphone.write(self._mic.frame(), now)
+                frame = self._mic.frame()
+                self._undelivered.append(frame)
+                pipeline.microphone.write(frame, now)
             except AudioFileError as error:
                 self._lose("input", error)
         pipeline.step(now)
+        self._forget_delivered()
+
+    def _switch(self, pipeline: AudioPipeline, now: float) -> None:
+        self._was_on = self._microphone_on
+        pipeline.set_microphone(self._microphone_on)
+        if not self._microphone_on and self._mic is not None:
+            # What was read and not delivered is read again, once the pipeline has dropped it.
+            self._off_until = now + _LEAST_PAUSE
+            self._mic.put_back(self._undelivered)
+            self._undelivered.clear()
+
+    def _forget_delivered(self) -> None:
+        assert self._counter is not None
+        for _ in range(min(len(self._undelivered), self._counter.chunks * _CHUNK_FRAMES)):
+            self._undelivered.popleft()
+        self._counter.chunks = 0
 
     def _lose(self, direction: Direction, error: AudioFileError) -> None:
         assert self._pipeline is not None

@@ -282,6 +282,35 @@ def test_every_sample_of_the_microphones_file_is_delivered_once_and_then_silence
     assert np.array_equal(recorder.microphone, expected[: len(recorder.microphone)])
 
 
+@settings(max_examples=25)
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=8))
+def test_switching_the_microphone_off_and_on_loses_nothing_of_its_file(
+    tmp_path_factory: pytest.TempPathFactory, pauses: list[int]
+) -> None:
+    sound = (np.arange(4_800) % 30_000 + 1).astype(np.int16)
+    path = tmp_path_factory.mktemp("mic") / "mic.wav"
+    writer = WavWriter(path, 16_000)
+    writer.write(sound)
+    writer.close()
+    recorder = Recorder()
+
+    async def main() -> None:
+        audio = FileAudio(path, None)
+        await audio.open(recorder)
+        on = True
+        for milliseconds in pauses:
+            await asyncio.sleep(milliseconds / 1000 + 0.0001)
+            on = not on
+            audio.set_microphone(on)
+        audio.set_microphone(True)
+        await asyncio.sleep(0.4)
+        assert audio.finished
+        await audio.close()
+
+    run_virtual(main())
+    assert np.array_equal(recorder.microphone[: len(sound)], sound)
+
+
 @settings(max_examples=20)
 @given(st.data())
 def test_every_played_sample_is_written_once_and_reported_as_heard(
