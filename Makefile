@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Processes and test workers share compiled modules, also where the environment says not to write them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-rest test-lowest test-clients clients lint style types imports prose bench docs clean mutants soak
+.PHONY: demo test test-fast test-rest test-lowest test-clients clients lint style types imports prose bench docs clean mutants soak sound
 
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
@@ -49,6 +49,10 @@ test-clients: $(VENV)/.test clients
 	$(BIN)/python -m pytest -q tests/sdk/clients $(PYTEST_ARGS)
 
 clients: $(CLIENTS:%=.venv-%/.ready)
+
+# Voice sessions on a sound loop, in which nobody but the model speaks: counts how often it interrupts itself.
+sound: $(VENV)/.test
+	$(BIN)/python -m tests.audio.sessions --count 30
 
 lint: types imports style prose
 

@@ -1,109 +1,31 @@
-"""Test a conversation through real devices, with a second process as the user.
-
-The program runs as a process of its own, with PortAudio streams on a PulseAudio loop: its microphone records both the
-model's answers and the user, as in a room.
-"""
+"""Test a conversation through real devices, with a second process as the user."""
 
 from __future__ import annotations
 
-import json
-import queue
 import shutil
-import signal
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.audio.conversation import RATE, Conversation, is_a, say, set_echo, text_of
 
 from gemini_live_runtime.journal.tracks import read_track
 
-pytestmark = pytest.mark.pulse
-
-ROOT = Path(__file__).parents[2]
-PATIENCE_S = 40.0
-RATE = 16_000
-
-
-def say(text: str, path: Path) -> Path:
-    if shutil.which("flite") is None:
-        pytest.skip("flite is not installed")
-    subprocess.run(["flite", "-voice", "slt", "-t", text, "-o", str(path)], check=True)
-    return path
-
-
-class Conversation:
-    """A running `talk --devices --json`: its events as they come."""
-
-    def __init__(self, environment: dict[str, str]) -> None:
-        self._environment = environment
-        self.events: list[dict[str, Any]] = []
-        self._lines: queue.Queue[str | None] = queue.Queue()
-        self._process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "gemini_live_tui",
-                *["talk", "--devices", "--json", "--backend", "local", "--timeout", "120"],
-            ],
-            cwd=ROOT,
-            env={**environment, "PYTHONPATH": f"{ROOT / 'tui'}:{ROOT / 'runtime'}"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(line)
-        self._lines.put(None)
-
-    def until(self, wanted: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-        """Return the next event for which `wanted` returns True."""
-        while True:
-            line = self._lines.get(timeout=PATIENCE_S)
-            assert line is not None, f"the program ended; its last events: {self.events[-5:]}"
-            event: dict[str, Any] = json.loads(line)
-            self.events.append(event)
-            if wanted(event):
-                return event
-
-    def plays(self, path: Path) -> None:
-        """Play a file into the same sink in a second process."""
-        subprocess.run(["paplay", str(path)], env=self._environment, check=True)
-
-    def ends(self) -> int:
-        """Interrupt the program as a person would; its exit code."""
-        self._process.send_signal(signal.SIGINT)
-        while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
-            self.events.append(json.loads(line))
-        return self._process.wait(PATIENCE_S)
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.wait()
+pytestmark = [
+    pytest.mark.pulse,
+    pytest.mark.skipif(shutil.which("flite") is None, reason="flite is not installed"),
+]
 
 
 @pytest.fixture
-def conversation(own_loop: dict[str, str]) -> Iterator[Conversation]:
+def conversation(own_loop: dict[str, str], request: pytest.FixtureRequest) -> Iterator[Conversation]:
+    set_echo(own_loop, request.param)
     running = Conversation(own_loop)
     yield running
     running.kill()
 
 
-def is_a(kind: str, **data: object) -> Callable[[dict[str, Any]], bool]:
-    return lambda event: event["type"] == kind and all(event["data"][name] == value for name, value in data.items())
-
-
-def text_of(events: list[dict[str, Any]], side: str) -> str:
-    return "".join(e["data"]["text"] for e in events if is_a("transcript.delta", side=side)(e)).strip()
-
-
+@pytest.mark.parametrize("conversation", [-6.0, 0.0, 6.0], indirect=True, ids=["quiet", "even", "loud"])
 def test_one_can_talk_and_barge_in_through_real_devices(
     conversation: Conversation, tmp_path: Path, nobodys_home: Path
 ) -> None:

@@ -1,0 +1,94 @@
+"""Hold a conversation with the program through real devices.
+
+The program runs as a process of its own, with PortAudio streams on a PulseAudio loop: its microphone records both the
+model's answers and the user, a second process, as in a room.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_S = 40.0
+RATE = 16_000
+
+
+def set_echo(environment: dict[str, str], db: float) -> None:
+    """Set the level of the echo in the microphone, in dB of what is played."""
+    subprocess.run(["pactl", "set-source-volume", "loop.monitor", f"{db:+g}dB"], env=environment, check=True)
+
+
+def say(text: str, path: Path, voice: str = "slt") -> Path:
+    """Write a spoken text to a file."""
+    subprocess.run(["flite", "-voice", voice, "-t", text, "-o", str(path)], check=True)
+    return path
+
+
+class Conversation:
+    """A running `talk --devices --json`: its events as they come."""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self._environment = environment
+        self.events: list[dict[str, Any]] = []
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "gemini_live_tui",
+                *["talk", "--devices", "--json", "--backend", "local", "--timeout", "120"],
+            ],
+            cwd=ROOT,
+            env={**environment, "PYTHONPATH": f"{ROOT / 'tui'}:{ROOT / 'runtime'}"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def until(self, wanted: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+        """Return the next event for which `wanted` returns True."""
+        while True:
+            line = self._lines.get(timeout=PATIENCE_S)
+            assert line is not None, f"the program ended; its last events: {self.events[-5:]}"
+            event: dict[str, Any] = json.loads(line)
+            self.events.append(event)
+            if wanted(event):
+                return event
+
+    def plays(self, path: Path) -> None:
+        """Play a file into the same sink in a second process."""
+        subprocess.run(["paplay", str(path)], env=self._environment, check=True)
+
+    def ends(self) -> int:
+        """Interrupt the program as a person would; its exit code."""
+        self._process.send_signal(signal.SIGINT)
+        while (line := self._lines.get(timeout=PATIENCE_S)) is not None:
+            self.events.append(json.loads(line))
+        return self._process.wait(PATIENCE_S)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def is_a(kind: str, **data: object) -> Callable[[dict[str, Any]], bool]:
+    return lambda event: event["type"] == kind and all(event["data"][name] == value for name, value in data.items())
+
+
+def text_of(events: list[dict[str, Any]], side: str) -> str:
+    return "".join(e["data"]["text"] for e in events if is_a("transcript.delta", side=side)(e)).strip()

@@ -1,0 +1,129 @@
+"""Count self-interruptions in voice sessions of the demo on a PulseAudio loop.
+
+    make sound
+    .venv/bin/python -m tests.audio.sessions --count 10
+
+In each session a second process asks for a story and falls silent: every interruption is the model's own. At the end it
+asks again, and has to be heard. Echoes come at -6, 0 and +6 dB in turn. It needs pulseaudio, pactl and flite.
+
+Exit status: 1 when the model interrupted itself or did not hear the person.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.audio.conversation import ROOT, Conversation, is_a, say, set_echo
+
+LEVELS = (-6.0, 0.0, 6.0)
+VOICES = ("slt", "rms", "awb")
+ANSWERED_S = 15.0
+"""Time limit in seconds for a person to be understood."""
+LISTENED_S = 20.0
+"""Length in seconds of the model's speech without a person's."""
+
+
+@contextmanager
+def loop(folder: Path) -> Iterator[dict[str, str]]:
+    """Run a sound loop of its own; yields its environment."""
+    script = str(ROOT / "tests" / "audio" / "pulse_loop.sh")
+    homes = {f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("DATA", "CONFIG", "STATE", "CACHE")}
+    environment = {**os.environ, **homes, "GLT_PULSE_DIR": str(folder / "pulse")}
+    started = subprocess.run(["sh", script, "start"], env=environment, capture_output=True, text=True, check=True)
+    for word in started.stdout.removeprefix("export ").split():
+        name, _, value = word.partition("=")
+        environment[name] = value.strip("'")
+    try:
+        yield environment
+    finally:
+        subprocess.run(["sh", script, "stop"], env=environment, capture_output=True, check=False)
+
+
+def is_either(event: dict[str, Any]) -> bool:
+    """Return True for sound that was played, and for the end of the model's turn."""
+    return event["type"] == "playback.heard" or is_a("session.state", word="listening")(event)
+
+
+def hold(environment: dict[str, str], number: int, folder: Path) -> tuple[int, float, bool]:
+    """Hold one session; return its self-interruptions and seconds of speech.
+
+    The third is True when the person was heard.
+    """
+    set_echo(environment, LEVELS[number % len(LEVELS)])
+    voice = VOICES[number % len(VOICES)]
+    story = say("tell me a story", folder / f"story-{voice}.wav", voice)
+    question = say("what time is it", folder / f"question-{voice}.wav", voice)
+    session = Conversation(environment)
+    try:
+        session.until(is_a("session.state", word="listening"))
+        session.plays(story)
+        session.until(is_a("playback.started"))
+        began = len(session.events)
+        spoken = 0.0
+        while spoken < LISTENED_S:
+            event = session.until(
+                lambda e: (
+                    e["type"] in ("playback.heard", "turn.interrupted") or is_a("session.state", word="listening")(e)
+                )
+            )
+            if event["type"] == "playback.heard":
+                spoken += event["data"]["count"] / 24_000
+            elif event["type"] == "session.state" and spoken > 0:
+                break
+        during = session.events[began:]
+        cuts = sum(map(is_a("turn.interrupted"), during))
+        if cuts:
+            tell(during)
+        asked = len(session.events)
+        session.plays(question)
+        until = session.events[-1]["t"] + ANSWERED_S
+        heard = is_a("tool.called", name="get_time")(
+            session.until(lambda event: is_a("tool.called", name="get_time")(event) or event["t"] > until)
+        )
+        if not heard:
+            tell(session.events[asked:])
+        session.ends()
+    finally:
+        session.kill()
+    return cuts, spoken, heard
+
+
+def tell(events: list[dict[str, Any]]) -> None:
+    """Print what may have led to an interruption."""
+    kinds = ("turn.interrupted", "voice.marked", "notice", "audio.echo", "transcript.delta", "audio.health")
+    for event in events:
+        if event["type"] in kinds and event["data"].get("side") != "model":
+            print(f"    {event['t']:8.2f} {event['type']} {str(event['data'])[:160]}")
+
+
+def main() -> int:
+    """Hold the sessions; print a line for each."""
+    parser = argparse.ArgumentParser(description="Count self-interruptions on a sound loop.")
+    parser.add_argument("--count", type=int, default=30, help="number of sessions")
+    count = parser.parse_args().count
+    cuts, seconds, unheard = 0, 0.0, 0
+    with tempfile.TemporaryDirectory() as name, loop(Path(name)) as environment:
+        for number in range(count):
+            began = time.monotonic()
+            own, spoken, heard = hold(environment, number, Path(name))
+            cuts, seconds, unheard = cuts + own, seconds + spoken, unheard + (not heard)
+            print(
+                f"session {number}: echo {LEVELS[number % 3]:+g} dB, {own} self-interruptions in {spoken:.0f} s, "
+                f"the person was {'' if heard else 'not '}heard ({time.monotonic() - began:.0f} s)",
+                flush=True,
+            )
+    print(f"{count} sessions: {cuts} self-interruptions in {seconds:.0f} s of speech, {unheard} persons not heard")
+    return 1 if cuts or unheard else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
