@@ -250,3 +250,63 @@ async def test_at_the_transcripts_top_it_is_said_how_much_came_earlier() -> None
         assert "1,234 earlier paragraphs" in driver.screen()
         await driver.press("down")
         assert "1,234 earlier paragraphs" not in driver.screen()
+
+
+# -- devices that come and go, and the health of the sound -----------------------------------------------------------
+
+OPENED: dict[str, Any] = {"input_rate": 48_000, "output_rate": 48_000, "echo_canceller": "x"}
+
+
+async def test_a_lost_microphone_is_told_with_what_follows_and_the_key_that_helps() -> None:
+    async with console(size=(100, 30)) as driver:
+        reason = "The microphone 'USB' was disconnected."
+        driver.link.emit(ev.AudioLost(direction="input", reason=reason, remedy="What you type is sent."))
+        await driver.settle()
+        told = " ".join(driver.screen().split())
+        assert f"{reason} What you type is sent. (^d Devices)" in told
+        driver.link.emit(ev.AudioOpened(input="USB", output="Box", again=True, **OPENED))
+        await driver.settle()
+        assert "The sound goes on. Microphone: USB. Speaker: Box." in " ".join(driver.screen().split())
+
+
+async def test_a_voice_mode_that_returns_by_itself_leaves_what_is_being_typed_alone() -> None:
+    async with console() as driver:
+        driver.link.emit(ev.ControlChanged(mode="text", microphone=True, speaker=True, actor="engine"))
+        await driver.settle()
+        await driver.press("h", "e", "l")
+        driver.link.emit(ev.ControlChanged(mode="voice", microphone=True, speaker=True, actor="engine"))
+        await driver.settle()
+        await driver.press("l", "o")
+        assert driver.app.console_screen.prompt.text == "hello"
+
+
+async def test_trouble_with_the_sound_is_named_in_the_strip_and_told_with_its_remedy() -> None:
+    async with console(size=(120, 30)) as driver:
+        driver.link.emit(ev.AudioOpened(input="USB", output="Box", **OPENED))
+        driver.link.emit(
+            ev.SoundHealth(
+                kind="no-signal", well=False, text="Only silence.", remedy="Check its mute switch.", action="devices"
+            )
+        )
+        await driver.settle()
+        assert "MIC SILENT" in driver.rows()[1]
+        assert "Only silence. Check its mute switch. (^d Devices)" in " ".join(driver.screen().split())
+        driver.link.emit(ev.SoundHealth(kind="no-signal", well=True))
+        await driver.settle()
+        assert "MIC SILENT" not in driver.rows()[1]
+
+
+async def test_a_leaking_echo_is_one_note_with_what_helps() -> None:
+    async with console(size=(120, 30)) as driver:
+        driver.link.emit(ev.EchoLeaking(leaking=True))
+        driver.link.emit(
+            ev.SoundHealth(kind="echo", well=False, text="It hears itself.", remedy="Use headphones.", action="devices")
+        )
+        await driver.settle()
+        notes = [block for block in driver.app.store.view.blocks if block.kind == "notice"]
+        assert [(note.text, note.detail, note.action) for note in notes] == [
+            ("It hears itself.", "Use headphones.", "devices")
+        ]
+        restored = SessionView.from_json(driver.app.store.view.to_json())
+        assert restored.health == {"echo": ("It hears itself.", "devices")}
+        assert restored.blocks == driver.app.store.view.blocks

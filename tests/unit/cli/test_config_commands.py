@@ -240,3 +240,18 @@ def test_a_config_that_cannot_be_written_is_a_sentence(
     ended = run("config", "set", "ui.fps", "10")
     assert ended.code == 2, ended
     assert str(path) in ended.sentence
+
+
+def test_doctor_repeats_what_was_wrong_with_the_last_sessions_sound() -> None:
+    def checks() -> dict[str, dict[str, str]]:
+        return {check["name"]: check for check in json.loads(run("doctor", "--json").out)["checks"]}
+
+    assert "last sound" not in checks()
+    folder = paths.sessions_dir() / "20261122-101112-abcd"
+    folder.mkdir(parents=True)
+    data = {"kind": "clipping", "well": False, "text": "The microphone clips.", "remedy": "Move away.", "action": ""}
+    line = json.dumps({"seq": 1, "t": 1.0, "turn": 0, "gen": 0, "type": "audio.health", "data": data})
+    (folder / "events.jsonl").write_text(f"{line}\n")
+    last = checks()["last sound"]
+    assert (last["state"], last["remedy"]) == ("missing", "Move away.")
+    assert last["found"] == "The microphone clips. (session 20261122-101112-abcd)"
