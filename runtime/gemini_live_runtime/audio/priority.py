@@ -13,8 +13,10 @@ Priority = Literal["real-time", "raised", "normal"]
 
 REAL_TIME_PRIORITY = 5
 """Low among real-time threads: enough to run before every ordinary one."""
-REAL_TIME_LIMIT_US = 1_000_000
-"""Microseconds without a wait after which the system ends a real-time thread: a fault must not stop the machine."""
+REAL_TIME_LIMIT_US = 5_000_000
+"""Microseconds without a wait after which the system ends a real-time process: a fault must not stop the machine.
+
+Starting PortAudio takes a slow machine a second or two."""
 NICENESS = -11
 """Of an audio process without real-time rights; PulseAudio's own."""
 
