@@ -43,7 +43,7 @@ class MeterSample:
     far_dropped: int = 0
     """Played frames of 10 ms that the echo canceller did not get, because microphone samples were lost."""
     drift_ppm: float | None = None
-    """Millionths by which the microphone's clock runs faster than the loudspeaker's; None before half a minute."""
+    """Millionths by which the microphone's clock runs faster than the loudspeaker's; None before a minute."""
     heard_itself: int = 0
     """Voices in the microphone, since the start, whose level followed the loudspeaker's."""
     loop_lag_ms: float = 0.0

@@ -96,7 +96,8 @@ def test_lost_frames_of_either_side_are_told(counter: str) -> None:
 
 def test_clocks_that_differ_are_told() -> None:
     judged = Judged()
-    assert judged.passes(5, drift_ppm=-900.0) == [("drift", False)]
+    assert judged.passes(15, drift_ppm=-1500.0) == []
+    assert judged.passes(10, drift_ppm=-1500.0) == [("drift", False)]
     assert "headset" in judged.told[0].remedy
 
 

@@ -21,8 +21,8 @@ CLIPPED_S = 3.0
 """Seconds with a sample at full scale, of the last `WINDOW_S`."""
 LOST_MS = 200.0
 """Milliseconds of sound lost in the last `WINDOW_S`."""
-DRIFT_PPM = 400.0
-"""Difference of the two clocks that an echo canceller does not follow well."""
+DRIFT_PPM, DRIFT_S = 1000.0, 20.0
+"""Difference of the two clocks that no canceller follows, and the seconds for which it must be seen."""
 SELF_CUTS = 2
 """Times in `ECHO_S` that the model was cut off by itself."""
 WINDOW_S, ECHO_S = 15.0, 60.0
@@ -92,6 +92,7 @@ class SoundHealth:
         self._lost: deque[tuple[float, float]] = deque()
         self._own_cuts: deque[float] = deque()
         self._zeros_s = 0.0
+        self._drift_s = 0.0
         self._had_signal = False
         self._leaking = False
         self._hears_words = False
@@ -149,7 +150,7 @@ class SoundHealth:
             "echo": self._echo(now),
             "clipping": _sum(self._clipped, now, seconds * sample.clipped) >= CLIPPED_S,
             "no-signal": self._is_silent(sample, seconds),
-            "drift": sample.drift_ppm is not None and abs(sample.drift_ppm) >= DRIFT_PPM,
+            "drift": self._drifts(sample, seconds),
             "lost": _sum(self._lost, now, _lost_ms(self._last, sample)) >= LOST_MS,
         }
         self._last = sample
@@ -160,6 +161,11 @@ class SoundHealth:
         while self._own_cuts and now - self._own_cuts[0] > ECHO_S:
             self._own_cuts.popleft()
         return self._leaking or len(self._own_cuts) >= SELF_CUTS
+
+    def _drifts(self, sample: MeterSample, seconds: float) -> bool:
+        differ = sample.drift_ppm is not None and abs(sample.drift_ppm) >= DRIFT_PPM
+        self._drift_s = self._drift_s + seconds if differ else 0.0
+        return self._drift_s >= DRIFT_S
 
     def _is_silent(self, sample: MeterSample, seconds: float) -> bool:
         if sample.mic_db is None or sample.mic_peak_db is None:
