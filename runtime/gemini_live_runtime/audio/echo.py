@@ -138,6 +138,8 @@ _WORSE = 1.25
 _PROVEN_LEFTOVER = 0.1
 """Ratio of residual to predicted echo (-10 dB) from which a filter is proven."""
 _DISTURBED_FRAMES = 50
+_IDLE_FRAMES = 100
+"""Frames (1 s) after the last sound in which an echo may still come."""
 _AUDIBLE_ECHO = 3.0
 """RMS (int16 units, -81 dBFS) below which a predicted echo is too weak to judge the filter."""
 _AEC3_DELAY = 128
@@ -155,7 +157,8 @@ class DualCanceller:
     While only the model speaks, the output is the quieter of the two, so it is never worse than AEC3. While a person
     speaks for certain, it is the filter's output, of which AEC3 suppresses what is not near-end speech. While the
     filter is disturbed it is AEC3 alone. While an echo is to be expected and no person is certain, the output is
-    attenuated by 10 dB more. The delay is 8 ms in all.
+    attenuated by 10 dB more. A second after the model's last sound there is nothing to cancel, and the microphone
+    passes through. The delay is 8 ms in all.
     """
 
     name = "linear filter + WebRTC AEC3"
@@ -174,6 +177,7 @@ class DualCanceller:
         "_open",
         "_out_power",
         "_person",
+        "_quiet",
         "_share",
         "_witness",
         "restarts",
@@ -195,6 +199,7 @@ class DualCanceller:
         self._person = self._mix = self._open = 0.0
         self._gain = 1.0
         self._disturbed = 0
+        self._quiet = _IDLE_FRAMES
         self.restarts = 0
         """Times that the filter had to start over."""
 
@@ -225,8 +230,11 @@ class DualCanceller:
     def capture(self, frame: Int16) -> Int16:
         """Return the frame without the echo of the rendered frames."""
         far = self._far.take()
-        error, echo = self._filter.step(far, frame)
         bare = frame.astype(np.float32)
+        self._quiet = 0 if far.any() else self._quiet + 1
+        if self._quiet > _IDLE_FRAMES and self._person == 1.0:
+            return self._pass(bare)
+        error, echo = self._filter.step(far, frame)
         bare_power, error_power, echo_power = _power(bare), _power(error), _power(echo)
         self._judge(bare_power, error_power, echo_power)
         unexplained = error_power * self._incoherence.update(error, echo)
@@ -237,9 +245,20 @@ class DualCanceller:
         proven = self._share.leftover < _PROVEN_LEFTOVER
         self._witness.update(share, bare_power, _power(alone), proven=proven)
         self._behind_power += 0.3 * (_power(behind) - self._behind_power)
-        self._left[:_AEC3_DELAY] = self._left[FRAME:]
-        self._left[_AEC3_DELAY:] = error
+        self._delay(error)
+        if self._quiet > _IDLE_FRAMES:
+            self._open = share = 1.0  # From here on it passes.
         return self._output(self._left[:FRAME], behind, alone, share)
+
+    def _delay(self, frame: Float32) -> None:
+        self._left[:_AEC3_DELAY] = self._left[FRAME:]
+        self._left[_AEC3_DELAY:] = frame
+
+    def _pass(self, frame: Float32) -> Int16:
+        """Return the microphone, as late as it would be from AEC3."""
+        self._delay(frame)
+        out: Int16 = np.clip(np.rint(self._left[:FRAME]), -32768, 32767).astype(np.int16)
+        return out
 
     def _output(self, left: Float32, behind: Float32, alone: Float32, share: float) -> Int16:
         """Mix the filter's output, AEC3 behind it and AEC3 alone, with ramps."""

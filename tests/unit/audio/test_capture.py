@@ -253,6 +253,22 @@ def test_a_filter_that_is_shifted_with_its_echo_goes_on_cancelling(far: np.ndarr
     assert 10 * np.log10(bare / left) > 15
 
 
+def test_while_the_model_is_silent_the_microphone_passes_8_ms_later() -> None:
+    mic = tone(RATE, 4.0) * 0.3
+    clean = cancel(DualCanceller(), np.zeros(len(mic), np.float32), mic)
+    late = clean[2 * RATE + 128 :]
+    assert np.abs(late - mic[2 * RATE : 2 * RATE + len(late)]).max() < 1e-4
+
+
+def test_an_echo_after_a_long_silence_is_cancelled_as_before_it(far: np.ndarray) -> None:
+    pause = np.zeros(3 * RATE, np.float32)
+    twice = np.concatenate([far, pause, far])
+    mic = room(twice) + noise(len(twice))
+    clean = cancel(DualCanceller(), twice, mic)
+    begins = (len(far) + len(pause)) / RATE
+    assert reduction(mic, clean, begins + 0.5, begins + 3) > 20
+
+
 def test_the_meters_show_whether_the_filter_has_proven_itself(far: np.ndarray) -> None:
     pipeline = AudioPipeline(Recorder(), DualCanceller(), mic_rate=RATE, out_rate=RATE)
     mic = room(far)
