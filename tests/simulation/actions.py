@@ -7,7 +7,7 @@ import base64
 import contextlib
 import random
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -321,7 +321,7 @@ async def transition(world: World, chance: random.Random) -> None:
     """Change the phase as the program."""
     name = chance.choice(world.phases)
     world.timeline.note("moved", phase=name)
-    with contextlib.suppress(AgentError):  # out of a terminal phase
+    with contextlib.suppress(AgentError), _refused_when_over(world):  # out of a terminal phase
         world.handle.transition_to(name, "the program says so")
 
 
@@ -375,7 +375,22 @@ async def _on_thread(function: Callable[[], None]) -> None:
     assert not thread.is_alive(), "the thread waits for the session for ever"
 
 
+@contextlib.contextmanager
+def _refused_when_over(world: World) -> Iterator[None]:
+    """Let the handle refuse what is done after the session's end."""
+    try:
+        yield
+    except GeminiLiveError:
+        if not world.session.done.done():
+            raise
+
+
 def _steer(world: World, chance: random.Random) -> None:
+    with _refused_when_over(world):
+        _use_handle(world, chance)
+
+
+def _use_handle(world: World, chance: random.Random) -> None:
     handle = world.handle
     match 2 if world.directed else chance.randrange(4):
         case 0:
@@ -383,6 +398,8 @@ def _steer(world: World, chance: random.Random) -> None:
                 handle.send_context("By the way.")
             except GeminiLiveError as error:
                 world.timeline.note("refused", what="context", why=str(error))
+                if world.session.done.done():
+                    raise
         case 1:
             handle.prompt()
         case 2:
