@@ -68,7 +68,7 @@ def test_without_a_key_the_welcome_opens_and_enter_is_the_demo(no_engines_left: 
     with start("--record", "off") as terminal:
         terminal.read_until(b"Try the demo")
         terminal.type(b"\r")
-        terminal.read_until(b"Try writing")
+        terminal.read_until(b"see F1")
         terminal.type(b"what is the weather in Lisbon\r")
         terminal.read_until(b"degrees")
         terminal.type(b"\x11")
@@ -113,7 +113,7 @@ def test_a_key_typed_in_a_terminal_reaches_nothing_but_google_and_its_file(nobod
 
 def test_another_agent_chosen_in_a_call_begins_a_new_session(no_engines_left: None) -> None:
     with start("demo", "--record", "off") as terminal:
-        terminal.read_until(b"Try writing")
+        terminal.read_until(b"see F1")
         terminal.type(b"\x10")
         terminal.read_until(b"Search for a command")
         terminal.type(b"agents")
