@@ -256,6 +256,8 @@ class DualCanceller:
 
     def _pass(self, frame: Float32) -> Int16:
         """Return the microphone, as late as it would be from AEC3."""
+        # Far frames are dropped in pauses: what that disturbs is over after the same time.
+        self._disturbed = max(0, self._disturbed - 1)
         self._delay(frame)
         out: Int16 = np.clip(np.rint(self._left[:FRAME]), -32768, 32767).astype(np.int16)
         return out

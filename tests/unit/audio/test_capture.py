@@ -260,6 +260,16 @@ def test_while_the_model_is_silent_the_microphone_passes_8_ms_later() -> None:
     assert np.abs(late - mic[2 * RATE : 2 * RATE + len(late)]).max() < 1e-4
 
 
+def test_frames_lost_in_a_silence_disturb_the_filter_only_for_a_moment() -> None:
+    canceller = DualCanceller()
+    silence = np.zeros(2 * RATE, np.float32)
+    cancel(canceller, silence, silence)
+    canceller.on_frames_lost(2)
+    assert (canceller.state, canceller.has_near_end) == ("disturbed", False)
+    cancel(canceller, silence[:RATE], silence[:RATE])
+    assert (canceller.state, canceller.has_near_end) == ("learning", True)
+
+
 def test_an_echo_after_a_long_silence_is_cancelled_as_before_it(far: np.ndarray) -> None:
     pause = np.zeros(3 * RATE, np.float32)
     twice = np.concatenate([far, pause, far])
