@@ -23,7 +23,9 @@ RATE = 16_000
 
 def set_echo(environment: dict[str, str], db: float) -> None:
     """Set the level of the echo in the microphone, in dB of what is played."""
-    subprocess.run(["pactl", "set-source-volume", "loop.monitor", f"{db:+g}dB"], env=environment, check=True)
+    # PulseAudio's volumes are cubic, with 65,536 as 0 dB; a level written in dB with its sign would be relative.
+    volume = round(65_536 * 10 ** (db / 60))
+    subprocess.run(["pactl", "set-source-volume", "loop.monitor", str(volume)], env=environment, check=True)
 
 
 def say(text: str, path: Path, voice: str = "slt") -> Path:
@@ -69,6 +71,11 @@ class Conversation:
             self.events.append(event)
             if wanted(event):
                 return event
+
+    def within(self, seconds: float, wanted: Callable[[dict[str, Any]], bool]) -> bool:
+        """Read events until `wanted` returns True, for up to `seconds` of session time."""
+        end = self.events[-1]["t"] + seconds
+        return wanted(self.until(lambda event: wanted(event) or event["t"] > end))
 
     def plays(self, path: Path) -> None:
         """Play a file into the same sink in a second process."""

@@ -85,10 +85,7 @@ def hold(environment: dict[str, str], number: int, folder: Path) -> tuple[int, f
             tell(during)
         asked = len(session.events)
         session.plays(question)
-        until = session.events[-1]["t"] + ANSWERED_S
-        heard = is_a("tool.called", name="get_time")(
-            session.until(lambda event: is_a("tool.called", name="get_time")(event) or event["t"] > until)
-        )
+        heard = session.within(ANSWERED_S, is_a("tool.called", name="get_time"))
         if not heard:
             tell(session.events[asked:])
         session.ends()
