@@ -25,7 +25,8 @@ from gemini_live_runtime.journal.fold import apply, fold  # noqa: E402
 from gemini_live_runtime.journal.reader import read_journal  # noqa: E402
 from gemini_live_runtime.journal.view import SessionView  # noqa: E402
 from gemini_live_runtime.journal.writer import JournalWriter  # noqa: E402
-from gemini_live_runtime.text import Redactor, sanitise  # noqa: E402
+from gemini_live_runtime.redactor import Redactor  # noqa: E402
+from gemini_live_runtime.text import sanitise  # noqa: E402
 
 ROUNDS, BATCH = 21, 500
 

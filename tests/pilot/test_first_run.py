@@ -18,7 +18,7 @@ from textual.widgets import OptionList
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import SetDevices, SetMicrophone
 from gemini_live_runtime.errors import AgentError, CredentialError
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.wire import key_check
 from gemini_live_runtime.wire.credentials import credential_environment
 from gemini_live_tui import config

@@ -29,7 +29,7 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.engine.launch import EngineProcess, start_engine
 from gemini_live_runtime.engine.registry import OUTPUT_FILE
 from gemini_live_runtime.engine.spec import EngineSpec
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 
 
 @pytest.fixture(autouse=True)
@@ -280,12 +280,12 @@ def test_an_engine_gets_the_key_by_a_pipe_and_a_second_one_gets_it_again(
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes show their environment in /proc")
 def test_a_consoles_environment_holds_no_key_after_its_first_paint(key: str) -> None:
-    with PseudoTerminal("from gemini_live_tui.cli import main; main(['demo', '--pick'])") as terminal:
+    program = "print('READY'); input(); from gemini_live_tui.cli import main; main(['demo', '--pick'])"
+    with PseudoTerminal(program) as terminal:
+        terminal.read_until(b"READY")
+        assert key in _environment(terminal.process.pid)
+        terminal.type(b"\n")
         deadline = time.monotonic() + 40
-        # Another process, so poll its memory; a process that is being started has no environment yet.
-        while key not in _environment(terminal.process.pid):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
         terminal.read_until(b"concierge")
         while key in _environment(terminal.process.pid):
             assert time.monotonic() < deadline

@@ -22,7 +22,8 @@ from textual.filter import LineFilter
 
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.errors import ConfigError
-from gemini_live_runtime.text import redactor, sanitise, sanitise_line
+from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.text import sanitise, sanitise_line
 from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, Scope, bindings
 from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap

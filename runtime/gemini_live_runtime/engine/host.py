@@ -33,7 +33,7 @@ from gemini_live_runtime.errors import GeminiLiveError, ProtocolError, traceback
 from gemini_live_runtime.journal.flac import convert_in_background, convert_left_over
 from gemini_live_runtime.journal.retention import track_files
 from gemini_live_runtime.journal.writer import JournalWriter
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.threads import start_daemon_thread
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS, cut_payload
 from gemini_live_runtime.journal.split_secrets import HeldEvent, SplitSecrets, cut_without_secrets
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.samples import MeterSample
-from gemini_live_runtime.text import redactor
 
 MAX_OUTBOX_LINES = 20_000
 MAX_OUTBOX_BYTES = 48 * 1024 * 1024

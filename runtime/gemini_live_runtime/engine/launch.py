@@ -53,7 +53,8 @@ class EngineProcess:
 
     def startup_output(self) -> str:
         """Return the engine's output before it could send events, sanitised."""
-        from gemini_live_runtime.text import redactor, sanitise
+        from gemini_live_runtime.redactor import redactor
+        from gemini_live_runtime.text import sanitise
 
         try:
             text = (self.folder / OUTPUT_FILE).read_text("utf-8", "replace")

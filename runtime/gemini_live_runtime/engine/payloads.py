@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.text import Redactor
+from gemini_live_runtime.redactor import Redactor
 
 
 def without_secrets(payload: ev.Payload, redactor: Redactor) -> ev.Payload:

@@ -30,7 +30,7 @@ from gemini_live_runtime.engine.registry import ENGINE_FILE, remove_folder, take
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.engine.stdio import CapturedOutput
 from gemini_live_runtime.errors import EngineError, GeminiLiveError
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 
 EXIT_GUARD_S = 3.0
 """Seconds that threads of tools or a blocked event loop may delay the exit."""

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TextIO
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.threads import start_daemon_thread
 
 MAX_LINE_CHARS = 4000

@@ -22,7 +22,8 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.text import REDACTED, Spans, joined_spans, redacted_part, redactor, sanitise
+from gemini_live_runtime.redactor import REDACTED, Spans, joined_spans, redacted_part, redactor
+from gemini_live_runtime.text import sanitise
 
 PRIVATE_SCOPE = "user:"
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.text import Redactor, Spans, joined_spans, redacted_part
+from gemini_live_runtime.redactor import Redactor, Spans, joined_spans, redacted_part
 
 _CONTEXT = 24
 """Characters kept of a text: longer than all that tells a secret by standing before it."""

@@ -17,7 +17,7 @@ from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.events import Payload, Side, Wire, WireAudio, WireMessage
 from gemini_live_runtime.journal.split_secrets import streamed_texts
 from gemini_live_runtime.journal.tracks import RATES
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.wire import b64
 from gemini_live_runtime.wire.codec import audio_message, pcm_rate, to_json
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerMessage

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.autosave import Autosave
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
@@ -48,7 +49,6 @@ from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.mutations import DECIDING, Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
-from gemini_live_runtime.text import redactor
 
 if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gemini_live_runtime.errors import ConnectionClosedError, UpgradeRefusedError
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
 MAX_REASON = 300

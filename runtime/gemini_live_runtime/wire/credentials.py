@@ -18,7 +18,7 @@ from typing import Literal
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import ConfigError, CredentialError, MissingExtraError
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 
 CredentialKind = Literal["api-key", "ephemeral", "bearer"]
 

@@ -15,7 +15,7 @@ from typing import Literal
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from gemini_live_runtime.errors import ConfigError, CredentialError
-from gemini_live_runtime.text import REDACTED, redactor
+from gemini_live_runtime.redactor import REDACTED, redactor
 from gemini_live_runtime.wire.credentials import Credential
 
 Backend = Literal["gemini", "vertex", "local", "url"]

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.text import redactor, sanitise_line
+from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:
     import httpx

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import CredentialError
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.wire.credentials import KEYRING_SERVICE, KEYRING_USER, Credential
 
 

@@ -29,7 +29,7 @@ from websockets.exceptions import (
 from websockets.protocol import State
 
 from gemini_live_runtime.errors import UnreachableError
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.wire.closes import server_text, upgrade_refused
 from gemini_live_runtime.wire.endpoints import Endpoint, is_loopback
 from gemini_live_runtime.wire.transport import CLOSE_TIMEOUT, MAX_MESSAGE_BYTES, Transport, TransportClosed

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 from gemini_live_tui.cli.agent_output import MAX_LINE_CHARS, AgentOutput
 
 SECRET = "Zq7planted.Canary.Xk93hTz0wUe12LmQrstuv"

@@ -13,7 +13,7 @@ import pytest
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.engine import stdio
 from gemini_live_runtime.engine.stdio import BURST_LINES, LINES_PER_S, MAX_LINE_CHARS, CapturedOutput, LineGate
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 
 
 @pytest.fixture

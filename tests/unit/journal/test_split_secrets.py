@@ -17,7 +17,7 @@ from gemini_live_runtime.engine.hub import HOLD_S, Hub
 from gemini_live_runtime.engine.link import decode
 from gemini_live_runtime.journal.formats.base import ExportSource, Range
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
-from gemini_live_runtime.text import Redactor
+from gemini_live_runtime.redactor import Redactor
 from gemini_live_runtime.wire.codec import decode_server_message
 
 STARTED = ev.SessionStarted(

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot, is_persistent, persistent
 from gemini_live_runtime.session.persistence.stores import (
     FsPersistence,
@@ -22,7 +23,6 @@ from gemini_live_runtime.session.persistence.stores import (
     SnapshotSaver,
 )
 from gemini_live_runtime.state.store import State
-from gemini_live_runtime.text import redactor
 
 HANDLE = "resumption-handle-0123456789"
 

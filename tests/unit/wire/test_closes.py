@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.wire.closes import MAX_REASON, CloseKind, classify, closed_error, upgrade_refused
 
 SEEN = [

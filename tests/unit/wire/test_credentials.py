@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gemini_live_runtime.errors import ConfigError, CredentialError, MissingExtraError
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.wire import credentials
 from gemini_live_runtime.wire.credentials import (
     api_key,

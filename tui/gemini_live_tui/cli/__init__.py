@@ -17,7 +17,8 @@ import click
 
 from gemini_live_runtime import __version__
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
-from gemini_live_runtime.text import redactor, sanitise
+from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.text import sanitise
 from gemini_live_tui.cli.options import start_options
 
 COMMANDS: dict[str, tuple[str, str]] = {

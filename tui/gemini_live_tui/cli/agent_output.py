@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import Literal, TextIO
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.text import redactor, sanitise
+from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.text import sanitise
 
 MAX_LINE_CHARS = 4000
 """Characters of a line; longer lines are cut into several."""

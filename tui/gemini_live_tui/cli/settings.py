@@ -11,7 +11,8 @@ from click.shell_completion import get_completion_class
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.text import redactor, sanitise_line
+from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import config as configuration
 
 

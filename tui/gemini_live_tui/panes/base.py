@@ -17,7 +17,8 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from gemini_live_runtime.journal.view import Dirty
-from gemini_live_runtime.text import redactor, sanitise
+from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.messages import PaneChanged, PaneFailed, ShowHint

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.transcript import TranscriptBuffer
 from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
 from gemini_live_runtime.session.persistence.stores import SnapshotSaver
-from gemini_live_runtime.text import redactor, sanitise_line
+from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.context import AgentContext

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import traceback_lines
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.callback_runner import CallbackFault, SlowCallback
 from gemini_live_runtime.session.outbound.context_queue import ContextNotSent
 from gemini_live_runtime.session.rules.executor import EffectFault
 from gemini_live_runtime.session.rules.reactor import RULE_FAULT, RuleFault
-from gemini_live_runtime.text import redactor
 
 MAX_ERROR = 2000
 """Characters of a fault's text."""

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
-from gemini_live_runtime.text import redactor
 from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
 from gemini_live_runtime.tools.results import as_object, outcome

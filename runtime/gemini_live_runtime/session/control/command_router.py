@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Command, Order
 from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.ports.event_bus import EventBus
-from gemini_live_runtime.text import redactor
 
 OrderT = TypeVar("OrderT", bound=Order)
 

@@ -19,6 +19,7 @@ from gemini_live_runtime.clock import hold_time
 from gemini_live_runtime.conversation.extraction import ExtractionSchedule
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.definition.diff import NEXT_SESSION, differences, fingerprint, parts_of
 from gemini_live_runtime.session.definition.plan import SessionPlan
@@ -27,7 +28,6 @@ from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
-from gemini_live_runtime.text import redactor
 from gemini_live_runtime.threads import call_in_thread
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, StateError
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.phase_runner import require_phases
 from gemini_live_runtime.session.control.preview import Preview, preview_edit, preview_phase
 from gemini_live_runtime.session.control.preview_runner import PreviewRunner
@@ -20,7 +21,6 @@ from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.rules.effects import SendContext
 from gemini_live_runtime.state.edits import Edit, EditHistory, EditOutcome, read_edits
 from gemini_live_runtime.state.mutations import Origin
-from gemini_live_runtime.text import redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

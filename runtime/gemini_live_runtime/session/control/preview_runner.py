@@ -12,7 +12,7 @@ from typing import TypeVar
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import hold_time
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.text import redactor
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.threads import call_in_thread
 
 PreviewT = TypeVar("PreviewT", bound=ev.Payload)

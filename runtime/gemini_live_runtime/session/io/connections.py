@@ -12,9 +12,9 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError, SetupRejectedError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.io.reconnect_policy import ReconnectPolicy, keeps_handle, retryable
-from gemini_live_runtime.text import redactor
 from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
 from gemini_live_runtime.wire.messages import AudioFrame
 

@@ -28,6 +28,7 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.commands import Command, Order, SetDevices
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, traceback_lines
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.agent.host import SessionHost
 from gemini_live_runtime.session.control.command_router import CommandRouter
@@ -57,7 +58,6 @@ from gemini_live_runtime.session.outbound.wire_writer import WireWriter
 from gemini_live_runtime.session.ports.capabilities import Capabilities
 from gemini_live_runtime.session.ports.event_bus import EventBus
 from gemini_live_runtime.session.ports.sink import EventSink
-from gemini_live_runtime.text import redactor
 
 if TYPE_CHECKING:
     from gemini_live_runtime.audio.resample import PcmConverter

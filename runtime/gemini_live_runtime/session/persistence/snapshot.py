@@ -10,12 +10,12 @@ from typing import Any
 
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import JournalError, NewerFormatError, StateError
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import CALLED_OK
 from gemini_live_runtime.state.values import to_json
-from gemini_live_runtime.text import redactor
 
 VERSION = 1
 

@@ -1,0 +1,321 @@
+"""Redact credentials in text and JSON values.
+
+Credentials are replaced before an event is created, so journals, logs and exports need no redaction of their own.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from gemini_live_runtime import secret_patterns
+
+REDACTED = "[redacted]"
+
+_NUMBERS = frozenset((int, float, bool))
+
+MAX_TEMPORARY = 16
+"""Secrets registered by `add_temporary` that are remembered, the newest."""
+
+_MIN_SECRET = 6
+"""Characters of the shortest secret; shorter ones would blank ordinary words."""
+
+_OPEN_KNOWN = 3
+"""Characters of a registered secret from which on the end of a text counts as its beginning."""
+
+_CUT_KNOWN = 6
+"""Characters of a registered secret from which on such an end is replaced when nothing more comes in time."""
+
+_HEAD = 16
+"""Characters of a registered secret from which on it is found although its other end is cut off."""
+
+Spans = list[tuple[int, int]]
+"""Parts of a text as [first, beyond)."""
+
+_MAX_CACHED_NAME = 60
+"""Characters of the longest field name that is cached."""
+
+
+class Redactor:
+    """Redactor of credentials in text and in JSON values.
+
+    Patterns find keys and tokens by their shape; `add` registers the exact secrets in use, of any shape.
+    """
+
+    __slots__ = (
+        "_beginnings",
+        "_heads",
+        "_known",
+        "_known_in_json",
+        "_known_in_low",
+        "_permanent",
+        "_shortest",
+        "_streamed",
+        "_tails",
+        "_temporary",
+    )
+
+    def __init__(self) -> None:
+        self._permanent: set[str] = set()
+        self._temporary: dict[str, None] = {}
+        self._known: list[str] = []
+        self._streamed: list[str] = []
+        """Spellings that are expected in a text that comes in pieces."""
+        self._known_in_json: tuple[str, ...] = ()
+        self._known_in_low: tuple[str, ...] = ()
+        self._heads: tuple[str, ...] = ()
+        self._shortest = 0
+        self._tails: tuple[str, ...] = ()
+        self._beginnings: tuple[str, ...] = ()
+
+    def add(self, secret: str) -> None:
+        """Register a secret, also as URLs, JSON, base64 and capitals spell it.
+
+        Ignores secrets of fewer than `_MIN_SECRET` characters.
+        """
+        if len(secret) >= _MIN_SECRET:
+            self._permanent.add(secret)
+            self._update_spellings()
+
+    def add_temporary(self, secret: str) -> None:
+        """Register a secret that is soon replaced, such as a resumption handle.
+
+        Only the last `MAX_TEMPORARY` are remembered.
+        """
+        if len(secret) >= _MIN_SECRET:
+            self._temporary.pop(secret, None)
+            self._temporary[secret] = None
+            while len(self._temporary) > MAX_TEMPORARY:
+                del self._temporary[next(iter(self._temporary))]
+            self._update_spellings()
+
+    def _update_spellings(self) -> None:
+        from gemini_live_runtime.json_values import encode_line
+
+        streamed = {spelling for secret in (*self._permanent, *self._temporary) for spelling in _spellings(secret)}
+        others = {spelling for secret in self._permanent for spelling in (*_spellings(secret), *_encodings(secret))}
+        self._known = sorted(streamed | others, key=lambda known: (-len(known), known))
+        self._streamed = [known for known in self._known if known in streamed]
+        heads = {known: encode_line(known[:_HEAD])[1:-1] for known in self._known}
+        self._tails = tuple(sorted(known for known in self._permanent if len(known) > _HEAD))
+        tails = [encode_line(known[-_HEAD:])[1:-1] for known in self._tails]
+        # One search in a lowered line does for a secret and for its capitals.
+        self._known_in_low = tuple({_lowered(part) for part in (*map(heads.__getitem__, others), *tails)})
+        self._known_in_json = tuple({heads[known] for known in streamed - others})
+        parts = (*(known[:_HEAD] for known in self._known), *(known[-_HEAD:] for known in self._tails))
+        self._heads = tuple({part.lower() for part in parts})
+        self._shortest = min(map(len, self._heads), default=0)
+        self._beginnings = tuple({known[:_OPEN_KNOWN] for known in self._streamed})
+
+    def may_redact(self, line: str) -> bool:
+        """Return False when `value` certainly changes no field of the event in `line`.
+
+        Cheaper than `value`. Assumes that the event's own field names are the vocabulary's, which hold no secrets.
+        """
+        low = line.lower() if line.isascii() else _lowered(line)
+        if secret_patterns.may_match_line(line, low):
+            return True
+        return any(map(low.__contains__, self._known_in_low)) or any(map(line.__contains__, self._known_in_json))
+
+    def text(self, text: str) -> str:
+        """Replace every registered or recognisable secret in text."""
+        low = secret_patterns.lowered(text)
+        if self._known and any(map(low.__contains__, self._heads)):
+            rest = self._without_known(text)
+            low = low if rest is text else secret_patterns.lowered(rest)
+            text = rest
+        return _without_matches(text, low) if secret_patterns.may_match(text, low) else text
+
+    def may_hold_secret(self, text: str) -> bool:
+        """Return False when `spans` and `open_at` certainly find nothing in `text`."""
+        may_match = secret_patterns.may_match(text, secret_patterns.lowered(text))
+        return may_match or "://" in text or any(map(text.__contains__, self._beginnings))
+
+    def spans(self, text: str) -> Spans:
+        """Return the parts of `text` that are secrets, sorted and disjoint."""
+        found = secret_patterns.spans_of(text, secret_patterns.lowered(text))
+        return joined_spans([*found, *self._known_spans(text)])
+
+    def _known_spans(self, text: str) -> Iterator[tuple[int, int]]:
+        for secret in self._known:
+            at = text.find(secret[:_HEAD])
+            while at >= 0:
+                end = at + _common_length(secret, text, at)
+                yield at, end
+                at = text.find(secret[:_HEAD], end)
+        for secret in self._tails:
+            end = text.find(secret[-_HEAD:]) + _HEAD
+            while end >= _HEAD:
+                backwards = text[max(0, end - len(secret)) : end][::-1]
+                yield end - _common_length(secret[::-1], backwards, 0), end
+                end = text.find(secret[-_HEAD:], end) + _HEAD
+
+    def open_at(self, text: str) -> int | None:
+        """Return where a secret begins that goes beyond the end of `text`, or None."""
+        return _earliest(secret_patterns.open_at(text), self._open_known_at(text, _OPEN_KNOWN))
+
+    def cut_at(self, text: str) -> int | None:
+        """Return `open_at` when the part that is there tells too much, else None."""
+        return _earliest(secret_patterns.cut_at(text), self.open_known_at(text))
+
+    def open_known_at(self, text: str) -> int | None:
+        """Return where a registered secret begins that `text` cuts off, or None."""
+        return self._open_known_at(text, _CUT_KNOWN)
+
+    def _open_known_at(self, text: str, at_least: int) -> int | None:
+        starts = []
+        for secret in self._streamed:
+            head = secret[:at_least]
+            at = text.find(head, max(0, len(text) - len(secret) + 1))
+            while at >= 0 and not secret.startswith(text[at:]):
+                at = text.find(head, at + 1)
+            if at >= 0:
+                starts.append(at)
+        return min(starts, default=None)
+
+    def value(self, value: Any) -> Any:
+        """Return a copy of a JSON value with secrets replaced; keys and nesting stay."""
+        if value is None or type(value) in _NUMBERS:
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict | Mapping):
+            clean = {}
+            for name, item in value.items():
+                secret = False
+                if isinstance(name, str):
+                    name, secret = self._field(name)
+                clean[name] = self._redact_strings(item) if secret else self.value(item)
+            return clean
+        if isinstance(value, list | Sequence) and not isinstance(value, bytes | bytearray):
+            return [self.value(item) for item in value]
+        return value
+
+    def _redact_strings(self, value: Any) -> Any:
+        """Return the value of a secret field with every string replaced, at any depth.
+
+        Field names are redacted too; numbers, booleans and null stay.
+        """
+        if isinstance(value, str):
+            return REDACTED if value else value
+        if isinstance(value, Mapping):
+            return {
+                self._field(name)[0] if isinstance(name, str) else name: self._redact_strings(item)
+                for name, item in value.items()
+            }
+        if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+            return [self._redact_strings(item) for item in value]
+        return value
+
+    def _field(self, name: str) -> tuple[str, bool]:
+        clean, secret = (_field if len(name) <= _MAX_CACHED_NAME else _field.__wrapped__)(name)
+        if self._known and len(name) >= self._shortest and any(map(name.lower().__contains__, self._heads)):
+            clean = self.text(name)
+        return clean, secret
+
+    def _without_known(self, text: str) -> str:
+        return redacted_part(text, 0, joined_spans(list(self._known_spans(text))))
+
+
+def _spellings(secret: str) -> Iterator[str]:
+    """Yield a secret as it may stand in texts."""
+    import json
+
+    from gemini_live_runtime.json_values import encode_line
+
+    yield secret
+    yield quote(secret, safe="", errors="replace")
+    yield json.dumps(secret)[1:-1]
+    yield encode_line(secret)[1:-1]
+    yield repr(secret)[1:-1]
+
+
+def _encodings(secret: str) -> Iterator[str]:
+    """Yield further spellings, by which programs pass a secret on."""
+    import base64
+    import json
+
+    data = secret.encode("utf-8", "surrogatepass")
+    yield secret.upper()
+    yield secret.lower()
+    yield quote(secret, errors="replace")
+    yield quote_plus(secret, errors="replace")
+    yield repr(data)[2:-1]
+    yield json.dumps(json.dumps(secret)[1:-1])[1:-1]
+    for before in range(3):
+        # Four characters encode three bytes, at any of which the secret may begin: those at the ends hold others, too.
+        code = base64.b64encode(bytes(before) + data).decode()
+        code = code[(0, 2, 3)[before] : len(code) - (0, 3, 2)[(before + len(data)) % 3]]
+        yield from (code, code.replace("+", "-").replace("/", "_")) if len(code) >= _HEAD else ()
+
+
+def _common_length(secret: str, text: str, at: int) -> int:
+    """Return the number of characters that `text` has from `at` on as the secret does."""
+    if text.startswith(secret, at):
+        return len(secret)
+    length = _HEAD
+    while at + length < len(text) and text[at + length] == secret[length]:
+        length += 1
+    return length
+
+
+def _earliest(one: int | None, other: int | None) -> int | None:
+    return min((at for at in (one, other) if at is not None), default=None)
+
+
+def _without_matches(text: str, low: str) -> str:
+    return redacted_part(text, 0, joined_spans(list(secret_patterns.spans_of(text, low))))
+
+
+def joined_spans(spans: Spans) -> Spans:
+    """Return spans sorted, those that touch or overlap as one."""
+    merged: Spans = []
+    for first, beyond in sorted(spans):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(beyond, merged[-1][1]))
+        else:
+            merged.append((first, beyond))
+    return merged
+
+
+def redacted_part(text: str, at: int, spans: Spans) -> str:
+    """Redact the part `text` of a longer one, in which it begins at `at`.
+
+    A span over several parts is replaced in the part where it begins, and removed from the others.
+    """
+    end = at + len(text)
+    pieces, here = [], at
+    for number in range(max(0, bisect_right(spans, (at, at)) - 1), len(spans)):
+        first, beyond = spans[number]
+        if first >= end:
+            break
+        if beyond <= at:
+            continue
+        if first >= at:
+            pieces += [text[here - at : first - at], REDACTED]
+        here = min(end, max(here, beyond))
+    return "".join((*pieces, text[here - at :]))
+
+
+def _lowered(line: str) -> str:
+    """Return `line` in lower case, with anything in place of other than ASCII."""
+    # Lower-casing text beyond ASCII takes a hundred times as long: the bytes of UTF-8 are treated as characters.
+    return line.encode("utf-8", "surrogatepass").lower().decode("latin-1")
+
+
+@lru_cache(maxsize=1024)
+def _field(name: str) -> tuple[str, bool]:
+    """Return a field's name without recognisable secrets, and True for a secret field.
+
+    Cached: the same few names come again and again.
+    """
+    low = secret_patterns.lowered(name)
+    clean = _without_matches(name, low) if secret_patterns.may_match(name, low) else name
+    return clean, secret_patterns.is_secret_field(name)
+
+
+redactor = Redactor()
+"""Process-wide redactor, at which every credential is registered when it is loaded."""

@@ -1,0 +1,269 @@
+"""Find credentials in text by their shape, and fields that hold them by their name.
+
+Each pattern begins with a literal *anchor*. Texts are searched for anchors, which is quick at any length, and patterns
+are tried only there: a megabyte of words such as "bearer" takes tens of milliseconds. No pattern may take longer than
+its match plus a bounded number of characters, except where the next anchor lies behind what was read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+# A word after "bearer" or "token" is a credential when it is long or has a digit: "token holders" is not.
+_WORD = r"(?:(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{12,}|[0-9A-Za-z_\-.~+/=]{24,})"
+
+# What follows the name of an argument or a field, also in JSON within a string: `password="..."`, `\"token\": \"...`.
+_QUOTED = r"\\{0,7}[\"']? ?[:=] ?\\{0,7}[\"'](?P<quoted>[^\"'\\]{1,4000})(?=\\{0,7}[\"'])"
+_PLAIN = r"=(?P<plain>[^\s&\"'\\,;)]{4,})"
+_SAID = r": (?P<said>(?=[^\s\"'\\,;)]{0,40}[0-9])[^\s\"'\\,;)]{8,})"
+_ARGUMENT = r"=(?P<argument>[^&\s\"']+)"
+_OPTION = r" (?P<option>[^\s\"'\\\-][^\s\"'\\]{7,})"
+
+_SHAPES = tuple(
+    (anchor, re.compile(pattern))
+    for anchor, pattern in (
+        ("AIza", r"AIza[0-9A-Za-z_\-]{10,}"),
+        ("auth_tokens/", r"auth_tokens/[0-9A-Za-z_\-.]+"),
+        ("ya29.", r"ya29\.[0-9A-Za-z_\-.]+"),
+        ("AQ.", r"AQ\.(?<=\bAQ\.)[0-9A-Za-z_\-]{20,}"),
+        # A run of these characters is read once from its start, and in part only from a hyphen within it.
+        (
+            "eyJ",
+            r"eyJ(?:(?<![0-9A-Za-z_\-]eyJ)[0-9A-Za-z_\-]{8,}+|(?<=-eyJ)[0-9A-Za-z_\-]{8,400}+)"
+            r"\.[0-9A-Za-z_\-]{8,}+\.[0-9A-Za-z_\-]*",
+        ),
+        (
+            "-----BEGIN ",
+            r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
+            r"(?:(?:[^\-]|-(?!----)){0,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----"
+            r"|(?:(?:\s|\\+[nr])*[0-9A-Za-z+/=]{20,})+)",
+        ),
+        # Keys of OpenAI and Anthropic, GitHub, GitLab, AWS, Slack, Stripe, Hugging Face, npm and SendGrid.
+        ("sk-", r"sk-(?<=\bsk-)(?=[A-Za-z_\-]{0,60}+[0-9])[0-9A-Za-z_\-]{20,}"),
+        ("gh", r"gh[opsur]_(?<=\bgh[opsur]_)[0-9A-Za-z_]{20,}"),
+        ("github_pat_", r"github_pat_(?<=\bgithub_pat_)[0-9A-Za-z_]{20,}"),
+        ("glpat-", r"glpat-(?<=\bglpat-)[0-9A-Za-z_\-]{20,}"),
+        ("AKIA", r"AKIA(?<=\bAKIA)[0-9A-Z]{16}\b"),
+        ("ASIA", r"ASIA(?<=\bASIA)[0-9A-Z]{16}\b"),
+        ("xox", r"xox(?<=\bxox)[abeoprs]-[0-9A-Za-z\-]{10,}"),
+        ("k_live_", r"[rs]k_live_(?<=\b[rs]k_live_)[0-9A-Za-z]{16,}"),
+        ("k_test_", r"[rs]k_test_(?<=\b[rs]k_test_)[0-9A-Za-z]{16,}"),
+        ("hf_", r"hf_(?<=\bhf_)[0-9A-Za-z]{30,}"),
+        ("npm_", r"npm_(?<=\bnpm_)[0-9A-Za-z]{36}\b"),
+        ("SG.", r"SG\.(?<=\bSG\.)[0-9A-Za-z_\-]{16,}\.[0-9A-Za-z_\-]{16,}"),
+        ("://", r"://(?P<user>[^/\s:@\"']{0,200}:[^/\s@\"']{1,200})(?=@)"),
+    )
+)
+"""Patterns of credentials that are recognised by themselves, each with its anchor."""
+
+_NAMED = tuple(
+    (anchor, re.compile(f"(?ai:{pattern})"))
+    for anchor, pattern in (
+        ("bearer", rf"bearer(?: |%20)(?P<word>{_WORD})"),
+        (
+            "token",
+            rf"token(?:{_QUOTED}"
+            rf"|(?:(?<=[?&]token)|(?<=[?&]access_token)){_ARGUMENT}"
+            r"|(?:(?<=access[-_]token)|(?<=auth[-_]token)|(?<=refresh[-_]token)|(?<=session[-_]token)"
+            rf"|(?<=id[-_]token)){_PLAIN}"
+            rf"|(?<=--token){_OPTION}|(?: |=|: )(?P<word>{_WORD}))",
+        ),
+        (
+            # U+212A, the Kelvin sign, is a "k" in lower case.
+            "key",
+            rf"[k\u212a]ey(?:(?:(?<=api.ey)|(?<=api[-_].ey)|(?<=private.ey)|(?<=private[-_].ey)|(?<=access.ey)"
+            rf"|(?<=access[-_].ey)){_QUOTED}"
+            rf"|(?:(?<=[?&].ey)|(?<=api.ey)|(?<=api[-_].ey)){_ARGUMENT}"
+            r"|(?:(?<=api.ey)|(?<=api[-_].ey))(?:: |\": ?\"|': ')(?P<value>[^&\s\"']+)"
+            rf"|(?<=--api-.ey){_OPTION})",
+        ),
+        ("passw", rf"passw(?:or)?d(?:{_QUOTED}|{_PLAIN}|{_SAID}|(?<=--password){_OPTION})"),
+        ("secret", rf"secret(?:{_QUOTED}|{_PLAIN}|{_SAID}|(?<=--secret){_OPTION})"),
+        ("pwd", rf"pwd(?<=\bpwd)(?:{_QUOTED}|=(?P<plain>(?![/~.$])[^\s&\"'\\,;)]{{4,}}))"),
+        (
+            "authorization",
+            rf"authorization(?:{_QUOTED}"
+            r"|: (?:basic )?(?P<basic>(?=[0-9A-Za-z+/=_.\-]{0,40}[0-9])[0-9A-Za-z+/=_.\-]{12,}))",
+        ),
+        ("cookie: ", r"cookie: [^\s=;]{1,100}=(?P<cookie>(?=[^\s;\"'\\]{0,40}[0-9])[^\s;\"'\\]{8,})"),
+    )
+)
+"""Patterns of values that follow a name in small letters or capitals, each with its anchor in small letters."""
+
+_REREAD = 40
+"""Characters of a match that are searched again: the name of the next value may end it."""
+
+_OPEN_LENGTH = 440
+"""Characters at the end of a text that can belong to the beginning of a recognised secret."""
+
+# The beginning of a secret at the end of a text, from its first private character on.
+_OPEN = re.compile(
+    r"(?:AIza[0-9A-Za-z_\-]{1,9}"
+    r"|\bAQ\.[0-9A-Za-z_\-]{1,19}"
+    r"|(?<=://)[^/\s@\"']{1,400}"
+    r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))[0-9A-Za-z_\-.~+/=]{1,23})\Z"
+)
+# The same, where even the beginning tells so much that it is replaced when nothing more comes in time.
+_CUT = re.compile(
+    r"(?:AIza[0-9A-Za-z_\-]{1,9}"
+    r"|\bAQ\.[0-9A-Za-z_\-]{6,19}"
+    r"|(?<=://)[^/\s:@\"'\[]{1,200}:(?![0-9]*\Z)[^/\s@\"']{4,200}"
+    r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{6,23})\Z"
+)
+
+# A value may follow. In a line of JSON the quotation marks within a text are escaped.
+_KEY_VALUE = re.compile(r"key(?:[=:'\\]| [=:])")
+_TOKEN_VALUE = re.compile(r"token(?:[=:'\\ ]|s/)")
+_GITHUB = re.compile(r"gh[opsur]_")
+
+_FIELDS = frozenset(
+    {
+        "accesstoken",
+        "apikey",
+        "authorization",
+        "clientsecret",
+        "consentaudio",
+        "cookie",
+        "handle",
+        "idtoken",
+        "newhandle",
+        "password",
+        "privatekey",
+        "proxyauthorization",
+        "refreshtoken",
+        "secret",
+        "setcookie",
+        "signature",
+        "token",
+        "voiceconsentsignature",
+        "xgoogapikey",
+    }
+)
+# Ends of the secret fields' names as in JSON, lower-cased and without "_" and "-".
+_FIELD_ENDS = (
+    *('token":', 'ikey":', 'tekey":', 'handle":', 'authorization":', 'secret":', 'consentaudio":', 'cookie":'),
+    *('password":', 'signature":', 'passwd":', 'passphrase":', 'pwd":', 'secretkey":', 'accesskey":'),
+)
+
+_ENDINGS = (
+    "apikey",
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "secretkey",
+    "accesskey",
+    "privatekey",
+    "token",
+)
+"""Ends of the names of other fields that hold secrets."""
+
+_PLACES = ("pagetoken", "synctoken", "continuationtoken")
+"""Ends of the names of fields that hold a place in a list."""
+
+
+def lowered(text: str) -> str:
+    """Return text in lower case, each character at its place."""
+    low = text.lower()
+    # U+0130 is the only character that is two in lower case.
+    return low if len(low) == len(text) else text.replace("\u0130", "i").lower()
+
+
+def may_match(text: str, low: str) -> bool:
+    """Return False when `spans_of` certainly finds nothing in `text`; `low` is `lowered(text)`."""
+    # Every pattern needs one of these substrings. Testing for them, most after a rare sign, costs less than a search.
+    if "AIza" in text or "bearer" in low or ("token" in low and ('token"' in low or _TOKEN_VALUE.search(low))):
+        return True
+    if ("." in text and ("ya29." in text or "AQ." in text)) or ("@" in text and "://" in text):
+        return True
+    return _has_value(low) or has_provider_key(text)
+
+
+def _has_value(low: str) -> bool:
+    """Return True when a field with a secret's name may have a value in `low`."""
+    if "=" not in low and ":" not in low and "--" not in low:
+        return False
+    return (
+        ("key" in low and ('key"' in low or "--api-key " in low or _KEY_VALUE.search(low) is not None))
+        or "secret" in low
+        or "passw" in low
+        or "pwd" in low
+        or "authorization" in low
+        or "cookie" in low
+    )
+
+
+def has_provider_key(text: str) -> bool:
+    """Return False when `text` certainly holds no key that is known by its first letters."""
+    return (
+        ("-" in text and ("sk-" in text or "xox" in text or "PRIVATE KEY" in text or "glpat-" in text))
+        or ("." in text and ("eyJ" in text or "SG." in text))
+        or ("IA" in text and ("AKIA" in text or "ASIA" in text))
+        or (
+            "_" in text
+            and ("_pat_" in text or "k_live_" in text or "k_test_" in text or "hf_" in text or "npm_" in text)
+        )
+        or ("gh" in text and _GITHUB.search(text) is not None)
+    )
+
+
+def may_match_line(line: str, low: str) -> bool:
+    """Return False when no field of the event in a line of JSON certainly matches.
+
+    `low` is the line in lower case. The event's own field names are assumed to hold no secrets.
+    """
+    # Searching the whole line costs a fraction of a walk through its fields, and the cheap tests for a rare
+    # character come first.
+    if "bearer" in low or "--api-key " in low or "AIza" in line or "ya29." in line or "AQ." in line:
+        return True
+    if "secret" in low or "passw" in low or "authorization" in low or "cookie" in low or has_provider_key(line):
+        return True
+    if ("key" in low and _KEY_VALUE.search(low)) or ("token" in low and _TOKEN_VALUE.search(low)) or "pwd" in low:
+        return True
+    # U+212A, the Kelvin sign, matches "k" in the patterns, which ignore case.
+    if ("@" in line and "://" in line) or "\u212a" in line:
+        return True
+    if line.find("{", line.find("{", 1) + 1) >= 0:  # deeper than the event and its data, fields have any name
+        names = low.replace("_", "").replace("-", "")
+        return any(map(names.__contains__, _FIELD_ENDS))
+    return False
+
+
+def spans_of(text: str, low: str) -> Iterator[tuple[int, int]]:
+    """Yield the private part of every match as [first, beyond); `low` is `lowered(text)`."""
+    for anchor, pattern in _SHAPES:
+        if anchor in text:
+            for match in pattern.finditer(text):
+                yield match.span(match.lastgroup or 0)
+    for anchor, pattern in _NAMED:
+        at = low.find(anchor)
+        while at >= 0:
+            found = pattern.match(text, at)
+            if found is None:
+                at = low.find(anchor, at + 1)
+            else:
+                yield found.span(found.lastgroup or 0)
+                at = low.find(anchor, max(at + 1, found.end() - _REREAD))
+
+
+def open_at(text: str) -> int | None:
+    """Return where a recognised secret may begin that goes beyond the end of `text`, or None."""
+    return _start(_OPEN, text)
+
+
+def cut_at(text: str) -> int | None:
+    """Return `open_at` when the part that is there tells too much, else None."""
+    return _start(_CUT, text)
+
+
+def _start(pattern: re.Pattern[str], text: str) -> int | None:
+    match = pattern.search(text, max(0, len(text) - _OPEN_LENGTH))
+    return None if match is None else match.start()
+
+
+def is_secret_field(name: str) -> bool:
+    """Return True for the name of a field that holds a secret."""
+    plain = name.replace("_", "").replace("-", "").lower()
+    return plain in _FIELDS or (plain.endswith(_ENDINGS) and not plain.endswith(_PLACES))

@@ -1,0 +1,330 @@
+"""Redacted text and values hold no credentials."""
+
+from __future__ import annotations
+
+import base64
+import json
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_live_runtime.events import Event, Unknown
+from gemini_live_runtime.redactor import REDACTED, Redactor, redacted_part
+from gemini_live_runtime.secret_patterns import _FIELDS
+
+KEY = "AIzaSyCANARY-0123456789_abcdefghijklmnop"
+ODD = 'ca"na/ry \\ß+key%'
+
+
+def shapes(secret: str) -> list[str]:
+    return [
+        secret,
+        f"wss://host/path?key={secret}&alt=1",
+        f"wss://host/path?alt=1&key={quote(secret, safe='')}",
+        f"x-goog-api-key: {secret}",
+        f"Authorization: Bearer {secret}",
+        f"bearer {secret}, more",
+        json.dumps({"api_key": secret}),
+        json.dumps({"error": json.dumps({"key": secret})}),
+        repr(ValueError(f"bad key {secret!r}")),
+        f"before{secret}after",
+        f"{secret}{secret}",
+        f"https://user:{quote(secret, safe='')}@host/",
+    ]
+
+
+@pytest.mark.parametrize("text", shapes(KEY))
+def test_a_key_is_found_by_its_shape(text):
+    assert KEY not in Redactor().text(text)
+
+
+@pytest.mark.parametrize("secret", [KEY, ODD, "plainpassword"])
+def test_a_registered_secret_is_found_in_every_spelling(secret):
+    redactor = Redactor()
+    redactor.add(secret)
+    for text in shapes(secret):
+        kept = redactor.text(text)
+        for spelling in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1]):
+            assert spelling not in kept, text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Bearer {'a1' * 10}",
+        f"ya29.{'x' * 30}",
+        "auth_tokens/abc-123",
+        f"AQ.{'Ab8_' * 8}",
+        '{"apiKey": "hunter2hunter2"}',
+        "api_key=hunter2hunter2",
+        "https://me:hunter2@host/x",
+    ],
+)
+def test_tokens_are_found_by_their_shape(text):
+    kept = Redactor().text(text)
+    assert REDACTED in kept
+    assert not any(part in kept for part in ("hunter2", "a1a1", "xxx", "abc-123", "Ab8_"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the ring bearer responsibilities",
+        "a token of appreciation, the token initialization",
+        "what is the key? press any key",
+        "wss://127.0.0.1:8080/ws?alt=json",
+        "meet me @home: 12:30",
+        "The password must have 8 characters. Enter your password: it is secret.",
+        "A secret: we open at 9. The secret = patience; token: a sign",
+        'press any key: enter; the key = "four"; app:token is "gold"; "primary_key": "id"',
+        "sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "task-123456789012345678901234 desk-0123456789abcdefghij1, token_count: 123456, max_tokens=8192",
+        "+1 (555) 010-9999, 1,299.00 EUR, /data/ada/token/secret.txt, http://[::1]:80/@me, 2026-11-22T16:30:39Z",
+        "a file that begins with -----BEGIN PRIVATE KEY----- holds a key",
+        "the cookie: a=warm one; authorization: required for all guests; xoxo, AQ.1, AIza",
+    ],
+)
+def test_ordinary_sentences_are_left_alone(text):
+    assert Redactor().text(text) == text
+
+
+def test_secret_fields_are_redacted_and_other_fields_stay():
+    redactor = Redactor()
+    value = {
+        "setup": {"sessionResumption": {"handle": "h-1"}, "model": "models/x"},
+        "x-goog-api-key": "k",
+        "access_token": ["a", {"b": "c"}],
+        "token": "",
+        "usage": {"token": 12, "tokens": "12"},
+        "list": [KEY, 1, None, True, 2.5],
+        KEY: "as a key",
+    }
+    assert redactor.value(value) == {
+        "setup": {"sessionResumption": {"handle": REDACTED}, "model": "models/x"},
+        "x-goog-api-key": REDACTED,
+        "access_token": [REDACTED, {"b": REDACTED}],
+        "token": "",
+        "usage": {"token": 12, "tokens": "12"},
+        "list": [REDACTED, 1, None, True, 2.5],
+        REDACTED: "as a key",
+    }
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=10) | st.just(KEY) | st.just(f"x {KEY} y"),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8) | st.just(KEY), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(json_values)
+def test_no_key_survives_in_any_value_and_redacting_twice_changes_nothing(value):
+    redactor = Redactor()
+    once = redactor.value(value)
+    assert KEY not in json.dumps(once)
+    assert redactor.value(once) == once
+
+
+def test_a_secret_in_a_field_name_is_redacted_inside_a_secret_field() -> None:
+    assert Redactor().value({"idToken": {KEY: [{KEY: 1}]}}) == {"idToken": {REDACTED: [{REDACTED: 1}]}}
+
+
+def test_a_field_is_a_secret_also_when_its_name_says_whose_it_is() -> None:
+    secret = {"GEMINI_API_KEY": "a", "user_password": "b", "githubToken": "c", "aws_secret_access_key": "d", "pwd": "e"}
+    other = {"next_page_token": "a", "max_tokens": "b", "monkey": "c", "sort_key": "d", "secretary": "e"}
+    assert Redactor().value({"x": secret, "y": other}) == {"x": dict.fromkeys(secret, REDACTED), "y": other}
+
+
+@pytest.mark.parametrize("length", [16, 20, len(KEY) - 1])
+def test_a_registered_secret_is_found_although_it_is_cut_off(length: int) -> None:
+    redactor = Redactor()
+    redactor.add(ODD * 3)
+    cut = (ODD * 3)[:length]
+    assert redactor.text(f"gone: {cut}… (more)") == f"gone: {REDACTED}… (more)"
+    assert redactor.may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data={"text": cut})).to_line())
+    cut = (ODD * 3)[-length:]
+    assert (
+        redactor.text(f"first {ODD[-3:]}, then={cut}; {cut[-16:]}") == f"first {ODD[-3:]}, then={REDACTED}; {REDACTED}"
+    )
+    assert redactor.may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data={"text": cut})).to_line())
+
+
+def test_a_registered_secret_is_found_in_capitals_in_base64_and_encoded_twice() -> None:
+    redactor = Redactor()
+    redactor.add(ODD * 3)
+    json_twice = json.dumps(json.dumps(ODD * 3))
+    spellings = [(ODD * 3).upper(), (ODD * 3).lower(), quote(ODD * 3), repr((ODD * 3).encode()), json_twice]
+    spellings += [base64.b64encode(f"{before}{ODD * 3}:x".encode()).decode() for before in ("", "u", "us", "user:")]
+    for text in spellings:
+        kept = redactor.text(text)
+        assert REDACTED in kept
+        assert len(kept) < len(REDACTED) + 20, text
+        assert redactor.may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data={"text": text})).to_line())
+
+
+def test_short_secrets_do_not_blank_ordinary_words():
+    redactor = Redactor()
+    redactor.add("the")
+    assert redactor.text("the cat") == "the cat"
+
+
+PIECES = ["AIza", "auth_tokens/", "ya29.", "AQ.", "://", "bearer ", "BEARER%20", "Token ", "?key=", "&access_token="]
+PIECES += [
+    "password=",
+    "secret: ",
+    "token: ",
+    "token=",
+    "api_key = '",
+    '"token": "',
+    "Authorization: ",
+    "Basic ",
+    "Cookie: a=",
+]
+PIECES += [
+    "--password ",
+    "sk-",
+    "ghp_",
+    "AKIA",
+    "eyJ",
+    "xoxb-",
+    "sk_live_",
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "'",
+    '"',
+]
+PIECES += ["?token=", "api_key=", "apikey=", "api-key: ", 'apikey": "', "api_key':'", "user:secret@", "a1" * 15]
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=6).map("".join))
+def test_text_without_the_quick_substrings_has_no_secret(text: str) -> None:
+    assert Redactor().text(text) == redacted_part(text, 0, Redactor().spans(text))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *("://a:", "bearer ", "AIza", "?key=", "sk-", "-sk-", "password=", "eyJ", "-eyJaaaaaaaa", "-eyJaaaaaaaa."),
+        *("token='", "key=", "cookie: a=b", "-----BEGIN PRIVATE KEY-----a-", "gh", "secret_token=\\"),
+    ],
+)
+def test_text_full_of_the_beginnings_of_secrets_costs_no_more_than_its_length(part: str) -> None:
+    # A second look at all that follows each of them would take hours.
+    Redactor().text(part * (1_000_000 // len(part)) + "\u0130")
+
+
+def test_a_field_after_a_value_that_ends_with_its_name_is_a_secret_too() -> None:
+    assert Redactor().text("api-key: api-key: a1b2c3") == f"api-key: {REDACTED} {REDACTED}"
+
+
+def test_a_path_named_pwd_is_no_password() -> None:
+    assert Redactor().text("PWD=/home/me pwd=hunter22") == f"PWD=/home/me pwd={REDACTED}"
+
+
+SECRET_NAMES = [
+    "token",
+    "to-k_en",
+    "API-Key",
+    "x_goog_api_key",
+    "privateKey",
+    "Handle",
+    "SIGNATURE",
+    "to\u212aen",
+    "Cookie",
+]
+suspicious_text = st.lists(
+    st.sampled_from([*PIECES, "api\u212aey=", ODD, quote(ODD, safe=""), json.dumps(ODD)[1:-1], repr(ODD)[1:-1]])
+    | st.text(max_size=5),
+    max_size=5,
+).map("".join)
+suspicious_values = st.recursive(
+    st.none() | st.integers() | suspicious_text,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(SECRET_NAMES) | suspicious_text | st.text(max_size=8), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(suspicious_values, st.booleans())
+def test_a_line_that_may_redact_rejects_has_no_secret(value: object, known: bool) -> None:
+    redactor = Redactor()
+    if known:
+        redactor.add(ODD)
+    line = Event(1, 0.5, 1, 1, Unknown(name="x", data={"value": {"value": value}})).to_line()
+    if not redactor.may_redact(line):
+        assert redactor.value(value) == value
+
+
+SHAPED = ["AIza{}", "auth_tokens/{}", "ya29.{}", "AQ.{}", "ws://me:{}@host", "Bearer {}", "bearer%20{}", "Token {}"]
+SHAPED += ["?key={}", "&access_token={}", "?token={}", "api_key={}", "apiKey={}", "api-key: {}", "apikey: {}"]
+SHAPED += [
+    "api_key='{}'",
+    'API_KEY = "{}"',
+    "password={}",
+    "Password: {}",
+    "secret: {}",
+    "client_secret={}",
+    "token={}",
+]
+SHAPED += [
+    '{{\\"token\\": \\"{}\\"}}',
+    "{{'GITHUB_TOKEN': '{}'}}",
+    '"password":"{}"',
+    "Authorization: Basic {}",
+    "redis://:{}@h",
+]
+SHAPED += [
+    "authorization: {}",
+    "Set-Cookie: sid={}; Path=/",
+    "--api-key {}",
+    "--password {}",
+    "access_token={}",
+    "sk-{}",
+    "ghp_{}",
+]
+SHAPED += [
+    "github_pat_{}",
+    "xoxb-{}",
+    "sk_live_{}",
+    "eyJ{}.eyJ{}.x",
+    "-----BEGIN EC PRIVATE KEY-----\n{}\n{}",
+    "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----",
+]
+SHAPED += ['"api_key": "{}"', '"api-key":"{}"', '"apikey": "{}"', '"apiKey":"{}"', "'api_key': '{}'", "api\u212aey={}"]
+SHAPED += ["glpat-{}", "hf_{}", "npm_a1a1a1{}", "SG.{}.{}", "pwd={}", "\u0130 token={}"]
+
+
+@pytest.mark.parametrize("shape", SHAPED)
+def test_every_shape_of_a_secret_is_seen_in_a_line(shape: str) -> None:
+    text = shape.replace("{{", "{").replace("}}", "}").replace("{}", "a1" * 15)
+    assert "a1a1" not in Redactor().text(text)
+    for value in (text, {"a": [text]}, {text: 1}):
+        assert Redactor().may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data={"value": value})).to_line())
+
+
+@pytest.mark.parametrize("name", sorted(_FIELDS))
+def test_the_name_of_a_secret_field_is_seen_in_a_line(name: str) -> None:
+    for spelling in (name, name.upper(), "-".join(name), "_".join(name)):
+        assert Redactor().may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data={"a": {spelling: "v"}})).to_line())
+
+
+@pytest.mark.parametrize(
+    "text", ["turns on the key", "the tokens were many", "see http://host/x", "50 % = half", "it's"]
+)
+def test_a_line_of_ordinary_words_is_let_pass(text: str) -> None:
+    data = {"key": "app:key", "value": text, "more": {"key": text, "tokens": 1}}
+    assert not Redactor().may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data=data)).to_line())
+
+
+def test_a_field_is_a_secret_by_its_name_however_long_and_even_when_the_name_is_redacted() -> None:
+    redactor = Redactor()
+    redactor.add("handle")
+
+    assert redactor.value({"handle": "h1", "_" * 100 + "token": "t1", "other": "o1"}) == {
+        REDACTED: REDACTED,
+        "_" * 100 + "token": REDACTED,
+        "other": "o1",
+    }
