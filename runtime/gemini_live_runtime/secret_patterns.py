@@ -1,4 +1,4 @@
-"""Find credentials in text by their shape, and fields that hold them by their name.
+"""Find credentials in text by their shape, and fields of them by their name.
 
 Each pattern begins with a literal *anchor*. Texts are searched for anchors, which is quick at any length, and patterns
 are tried only there: a megabyte of words such as "bearer" takes tens of milliseconds. No pattern may take longer than
@@ -172,7 +172,10 @@ def lowered(text: str) -> str:
 
 
 def may_match(text: str, low: str) -> bool:
-    """Return False when `spans_of` certainly finds nothing in `text`; `low` is `lowered(text)`."""
+    """Return False when `spans_of` certainly finds nothing in `text`.
+
+    `low` is `lowered(text)`.
+    """
     # Every pattern needs one of these substrings. Testing for them, most after a rare sign, costs less than a search.
     if "AIza" in text or "bearer" in low or ("token" in low and ('token"' in low or _TOKEN_VALUE.search(low))):
         return True
@@ -196,7 +199,7 @@ def _has_value(low: str) -> bool:
 
 
 def has_provider_key(text: str) -> bool:
-    """Return False when `text` certainly holds no key that is known by its first letters."""
+    """Return False when `text` certainly has no key known by its first letters."""
     return (
         ("-" in text and ("sk-" in text or "xox" in text or "PRIVATE KEY" in text or "glpat-" in text))
         or ("." in text and ("eyJ" in text or "SG." in text))
@@ -210,7 +213,7 @@ def has_provider_key(text: str) -> bool:
 
 
 def may_match_line(line: str, low: str) -> bool:
-    """Return False when no field of the event in a line of JSON certainly matches.
+    """Return False when certainly no field of the event in a line of JSON matches.
 
     `low` is the line in lower case. The event's own field names are assumed to hold no secrets.
     """
@@ -232,7 +235,10 @@ def may_match_line(line: str, low: str) -> bool:
 
 
 def spans_of(text: str, low: str) -> Iterator[tuple[int, int]]:
-    """Yield the private part of every match as [first, beyond); `low` is `lowered(text)`."""
+    """Yield the private part of every match as [first, beyond).
+
+    `low` is `lowered(text)`.
+    """
     for anchor, pattern in _SHAPES:
         if anchor in text:
             for match in pattern.finditer(text):
@@ -249,7 +255,7 @@ def spans_of(text: str, low: str) -> Iterator[tuple[int, int]]:
 
 
 def open_at(text: str) -> int | None:
-    """Return where a recognised secret may begin that goes beyond the end of `text`, or None."""
+    """Return where a secret may begin that goes beyond the end of `text`, or None."""
     return _start(_OPEN, text)
 
 

@@ -216,7 +216,7 @@ def test_json_output_is_json_lines_and_nothing_else() -> None:
 
 def test_an_output_that_falls_behind_prints_every_event_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "MAX_OUTBOX_LINES", 5)
-    calls = [{"id": f"c{number}", "name": "no_tool", "args": {}} for number in range(50)]
+    calls = [{"id": f"c{number}", "name": "no_tool", "args": {}} for number in range(15)]
     with FakeLiveServer(answers({"toolCall": {"functionCalls": calls}}, says("Done."))) as server:
         ended = run("talk", "--backend", server.url, "--text", "hello", "--record", "text", "--json")
     seqs = [json.loads(line)["seq"] for line in ended.out.splitlines()]

@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 
-STRIDE = len(VOICES) * (1 if os.environ.get("SOAK") else 3)
+STRIDE = len(VOICES) * (1 if os.environ.get("SOAK") else 5)
 
 
 @pytest.fixture(scope="module")
