@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import pytest
 from tests.unit.session.session_support import ScriptedServer, Stage, stage
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.api import Live
-from gemini_live_runtime.session.io.connections import MAX_AT_ONCE
+from gemini_live_runtime.session.io.connections import MAX_AT_ONCE, MAX_CALLS_AT_ONCE, in_parts
 from gemini_live_runtime.tools.declaration import ToolContext, tool
+from gemini_live_runtime.wire.content import FunctionCall
+from gemini_live_runtime.wire.server import GoAway, ServerContent, ServerMessage, ToolCall, ToolCallCancellation
 
 HANDLE = "handle-that-is-secret"
 
@@ -238,23 +241,54 @@ async def test_a_background_result_reaches_the_model_over_a_lost_connection(hand
     assert len(s.sink.all(ev.ToolFinished)) == 1
 
 
+async def most_at_once(s: Stage, kind: type[ev.Payload], count: int) -> int:
+    """Return the most of `count` events that came between two turns of a task."""
+    most = seen = 0
+    while seen < count:
+        now = len(s.sink.all(kind))
+        most, seen = max(most, now - seen), now
+        await asyncio.sleep(0)
+    return most
+
+
 async def test_other_tasks_run_while_a_flood_of_messages_is_read() -> None:
     async with stage(agent=agent(), mode="text") as s:
         await s.begins()
-        taken = [0]
-        most = 0
-
-        async def look() -> None:
-            nonlocal most
-            while taken[-1] < 300:
-                taken.append(len(s.sink.all(ev.TranscriptDelta)))
-                most = max(most, taken[-1] - taken[-2])
-                await asyncio.sleep(0)
-
         # A socket has many frames at once; each `says` would let the session run in between.
         frames = [f'{{"serverContent": {{"outputTranscription": {{"text": "{number} "}}}}}}' for number in range(300)]
         s.server._transport._peer._inbox.extend(frames[1:])
-        looking = asyncio.create_task(look())
+        looking = asyncio.create_task(most_at_once(s, ev.TranscriptDelta, 300))
         await s.server.sends(frames[0])
-        await looking
-    assert most <= MAX_AT_ONCE
+        assert await looking <= MAX_AT_ONCE
+
+
+async def test_other_tasks_run_while_the_calls_of_one_message_are_read() -> None:
+    calls = [{"id": f"c{number}", "name": "no_tool", "args": {}} for number in range(1000)]
+    async with stage(agent=agent(), mode="text") as s:
+        await s.begins()
+        looking = asyncio.create_task(most_at_once(s, ev.ToolCalled, 1000))
+        await s.server.sends(json.dumps({"toolCall": {"functionCalls": calls}}))
+        assert await looking <= MAX_CALLS_AT_ONCE
+
+
+def test_the_parts_of_a_message_with_many_calls_hold_everything_once_and_in_order() -> None:
+    message = ServerMessage(
+        server_content=ServerContent(turn_complete=True),
+        tool_call=ToolCall(function_calls=tuple(FunctionCall(id=f"c{n}", name="f") for n in range(250))),
+        tool_call_cancellation=ToolCallCancellation(ids=("c1",)),
+        go_away=GoAway(),
+        problems=("p",),
+    )
+
+    parts = list(in_parts(message))
+
+    assert [call.id for part in parts for call in part.tool_call.function_calls] == [f"c{n}" for n in range(250)]
+    assert [part.server_content is not None for part in parts] == [True, False, False]
+    assert [part.problems for part in parts] == [("p",), (), ()]
+    assert [part.tool_call_cancellation is not None for part in parts] == [False, False, True]
+    assert [part.go_away is not None for part in parts] == [False, False, True]
+
+
+def test_a_message_with_few_calls_stays_whole() -> None:
+    message = ServerMessage(tool_call=ToolCall(function_calls=(FunctionCall(id="c1", name="f"),)))
+    assert list(in_parts(message)) == [message]

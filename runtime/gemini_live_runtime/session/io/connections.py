@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
@@ -16,7 +16,7 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.io.reconnect_policy import ReconnectPolicy, keeps_handle, retryable
 from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
-from gemini_live_runtime.wire.messages import AudioFrame
+from gemini_live_runtime.wire.server import AudioFrame, ServerMessage, ToolCall
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.core.core import SessionCore
@@ -35,6 +35,9 @@ MOVING = "Moving to another connection"
 
 MAX_AT_ONCE = 16
 """Messages taken in before other tasks run: a flood comes without a pause."""
+
+MAX_CALLS_AT_ONCE = 100
+"""Calls of one message taken in before other tasks run."""
 
 PING_EVERY_S = 30.0
 """Seconds between measurements of the way to the server and back."""
@@ -55,6 +58,24 @@ class Opening:
     connect: Callable[[WireRecorder, str, str], Awaitable[Connection]]
     deaf: str = ""
     """Reason why the server recognises no speech, if known; the session is typed then."""
+
+
+def in_parts(message: ServerMessage) -> Iterator[ServerMessage]:
+    """Yield a message, or as several when it has more than `MAX_CALLS_AT_ONCE` calls.
+
+    Content comes in the first part, what may refer to the calls in the last one.
+    """
+    calls = () if message.tool_call is None else message.tool_call.function_calls
+    if len(calls) <= MAX_CALLS_AT_ONCE:
+        yield message
+        return
+    first, *others = (
+        ToolCall(function_calls=calls[at : at + MAX_CALLS_AT_ONCE]) for at in range(0, len(calls), MAX_CALLS_AT_ONCE)
+    )
+    yield ServerMessage(server_content=message.server_content, tool_call=first, problems=message.problems)
+    for part in others[:-1]:
+        yield ServerMessage(tool_call=part)
+    yield replace(message, server_content=None, tool_call=others[-1], problems=())
 
 
 class ConnectionManager:
@@ -196,8 +217,11 @@ class ConnectionManager:
             unreadable = 0
             if isinstance(message, AudioFrame):
                 self._perform(core.server.on_audio(clock.now(), message))
-            else:
-                self._perform(core.server.on_message(clock.now(), message))
+                continue
+            for part in in_parts(message):
+                if part is not message:
+                    await asyncio.sleep(0)
+                self._perform(core.server.on_message(clock.now(), part))
 
     def _unreadable(self, error: ProtocolError) -> None:
         text = redactor.text(f"The server sent a frame that cannot be read: {error.message}")
