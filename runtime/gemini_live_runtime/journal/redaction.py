@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import typing
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -65,6 +65,9 @@ _SHORTEST = 3
 _CHUNK = 8
 """Words of a value that are searched for together."""
 
+_MAX_OVERLAPS = 64
+"""Number of places within a found value at which the same value is searched again."""
+
 _DIGITS_AT_LEAST = 7
 _DIGIT_RUN = 6
 _PART_OF_NUMBER = 4
@@ -75,16 +78,22 @@ _STATE_KEY = re.compile(r"(?:app|user|session|turn|bg|temp|derived):")
 _SPOKEN = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple|[0-9])"
 # Every repetition has a bound: a text that is one long word must not take quadratic time.
 _SHAPES = re.compile(
-    # addresses, written and spoken
-    r"[\w.!#$%&'*+/=?^`{|}~-]{1,100}@[\w.-]{1,200}"
-    r"|(?i:\b[\w+-]{1,64}(?:\s{1,3}(?:dot|underscore|dash)\s{1,3}\w{1,64}){0,6}\s{1,3}at\s{1,3}\w{1,64}"
-    r"(?:\s{1,3}(?:dot|dash)\s{1,3}\w{1,64}){0,4}\s{1,3}dot\s{1,3}[a-z]{2,20}\b)"
     # international account numbers
-    r"|\b[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{3,4}){3,8}\b"
+    r"\b[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{3,4}){3,8}\b"
     # digit by digit
     rf"|(?i:\b{_SPOKEN}(?:[\s,.-]{{1,4}}{_SPOKEN}){{3,}}\b)"
     # spelled letter by letter, as keys and names are
     r"|\b[0-9A-Za-z](?:[\s,._-]{1,3}[0-9A-Za-z]){5,}\b"
+)
+# Written addresses are searched by their sign, spoken ones only in texts with the word: tried at every character, these
+# two take a hundred times as long as all others.
+_LONGEST_LOCAL_PART = 100
+_LOCAL_PART_BACKWARDS = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+")
+_HOST = re.compile(r"[\w.-]{1,200}")
+_SAID_DOT = re.compile(r"(?i:\sdot\s)")
+_SPOKEN_ADDRESS = re.compile(
+    r"(?i:\b[\w+-]{1,64}(?:\s{1,3}(?:dot|underscore|dash)\s{1,3}\w{1,64}){0,6}\s{1,3}at\s{1,3}\w{1,64}"
+    r"(?:\s{1,3}(?:dot|dash)\s{1,3}\w{1,64}){0,4}\s{1,3}dot\s{1,3}[a-z]{2,20}\b)"
 )
 _NUMBER = re.compile(r"\+?\(?\d(?:[\s\-–—()/.·]{0,3}\d)+")
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff]")
@@ -308,7 +317,7 @@ class Redaction:
 
     def _spans(self, text: str) -> Spans:
         """Return the private spans of `text` as [first, beyond), sorted and disjoint."""
-        found = [match.span() for match in _SHAPES.finditer(text)]
+        found = [*_addresses(text), *(match.span() for match in _SHAPES.finditer(text))]
         found += [match.span() for match in _NUMBER.finditer(text) if self._is_private_number(match[0])]
         if self._phrases:
             words = [(match.start(), match.end(), _folded(match[0])) for match in _WORD.finditer(text)]
@@ -324,7 +333,8 @@ class Redaction:
             at = text.find(value)
             while at >= 0:
                 found.append((at, at + len(value)))
-                at = text.find(value, at + 1)
+                # A long value that repeats itself is found so often that a search at each character takes hours.
+                at = text.find(value, at + max(1, len(value) // _MAX_OVERLAPS))
         return joined_spans(found)
 
     def _is_private_number(self, text: str) -> bool:
@@ -332,6 +342,19 @@ class Redaction:
         if len(digits) >= _DIGITS_AT_LEAST or (len(digits) >= _DIGIT_RUN and text.strip("+(").isdecimal()):
             return True
         return len(digits) >= _PART_OF_NUMBER and digits in self._number_text
+
+
+def _addresses(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of written and spoken e-mail addresses."""
+    at = text.find("@")
+    while at >= 0:
+        local = _LOCAL_PART_BACKWARDS.match(text[max(0, at - _LONGEST_LOCAL_PART) : at][::-1])
+        host = _HOST.match(text, at + 1)
+        if local and host:
+            yield at - local.end(), host.end()
+        at = text.find("@", at + 1)
+    if _SAID_DOT.search(text):
+        yield from (match.span() for match in _SPOKEN_ADDRESS.finditer(text))
 
 
 def _folded(word: str) -> str:

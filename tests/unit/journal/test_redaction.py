@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,6 +14,7 @@ from tests.support.recordings import Recorder, debt_call
 from tests.unit.vocabulary_strategies import sessions
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal import redaction
 from gemini_live_runtime.journal.export import pieces
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.formats.base import ExportSource, Range
@@ -250,6 +252,20 @@ def test_a_name_is_found_with_and_without_its_accents(heard: str) -> None:
 def test_endless_words_take_no_time() -> None:
     for text in ("a" * 50_000, "a." * 25_000, "1 " * 25_000, "a dot " * 9000, "@" * 50_000, "AB12" * 12_000):
         said(text)
+
+
+def test_an_endless_value_that_repeats_itself_is_found_without_a_look_at_each_character() -> None:
+    changed = ev.StateChanged(key="user:note", old=None, new="啊" * 512_000, mutation=1, origin="tool")
+    # A search from every character on compares half a million characters as often, which takes hours.
+    assert said("b" + "啊" * 1_024_000 + "b", also=[changed]) == "b[redacted]b"
+
+
+def test_only_texts_with_the_sign_of_an_address_are_searched_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redaction, "_LOCAL_PART_BACKWARDS", searched := Mock(wraps=redaction._LOCAL_PART_BACKWARDS))
+    monkeypatch.setattr(redaction, "_SPOKEN_ADDRESS", searched)
+    said("a" * 200, "maria at example", "dots")
+    assert not searched.mock_calls
+    assert said("a" * 200 + "@b.c") == "a" * 100 + "[redacted]"
 
 
 def test_a_redacted_session_folds_like_the_one_that_it_was() -> None:
