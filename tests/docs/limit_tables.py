@@ -14,7 +14,7 @@ from gemini_live_runtime.audio import echo_path, kept_speech, playback_buffer, s
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.conversation import gemini_text, llm_extractor, transcript, transcript_turn
 from gemini_live_runtime.engine import console_server, host, hub, link, stdio
-from gemini_live_runtime.journal import large_values, reader, view, writer
+from gemini_live_runtime.journal import large_values, lines, reader, view, writer
 from gemini_live_runtime.local import activity, content, context, live_config, script, server, speech
 from gemini_live_runtime.session.agent import background_agents
 from gemini_live_runtime.session.control import debugger_commands
@@ -418,6 +418,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             size(reader.MAX_LINE_BYTES),
             "it is reported and skipped",
             "unit/journal/test_journal_reader.py::test_a_line_above_the_limit_is_reported_and_passed_over",
+        ),
+        Limit(
+            "line of a session file that is skipped",
+            size(lines.MAX_SKIPPED_BYTES),
+            "it is reported, and nothing after it is read",
+            "unit/journal/test_catalog.py::test_a_file_that_is_gigabytes_of_nothing_is_not_read_to_its_end",
         ),
         Limit(
             "problems of a session file",

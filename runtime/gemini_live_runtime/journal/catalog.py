@@ -30,7 +30,7 @@ DELETED_FILE = "deleted.json"
 LONGEST_TITLE = 120
 """Characters of a title."""
 
-_CACHE_VERSION = 2
+_CACHE_VERSION = 3
 _FRESH_S = 2.0
 """Age in seconds from which a journal's summary is cached.
 

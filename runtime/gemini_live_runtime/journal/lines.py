@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
 
 EVENTS_FILE = "events.jsonl"
 """Name of the journal in a session's folder."""
+
+MAX_SKIPPED_BYTES = 256 * 1024 * 1024
+"""Longest line that is skipped, in bytes; what follows a longer one is not read."""
 
 _SKIP_BYTES = 1 << 20
 
@@ -23,15 +27,22 @@ _LINE_BYTES = 4 * 1024 * 1024
 def read_line(file: BinaryIO, limit: int) -> tuple[bytes, int, bool]:
     """Return the next line, its size in bytes, and True when it is whole.
 
-    Of a line longer than `limit` bytes only the beginning is returned; the rest is skipped but counted.
+    Of a line longer than `limit` bytes only the beginning is returned; the rest is skipped but counted. A line of more
+    than `MAX_SKIPPED_BYTES` goes to the end of the file, since reading gigabytes without an event takes too long.
     """
     line = file.readline(limit)
     if line.endswith(b"\n") or len(line) < limit:
         return line, len(line), line.endswith(b"\n")
-    size, rest = len(line), line
-    while rest and not rest.endswith(b"\n"):
-        rest = file.readline(_SKIP_BYTES)
+    size = len(line)
+    while rest := file.read(_SKIP_BYTES):
+        end = rest.find(b"\n") + 1
+        if end:
+            file.seek(end - len(rest), os.SEEK_CUR)
+            return line, size + end, False
         size += len(rest)
+        if size > MAX_SKIPPED_BYTES:
+            here = file.tell()
+            return line, size + file.seek(0, os.SEEK_END) - here, False
     return line, size, False
 
 

@@ -20,7 +20,14 @@ from typing import BinaryIO
 from gemini_live_runtime import paths, vocabulary
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.events import Event
-from gemini_live_runtime.journal.lines import EVENTS_FILE, holds_event, lines_of, parsed_event, read_line
+from gemini_live_runtime.journal.lines import (
+    EVENTS_FILE,
+    MAX_SKIPPED_BYTES,
+    holds_event,
+    lines_of,
+    parsed_event,
+    read_line,
+)
 from gemini_live_runtime.journal.retention import is_running
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
@@ -120,7 +127,7 @@ class EventLines:
             if self._number == 1 and begin == 0:
                 yield self._first(line), begin, self.offset
             else:
-                yield self._event(line, whole), begin, self.offset
+                yield self._event(line, size, whole), begin, self.offset
 
     def _first(self, line: bytes) -> Event | None:
         if self._has_header:
@@ -128,12 +135,14 @@ class EventLines:
         self._report(1, "is damaged: it should be the header of a session")
         # When the beginning of the file is missing the first line may be any.
         event = parsed_event(line)
-        return self._event(line, True) if event is not None else None
+        return self._event(line, len(line), True) if event is not None else None
 
-    def _event(self, line: bytes, whole: bool) -> Event | None:
+    def _event(self, line: bytes, size: int, whole: bool) -> Event | None:
         report, number, last = self._report, self._number, self._last
         if not whole:
-            report(number, f"is longer than {MAX_LINE_BYTES // 1024 // 1024} MiB")
+            beyond = size > MAX_SKIPPED_BYTES
+            limit = (MAX_SKIPPED_BYTES if beyond else MAX_LINE_BYTES) // 1024 // 1024
+            report(number, f"is longer than {limit} MiB{': nothing after it was read' if beyond else ''}")
             return None
         try:
             event = vocabulary.event_from_line(line)

@@ -28,7 +28,7 @@ _LARGEST = 1e15
 """Bound above which a number in a file is taken for nonsense."""
 
 _STAMP = re.compile(
-    rb'\s*\{\s*"seq"\s*:\s*\d+\s*,\s*"t"\s*:\s*([0-9.eE+-]+)\s*,\s*"turn"\s*:\s*(\d{1,9})\s*,\s*"gen"\s*:\s*\d+\s*,'
+    rb'\s*\{\s*"seq"\s*:\s*(\d{1,15})\s*,\s*"t"\s*:\s*([0-9.eE+-]+)\s*,\s*"turn"\s*:\s*(\d{1,9})\s*,\s*"gen"\s*:\s*\d+\s*,'
     rb'\s*"type"\s*:\s*"([^"\\]*)"'
 )
 
@@ -67,7 +67,8 @@ def summarise(folder: Path) -> SessionSummary:
             problem, is_damaged = _fault(header)
             if is_damaged and holds_event(file):
                 file.seek(0)
-                return replace(_Scan().run(file), damage="Its first line is damaged.")
+                found = _Scan(unreadable=0 if _stamp(header)[3] else -1).run(file)  # the header itself is told apart
+                return replace(found, damage=f"Its first line is damaged. {found.damage}".rstrip())
             return SessionSummary(problem=problem) if problem else _Scan().run(file)
     except OSError as error:
         return SessionSummary(problem=f"It cannot be read: {error.strerror or error}.")
@@ -91,10 +92,13 @@ def _fault(header: bytes) -> tuple[str, bool]:
 class _Scan:
     """Pass over the events after the header."""
 
-    def __init__(self) -> None:
+    def __init__(self, unreadable: int = 0) -> None:
         self.t = 0.0
         self.turns = 0
         self.events = 0
+        self.numbers = _Numbers()
+        self.unreadable = unreadable
+        """Lines that are no events, whose numbers may be missing, too."""
         self.errors = 0
         self.interruptions = 0
         self.last: dict[str, bytes] = {}
@@ -104,22 +108,25 @@ class _Scan:
         size = os.fstat(file.fileno()).st_size
         jumped = False
         while True:
-            line, _, whole = read_line(file, _LINE_BYTES)
+            line, length, whole = read_line(file, _LINE_BYTES)
             if not line:
                 break
-            if whole:
+            if whole or length >= _LINE_BYTES:  # else its writer was killed in the middle, or is writing it
                 self._take(line)
             if not jumped and file.tell() > MAX_SCAN:
                 file.seek(max(file.tell(), size - _TAIL_BYTES))
                 read_line(file, _LINE_BYTES)  # skip to the end of the line that the seek landed in
+                self.numbers.jump()
                 jumped = True
         return self._summary()
 
     def _take(self, line: bytes) -> None:
-        t, turn, kind = _stamp(line)
+        seq, t, turn, kind = _stamp(line)
         if not kind:
+            self.unreadable += 1
             return
         self.events += 1
+        self.numbers.add(seq)
         self.t, self.turns = max(self.t, t), max(self.turns, turn)
         if kind == "session.started":
             self.last.setdefault(kind, line)
@@ -150,8 +157,49 @@ class _Scan:
             errors=self.errors,
             interruptions=self.interruptions,
             ended="" if ended is None else _short(ended.get("reason")) or "ended",
+            damage=self._damage(),
             exit_code=None if ended is None else int(number(ended.get("exit_code"))),
         )
+
+    def _damage(self) -> str:
+        missing, found = self.numbers.missing, self.numbers.found
+        if missing:
+            return f"{missing:,} of {missing + found:,} events {'is' if missing == 1 else 'are'} missing."
+        if self.unreadable:
+            return f"{self.unreadable:,} {'line' if self.unreadable == 1 else 'lines'} cannot be read."
+        return ""
+
+
+class _Numbers:
+    """Count of the event numbers that are there, and of those that are missing.
+
+    A number that lower ones follow was wrong itself, and nothing is missing before it.
+    """
+
+    __slots__ = ("_before", "_last", "found", "missing")
+
+    def __init__(self) -> None:
+        self.found = self.missing = 0
+        self._last: int | None = 0
+        self._before: tuple[int, int] | None = None
+        """Last number and missing ones before the newest gap, while only one event has followed it."""
+
+    def add(self, seq: int) -> None:
+        """Take the number of the next event."""
+        last = seq - 1 if self._last is None else self._last
+        if self._before is not None and self._before[0] < seq <= last:
+            last, self.missing = self._before
+            self.found -= 1
+        self._before = None
+        self.found += seq > last
+        if seq > last + 1:
+            self._before = (last, self.missing)
+            self.missing += seq - last - 1
+        self._last = max(seq, last)
+
+    def jump(self) -> None:
+        """Leave out events, which are not missing."""
+        self._last = self._before = None
 
 
 _PERHAPS: dict[str, Callable[[dict[str, Any]], bool]] = {
@@ -168,21 +216,23 @@ def started_at(folder: Path) -> float:
         with paths.open_regular(folder / EVENTS_FILE, follow=False) as file:
             for _ in range(_HEAD_LINES):
                 line, _, _ = read_line(file, _LINE_BYTES)
-                if _stamp(line)[2] == "session.started":
+                if _stamp(line)[3] == "session.started":
                     return number(_data(line).get("wall"))
     except OSError:
         pass
     return 0.0
 
 
-def _stamp(line: bytes) -> tuple[float, int, str]:
-    """Return time, turn and type of an event; type "" for another line."""
+def _stamp(line: bytes) -> tuple[int, float, int, str]:
+    """Return number, time, turn and type of an event; type "" for another line."""
     stamp = _STAMP.match(line)
     if stamp is not None:
-        return _float(stamp[1]), int(stamp[2]), stamp[3].decode("ascii", "replace")
+        return int(stamp[1]), _float(stamp[2]), int(stamp[3]), stamp[4].decode("ascii", "replace")
     value = _object(line)
-    kind = value.get("type")
-    return number(value.get("t")), int(number(value.get("turn"))), kind if isinstance(kind, str) else ""
+    seq, kind = value.get("seq"), value.get("type")
+    if not isinstance(kind, str) or not isinstance(seq, int):
+        return 0, 0.0, 0, ""
+    return int(number(seq)), number(value.get("t")), int(number(value.get("turn"))), kind
 
 
 def _object(line: bytes) -> dict[str, Any]:

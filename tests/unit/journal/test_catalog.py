@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -18,10 +19,12 @@ from tests.support.recordings import WALL, Recorder, debt_call
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import GeminiLiveError, UsageError
+from gemini_live_runtime.errors import GeminiLiveError, JournalError, UsageError
 from gemini_live_runtime.journal import catalog, session_summary
+from gemini_live_runtime.journal import lines as lines_module
 from gemini_live_runtime.journal.catalog import CACHE_FILE, Entry, list_entries, matches, preview, rename
 from gemini_live_runtime.journal.export import export
+from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.vocabulary import header
 
 
@@ -110,6 +113,55 @@ def test_a_torn_end_and_damaged_lines_lose_nothing_else(root: Path) -> None:
     path.write_bytes(b"".join(lines)[:-40])
     entry = entry_of(folder)
     assert (entry.problem, entry.turns, entry.phase, entry.ended) == ("", 3, "negotiate", "broken off")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda lines: lines, ""),
+        (lambda lines: lines[:1] + lines[1::2], "{half} of {odd} events are missing."),
+        (lambda lines: lines[:5] + lines[6:], "1 of {all} events is missing."),
+        (lambda lines: [b"?\n", *lines[1:5], *lines[6:]], "Its first line is damaged. 1 of {all} events is missing."),
+        (lambda lines: lines[1:5] + lines[6:], "Its first line is damaged. 1 of {all} events is missing."),
+        (
+            lambda lines: [*lines[:5], lines[5].replace(b":5,", b":912,", 1), *lines[6:]],
+            "1 of {all} events is missing.",
+        ),
+        (lambda lines: lines[:6] + lines[5:], ""),
+        (lambda lines: [*lines, b"noise\n", bytes(3000), b"\n"], "2 lines cannot be read."),
+    ],
+)
+def test_the_list_says_how_many_events_are_missing(
+    root: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[list[bytes]], list[bytes]], sentence: str
+) -> None:
+    monkeypatch.setattr(session_summary, "_LINE_BYTES", 2000)
+    folder = debt_call().write(root)
+    lines = (folder / "events.jsonl").read_bytes().splitlines(keepends=True)
+    events = len(lines) - 1 - (len(lines) - 1) % 2
+    lines = lines[: events + 1]
+    (folder / "events.jsonl").write_bytes(b"".join(change(lines)))
+    entry = entry_of(folder)
+    assert (entry.problem, entry.damage) == ("", sentence.format(half=events // 2 - 1, odd=events - 1, all=events))
+
+
+def test_a_file_that_is_gigabytes_of_nothing_is_not_read_to_its_end(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines_module, "MAX_SKIPPED_BYTES", 1 << 20)
+    monkeypatch.setattr(session_summary, "_LINE_BYTES", 10_000)
+    for name in ("empty", "half"):
+        folder = debt_call(name).write(root, name)
+        if name == "empty":
+            (folder / "events.jsonl").write_bytes(b"")
+        # Reading 1 TiB takes hours.
+        os.truncate(folder / "events.jsonl", 1 << 40)
+    empty, half = entry_of(root / "empty"), entry_of(root / "half")
+    assert (half.damage, empty.problem) == ("1 line cannot be read.", "This is not a session of gemini-live-tui.")
+    journal = read_journal(root / "half")
+    assert len(list(journal)) == len(debt_call().events)
+    assert journal.problems[0].text.endswith("is longer than 256 MiB: nothing after it was read.")
+    with pytest.raises(JournalError, match="not a gemini-live-tui session"):
+        read_journal(root / "empty")
 
 
 def test_lines_in_another_order_of_fields_are_read_too(root: Path) -> None:

@@ -73,7 +73,8 @@ def _row(entry: Entry) -> str:
         f"{entry.id:22}{started(entry.when):18}{sanitise_line(entry.name, 18):20}{minutes:>4}:{seconds:02}"
         f"{entry.turns:>6}  {sanitise_line(entry.phase, 12):13}{cost:>7}{entry.total_bytes / 1e6:>6.1f} MB"
     )
-    notes = [sanitise_line(entry.ended, 40), *(flag for flag in entry.flags if flag != entry.ended)]
+    notes = [sanitise_line(entry.ended, 40), *(flag for flag in entry.flags if flag not in (entry.ended, "damaged"))]
+    notes += [f"damaged: {entry.damage}"] if entry.damage else []
     return f"{row}  {', '.join(note for note in notes if note)}"
 
 

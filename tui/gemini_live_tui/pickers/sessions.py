@@ -202,7 +202,7 @@ class SessionsScreen(Screen[None]):
         if entry is None:
             pane.border_title, text = "", ""
         else:
-            parts = [entry.id, entry.model, _size(entry.total_bytes), entry.ended]
+            parts = [entry.id, entry.model, _size(entry.total_bytes), entry.ended, entry.damage.rstrip(".")]
             title = f" {self._signs.separator} ".join(part for part in parts if part)
             pane.border_title = Content(fit(title, max(8, pane.size.width - 6), self._signs.ellipsis))
             text = entry.problem or self._last_lines(entry)
