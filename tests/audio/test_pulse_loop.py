@@ -252,6 +252,23 @@ async def test_a_cut_silences_the_loop_within_two_hundred_milliseconds_of_sample
     assert 24_000 < scene.recorder.heard(1) < 48_000
 
 
+async def test_an_echo_was_captured_at_the_moment_at_which_it_was_heard(pulse_loop: None) -> None:
+    for _ in range(ATTEMPTS):
+        scene = Scene()
+        async with opened(scene, echo=False) as audio:
+            audio.play(1, to_int16(load(MODEL, 24_000)[:24_000]).tobytes())
+            audio.end_of_turn(1)
+            while audio.playing:
+                await chunks(scene, 5)
+            await chunks(scene, 5)
+        if not scene.lost:
+            break
+    echo, spoken = scene.recorder.microphone.astype(float), load(MODEL, 16_000)[:16_000]
+    after = len(echo) - len(spoken) - int(np.abs(np.correlate(echo, spoken, "valid")).argmax())
+    captured_at = scene.recorder.chunks[-1].captured_at - after / 16_000
+    assert captured_at == pytest.approx(scene.recorder.heard_at[-1], abs=0.005)
+
+
 @pytest.mark.parametrize(
     ("blow", "words"),
     [(signal.SIGKILL, "was disconnected"), (signal.SIGSTOP, "stopped responding")],

@@ -101,7 +101,7 @@ def step_cost(rate: int, playing: bool) -> tuple[float, float]:
     steps, callbacks = [], []
     for number in range(1400):
         start = time.perf_counter()
-        pipeline.playout.ring.read(out)
+        pipeline.playout.ring.read(out, number * 0.01)
         pipeline.played.write(out, number * 0.01)
         pipeline.microphone.write(mic, number * 0.01)
         middle = time.perf_counter()

@@ -44,6 +44,7 @@ class _Frames:
     def __init__(self, ring: SampleRing, rate: int) -> None:
         self.ring = ring
         self.rate = rate
+        self._taken = 0
         self._resampler = Resampler(rate, MIC_RATE)
         self._samples: Float32 = np.zeros(0, np.float32)
 
@@ -59,13 +60,15 @@ class _Frames:
         return len(self._samples) // FRAME
 
     @property
-    def pending(self) -> int:
-        """Number of samples at 16 kHz collected and not taken."""
-        return len(self._samples)
+    def moment(self) -> float:
+        """Clock time (s) of the end of the frame taken last."""
+        position, ended = self.ring.mark
+        return ended - position / self.rate + self._taken / MIC_RATE
 
     def take(self) -> Int16:
         """Remove and return the oldest frame."""
         frame, self._samples = self._samples[:FRAME], self._samples[FRAME:]
+        self._taken += FRAME
         return to_int16(frame)
 
     def is_quiet(self, frames: int) -> bool:
@@ -75,6 +78,7 @@ class _Frames:
     def skip(self, frames: int) -> None:
         """Drop the oldest `frames` frames."""
         self._samples = self._samples[frames * FRAME :]
+        self._taken += frames * FRAME
 
 
 class Capture:
@@ -151,8 +155,8 @@ class Capture:
             self._forget_microphone()
         self.microphone_on = on
 
-    def step(self, now: float) -> None:
-        """Process every frame for which both sides have samples; `now` in seconds."""
+    def step(self) -> None:
+        """Process every frame for which both sides have samples."""
         if self._far is not None:
             self._far.collect()
         if self._mic is None:
@@ -164,7 +168,7 @@ class Capture:
             if far is None:
                 # The loudspeaker's callback is late: wait, so that the echo finds its reference rendered.
                 return
-            self._frame(self._mic.take(), far, self._moment(now))
+            self._frame(self._mic.take(), far, self._mic.moment)
             self._frames_watched += 1
         if self._far is not None:
             self._keep_aligned(self._far)
@@ -185,11 +189,6 @@ class Capture:
             far.skip(excess)
             self.far_dropped += excess
             self._canceller.on_frames_lost(excess)
-
-    def _moment(self, now: float) -> float:
-        """Return the clock time (s) of the last sample of the frame just taken."""
-        assert self._mic is not None
-        return min(now, self._mic.ring.last_write) - self._mic.pending / MIC_RATE
 
     def _next_far(self, waiting: int) -> Int16 | None:
         if self._far is None:

@@ -397,7 +397,6 @@ class DeviceAudio(PipelineAudio):
                 if not whole:
                     pipeline.lose_output()
             else:
-                pipeline.playout.latency = loudspeaker.latency
                 pipeline.playout.lead = lead_slots(loudspeaker.block_ms)
         if mic_device is not None and pipeline.microphone is not None:
             microphone = MicrophoneStream(mic_device, pipeline.microphone)

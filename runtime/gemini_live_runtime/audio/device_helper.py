@@ -50,7 +50,7 @@ class HelperListener:
     def on_playback_started(self, gen: int) -> None:
         """Do nothing."""
 
-    def on_playback_heard(self, gen: int, first: int, count: int) -> None:
+    def on_playback_heard(self, gen: int, first: int, count: int, heard_at: float | None = None) -> None:
         """Do nothing."""
 
     def on_playback_drained(self, gen: int) -> None:

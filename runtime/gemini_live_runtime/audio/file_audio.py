@@ -217,7 +217,7 @@ class FileAudio(PipelineAudio):
         assert pipeline is not None
         ring = pipeline.playout.ring
         if ring is not None and pipeline.played is not None:
-            ring.read(self._out)
+            ring.read(self._out, now)
             pipeline.played.write(self._out, now)
             if self._writer is not None:
                 try:

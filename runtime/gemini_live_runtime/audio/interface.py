@@ -63,9 +63,10 @@ class AudioListener(Protocol):
     def on_playback_started(self, gen: int) -> None:
         """Note that the device consumed the first sample of generation `gen`."""
 
-    def on_playback_heard(self, gen: int, first: int, count: int) -> None:
-        """Note that the device consumed samples [first, first+count) of `gen` (24 kHz).
+    def on_playback_heard(self, gen: int, first: int, count: int, heard_at: float | None = None) -> None:
+        """Note that samples [first, first+count) of `gen` (24 kHz) were played.
 
+        `heard_at` is the clock time (s) at which the last of them is heard, None when unknown.
         Called for spans of at most about a second, and once more when the generation is cut or has drained.
         """
 

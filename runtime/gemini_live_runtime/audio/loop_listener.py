@@ -52,9 +52,9 @@ class LoopListener:
         """Pass the call on."""
         self._call(self._listener.on_playback_started, gen)
 
-    def on_playback_heard(self, gen: int, first: int, count: int) -> None:
+    def on_playback_heard(self, gen: int, first: int, count: int, heard_at: float | None = None) -> None:
         """Pass the call on."""
-        self._call(self._listener.on_playback_heard, gen, first, count)
+        self._call(self._listener.on_playback_heard, gen, first, count, heard_at)
 
     def on_playback_drained(self, gen: int) -> None:
         """Pass the call on."""

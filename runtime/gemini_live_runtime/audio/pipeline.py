@@ -25,14 +25,13 @@ class AudioPipeline:
         *,
         mic_rate: int | None,
         out_rate: int | None,
-        latency: float = 0.0,
         lead: int = 1,
         playout: Playout | None = None,
     ) -> None:
         """Create the rings; rates are in Hz, None without a device.
 
-        `latency` is the output's in seconds, `lead` the slots of 10 ms kept ready. `playout` continues that of another
-        pipeline whose driver has stopped.
+        `lead` is the number of slots of 10 ms kept ready. `playout` continues that of another pipeline whose driver has
+        stopped.
         """
         self.microphone = SampleRing(mic_rate) if mic_rate else None
         """Ring of one second at the microphone's rate."""
@@ -41,7 +40,7 @@ class AudioPipeline:
         """Reference for the canceller: samples given to the device, after cut, fade and mute."""
         ring = PlayoutRing(out_rate) if out_rate else None
         if playout is None:
-            playout = Playout(listener, ring, latency=latency, lead=lead)
+            playout = Playout(listener, ring, lead=lead)
         else:
             playout.move(ring)
         self.playout = playout
@@ -69,7 +68,7 @@ class AudioPipeline:
         self.playout.step(now)
         if self.capture.microphone_on != self._microphone_on:
             self.capture.set_microphone(self._microphone_on)
-        self.capture.step(now)
+        self.capture.step()
         self._publish()
 
     def lose_input(self) -> None:

@@ -33,17 +33,13 @@ _Request = tuple[Literal["play"], int, Int16] | tuple[Literal["end", "cut"], int
 class Playout:
     """Player of generations through `ring` that reports the samples heard.
 
-    Without a ring audio is dropped, and a turn has drained as soon as it ends. `latency` (s) is the delay between the
-    device's callback and the air: consumed samples are reported as heard after it, or at once when their generation is
-    cut, because the device cannot return them.
+    Without a ring audio is dropped, and a turn has drained as soon as it ends. Consumed samples are reported when the
+    device makes them heard, or at once when their generation is cut, because the device cannot return them.
     """
 
-    def __init__(
-        self, listener: AudioListener, ring: PlayoutRing | None, *, latency: float = 0.0, lead: int = 1
-    ) -> None:
+    def __init__(self, listener: AudioListener, ring: PlayoutRing | None, *, lead: int = 1) -> None:
         self._listener = listener
         self.ring = ring
-        self.latency = latency
         self.lead = lead
         """Slots kept ready for the callback."""
         self.buffer = PlaybackBuffer()
@@ -64,8 +60,10 @@ class Playout:
         self._outstanding: dict[int, int] = {}
         self._started_gen = -1
         self._consumed: deque[tuple[float, int, int, int]] = deque()
+        """Spans that the device took: clock time (s) of their end in the air, generation, first sample, count."""
         self._taken: dict[int, int] = {}
-        self._span: tuple[int, int, int] | None = None
+        self._span: tuple[float, int, int, int] | None = None
+        self._stepped = 0.0
 
     def play(self, gen: int, pcm: bytes) -> None:
         """Queue s16le at 24 kHz of `gen`; drop and count it if `gen` was cut."""
@@ -110,7 +108,8 @@ class Playout:
 
         Called by the driver; `now` in seconds of its clock.
         """
-        self._account(now)
+        self._stepped = now
+        self._account()
         while self._inbox:
             self._apply(self._inbox.popleft(), now)
         self._fill()
@@ -118,9 +117,9 @@ class Playout:
 
     def finish(self) -> None:
         """Report all consumed samples; called when the driver stops."""
-        self._account(0.0)
+        self._account()
         while self._consumed:
-            self._extend_span(*self._consumed.popleft()[1:])
+            self._extend_span(*self._consumed.popleft())
         self._flush_span()
 
     def move(self, ring: PlayoutRing | None) -> None:
@@ -132,7 +131,7 @@ class Playout:
         if ring is None:
             self.lose_output()
             return
-        self._account(0.0)
+        self._account()
         if self.ring is not None:
             self._consume_rest(self.ring)
         self._accounted += sum(self._outstanding.values())
@@ -141,7 +140,7 @@ class Playout:
         self._held_back = self._next_slot = self._counted = 0
         self._ready = np.zeros(0, np.float32)
         while self._consumed:
-            self._extend_span(*self._consumed.popleft()[1:])
+            self._extend_span(*self._consumed.popleft())
         ring.cut_below = self._cut_below
         self.ring, self._resampler = ring, Resampler(MODEL_RATE, ring.slot * 100)
 
@@ -154,7 +153,7 @@ class Playout:
         for gen, first, count in (*waiting, *self._tags):
             done, self._counted = self._counted, 0
             if count > done and gen >= self._cut_below:
-                self._consume(0.0, gen, first + done, count - done)
+                self._consume(self._stepped, gen, first + done, count - done)
 
     def lose_output(self) -> None:
         """Drop queued and future audio; samples that the device took count as heard."""
@@ -233,7 +232,7 @@ class Playout:
             at += slot
         self._ready = ready[at:]
 
-    def _account(self, now: float) -> None:
+    def _account(self) -> None:
         """Account for the slots that the callback consumed since the last call."""
         ring = self.ring
         if ring is None:
@@ -245,7 +244,12 @@ class Playout:
             gen, first, real = ring.gens[index], ring.firsts[index], ring.real[index]
             played = min(real, ring.played[index] * BLOCK // ring.slot)
             if played > self._counted:
-                self._consume(now, gen, first + self._counted, played - self._counted)
+                end = self._next_slot * ring.slot + played * ring.slot // BLOCK
+                marked, heard_at = ring.mark
+                if end > marked:
+                    return  # The callback is reading now, and has not said yet when that is heard.
+                heard_at -= (marked - end) / (ring.slot * 100)
+                self._consume(heard_at, gen, first + self._counted, played - self._counted)
                 self._counted = played
             if self._next_slot == done:
                 return
@@ -261,11 +265,11 @@ class Playout:
         else:
             self._outstanding.pop(gen, None)
 
-    def _consume(self, now: float, gen: int, first: int, count: int) -> None:
+    def _consume(self, heard_at: float, gen: int, first: int, count: int) -> None:
         if gen > self._started_gen:
             self._started_gen = gen
             self._listener.on_playback_started(gen)
-        self._consumed.append((now + self.latency, gen, first, count))
+        self._consumed.append((heard_at, gen, first, count))
         if gen not in self._taken and len(self._taken) >= _TAKEN_KEPT:
             del self._taken[min(self._taken)]
         self._taken[gen] = first + count
@@ -273,8 +277,8 @@ class Playout:
     def _report(self, now: float) -> None:
         cut = self.buffer.cut_below
         while self._consumed and (self._consumed[0][0] <= now or self._consumed[0][1] < cut):
-            self._extend_span(*self._consumed.popleft()[1:])
-        if self._span is not None and (self._span[2] >= HEARD_SPAN_SAMPLES or self._span[0] < cut):
+            self._extend_span(*self._consumed.popleft())
+        if self._span is not None and (self._span[3] >= HEARD_SPAN_SAMPLES or self._span[1] < cut):
             self._flush_span()
         for gen in self.buffer.drained_generations():
             if self._outstanding.get(gen, 0) or any(entry[1] == gen for entry in self._consumed):
@@ -299,15 +303,16 @@ class Playout:
         self._accounted += dropped
         self._reduce_outstanding(gen, dropped)
 
-    def _extend_span(self, gen: int, first: int, count: int) -> None:
+    def _extend_span(self, heard_at: float, gen: int, first: int, count: int) -> None:
         span = self._span
-        if span is not None and span[0] == gen and span[1] + span[2] == first:
-            self._span = (gen, span[1], span[2] + count)
+        if span is not None and span[1] == gen and span[2] + span[3] == first:
+            self._span = (heard_at, gen, span[2], span[3] + count)
             return
         self._flush_span()
-        self._span = (gen, first, count)
+        self._span = (heard_at, gen, first, count)
 
     def _flush_span(self) -> None:
         if self._span is not None:
-            self._listener.on_playback_heard(*self._span)
+            heard_at, gen, first, count = self._span
+            self._listener.on_playback_heard(gen, first, count, heard_at)
             self._span = None

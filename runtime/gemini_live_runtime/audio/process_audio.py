@@ -359,7 +359,7 @@ class ProcessAudio:
                 return  # Another process goes on with it.
             self._started_gen = gen
         elif name == "on_playback_heard":
-            gen, first, count = arguments
+            gen, first, count, _ = arguments
             arguments[1] = first + self._base.get(gen, 0)
             self._heard[gen] = arguments[1] + count
         elif name == "on_playback_drained":

@@ -104,9 +104,9 @@ class EngineListener:
         """Note the call."""
         self._note("on_playback_started", gen)
 
-    def on_playback_heard(self, gen: int, first: int, count: int) -> None:
+    def on_playback_heard(self, gen: int, first: int, count: int, heard_at: float | None = None) -> None:
         """Note the call."""
-        self._note("on_playback_heard", gen, first, count)
+        self._note("on_playback_heard", gen, first, count, heard_at)
 
     def on_playback_drained(self, gen: int) -> None:
         """Note the call."""

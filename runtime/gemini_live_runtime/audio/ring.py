@@ -21,7 +21,7 @@ DECAY_MS = 5
 class SampleRing:
     """Ring of samples: a callback writes, the worker reads; drops what does not fit."""
 
-    __slots__ = ("_data", "capacity", "dropped", "last_write", "read_position", "write_position")
+    __slots__ = ("_data", "capacity", "dropped", "mark", "read_position", "write_position")
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
@@ -29,16 +29,19 @@ class SampleRing:
         self.write_position = 0
         self.read_position = 0
         self.dropped = 0
-        self.last_write = 0.0
-        """Clock time (s) of the last write, as given by the writer."""
+        self.mark = (0, 0.0)
+        """A position, and the clock time (s) of it: both in one value, so that they belong together."""
 
     @property
     def available(self) -> int:
         """Number of samples that can be read."""
         return self.write_position - self.read_position
 
-    def write(self, samples: Float32, now: float) -> None:
-        """Append `samples`; drop and count the newest if the ring is full."""
+    def write(self, samples: Float32, ended: float) -> None:
+        """Append `samples`; drop and count the newest if the ring is full.
+
+        `ended` is the clock time (s) of the end of `samples`, at the microphone or the loudspeaker.
+        """
         count = len(samples)
         room = self.capacity - (self.write_position - self.read_position)
         if count > room:
@@ -48,9 +51,9 @@ class SampleRing:
         first = min(count, self.capacity - at)
         self._data[at : at + first] = samples[:first]
         self._data[: count - first] = samples[first:count]
-        self.last_write = now
         # Stored last: the reader must not see positions whose samples are not written yet.
         self.write_position += count
+        self.mark = (self.write_position, ended)
 
     def read(self, limit: int | None = None) -> Float32:
         """Return a copy of up to `limit` samples, oldest first."""
@@ -89,6 +92,7 @@ class PlayoutRing:
         "cut_below",
         "firsts",
         "gens",
+        "mark",
         "muted",
         "played",
         "read_position",
@@ -109,6 +113,8 @@ class PlayoutRing:
         """Device samples played from each slot."""
         self.write_slot = 0
         self.read_position = 0
+        self.mark = (0, 0.0)
+        """Position up to which samples were read, and the clock time (s) at which they have been heard."""
         self.cut_below = 0
         self.muted = False
         # Raised cosine from 1 to 0, and a straight fall for the value that a dry ring stops at.
@@ -144,12 +150,12 @@ class PlayoutRing:
         # Stored last: this hands the slot over to the callback.
         self.write_slot += 1
 
-    def read(self, out: Float32) -> None:
+    def read(self, out: Float32, ended: float) -> None:
         """Fill `out` with the next samples. Called on the device's callback thread.
 
-        Must not block or raise.
+        The last one has been heard at the clock time `ended` (s). Must not block or raise.
         """
-        at, frames, slot, fade = 0, len(out), self.slot, len(self._fade)
+        at, end, frames, slot, fade = 0, 0, len(out), self.slot, len(self._fade)
         while at < frames:
             position = self.read_position
             number = position // slot
@@ -178,9 +184,11 @@ class PlayoutRing:
                 self.read_position = (number + 1) * slot
                 continue
             at += count
-            self.read_position = position + count
+            self.read_position = end = position + count
             self._last = float(out[at - 1])
             self._decay_left = len(self._decay)
+        if at:
+            self.mark = (end, ended - (frames - at) / (slot * 100))
         if at < frames:
             self._fall_silent(out[at:])
         self._apply_mute(out)

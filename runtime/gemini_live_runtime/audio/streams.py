@@ -22,6 +22,9 @@ BLOCK_MS = 10
 SAFE_BLOCK_MS = 20
 SAFE_LATENCY_S = 0.08
 
+MOST_DELAY_S = 2.0
+"""Longest time in seconds between device and callback that is believed."""
+
 _UNAVAILABLE = -9985
 _INVALID_RATE = -9997
 _IN_USE = ("unavailable", "busy", "in_use", "in use")
@@ -45,6 +48,15 @@ def rates_of(device: SoundDevice) -> tuple[int, ...]:
     """Return the rates (Hz) to try: first the device's own, unless that is nonsense."""
     own = (device.rate,) if 8_000 <= device.rate <= 384_000 else ()
     return tuple(dict.fromkeys((*own, *_USUAL_RATES)))
+
+
+def delay_between(earlier: float, later: float, otherwise: float) -> float:
+    """Return the seconds between two times of PortAudio.
+
+    Some host APIs leave one of them 0 or take it from another clock: then `otherwise`.
+    """
+    delay = later - earlier
+    return delay if 0.0 < delay < MOST_DELAY_S else otherwise
 
 
 class DeviceStream(ABC):
@@ -174,7 +186,10 @@ class MicrophoneStream(DeviceStream):
     def _callback(self, data: Any, frames: int, times: Any, status: Any) -> None:
         try:
             now = time.monotonic()
-            self._ring.write(data[:, 0], now)
+            length = frames / self.device.rate
+            # Without a time its last sample is no later than now.
+            age = delay_between(times.inputBufferAdcTime, times.currentTime, max(self.latency, length))
+            self._ring.write(data[:, 0], now - age + length)
             self.last_callback = now
             self.callbacks += 1
             if status and status.input_overflow:
@@ -195,13 +210,15 @@ class LoudspeakerStream(DeviceStream):
 
     def _callback(self, data: Any, frames: int, times: Any, status: Any) -> None:
         try:
+            now = time.monotonic()
+            delay = delay_between(times.currentTime, times.outputBufferDacTime, self.latency)
+            ended = now + delay + frames / self.device.rate
             mono = data[:, 0]
-            self._ring.read(mono)
+            self._ring.read(mono, ended)
             if data.shape[1] > 1:
                 data[:, 1:] = data[:, :1]
-            now = time.monotonic()
             # The canceller needs the samples really played: after cut, fade and mute.
-            self._played.write(mono, now)
+            self._played.write(mono, ended)
             self.last_callback = now
             self.callbacks += 1
             if status and status.output_underflow:

@@ -203,7 +203,6 @@ class AudioWorker:
             self._lose("output", str(self._refused) if self._refused else self._stopped_reason(stream))
             return
         self._clocks["output"] = ClockRate(1000 / stream.block_ms)
-        self.pipeline.playout.latency = stream.latency
         self.pipeline.playout.lead = lead_slots(stream.block_ms)
 
     @staticmethod

@@ -271,7 +271,8 @@ class PlaybackStarted(Payload):
 class PlaybackHeard(Payload):
     """The device consumed samples [`first`, `first` + `count`) of generation `of`.
 
-    `muted`: it played silence instead.
+    `muted`: it played silence instead. `late_ms` is the time from when the last of them was heard to this event, below
+    0 where a cut made the event come first.
     """
 
     type: ClassVar[str] = "playback.heard"
@@ -279,6 +280,7 @@ class PlaybackHeard(Payload):
     first: int
     count: int
     muted: bool = False
+    late_ms: float = 0.0
 
 
 @keyword_record

@@ -1,9 +1,9 @@
 """Place recorded sound on a session's clock: the user's sent, the model's heard.
 
 Tracks hold all samples that were sent and received, without gaps; events say when. The samples of a `wire.audio` span
-had been captured `late_ms` before its event came; `playback.heard` says which samples of a generation had been played
-by then. Sound that an interruption cut off, or that was played while the speaker was muted, has no place. A span that
-was sent with a pause in it is placed as one piece, up to its end.
+had been captured `late_ms` before its event came; `playback.heard` says which samples of a generation had been heard
+`late_ms` before it. Sound that an interruption cut off, or that was played while the speaker was muted, has no place. A
+span that was sent with a pause in it is placed as one piece, up to its end.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class SoundMap:
         payload = event.payload
         if isinstance(payload, ev.PlaybackHeard):
             if not payload.muted:
-                self._add_heard(event.t, payload)
+                self._add_heard(event.t - payload.late_ms / 1000, payload)
             return
         for track, first, count in carried(payload):
             if track == "user":

@@ -58,7 +58,7 @@ class _Span:
             self.frames.append((samples, 1))
 
     def take(self, now: float) -> WireAudio:
-        late = 0.0 if self.captured_at is None else max(0.0, now - self.captured_at)
+        late = 0.0 if self.captured_at is None else now - self.captured_at
         event = WireAudio(
             direction=self.direction,
             track=self.track,

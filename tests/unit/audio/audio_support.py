@@ -19,6 +19,8 @@ class Recorder:
 
     chunks: list[MicChunk] = field(default_factory=list)
     calls: list[tuple[Any, ...]] = field(default_factory=list)
+    heard_at: list[float | None] = field(default_factory=list)
+    """Times of the calls "heard"."""
 
     def on_mic_chunk(self, chunk: MicChunk) -> None:
         self.chunks.append(chunk)
@@ -26,8 +28,9 @@ class Recorder:
     def on_playback_started(self, gen: int) -> None:
         self.calls.append(("started", gen))
 
-    def on_playback_heard(self, gen: int, first: int, count: int) -> None:
+    def on_playback_heard(self, gen: int, first: int, count: int, heard_at: float | None = None) -> None:
         self.calls.append(("heard", gen, first, count))
+        self.heard_at.append(heard_at)
 
     def on_playback_drained(self, gen: int) -> None:
         self.calls.append(("drained", gen))
@@ -125,14 +128,21 @@ class FakeStream:
             self.active = False
             self.options["finished_callback"]()
 
-    def call(self, microphone: np.ndarray | None = None, **flags: bool) -> np.ndarray:
-        """Call the stream's callback; return the samples played or recorded."""
+    def call(
+        self, microphone: np.ndarray | None = None, times: tuple[float, float] = (0.0, 0.0), **flags: bool
+    ) -> np.ndarray:
+        """Call the stream's callback; return the samples played or recorded.
+
+        `times` are PortAudio's for now and for the first sample at the device.
+        """
         frames, channels = self.options["blocksize"], self.options["channels"]
         data = np.zeros((frames, channels), np.float32)
         if microphone is not None:
             data[:] = microphone[:, None]
         status = types.SimpleNamespace(**{"input_overflow": False, "output_underflow": False, **flags})
-        self.options["callback"](data, frames, None, status)
+        now, device = times
+        told = types.SimpleNamespace(currentTime=now, inputBufferAdcTime=device, outputBufferDacTime=device)
+        self.options["callback"](data, frames, told, status)
         return data
 
 

@@ -36,7 +36,7 @@ def filled(ring: PlayoutRing, gen: int, slots: int, value: float = 0.5) -> None:
 
 def take(ring: PlayoutRing, count: int) -> np.ndarray:
     out = np.full(count, 9.0, np.float32)
-    ring.read(out)
+    ring.read(out, 0.0)
     return out
 
 

@@ -163,6 +163,16 @@ def run(
 
 
 @pytest.mark.parametrize("rate", [16_000, 44_100, 48_000])
+def test_a_chunk_was_captured_when_the_device_says_and_not_when_it_was_processed(rate: int) -> None:
+    recorder = Recorder()
+    pipeline = AudioPipeline(recorder, NoCanceller(), mic_rate=rate, out_rate=None)
+    run(pipeline, tone(rate, 1.0), rate=rate)
+    times = [chunk.captured_at for chunk in recorder.chunks]
+    assert len(times) > 40
+    assert times == pytest.approx([0.02 * (number + 1) for number in range(len(times))])
+
+
+@pytest.mark.parametrize("rate", [16_000, 44_100, 48_000])
 def test_every_sample_of_the_microphone_arrives_once_whatever_the_devices_rate(rate: int) -> None:
     recorder = Recorder()
     pipeline = AudioPipeline(recorder, NoCanceller(), mic_rate=rate, out_rate=None)
@@ -343,7 +353,7 @@ def test_what_the_canceller_hears_as_played_is_after_cut_fade_and_mute() -> None
             pipeline.set_speaker(False)
         pipeline.step(number * 0.01)
         block = np.zeros(240, np.float32)
-        ring.read(block)
+        ring.read(block, 0.0)
         device.append(block)
         pipeline.played.write(block, 0.0)
         pipeline.microphone.write(np.zeros(160, np.float32), 0.0)

@@ -182,7 +182,7 @@ def test_moving_at_any_moment_accounts_for_every_sample(reads: list[int], cut_af
         playout.step(now)
         assert playout.ring is not None
         for _ in range(blocks):
-            playout.ring.read(np.zeros(480, np.float32))
+            playout.ring.read(np.zeros(480, np.float32), now)
     playout.move(PlayoutRing(rate))
     for number in range(200):
         now += 0.01
@@ -190,7 +190,7 @@ def test_moving_at_any_moment_accounts_for_every_sample(reads: list[int], cut_af
         if number == cut_after:
             playout.cut(2)
         assert playout.ring is not None
-        playout.ring.read(np.zeros(rate // 100, np.float32))
+        playout.ring.read(np.zeros(rate // 100, np.float32), now)
     playout.step(now + 1)
     assert not playout.playing
     assert recorder.heard(1) <= total

@@ -19,7 +19,8 @@ class Device:
     def __init__(self, rate: int = 24_000, latency: float = 0.0, lead: int = 1) -> None:
         self.recorder = Recorder()
         self.ring = PlayoutRing(rate)
-        self.playout = Playout(self.recorder, self.ring, latency=latency, lead=lead)
+        self.playout = Playout(self.recorder, self.ring, lead=lead)
+        self.latency = latency
         self.now = 0.0
         self.out: list[np.ndarray] = []
 
@@ -27,9 +28,9 @@ class Device:
         for _ in range(ticks):
             self.playout.step(self.now)
             block = np.zeros(self.ring.slot, np.float32)
-            self.ring.read(block)
-            self.out.append(block)
             self.now += 0.01
+            self.ring.read(block, self.now + self.latency)
+            self.out.append(block)
         self.playout.step(self.now)
 
     @property
@@ -81,6 +82,17 @@ def test_what_is_heard_lags_what_is_consumed_by_the_latency_of_the_device() -> N
     assert device.recorder.calls == [("started", 1)]
     device.run(10)
     assert device.recorder.calls[1:] == [("heard", 1, 0, 2400), ("drained", 1)]
+
+
+@pytest.mark.parametrize("rate", [24_000, 44_100, 48_000])
+def test_a_span_says_when_its_last_sample_is_heard_however_late_it_is_reported(rate: int) -> None:
+    device = Device(rate, latency=0.1, lead=3)
+    device.playout.play(1, pcm(np.full(2400 + 24, 100)))
+    device.playout.end_of_turn(1)
+    device.run(40)
+    assert device.recorder.heard(1) == 2424
+    # The device's first block is heard from 0.1 s on.
+    assert device.recorder.heard_at == [pytest.approx(0.1 + 2424 / 24_000, abs=1e-4)]
 
 
 def test_a_cut_reports_at_once_what_the_device_had_taken_whatever_the_latency() -> None:
@@ -250,7 +262,7 @@ class PlayoutMachine(RuleBasedStateMachine):
         for _ in range(ticks):
             self.playout.step(self.now)
             block = np.zeros(size, np.float32)
-            self.ring.read(block)
+            self.ring.read(block, self.now)
             self.check(block)
             self.out.append(block)
             self.now += size / 24_000
@@ -277,7 +289,7 @@ class PlayoutMachine(RuleBasedStateMachine):
         for _ in range(500):
             self.playout.step(self.now)
             block = np.zeros(240, np.float32)
-            self.ring.read(block)
+            self.ring.read(block, self.now)
             self.check(block)
             self.now += 0.01
         self.playout.step(self.now)

@@ -114,6 +114,9 @@ async def test_speech_is_played_there_and_the_microphone_comes_back(
         assert heard.argmax() * 8_000 / (len(heard) - 1) == pytest.approx(440, abs=10)
         times = [chunk.captured_at for chunk in scene.recorder.chunks]
         assert times == sorted(times)
+        heard_at = scene.recorder.heard_at[-1]
+        assert heard_at is not None
+        assert times[0] < heard_at < asyncio.get_running_loop().time()
         levels = scene.audio.levels()
         assert levels.mic_db is not None
         assert levels.audio_priority in ("real-time", "raised", "normal")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import numpy as np
+import pytest
 from tests.unit.audio.audio_support import FakePortAudio, FakePortAudioError, Recorder
 
 from gemini_live_runtime.audio.echo import NoCanceller
@@ -30,6 +31,38 @@ class Watched:
         self.speaker.open(self.fake)
         self.worker = AudioWorker(self.pipeline, self.recorder, self.fake, self.microphone, self.speaker)
         self.start = time.monotonic()
+
+
+@pytest.mark.parametrize(
+    ("times", "ended"),
+    [((5.0, 4.97), 99.98), ((5.0, 0.0), 99.99), ((0.0, 5.0), 99.99), ((0.0, 0.0), 99.99), ((1e9, 5.0), 99.99)],
+    ids=["told", "no device time", "no present time", "neither", "other clocks"],
+)
+def test_the_microphones_sound_has_the_time_that_the_device_tells_or_its_latency(
+    times: tuple[float, float], ended: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = Watched()
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    watched.fake.stream("input").call(np.zeros(480, np.float32), times)
+    assert watched.pipeline.microphone is not None
+    assert watched.pipeline.microphone.mark == (480, pytest.approx(ended))
+
+
+@pytest.mark.parametrize(
+    ("times", "ended"),
+    [((5.0, 5.05), 100.06), ((5.0, 0.0), 100.03), ((0.0, 5.0), 100.03), ((0.0, 0.0), 100.03)],
+    ids=["told", "no device time", "no present time", "neither"],
+)
+def test_the_speakers_sound_has_the_time_that_the_device_tells_or_its_latency(
+    times: tuple[float, float], ended: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = Watched()
+    ring = watched.pipeline.playout.ring
+    assert ring is not None
+    ring.write(np.ones(480, np.float32), 1, 0, 240)
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    watched.fake.stream("output").call(times=times)
+    assert ring.mark == (480, pytest.approx(ended))
 
 
 def test_callbacks_that_just_stop_are_noticed_after_one_second() -> None:
@@ -88,7 +121,7 @@ def test_a_speaker_that_cannot_be_opened_anew_is_lost_with_its_reason() -> None:
 def test_a_fault_in_a_callback_gives_the_device_silence_and_is_the_reason_when_it_stops() -> None:
     watched = Watched()
 
-    def broken(out: np.ndarray) -> None:
+    def broken(out: np.ndarray, ended: float) -> None:
         out.fill(0.5)
         raise RuntimeError("broken")
 

@@ -41,8 +41,8 @@ class Call:
         self.received += count
         self.at(t, span)
 
-    def heard(self, t: float, of: int, first: int, count: int, *, muted: bool = False) -> None:
-        self.at(t, ev.PlaybackHeard(of=of, first=first, count=count, muted=muted))
+    def heard(self, t: float, of: int, first: int, count: int, *, muted: bool = False, late_ms: float = 0.0) -> None:
+        self.at(t, ev.PlaybackHeard(of=of, first=first, count=count, muted=muted, late_ms=late_ms))
 
     def user_speaks(self, t: float, first: int, count: int) -> None:
         self.at(t, ev.WireAudio(
@@ -83,6 +83,16 @@ def test_an_answer_stands_where_it_was_played_and_not_where_it_came(tmp_path):
     assert len(heard) == 5 * RATE
     assert np.array_equal(heard[round(2.5 * RATE) : round(3.5 * RATE)], call.model_track())
     assert np.count_nonzero(heard) == RATE
+
+
+def test_an_answer_stands_where_it_was_heard_and_not_where_that_was_reported(tmp_path):
+    call = Call(tmp_path)
+    call.model_sends(1.0, RATE)
+    call.heard(3.015, 1, 0, RATE // 2, late_ms=15.0)
+    call.heard(3.48, 1, RATE // 2, RATE // 2, late_ms=-20.0)
+    call.at(5.0, ev.SessionEnded(reason="done"))
+    heard = right(sound_between(call.recorded(), tmp_path, 0.0, 5.0))
+    assert np.array_equal(heard[round(2.5 * RATE) : round(3.5 * RATE)], call.model_track())
 
 
 @pytest.mark.parametrize("first", [0, 1, 2, 3, 12_001, 24_000, 35_999])

@@ -75,6 +75,14 @@ def test_the_part_of_an_answer_that_a_lost_speaker_did_not_play_is_marked_once()
     assert len(bench.all(ev.TurnInterrupted)) == 1
 
 
+def test_a_report_of_playback_says_how_long_ago_its_last_sample_was_heard() -> None:
+    bench = Bench().connect()
+    bench.audio(1000)
+    for heard_at in (bench.now - 0.015, bench.now + 0.02, None):
+        bench.do(bench.core.audio.on_playback_heard(bench.now, 1, 0, 480, heard_at))
+    assert [heard.late_ms for heard in bench.all(ev.PlaybackHeard)] == [15.0, -20.0, 0.0]
+
+
 def test_an_answer_that_was_heard_in_full_is_not_marked() -> None:
     bench = Bench().connect()
     bench.audio(1000)

@@ -155,13 +155,19 @@ class AudioEvents:
         state.emit(ev.PlaybackStarted(), turn=turn, gen=gen)
         return state.flush(now)
 
-    def on_playback_heard(self, now: float, gen: int, first: int, count: int) -> list[Effect]:
-        """Note that `count` samples of a generation were played, from `first` on."""
+    def on_playback_heard(
+        self, now: float, gen: int, first: int, count: int, heard_at: float | None = None
+    ) -> list[Effect]:
+        """Note that `count` samples of a generation were played, from `first` on.
+
+        `heard_at` is the clock time (s) at which the last of them is heard.
+        """
         state = self._state
         generation = state.ledger.get(gen)
         if generation is not None:
             generation.heard = max(generation.heard, first + count)
-        state.emit(ev.PlaybackHeard(of=gen, first=first, count=count, muted=not state.speaker_on))
+        late_ms = 0.0 if heard_at is None else round((now - heard_at) * 1000, 2)
+        state.emit(ev.PlaybackHeard(of=gen, first=first, count=count, muted=not state.speaker_on, late_ms=late_ms))
         return state.flush(now)
 
     def on_playback_drained(self, now: float, gen: int) -> list[Effect]:

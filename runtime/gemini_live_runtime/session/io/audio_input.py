@@ -114,9 +114,9 @@ class AudioInput:
         """Pass on that the first sample of `gen` was played."""
         self._perform(self._core.audio.on_playback_started(self._now(), gen))
 
-    def on_playback_heard(self, gen: int, first: int, count: int) -> None:
+    def on_playback_heard(self, gen: int, first: int, count: int, heard_at: float | None = None) -> None:
         """Pass on that samples of `gen` were played."""
-        self._perform(self._core.audio.on_playback_heard(self._now(), gen, first, count))
+        self._perform(self._core.audio.on_playback_heard(self._now(), gen, first, count, heard_at))
 
     def on_playback_drained(self, gen: int) -> None:
         """Pass on that all of `gen` was played."""
