@@ -362,7 +362,7 @@ class World:
             "queued": core.state.queued_texts,
             "voice": core.state.facts.voice,
             "owed": core.state.facts.owed,
-            "voice ended": core.state.facts.voice_ended_at,
+            "voice ended": core.state.facts.answer_possible_since,
             "status": "" if core.state.facts.status in WATCHED else core.state.facts.status,
             "device": self.device.playing,
             "lane": agent.queue.current or agent.queue.depth,

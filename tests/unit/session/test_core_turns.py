@@ -257,6 +257,37 @@ def test_an_answer_is_owed_when_a_turn_is_complete_with_its_calls(bench: Bench) 
     assert not bench.core.is_quiet
 
 
+def test_an_answer_may_follow_a_result_that_crossed_the_end_of_the_turn_on_the_wire(bench: Bench) -> None:
+    bench.types("hello")
+    bench.says(toolCall={"functionCalls": [{"id": "c1", "name": "t", "args": {}}]})
+    bench.tool_ends(Outcome("c1", "t", "ok", {}, 1.0))
+    bench.content(turnComplete=True)
+    bench.passes(5)
+    assert not bench.core.is_quiet
+    bench.content(outputTranscription={"text": "It is done."}, turnComplete=True)
+    assert bench.core.is_quiet
+
+
+def test_an_answer_may_follow_a_result_while_what_was_said_before_is_still_played(bench: Bench) -> None:
+    bench.audio(3000)
+    bench.says(toolCall={"functionCalls": [{"id": "c1", "name": "t", "args": {}}]})
+    bench.content(generationComplete=True, turnComplete=True)
+    bench.tool_ends(Outcome("c1", "t", "ok", {}, 1.0))
+    bench.passes(3)
+    bench.drains(1)
+    assert not bench.core.is_quiet
+    bench.passes(10)
+    assert bench.core.is_quiet
+
+
+def test_silence_long_after_a_result_is_the_answer(bench: Bench) -> None:
+    bench.says(toolCall={"functionCalls": [{"id": "c1", "name": "t", "args": {}}]})
+    bench.tool_ends(Outcome("c1", "t", "ok", {}, 1.0))
+    bench.passes(3)
+    bench.content(turnComplete=True)
+    assert bench.core.is_quiet
+
+
 def test_typing_while_the_server_holds_the_end_of_a_played_answer_belongs_to_a_turn_of_its_own() -> None:
     bench = Bench(mode="text").connect()
     bench.types("one")

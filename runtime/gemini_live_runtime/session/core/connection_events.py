@@ -89,7 +89,7 @@ class ConnectionEvents:
         state.emit(ev.ConnectionClosed(close_code=code, reason=reason, sentence=error.message, remedy=error.remedy))
         state.facts.status, state.facts.why = ("connecting", "reconnecting") if retrying else ("error", error.message)
         state.facts.owed = False
-        state.facts.voice_ended_at = None
+        state.facts.answer_possible_since = state.result_sent_at = None
         state.streaming_audio = False
         state.apply_microphone(now)
         if not retrying:

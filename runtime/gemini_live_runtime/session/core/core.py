@@ -53,7 +53,7 @@ class SessionCore:
             and not state.queued_texts
             and not facts.voice
             and not facts.owed
-            and facts.voice_ended_at is None
+            and facts.answer_possible_since is None
         )
 
     def end(self, now: float, reason: str, exit_code: int) -> list[Effect]:
@@ -81,8 +81,8 @@ class SessionCore:
     def tick(self, now: float) -> list[Effect]:
         """Do what time calls for: give up on answers that did not come, check the limits."""
         state, facts = self.state, self.state.facts
-        if facts.voice_ended_at is not None and now - facts.voice_ended_at >= ANSWER_PATIENCE_S:
-            facts.voice_ended_at = None
+        if facts.answer_possible_since is not None and now - facts.answer_possible_since >= ANSWER_PATIENCE_S:
+            facts.answer_possible_since = None
             if not state.turns.is_open:
                 state.turns.input_ended_at = None
         if facts.owed and now - facts.owed_at >= OWED_PATIENCE_S and not len(state.calls):

@@ -14,6 +14,7 @@ from gemini_live_runtime.session.core.connection_events import ConnectionEvents
 from gemini_live_runtime.session.core.effects import Effect, EndOfAudio, Play
 from gemini_live_runtime.session.core.generation import Generation
 from gemini_live_runtime.session.core.state import CoreState
+from gemini_live_runtime.session.core.status import RESULT_CROSSING_S
 from gemini_live_runtime.session.core.tool_events import ToolEvents
 from gemini_live_runtime.wire.codec import pcm_rate
 from gemini_live_runtime.wire.messages import AudioFrame, Blob, ServerContent, ServerMessage, VoiceActivityType
@@ -93,7 +94,7 @@ class ServerEvents:
             return
         if not state.turns.is_open:
             state.open_turn("voice")
-        state.facts.voice_ended_at = None
+        state.facts.answer_possible_since = None
         state.owe(now)
         if state.turns.input_ended_at is None:
             state.turns.input_ended_at = now
@@ -142,7 +143,7 @@ class ServerEvents:
                 state.open_turn("model")
             state.turns.has_content = True
             state.facts.owed = False
-            state.facts.voice_ended_at = None
+            state.facts.answer_possible_since = state.result_sent_at = None
             state.facts.interrupted_at = None
             state.completion_owed = False
         generation = state.ledger.current(state.turns.number)
@@ -198,6 +199,9 @@ class ServerEvents:
         if interaction_over and not was_cut:
             reason = str(content.turn_complete_reason or "")
             state.close_turn("complete" if state.turns.has_content else "empty", reason=reason)
+            if state.result_sent_at is not None and now - state.result_sent_at < RESULT_CROSSING_S:
+                # The server may have sent this before it got the result: then it tells the result in another turn.
+                state.facts.answer_possible_since, state.result_sent_at = now, None
 
     def _server_voice(self, kind: VoiceActivityType | str | None, now: float) -> None:
         if str(kind) in ("ACTIVITY_START", "ACTIVITY_END"):
@@ -215,7 +219,7 @@ class ServerEvents:
         state = self._state
         if state.turns.is_open and not state.turns.has_content and not len(state.calls):
             state.facts.owed = False
-            state.facts.voice_ended_at = None
+            state.facts.answer_possible_since = None
             state.close_turn("empty", reason=reason)
         return state.flush(now)
 

@@ -68,6 +68,8 @@ class CoreState:
         self.facts = StatusInputs()
         self.word: tuple[str, str] = ("offline", "")
         self.completion_owed = False
+        self.result_sent_at: float | None = None
+        """Time of a tool's last result, until the model says something."""
         self.was_connected = False
         self.holding_texts = False
         self.superseded = 0
@@ -101,7 +103,7 @@ class CoreState:
         if not on:
             if self.facts.status == "ready" and (self.facts.voice or (self.manual_activity and self.streaming_audio)):
                 # Closing the microphone ends what was being said, as a pause would.
-                self.turns.input_ended_at = self.facts.voice_ended_at = now
+                self.turns.input_ended_at = self.facts.answer_possible_since = now
             self.facts.voice = False
             self.end_audio_stream()
             if self.facts.status == "ready":
@@ -148,7 +150,7 @@ class CoreState:
         self.turns.input_ended_at = now
         self.owe(now)
         self.facts.interrupted_at = None
-        self.facts.voice_ended_at = None
+        self.facts.answer_possible_since = self.result_sent_at = None
 
     def owe(self, now: float) -> None:
         """Note that the model owes an answer from now on."""
@@ -185,9 +187,9 @@ class CoreState:
         if facts.voice and not speaking:
             self.turns.input_ended_at = now
             if self.taking_audio and not facts.speaking:
-                facts.voice_ended_at = now
+                facts.answer_possible_since = now
         if speaking:
-            facts.voice_ended_at = None
+            facts.answer_possible_since = None
         facts.voice = speaking
 
     def check_limits(self, now: float) -> None:

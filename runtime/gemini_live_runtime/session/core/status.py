@@ -16,6 +16,9 @@ WAIT_AFTER_VOICE_S = 3.0
 ANSWER_PATIENCE_S = 8.0
 """Seconds after the user's voice in which an answer may still begin; until then a session is not idle."""
 
+RESULT_CROSSING_S = 1.0
+"""Seconds after a tool's result in which the end of a turn may have crossed it on the wire."""
+
 OWED_PATIENCE_S = 20.0
 """Seconds to wait for an answer that is owed, before the silence is reported or counts as the answer."""
 
@@ -33,8 +36,11 @@ class StatusInputs:
     owed_at: float = 0.0
     calls_open: int = 0
     voice: bool = False
-    voice_ended_at: float | None = None
-    """End of the user's voice, until the server reacts to it or `ANSWER_PATIENCE_S` is over."""
+    answer_possible_since: float | None = None
+    """Time of what the model may answer, until it does or `ANSWER_PATIENCE_S` is over.
+
+    That is the end of the user's voice, or a tool's result that it may have got after the end of its turn.
+    """
     microphone: bool = False
     """True when audio is being recorded: voice mode, not muted, a device open."""
 
@@ -55,18 +61,18 @@ class StatusInputs:
         return ("listening", "") if self.microphone else ("text", self.why)
 
     def waiting(self, now: float) -> bool:
-        """Return True when the user's voice ended so recently that an answer may follow."""
-        return self.voice_ended_at is not None and now - self.voice_ended_at < WAIT_AFTER_VOICE_S
+        """Return True so soon after what the model may answer that the word is "thinking"."""
+        return self.answer_possible_since is not None and now - self.answer_possible_since < WAIT_AFTER_VOICE_S
 
     def next_change(self, now: float) -> float | None:
         """Return the seconds until time alone changes the word, or None if it does not."""
-        if self.interrupted_at is None and self.voice_ended_at is None and not self.owed:
+        if self.interrupted_at is None and self.answer_possible_since is None and not self.owed:
             return None
         ends = []
         if self.interrupted_at is not None:
             ends.append(self.interrupted_at + INTERRUPTED_SHOWN_S)
-        if self.voice_ended_at is not None:
-            ends += [self.voice_ended_at + WAIT_AFTER_VOICE_S, self.voice_ended_at + ANSWER_PATIENCE_S]
+        if self.answer_possible_since is not None:
+            ends += [self.answer_possible_since + WAIT_AFTER_VOICE_S, self.answer_possible_since + ANSWER_PATIENCE_S]
         if self.owed:
             ends.append(self.owed_at + OWED_PATIENCE_S)
         ahead = [end - now for end in ends if end > now]

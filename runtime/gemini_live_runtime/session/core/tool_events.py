@@ -34,7 +34,7 @@ class ToolEvents:
                 state.open_turn("model")
             state.completion_owed = False
             state.facts.owed = False
-            state.facts.voice_ended_at = None
+            state.facts.answer_possible_since = None
         args = dict(call.args)
         state.emit(ev.ToolCalled(call_id=call_id, name=name, args=args))
         state.out.append(RunTool(call_id, name, args))
@@ -76,6 +76,11 @@ class ToolEvents:
             waits = state.turns.is_open or (is_told and not state.ledger.current_is_cut)
             if (waits and not state.facts.speaking and not background) or (background and is_told):
                 state.owe(now)
+            elif waits and not state.turns.is_open and not background:
+                # What is still being played was said before the result.
+                state.facts.answer_possible_since = now
+            if is_told and not background:
+                state.result_sent_at = now
         state.emit(
             ev.ToolFinished(
                 call_id=outcome.call_id,
