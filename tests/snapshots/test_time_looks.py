@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.session.metrics.sound_health import PROBLEMS
 
 WIDE, NORMAL, NARROW = (160, 45), (120, 36), (80, 24)
 STAGES = {"hang_over": 180.0, "uplink": 61.0, "server": 288.0, "downlink": 35.0, "buffer": 48.0, "speaker": None}
@@ -66,6 +67,19 @@ def call(link: ScriptedLink) -> None:
     link.sample(mic_db=-32.0, mic_peak_db=-24.0, clean_db=-48.0, out_db=-21.0, erle_db=24.0, buffer_ms=62.0)
 
 
+def in_trouble(link: ScriptedLink) -> None:
+    """Show every problem of the sound at once."""
+    call(link)
+    for kind, problem in PROBLEMS.items():
+        link.emit(
+            ev.SoundHealth(kind=kind, well=False, text=problem.text, remedy=problem.remedy, action=problem.action)
+        )
+    link.sample(
+        mic_db=-3.0, clipped=True, clean_db=-48.0, out_db=-21.0, erle_db=4.0, buffer_ms=62.0, mic_dropped=12,
+        far_missing=210, far_dropped=34, audio_priority="real-time", audio_restarts=2,
+    )  # fmt: skip
+
+
 def attached(link: ScriptedLink) -> None:
     link.hello(SessionView(seq=400, t=60.0, turn=3, session_id="s", agent="debt_collection", word="listening"))
     link.emit(ev.Notice(level="info", code="x", text="A console came.", remedy=""))
@@ -96,6 +110,8 @@ PICTURES: dict[str, tuple[Any, tuple[int, int], tuple[str, ...], dict[str, Any]]
     "diff-normal": (call, NORMAL, ("5", "[", "[", "d"), {}),
     "meters-normal": (call, NORMAL, ("5", "M"), {}),
     "meters-narrow": (call, NARROW, ("7", "M"), {}),
+    "meters-trouble-narrow": (in_trouble, NARROW, ("7", "M"), {}),
+    "meters-trouble-scrolled-narrow": (in_trouble, NARROW, ("7", "M", "end"), {}),
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -14,6 +14,7 @@ from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.painting.formatting import cost_text, duration_text
 from gemini_live_tui.painting.glyphs import Glyphs, glyphs
 from gemini_live_tui.painting.runs import Run
+from gemini_live_tui.painting.wrapping import wrap
 from gemini_live_tui.session_data.meter_history import SECONDS, MeterHistory, OwnCost, spark
 from gemini_live_tui.widgets.sheet import Sheet
 
@@ -21,25 +22,43 @@ if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
 
 LABEL, VALUE = 12, 11
+LEAST_HEIGHT = 18
 
 
 class MetersScreen(ModalScreen[None]):
-    """Screen that follows the session; escape closes it."""
+    """Screen that follows the session; escape closes it.
+
+    It grows with its rows, and the arrow keys scroll those that the terminal has no room for.
+    """
 
     CSS_PATH = "meters.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,M", "dismiss", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q,M", "dismiss", "Close", show=False),
+        *(
+            Binding(key, f"move('{step}')", step, show=False)
+            for key, step in (
+                ("up", "up"),
+                ("down", "down"),
+                ("pageup", "page_up"),
+                ("pagedown", "page_down"),
+                ("home", "home"),
+                ("end", "end"),
+            )
+        ),
+    ]
 
     def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
         self._store = console.store
-        self.sheet = MeterSheet(console.meter_history, console.cost, glyphs(console.settings.ascii))
+        self.sheet = MeterSheet(
+            console.meter_history, console.cost, glyphs(console.settings.ascii), on_rows=self._on_rows
+        )
+        self._box = Container(self.sheet, id="meters-box")
+        self._box.border_title = "Meters"
 
     def compose(self) -> ComposeResult:
         """Yield one sheet."""
-        with Container(id="meters-box") as box:
-            box.border_title = "Meters"
-            box.border_subtitle = "the last minute, esc closes"
-            yield self.sheet
+        yield self._box
 
     def on_mount(self) -> None:
         """Show the present values."""
@@ -49,23 +68,59 @@ class MetersScreen(ModalScreen[None]):
         """Show the meters of `view`."""
         self.sheet.show(view, self._store.missed)
 
+    def action_move(self, step: str) -> None:
+        """Scroll the rows."""
+        self.sheet.move(step)
+
+    def _on_rows(self, count: int, height: int) -> None:
+        """Make the box fit `count` rows, of which `height` have room now."""
+        self._box.styles.height = max(LEAST_HEIGHT, count + 2)
+        scrolls = ", arrow keys scroll" if count > height else ""
+        self._box.border_subtitle = f"the last minute{scrolls}, esc closes"
+
 
 class MeterSheet(Sheet):
-    """Rows with name, value, last minute and remark of each meter."""
+    """Rows with name, value, last minute and remark of each meter.
 
-    def __init__(self, history: MeterHistory, cost: OwnCost, signs: Glyphs) -> None:
+    `on_rows` gets their number and that of the rows with room, when one of them changes.
+    """
+
+    is_movable: ClassVar[bool] = True
+
+    def __init__(
+        self, history: MeterHistory, cost: OwnCost, signs: Glyphs, *, on_rows: Callable[[int, int], None]
+    ) -> None:
         super().__init__(id="meters-sheet")
         self._history, self._cost, self._signs = history, cost, signs
         self._view = SessionView()
         self._missed = 0
+        self._on_rows = on_rows
+        self._extent = (0, 0)
+        self._top = 0
 
     def show(self, view: SessionView, missed: int) -> None:
         """Show another view; `missed` events never arrived."""
         self._view, self._missed = view, missed
         self.update_rows()
 
+    def move(self, step: str) -> None:
+        """Scroll the rows."""
+        count, height = self._extent
+        by = {"up": -1, "down": 1, "page_up": -height, "page_down": height, "home": -count, "end": count}[step]
+        self._top += by
+        self.update_rows()
+
     def rows(self, width: int, height: int) -> Sequence[Sequence[Run]]:
-        """Return a row for each meter."""
+        """Return the rows in view."""
+        rows = self._meters(width)
+        if self._extent != (len(rows), height):
+            self._extent = (len(rows), height)
+            self._on_rows(len(rows), height)
+        self._top = max(0, min(self._top, len(rows) - height))
+        return rows[self._top : self._top + height]
+
+    def _meters(self, width: int) -> list[Sequence[Run]]:
+        """Return the rows of all meters."""
         view, meters = self._view, self._view.meters
         cost = self._cost
         peak = "" if meters.mic_peak_db is None else f"peak {meters.mic_peak_db:.0f}"
@@ -77,7 +132,7 @@ class MeterSheet(Sheet):
         if meters.echo_filter and not view.echo_leaking:
             echo = f"AEC3, filter {meters.echo_filter}"
         latencies = view.latencies[-SECONDS:]
-        rows = [
+        return [
             self._row("microphone", _db(meters.mic_db), "mic", -60, 0, mic, width),
             self._row("cleaned", _db(meters.clean_db), "clean", -60, 0, "after echo cancelling", width),
             self._row("speaker", _db(meters.out_db), "out", -60, 0, "" if view.speaker else "muted", width),
@@ -95,13 +150,12 @@ class MeterSheet(Sheet):
             self._row("console", _percent(cost.share), "cpu", 0, 50, "of a processor", width),
             self._row("frame", _plain(cost.frame_ms, "ms", 1), "frame", 0, 25, "the longest of a second", width),
             (),
-            self._figures("tokens", f"{view.prompt_tokens:,} in, {view.response_tokens:,} out"),
-            self._figures("cost", self._price()),
-            self._dropped(),
-            *self._health(),
-            *([self._figures("audio", self._audio_process())] if meters.audio_priority else []),
+            *_text("tokens", f"{view.prompt_tokens:,} in, {view.response_tokens:,} out", width),
+            *_text("cost", self._price(), width),
+            *self._dropped(width),
+            *self._health(width),
+            *(_text("audio", self._audio_process(), width) if meters.audio_priority else []),
         ]
-        return rows[:height]
 
     def _audio_process(self) -> str:
         meters = self._view.meters
@@ -116,7 +170,7 @@ class MeterSheet(Sheet):
         month = f", an estimate with the prices of {view.prices_as_of}" if view.prices_as_of else ", an estimate"
         return f"{cost_text(view.cost_usd)}{month}"
 
-    def _dropped(self) -> list[Run]:
+    def _dropped(self, width: int) -> list[list[Run]]:
         parts = [
             f"{count:,} {what}"
             for count, what in (
@@ -129,17 +183,17 @@ class MeterSheet(Sheet):
             if count
         ]
         if parts:
-            return [(f" {'dropped':<{LABEL}}", "quiet"), (", ".join(parts), "alarm")]
-        return [(f" {'dropped':<{LABEL}}", "quiet"), ("nothing", "good")]
+            return _text("dropped", ", ".join(parts), width, "alarm")
+        return _text("dropped", "nothing", width, "good")
 
-    def _health(self) -> list[list[Run]]:
-        """Return a row for each problem of the sound, or one that names none."""
+    def _health(self, width: int) -> list[list[Run]]:
+        """Return rows for each problem of the sound, or one that names none."""
         drift = self._view.meters.drift_ppm
         clocks = "" if drift is None else f", clocks {abs(drift):.0f} ppm apart"
         problems = [text for text, _ in self._view.health.values()]
         if not problems:
-            return [[(f" {'sound':<{LABEL}}", "quiet"), (f"nothing wrong{clocks}", "good")]]
-        return [[(f" {'sound':<{LABEL}}", "quiet"), (text, "alarm")] for text in problems]
+            return _text("sound", f"nothing wrong{clocks}", width, "good")
+        return [row for text in problems for row in _text("sound", text, width, "alarm")]
 
     def _cells(self, width: int) -> int:
         return max(8, min(SECONDS, width - LABEL - VALUE - 28))
@@ -158,8 +212,13 @@ class MeterSheet(Sheet):
             (f"  {note}"[: max(0, width - LABEL - VALUE - 3 - len(cells))], style),
         ]
 
-    def _figures(self, label: str, text: str) -> list[Run]:
-        return [(f" {label:<{LABEL}}", "quiet"), (text, "strong")]
+
+def _text(label: str, text: str, width: int, style: str = "strong") -> list[list[Run]]:
+    """Return a label with its text, on as many rows as that needs."""
+    lines = [text[start:end] for start, end in wrap(text, max(1, width - LABEL - 2))]
+    return [
+        [(f" {label if number == 0 else '':<{LABEL}}", "quiet"), (line, style)] for number, line in enumerate(lines)
+    ]
 
 
 def _db(level: float | None) -> str:
