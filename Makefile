@@ -52,9 +52,10 @@ test-clients: $(VENV)/.test clients
 
 clients: $(CLIENTS:%=.venv-%/.ready)
 
-# Voice sessions on a sound loop, in which nobody but the model speaks: counts how often it interrupts itself.
+# Voice sessions on a sound loop: how often the model interrupts itself, and how soon it falls silent for a person.
 sound: $(VENV)/.test
 	$(BIN)/python -m tests.audio.sessions --count 30
+	$(BIN)/python -m tests.audio.interruptions --count 15
 
 lint: types imports style prose
 
