@@ -7,14 +7,23 @@ a sound system may block for ever, so each runs in a daemon thread with a time l
 from __future__ import annotations
 
 import asyncio
-import atexit
 import functools
-import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from gemini_live_runtime.audio import native_stderr
+from gemini_live_runtime.audio.device_opening import (
+    NO_ANSWER,
+    OPEN_TIMEOUT_S,
+    at_rates,
+    import_portaudio,
+    more_refused,
+    open_stream,
+    same_devices,
+    selected_devices,
+    within,
+)
 from gemini_live_runtime.audio.device_recovery import DeviceRecovery, best_devices, is_complete
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
 from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
@@ -28,68 +37,21 @@ from gemini_live_runtime.audio.interface import (
 from gemini_live_runtime.audio.loop_listener import LoopListener
 from gemini_live_runtime.audio.pipeline import AudioPipeline, PipelineAudio
 from gemini_live_runtime.audio.playout import Playout
-from gemini_live_runtime.audio.probe import NO_PORTAUDIO, list_devices
+from gemini_live_runtime.audio.probe import list_devices
 from gemini_live_runtime.audio.streams import (
     DeviceStream,
     LoudspeakerStream,
     MicrophoneStream,
     closing_hangs,
-    rates_of,
 )
 from gemini_live_runtime.audio.warm_up import make_canceller
 from gemini_live_runtime.audio.worker import AudioWorker, lead_slots
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.samples import MeterSample
-from gemini_live_runtime.text import sanitise_line
-from gemini_live_runtime.threads import call_in_thread
 
-OPEN_TIMEOUT_S = 5.0
 CLOSE_TIMEOUT_S = 2.0
 NONE_NEEDED = "none needed"
 """Name of the echo canceller for headphones."""
-
-_NO_ANSWER = DeviceList((), "The sound system does not respond.")
-
-T = TypeVar("T")
-
-
-def import_portaudio() -> Any:
-    """Return the `sounddevice` module.
-
-    Raises DeviceError when it or the PortAudio library is missing, or when this version cannot be ended safely.
-    """
-    try:
-        import sounddevice
-    except (ImportError, OSError):
-        raise DeviceError(NO_PORTAUDIO, field="sound") from None
-    except Exception as error:
-        raise DeviceError(f"PortAudio cannot start: {sanitise_line(str(error), 120)}", field="sound") from None
-    _end_without_hanging(sounddevice)
-    return sounddevice
-
-
-@functools.cache
-def _end_without_hanging(portaudio: Any) -> None:
-    """Replace sounddevice's exit handler, which hangs on a frozen sound server.
-
-    Raises DeviceError for a version that names its handler otherwise: with it the program could hang at its end.
-    """
-    terminate = getattr(portaudio, "_exit_handler", None)
-    if terminate is None:
-        version = getattr(portaudio, "__version__", "of an unknown version")
-        raise DeviceError(
-            f"sounddevice {version} cannot be used: it has no exit handler that could be replaced",
-            remedy="Install a tested version: pip install 'sounddevice==0.5.*'",
-            field="sound",
-            value=version,
-        )
-
-    def end() -> None:
-        if not closing_hangs():
-            terminate()
-
-    atexit.unregister(terminate)
-    atexit.register(end)
 
 
 class DeviceAudio(PipelineAudio):
@@ -156,7 +118,7 @@ class DeviceAudio(PipelineAudio):
         return opened
 
     async def _open_first(self, loop_listener: LoopListener) -> AudioOpened:
-        found = await _within(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
+        found = await within(self._probe, OPEN_TIMEOUT_S * 3, NO_ANSWER)
         if found.problem:
             return await self._open_streams(loop_listener, None, {}, [found.problem])
         problems: list[str] = []
@@ -191,13 +153,13 @@ class DeviceAudio(PipelineAudio):
         loop_listener, worker, pipeline = self._loop_listener, self._worker, self._pipeline
         if loop_listener is None or worker is None or pipeline is None:
             raise DeviceError("The sound devices are not open yet", remedy="Wait a moment", field="devices")
-        found = await _within(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
+        found = await within(self._probe, OPEN_TIMEOUT_S * 3, NO_ANSWER)
         if found.problem:
             raise DeviceError(found.problem, field="devices")
         wanted: dict[Direction, str | None] = {"input": input, "output": output}
         before: dict[Direction, DeviceStream | None] = {"input": worker.microphone, "output": worker.loudspeaker}
         # Refuse unknown names before the old devices are closed.
-        _selected(found.devices, wanted, before)
+        selected_devices(found.devices, wanted, before)
         await self._stop(worker)
         if worker.running:
             raise DeviceError("The sound system does not release its devices", field="devices")
@@ -208,11 +170,13 @@ class DeviceAudio(PipelineAudio):
             await self._open_streams(loop_listener, None, {}, [], playout=pipeline.playout)
             self._report_lost(loop_listener, old, str(error))
             raise
-        chosen = _selected(found_here, wanted, before)
+        chosen = selected_devices(found_here, wanted, before)
         opened = await self._open_streams(loop_listener, portaudio, chosen, [], playout=pipeline.playout, whole=True)
         if opened.problems:
             # Devices are opened by name again: restarting PortAudio may have renumbered them.
-            again = _selected(found_here, {side: stream.device.name for side, stream in old.items()}, {}, strict=False)
+            again = selected_devices(
+                found_here, {side: stream.device.name for side, stream in old.items()}, {}, strict=False
+            )
             reopened = await self._open_streams(loop_listener, portaudio, again, [], playout=pipeline.playout)
             lost = {side: stream for side, stream in old.items() if getattr(reopened, side) is None}
             self._report_lost(loop_listener, lost, " ".join(reopened.problems))
@@ -261,7 +225,7 @@ class DeviceAudio(PipelineAudio):
         Returns True when nothing is left to look for.
         """
         async with self._changing:
-            found = await _within(self._probe, OPEN_TIMEOUT_S * 3, _NO_ANSWER)
+            found = await within(self._probe, OPEN_TIMEOUT_S * 3, NO_ANSWER)
             worker = self._worker
             if self._closed or worker is None:
                 return True
@@ -348,10 +312,10 @@ class DeviceAudio(PipelineAudio):
         if not self._stderr_silenced:
             native_stderr.silence()
             self._stderr_silenced = True
-        portaudio = await _within(self._load, OPEN_TIMEOUT_S, None)
+        portaudio = await within(self._load, OPEN_TIMEOUT_S, None)
         if portaudio is None:
             raise DeviceError(f"PortAudio did not start within {OPEN_TIMEOUT_S:g} s", field="sound")
-        return portaudio, await _within(lambda: _same_devices(portaudio, found), OPEN_TIMEOUT_S, found.devices)
+        return portaudio, await within(lambda: same_devices(portaudio, found), OPEN_TIMEOUT_S, found.devices)
 
     async def _open_streams(
         self,
@@ -369,7 +333,7 @@ class DeviceAudio(PipelineAudio):
         `playout` continues another pipeline's playback. With `whole` a failure closes everything again. `refused` are
         rates that a device did not take.
         """
-        known, chosen = list(problems), _at_rates(chosen, refused)
+        known, chosen = list(problems), at_rates(chosen, refused)
 
         async def open_at_another_rate(refused: frozenset[tuple[Direction, int]]) -> AudioOpened:
             return await self._open_streams(
@@ -388,8 +352,8 @@ class DeviceAudio(PipelineAudio):
         loudspeaker = microphone = None
         if out_device is not None and pipeline.playout.ring is not None and pipeline.played is not None:
             loudspeaker = LoudspeakerStream(out_device, pipeline.playout.ring, pipeline.played)
-            problem = await _open_stream(loudspeaker, portaudio)
-            if problem and (others := _more_refused(loudspeaker, refused)):
+            problem = await open_stream(loudspeaker, portaudio)
+            if problem and (others := more_refused(loudspeaker, refused)):
                 return await open_at_another_rate(others)
             if problem:
                 problems.append(problem)
@@ -401,20 +365,20 @@ class DeviceAudio(PipelineAudio):
         if mic_device is not None and pipeline.microphone is not None:
             microphone = MicrophoneStream(mic_device, pipeline.microphone)
             try:
-                problem = await _open_stream(microphone, portaudio)
+                problem = await open_stream(microphone, portaudio)
             except BaseException:
                 if loudspeaker is not None:
                     loudspeaker.close()
                 raise
-            if problem and (others := _more_refused(microphone, refused)):
-                await _within(functools.partial(_close, loudspeaker), CLOSE_TIMEOUT_S, None)
+            if problem and (others := more_refused(microphone, refused)):
+                await within(functools.partial(_close, loudspeaker), CLOSE_TIMEOUT_S, None)
                 return await open_at_another_rate(others)
             if problem:
                 problems.append(problem)
                 microphone = None
                 pipeline.lose_input()
         if whole and problems:
-            await _within(lambda: _close(microphone, loudspeaker), CLOSE_TIMEOUT_S, None)
+            await within(lambda: _close(microphone, loudspeaker), CLOSE_TIMEOUT_S, None)
             return AudioOpened(None, None, tuple(problems), "")
         pipeline.set_microphone(self._microphone_on)
         pipeline.set_speaker(self._speaker_on)
@@ -456,7 +420,7 @@ class DeviceAudio(PipelineAudio):
                 worker.stop()
             _close(worker.loudspeaker, worker.microphone)
 
-        await _within(stop, CLOSE_TIMEOUT_S, None)
+        await within(stop, CLOSE_TIMEOUT_S, None)
 
     def set_microphone(self, on: bool) -> None:
         """Start or stop delivering microphone chunks."""
@@ -501,102 +465,10 @@ class DeviceAudio(PipelineAudio):
             native_stderr.restore()
 
 
-async def _within(work: Callable[[], T], timeout: float, otherwise: T) -> T:
-    """Run `work` in a daemon thread; return `otherwise` after `timeout` seconds."""
-    try:
-        return await asyncio.wait_for(call_in_thread(work, "audio-open"), timeout)
-    except TimeoutError:
-        return otherwise
-
-
-def _same_devices(portaudio: Any, found: DeviceList) -> tuple[SoundDevice, ...]:
-    """Return the devices as this process numbers them.
-
-    PortAudio lists devices only when it starts, so it is restarted when its list differs from the child's.
-    """
-    from gemini_live_runtime.audio.probe import describe
-
-    try:
-        here = describe(portaudio)
-        if here != found.devices:
-            portaudio._terminate()
-            portaudio._initialize()
-            here = describe(portaudio)
-    except Exception as error:
-        raise DeviceError(
-            f"The sound devices could not be listed: {sanitise_line(str(error), 120)}", field="sound"
-        ) from None
-    return here
-
-
-def _at_rates(
-    chosen: Mapping[Direction, SoundDevice], refused: frozenset[tuple[Direction, int]]
-) -> dict[Direction, SoundDevice]:
-    """Return the devices, each with the first rate that it has not refused."""
-    left = {side: [rate for rate in rates_of(device) if (side, rate) not in refused] for side, device in chosen.items()}
-    return {side: replace(device, rate=left[side][0]) for side, device in chosen.items()}
-
-
-def _more_refused(
-    stream: DeviceStream, refused: frozenset[tuple[Direction, int]]
-) -> frozenset[tuple[Direction, int]] | None:
-    """Return `refused` with the rate of `stream`; None when there is no other to try."""
-    more = refused | {(stream.direction, stream.device.rate)}
-    left = any((stream.direction, rate) not in more for rate in rates_of(stream.device))
-    return more if stream.rate_refused and left else None
-
-
 def _close(*streams: DeviceStream | None) -> None:
     for stream in streams:
         if stream is not None:
             stream.close()
-
-
-def _selected(
-    devices: Sequence[SoundDevice],
-    wanted: Mapping[Direction, str | None],
-    open_before: Mapping[Direction, DeviceStream | None],
-    *,
-    strict: bool = True,
-) -> dict[Direction, SoundDevice]:
-    """Return the device for each direction.
-
-    With `strict`, raise DeviceError if one that is named or was open is missing.
-    """
-    chosen: dict[Direction, SoundDevice] = {}
-    for direction, name in wanted.items():
-        try:
-            chosen[direction] = select_device(devices, name, direction)
-        except DeviceError:
-            if strict and (name or open_before.get(direction) is not None):
-                raise
-    return chosen
-
-
-async def _open_stream(stream: DeviceStream, portaudio: Any) -> str:
-    """Open `stream`; return "" or the reason why it could not be opened."""
-    given_up = threading.Event()
-
-    def work() -> str:
-        try:
-            stream.open(portaudio)
-        except DeviceError as error:
-            return str(error)
-        if given_up.is_set():
-            stream.close()
-        return ""
-
-    noun = "microphone" if stream.direction == "input" else "loudspeaker"
-    hung = f"The {noun} {sanitise_line(stream.device.name, 60)!r} did not open within {OPEN_TIMEOUT_S:g} s."
-    try:
-        problem = await _within(work, OPEN_TIMEOUT_S, hung)
-    except BaseException:
-        # The session ended while the device opens. The thread goes on and must close what it opens.
-        given_up.set()
-        raise
-    if problem is hung:
-        given_up.set()
-    return problem
 
 
 def _opened(stream: DeviceStream | None) -> OpenDevice | None:

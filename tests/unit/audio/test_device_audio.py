@@ -23,7 +23,7 @@ from tests.unit.audio.audio_support import (
     tone,
 )
 
-from gemini_live_runtime.audio import device_audio
+from gemini_live_runtime.audio import device_opening
 from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import DeviceList
 from gemini_live_runtime.audio.interface import AudioOpened
@@ -256,7 +256,7 @@ def test_a_sounddevice_without_its_exit_handler_is_a_sentence(monkeypatch: pytes
     newer.__version__ = "9.0"
     monkeypatch.setitem(sys.modules, "sounddevice", newer)
     with pytest.raises(DeviceError, match=r"sounddevice 9\.0 cannot be used.*Install a tested version"):
-        device_audio.import_portaudio()
+        device_opening.import_portaudio()
 
 
 async def test_a_stream_whose_opening_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +267,7 @@ async def test_a_stream_whose_opening_hangs_is_given_up(monkeypatch: pytest.Monk
             gate.wait(10)
             return super().InputStream(**options)
 
-    monkeypatch.setattr(device_audio, "OPEN_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(device_opening, "OPEN_TIMEOUT_S", 0.2)
     fake = Hanging()
     async with Session(fake) as session:
         assert session.opened is not None
