@@ -231,18 +231,20 @@ async def test_hanging_up_ends_with_session_ended_then_bye_then_a_closed_link(ki
 
 
 async def test_a_console_that_falls_too_far_behind_is_let_go_and_may_attach_again(kind, monkeypatch):
-    monkeypatch.setattr(hub_module, "MAX_OUTBOX_LINES", 2000)
+    monkeypatch.setattr(hub_module, "MAX_OUTBOX_LINES", 200)
     async with engine(kind) as running:
         (slow, _), (quick, _) = await join(running), await join(running)
-        # More than the outbox and every buffer of a socket hold, without a pause for anybody to read.
-        for number in range(20_000):
+        # More than the outbox holds, without a pause in which anything could be sent.
+        for number in range(300):
             running.host.hub.tell(ev.Log(source="engine", level="info", text=f"{number} " + "x" * 500))
+        told = running.host.hub.view.seq
         with pytest.raises(LinkClosed, match="behind"):
             await until(slow, lambda message: False)
         await quick.close()
         again = await slow.reattach()
         await receive(again)
-        assert (await receive(again)).view.seq == running.host.hub.view.seq
+        # The meters may have followed.
+        assert (await receive(again)).view.seq >= told
 
 
 async def test_a_console_cannot_attach_again_to_an_engine_that_is_gone(kind):
