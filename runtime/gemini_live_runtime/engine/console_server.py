@@ -6,8 +6,8 @@ and a later chmod another user could connect.
 
 Each connection has three tasks: one sends the lines of its outbox, one reads commands, one waits for the outbox to end.
 The first that finishes decides: a console that closed needs no farewell, one whose outbox ended has `FAREWELL_S` to
-read the last lines. An outbox, not the socket's buffer, holds what waits for a slow console, so that its bound counts
-everything.
+read the last lines, and the orders of one that fell behind are taken until it has read them. An outbox, not the
+socket's buffer, holds what waits for a slow console, so that its bound counts everything.
 """
 
 from __future__ import annotations
@@ -45,6 +45,9 @@ HELLO_S = 5.0
 
 FAREWELL_S = 5.0
 """Seconds for a console to read the remaining lines once its link has ended."""
+
+LINGER_S = 60.0
+"""Seconds for which commands are taken from a console that fell behind and was let go."""
 
 _SOCKET_PATH_LIMIT = 103
 """Bytes of a socket's path on macOS, the shortest limit."""
@@ -203,6 +206,10 @@ class ConsoleServer:
             await asyncio.wait({pump, listen, ended}, return_when=asyncio.FIRST_COMPLETED)
             if outbox.ended.is_set() and not listen.done():
                 await asyncio.wait({pump}, timeout=FAREWELL_S)
+                if outbox.fell_behind:
+                    self._hub.detach(outbox)
+                    # What it orders before it has read so far must not be lost: it closes the link itself then.
+                    await asyncio.wait({listen}, timeout=LINGER_S)
         finally:
             self._hub.detach(outbox)
             for task in (pump, listen, ended):

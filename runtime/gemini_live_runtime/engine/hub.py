@@ -65,9 +65,11 @@ class Outbox:
     Events are never dropped; a sample replaces one that still waits.
     """
 
-    __slots__ = ("_bytes", "_lines", "_sample", "_wake", "ended")
+    __slots__ = ("_bytes", "_lines", "_sample", "_wake", "ended", "fell_behind")
 
     def __init__(self) -> None:
+        self.fell_behind = False
+        """True when the console was let go because it reads too slowly."""
         self.ended = asyncio.Event()
         """Event that is set when the last line is queued."""
         self._lines: deque[str] = deque()
@@ -83,6 +85,7 @@ class Outbox:
             behind = len(self._lines)
             self._lines.clear()
             self._bytes = 0
+            self.fell_behind = True
             self.end(encode(Closed(f"The console fell {behind:,} messages behind and was detached; attach again")))
             return
         self._lines.append(line)

@@ -247,6 +247,26 @@ async def test_a_console_that_falls_too_far_behind_is_let_go_and_may_attach_agai
         assert (await receive(again)).view.seq >= told
 
 
+async def test_what_a_console_orders_before_it_reads_that_it_was_let_go_is_not_lost(kind, monkeypatch):
+    monkeypatch.setattr(hub_module, "MAX_OUTBOX_LINES", 20)
+    async with engine(kind) as running:
+        slow, _ = await join(running)
+        for number in range(100):
+            running.host.hub.tell(ev.Log(source="engine", level="info", text=f"{number}"))
+        # All lines are on their way, and the engine is through with this link but for its commands.
+        for _ in range(50):
+            await asyncio.sleep(0)
+        order = SendText(text="still here")
+        await slow.send(Command("c1", order))
+        with pytest.raises(LinkClosed, match="behind"):
+            await until(slow, lambda message: False)
+        for _ in range(10_000):
+            if running.session.commands:
+                break
+            await asyncio.sleep(0)
+        assert [command.order for command in running.session.commands] == [order]
+
+
 async def test_a_console_cannot_attach_again_to_an_engine_that_is_gone(kind):
     async with engine(kind) as running:
         link, _ = await join(running)

@@ -87,9 +87,35 @@ def test_a_command_that_could_not_be_handed_over_is_reported() -> None:
         running = await _started(link)
         link.broken = "The pipe broke."
         ident = running.session.send(SendText(text="a"))
-        await asyncio.sleep(1)
+        await asyncio.sleep(2 * session_link.UNSENT_S)
         assert [(command.id, reason) for command, reason in running.failed] == [(ident, "The pipe broke.")]
         running.task.cancel()
+
+    run_virtual(main())
+
+
+def test_a_command_that_a_link_did_not_take_goes_out_first_on_the_next_one(tmp_path: Path) -> None:
+    async def main() -> None:
+        session = _Session(tmp_path, recorded=True)
+        first = session.link()
+        running = await _started(first)
+        second = first.successor = session.link()
+        first.broken = "The console fell 20,001 messages behind"
+        orders = [SendText(text="a"), SendText(text="b")]
+        ids = [running.session.send(order) for order in orders]
+        await asyncio.sleep(1)
+        first.die(first.broken)
+        await asyncio.sleep(10)
+        assert [command.id for command in second.sent] == ids
+        assert not running.failed
+        second.broken = "The engine is gone"
+        running.session.send(SendText(text="c"))
+        await asyncio.sleep(1)
+        second.die("The engine is gone")
+        await running.task
+        assert [(command.order, reason) for command, reason in running.failed] == [
+            (SendText(text="c"), "The engine is gone.")
+        ]
 
     run_virtual(main())
 

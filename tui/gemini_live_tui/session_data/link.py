@@ -30,6 +30,9 @@ MAX_BAD_LINES = 20
 REATTACH_S = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds to wait before each attempt to attach again to an engine that let this console go."""
 
+UNSENT_S = 5.0
+"""Seconds for which a command waits for the next link when its own has ended."""
+
 LONGEST_HANG_UP_S = 20.0
 """Seconds to wait for the end of a session that goes on talking: twice what its engine gives it."""
 
@@ -50,6 +53,8 @@ class SessionLink:
         self._failed = failed
         self._link: Link | None = None
         self._outbox: asyncio.Queue[Command] = asyncio.Queue(MAX_UNSENT)
+        self._unsent: Command | None = None
+        """Command that a link did not take, the first for the next link."""
         self._count = 0
         self._attempts = 0
         """Attempts to attach again since the last one that was answered."""
@@ -210,16 +215,25 @@ class SessionLink:
 
     async def _write(self, link: Link) -> None:
         while True:
-            command = await self._outbox.get()
+            command = self._unsent or await self._outbox.get()
             try:
                 await link.send(command)
+                self._unsent = None
             except (LinkClosed, OSError) as error:
+                self._unsent = command
+                # The end of the link is read in a moment, which cancels this: the next link takes the command.
+                await asyncio.sleep(UNSENT_S)
+                self._unsent = None
                 self._failed(command, getattr(error, "reason", "") or "The engine does not answer.")
             except asyncio.CancelledError:
-                self._failed(command, "The link ended while it was sent.")
+                self._unsent = None
+                self._failed(command, "The link ended while it was sent: it may not have arrived.")
                 raise
 
     def _refuse_the_rest(self) -> None:
+        if self._unsent is not None:
+            self._failed(self._unsent, "The engine is gone.")
+            self._unsent = None
         while not self._outbox.empty():
             self._failed(self._outbox.get_nowait(), "The engine is gone.")
 
