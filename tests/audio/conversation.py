@@ -37,7 +37,7 @@ def say(text: str, path: Path, voice: str = "slt") -> Path:
 class Conversation:
     """A running `talk --devices --json`: its events as they come."""
 
-    def __init__(self, environment: dict[str, str]) -> None:
+    def __init__(self, environment: dict[str, str], *options: str) -> None:
         self._environment = environment
         self.events: list[dict[str, Any]] = []
         self._lines: queue.Queue[str | None] = queue.Queue()
@@ -46,7 +46,7 @@ class Conversation:
                 sys.executable,
                 "-m",
                 "gemini_live_tui",
-                *["talk", "--devices", "--json", "--backend", "local", "--timeout", "120"],
+                *["talk", "--devices", "--json", "--backend", "local", "--timeout", "120", *options],
             ],
             cwd=ROOT,
             env={**environment, "PYTHONPATH": f"{ROOT / 'tui'}:{ROOT / 'runtime'}"},

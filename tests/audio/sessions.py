@@ -53,7 +53,7 @@ def is_either(event: dict[str, Any]) -> bool:
     return event["type"] == "playback.heard" or is_a("session.state", word="listening")(event)
 
 
-def hold(environment: dict[str, str], number: int, folder: Path) -> tuple[int, float, bool]:
+def hold(environment: dict[str, str], number: int, folder: Path, turns: str) -> tuple[int, float, bool]:
     """Hold one session; return its self-interruptions and seconds of speech.
 
     The third is True when the person was heard.
@@ -62,7 +62,7 @@ def hold(environment: dict[str, str], number: int, folder: Path) -> tuple[int, f
     voice = VOICES[number % len(VOICES)]
     story = say("tell me a story", folder / f"story-{voice}.wav", voice)
     question = say("what time is it", folder / f"question-{voice}.wav", voice)
-    session = Conversation(environment)
+    session = Conversation(environment, "--turns", turns)
     try:
         session.until(is_a("session.state", word="listening"))
         session.plays(story)
@@ -106,12 +106,14 @@ def main() -> int:
     """Hold the sessions; print a line for each."""
     parser = argparse.ArgumentParser(description="Count self-interruptions on a sound loop.")
     parser.add_argument("--count", type=int, default=30, help="number of sessions")
-    count = parser.parse_args().count
+    parser.add_argument("--turns", default="auto", help="who detects turns: server, client or auto")
+    arguments = parser.parse_args()
+    count = arguments.count
     cuts, seconds, unheard = 0, 0.0, 0
     with tempfile.TemporaryDirectory() as name, loop(Path(name)) as environment:
         for number in range(count):
             began = time.monotonic()
-            own, spoken, heard = hold(environment, number, Path(name))
+            own, spoken, heard = hold(environment, number, Path(name), arguments.turns)
             cuts, seconds, unheard = cuts + own, seconds + spoken, unheard + (not heard)
             print(
                 f"session {number}: echo {LEVELS[number % 3]:+g} dB, {own} self-interruptions in {spoken:.0f} s, "

@@ -67,6 +67,12 @@ class Config:
     model: str = _option("model", "", "Model name; empty: the agent's")
     voice: str = _option("voice", "", "Voice name, e.g. Puck; empty: the agent's")
     agent: str = _option("agent", "concierge", "Agent of a plain start: a bundled name or FILE.py:ATTR")
+    turns: str = _option(
+        "turns",
+        "auto",
+        "Detector of your turns: server, client, or auto, the agent's choice",
+        _choice("auto", "server", "client"),
+    )
     api_version: str = _option("api_version", "", "API version; empty: the backend's default")
     audio_input: str = _option("audio.input", "", "Input device: number or part of its name; empty: default")
     audio_output: str = _option("audio.output", "", "Output device: number or part of its name; empty: default")

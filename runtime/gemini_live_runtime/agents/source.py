@@ -23,13 +23,15 @@ _INSTALLED = ("site-packages", "dist-packages")
 class AgentSource:
     """Agent at `FILE.py:ATTR` or `MODULE:ATTR`; `auto_reload`: reload on file changes.
 
+    `turns` is the detector of the user's turns, for `SessionPlan.with_turns`.
     `load` removes the agent's modules from `sys.modules` and imports them again; objects of the old modules stay
     valid. When the import fails, the old modules are put back.
     """
 
-    def __init__(self, reference: str, *, auto_reload: bool = False) -> None:
+    def __init__(self, reference: str, *, auto_reload: bool = False, turns: str = "auto") -> None:
         self.reference = reference
         self.auto_reload = auto_reload
+        self._turns = turns
         self._folder: Path | None = None
         self._others: frozenset[str] | None = None
         """Names of the modules that were imported before the agent."""
@@ -64,7 +66,7 @@ class AgentSource:
         # Bytecode is matched to its source by seconds and size, which would hide a quick second edit.
         writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
         try:
-            plan = load_agent(self.reference)
+            plan = load_agent(self.reference).with_turns(self._turns)
         except BaseException:
             fresh = self._own()
             self._stamps = {**_files(fresh), **stamps}

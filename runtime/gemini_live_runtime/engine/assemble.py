@@ -49,8 +49,9 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
     if spec.agent in BUNDLED:
         if spec.reload:
             raise UsageError("A bundled agent has no file to reload", remedy="Leave out --reload", field="reload")
-        return session_of(load_agent(spec.agent), spec, sink, clock, backend=backend, limits=limits)
-    source = AgentSource(spec.agent, auto_reload=spec.reload)
+        plan = load_agent(spec.agent).with_turns(spec.turns)
+        return session_of(plan, spec, sink, clock, backend=backend, limits=limits)
+    source = AgentSource(spec.agent, auto_reload=spec.reload, turns=spec.turns)
     return session_of(source.load(), spec, sink, clock, backend=backend, limits=limits, source=source)
 
 

@@ -20,6 +20,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "model": ("gemini-3.8-live", "gemini-3.8-live"),
     "voice": ("Puck", "Puck"),
     "agent": ("mine.py:agent", "mine.py:agent"),
+    "turns": ("client", "client"),
     "api_version": ("v1alpha", "v1alpha"),
     "audio.input": ("USB", "USB"),
     "audio.output": ("2", "2"),

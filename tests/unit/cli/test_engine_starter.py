@@ -116,3 +116,9 @@ def test_the_options_of_the_microphone_reach_the_engine(specs: list[EngineSpec])
         (True, False, False),
         (False, True, True),
     ]
+
+
+def test_the_detector_of_turns_reaches_the_engine(specs: list[EngineSpec]) -> None:
+    starts().source(Choice(demo=True))
+    starts(turns="client").source(Choice(demo=True))
+    assert [spec.turns for spec in specs] == ["auto", "client"]

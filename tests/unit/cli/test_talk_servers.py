@@ -263,3 +263,17 @@ def test_a_cost_limit_on_a_model_without_a_price_is_not_taken_silently() -> None
         ended = talk(server.url, "--max-cost", "0.012", "--model", "somebody-elses")
     assert "somebody-elses" in ended.out + ended.err
     assert "price" in ended.out + ended.err
+
+
+@pytest.mark.parametrize(("turns", "by_client"), [("auto", False), ("server", False), ("client", True)])
+def test_the_server_is_told_who_detects_turns(turns: str, by_client: bool) -> None:
+    setups = []
+
+    async def note_setup(socket: ServerConnection) -> None:
+        setups.append(await accept_setup(socket))
+        await socket.close()
+
+    with FakeLiveServer(note_setup) as server:
+        run("talk", "--backend", server.url, "--turns", turns, "--text", "hello", "--record", "off")
+    detection = setups[0]["setup"].get("realtimeInputConfig", {}).get("automaticActivityDetection", {})
+    assert detection.get("disabled", False) is by_client

@@ -33,6 +33,14 @@ SESSION_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ),
     ("--max-cost", "limits.max_cost", {"type": float, "metavar": "USD", "help": "Hang up at this estimated cost."}),
     ("--max-minutes", "limits.max_minutes", {"type": float, "metavar": "MIN", "help": "Hang up after this time."}),
+    (
+        "--turns",
+        "turns",
+        {
+            "type": click.Choice(["auto", "server", "client"]),
+            "help": "Detector of your turns; auto is the agent's.",
+        },
+    ),
     ("--api-version", "api_version", {"metavar": "V", "help": "API version, e.g. v1beta or v1alpha."}),
 )
 
@@ -137,6 +145,7 @@ def spec_of(
         output=config.audio_output if devices else sound.output,
         echo_cancelling=config.echo_cancelling,
         headphones=config.headphones,
+        turns=config.turns,  # type: ignore[arg-type]
         noise_suppression=config.noise_suppression,
         max_cost=config.max_cost or None,
         max_minutes=config.max_minutes or None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -17,6 +17,7 @@ from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringM
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 from gemini_live_runtime.session.definition.checks import check_settings, without_invalid_parts
+from gemini_live_runtime.session.definition.choices import as_choice
 from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.session.definition.key_writers import LIVE_KEYS, Mentions
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
@@ -51,6 +52,15 @@ class SessionPlan:
         """Name of the first phase; "" for an agent without phases."""
         definition = self.definition
         return definition.initial_phase or (definition.phases[0].name if definition.phases else "")
+
+    def with_turns(self, by: str) -> SessionPlan:
+        """Return the plan with turns detected by the "server" or the "client".
+
+        "auto" leaves it to the agent.
+        """
+        if by == "auto":
+            return self
+        return replace(self, definition=replace(self.definition, turn_taking=as_choice(by, ("server", "client"))))
 
     def make_state(self) -> State:
         """Return a new state with the declared keys and the initial values."""
