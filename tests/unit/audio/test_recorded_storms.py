@@ -1,0 +1,62 @@
+"""The model is not taken for a person in recorded disturbances of the sound system.
+
+Each FLAC has what the loudspeaker was given (left) and the microphone (right) at 16 kHz, recorded on a sound loop while
+processes were stopped for up to 120 ms at random. Only the model speaks. The JSON beside it has the frames of 10 ms
+that were lost: [number of the frame, frames by which the echo comes later].
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
+from gemini_live_runtime.audio.samples import FRAME
+from gemini_live_runtime.audio.voice_detector import VoiceDetector
+from gemini_live_runtime.audio.warm_up import make_canceller
+from gemini_live_runtime.local.activity import ActivityDetector, Started
+
+RECORDED = Path(__file__).parents[2] / "data" / "echo"
+NAMES = sorted(path.stem for path in RECORDED.glob("*.flac"))
+
+
+def voices(name: str, canceller: EchoCanceller) -> tuple[int, int]:
+    """Return the number of voices that are marked, and of turns that begin.
+
+    The console marks voices, the embedded server begins turns.
+    """
+    samples, _ = soundfile.read(RECORDED / f"{name}.flac", dtype="int16")
+    lost = json.loads((RECORDED / f"{name}.json").read_text())["lost"]
+    shown, server = VoiceDetector(), ActivityDetector()
+    marked = turns = 0
+    chunk = []
+    for number, frames in enumerate(np.split(samples, len(samples) // FRAME)):
+        for later in (later for at, later in lost if at == number):
+            canceller.on_frames_lost(later)
+        far, microphone = np.ascontiguousarray(frames.T)
+        canceller.render(far)
+        chunk.append(canceller.capture(microphone))
+        if number % 2:
+            pcm = np.concatenate(chunk).tobytes()
+            power = float(np.mean((np.concatenate(chunk) / 32768.0) ** 2))
+            changed = shown.add(pcm, power, playing=True, near_end=canceller.has_near_end)
+            marked += changed and shown.speaking
+            turns += sum(isinstance(edge, Started) for edge in server.add(pcm))
+            chunk.clear()
+    return marked, turns
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_model_is_not_taken_for_a_person_while_the_sound_system_stalls(name: str) -> None:
+    assert voices(name, make_canceller()) == (0, 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_a_canceller_it_is(name: str) -> None:
+    marked, turns = voices(name, NoCanceller())
+    assert marked
+    assert turns
