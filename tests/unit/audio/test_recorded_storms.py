@@ -1,4 +1,4 @@
-"""The model is not taken for a person in recorded disturbances of the sound system.
+"""The model is no person in recorded disturbances of the sound system.
 
 Each FLAC has what the loudspeaker was given (left) and the microphone (right) at 16 kHz, recorded on a sound loop while
 processes were stopped for up to 120 ms at random. Only the model speaks. The JSON beside it has the frames of 10 ms
