@@ -131,7 +131,7 @@ class Redactor:
 
     def may_hold_secret(self, text: str) -> bool:
         """Return False when `spans` and `open_at` certainly find nothing in `text`."""
-        may_match = secret_patterns.may_match(text, secret_patterns.lowered(text))
+        may_match = secret_patterns.may_match(text, secret_patterns.lowered(text)) or secret_patterns.may_open(text)
         return may_match or "://" in text or any(map(text.__contains__, self._beginnings))
 
     def spans(self, text: str) -> Spans:

@@ -16,9 +16,22 @@ _WORD = r"(?:(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{12,}|[0-9A-Za-z_\-.~
 # What follows the name of an argument or a field, also in JSON within a string: `password="..."`, `\"token\": \"...`.
 _QUOTED = r"\\{0,7}[\"']? ?[:=] ?\\{0,7}[\"'](?P<quoted>[^\"'\\]{1,4000})(?=\\{0,7}[\"'])"
 _PLAIN = r"=(?P<plain>[^\s&\"'\\,;)]{4,})"
+_PLAIN_SPACED = r"= {0,2}(?P<spaced>[^\s&\"'\\,;)]{8,})"
 _SAID = r": (?P<said>(?=[^\s\"'\\,;)]{0,40}[0-9])[^\s\"'\\,;)]{8,})"
 _ARGUMENT = r"=(?P<argument>[^&\s\"']+)"
 _OPTION = r" (?P<option>[^\s\"'\\\-][^\s\"'\\]{7,})"
+
+
+def _begins(anchor: str) -> str:
+    """Return a pattern of `anchor`, of fixed width, where a word begins.
+
+    A word may follow a letter that ends an escape: of JSON (`\\n`, `\\u200b`), of a URL (`%20`), of a terminal (`[1m`).
+    Letters beyond ASCII do not count: languages without spaces write keys right after them.
+    """
+    before = (r"\\[nrtbf]", r"\\u[0-9a-fA-F]{4}", r"%[0-9a-fA-F]{2}", r"[0-9;]m")
+    escapes = "".join(rf"|(?<={escape}{anchor})" for escape in before)
+    return rf"{anchor}(?:(?<![0-9A-Za-z]{anchor}){escapes})"
+
 
 _SHAPES = tuple(
     (anchor, re.compile(pattern))
@@ -26,11 +39,11 @@ _SHAPES = tuple(
         ("AIza", r"AIza[0-9A-Za-z_\-]{10,}"),
         ("auth_tokens/", r"auth_tokens/[0-9A-Za-z_\-.]+"),
         ("ya29.", r"ya29\.[0-9A-Za-z_\-.]+"),
-        ("AQ.", r"AQ\.(?<=\bAQ\.)[0-9A-Za-z_\-]{20,}"),
-        # A run of these characters is read once from its start, and in part only from a hyphen within it.
+        ("AQ.", rf"{_begins(r'AQ[.]')}[0-9A-Za-z_\-]{{20,}}"),
+        # A run of these characters is read once from its start, and in part only from another word in it.
         (
             "eyJ",
-            r"eyJ(?:(?<![0-9A-Za-z_\-]eyJ)[0-9A-Za-z_\-]{8,}+|(?<=-eyJ)[0-9A-Za-z_\-]{8,400}+)"
+            rf"{_begins('eyJ')}(?:(?<![0-9A-Za-z_\-]eyJ)[0-9A-Za-z_\-]{{8,}}+|[0-9A-Za-z_\-]{{8,400}}+)"
             r"\.[0-9A-Za-z_\-]{8,}+\.[0-9A-Za-z_\-]*",
         ),
         (
@@ -40,18 +53,18 @@ _SHAPES = tuple(
             r"|(?:(?:\s|\\+[nr])*[0-9A-Za-z+/=]{20,})+)",
         ),
         # Keys of OpenAI and Anthropic, GitHub, GitLab, AWS, Slack, Stripe, Hugging Face, npm and SendGrid.
-        ("sk-", r"sk-(?<=\bsk-)(?=[A-Za-z_\-]{0,60}+[0-9])[0-9A-Za-z_\-]{20,}"),
-        ("gh", r"gh[opsur]_(?<=\bgh[opsur]_)[0-9A-Za-z_]{20,}"),
-        ("github_pat_", r"github_pat_(?<=\bgithub_pat_)[0-9A-Za-z_]{20,}"),
-        ("glpat-", r"glpat-(?<=\bglpat-)[0-9A-Za-z_\-]{20,}"),
-        ("AKIA", r"AKIA(?<=\bAKIA)[0-9A-Z]{16}\b"),
-        ("ASIA", r"ASIA(?<=\bASIA)[0-9A-Z]{16}\b"),
-        ("xox", r"xox(?<=\bxox)[abeoprs]-[0-9A-Za-z\-]{10,}"),
-        ("k_live_", r"[rs]k_live_(?<=\b[rs]k_live_)[0-9A-Za-z]{16,}"),
-        ("k_test_", r"[rs]k_test_(?<=\b[rs]k_test_)[0-9A-Za-z]{16,}"),
-        ("hf_", r"hf_(?<=\bhf_)[0-9A-Za-z]{30,}"),
-        ("npm_", r"npm_(?<=\bnpm_)[0-9A-Za-z]{36}\b"),
-        ("SG.", r"SG\.(?<=\bSG\.)[0-9A-Za-z_\-]{16,}\.[0-9A-Za-z_\-]{16,}"),
+        ("sk-", rf"{_begins('sk-')}(?=[A-Za-z_\-]{{0,60}}+[0-9])[0-9A-Za-z_\-]{{20,}}"),
+        ("gh", rf"{_begins('gh[opsur]_')}[0-9A-Za-z_]{{20,}}"),
+        ("github_pat_", rf"{_begins('github_pat_')}[0-9A-Za-z_]{{20,}}"),
+        ("glpat-", rf"{_begins('glpat-')}[0-9A-Za-z_\-]{{20,}}"),
+        ("AKIA", rf"{_begins('AKIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
+        ("ASIA", rf"{_begins('ASIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
+        ("xox", rf"{_begins('xox')}[abeoprs]-[0-9A-Za-z\-]{{10,}}"),
+        ("k_live_", rf"{_begins('[rs]k_live_')}[0-9A-Za-z]{{16,}}"),
+        ("k_test_", rf"{_begins('[rs]k_test_')}[0-9A-Za-z]{{16,}}"),
+        ("hf_", rf"{_begins('hf_')}[0-9A-Za-z]{{30,}}"),
+        ("npm_", rf"{_begins('npm_')}[0-9A-Za-z]{{36}}(?![0-9A-Za-z])"),
+        ("SG.", rf"{_begins('SG[.]')}[0-9A-Za-z_\-]{{16,}}\.[0-9A-Za-z_\-]{{16,}}"),
         ("://", r"://(?P<user>[^/\s:@\"']{0,200}:[^/\s@\"']{1,200})(?=@)"),
     )
 )
@@ -60,13 +73,13 @@ _SHAPES = tuple(
 _NAMED = tuple(
     (anchor, re.compile(f"(?ai:{pattern})"))
     for anchor, pattern in (
-        ("bearer", rf"bearer(?: |%20)(?P<word>{_WORD})"),
+        ("bearer", rf"bearer(?::?[ \t\n]{{1,3}}|%20|\\[nt])(?P<word>{_WORD})"),
         (
             "token",
             rf"token(?:{_QUOTED}"
             rf"|(?:(?<=[?&]token)|(?<=[?&]access_token)){_ARGUMENT}"
             r"|(?:(?<=access[-_]token)|(?<=auth[-_]token)|(?<=refresh[-_]token)|(?<=session[-_]token)"
-            rf"|(?<=id[-_]token)){_PLAIN}"
+            rf"|(?<=id[-_]token)|(?<=--token)){_PLAIN}"
             rf"|(?<=--token){_OPTION}|(?: |=|: )(?P<word>{_WORD}))",
         ),
         (
@@ -75,9 +88,11 @@ _NAMED = tuple(
             rf"[k\u212a]ey(?:(?:(?<=api.ey)|(?<=api[-_].ey)|(?<=private.ey)|(?<=private[-_].ey)|(?<=access.ey)"
             rf"|(?<=access[-_].ey)){_QUOTED}"
             rf"|(?:(?<=[?&].ey)|(?<=api.ey)|(?<=api[-_].ey)){_ARGUMENT}"
+            rf"|(?:(?<=secret[-_].ey)|(?<=access[-_].ey)|(?<=private[-_].ey)) {{0,2}}{_PLAIN_SPACED}"
             r"|(?:(?<=api.ey)|(?<=api[-_].ey))(?:: |\": ?\"|': ')(?P<value>[^&\s\"']+)"
             rf"|(?<=--api-.ey){_OPTION})",
         ),
+        ("passphrase", rf"passphrase(?:{_QUOTED}|{_PLAIN}|{_SAID}|(?<=--passphrase){_OPTION})"),
         ("passw", rf"passw(?:or)?d(?:{_QUOTED}|{_PLAIN}|{_SAID}|(?<=--password){_OPTION})"),
         ("secret", rf"secret(?:{_QUOTED}|{_PLAIN}|{_SAID}|(?<=--secret){_OPTION})"),
         ("pwd", rf"pwd(?<=\bpwd)(?:{_QUOTED}|=(?P<plain>(?![/~.$])[^\s&\"'\\,;)]{{4,}}))"),
@@ -94,20 +109,55 @@ _NAMED = tuple(
 _REREAD = 40
 """Characters of a match that are searched again: the name of the next value may end it."""
 
-_OPEN_LENGTH = 440
+_OPEN_LENGTH = 8192
 """Characters at the end of a text that can belong to the beginning of a recognised secret."""
+
+_ANY = r"[0-9A-Za-z_\-]"
+_DIGIT_IN = rf"(?={_ANY}{{0,60}}[0-9])"
+_PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
+_NAME = r"(?:passw(?:or)?d|passphrase|secret|pwd|token|(?:api|access|private|secret)[-_]?key|authorization)"
+_QUOTED_NAME = rf"(?ai:{_NAME})\\{{0,7}}[\"']? ?[:=] ?\\{{0,7}}[\"']"
 
 # The beginning of a secret at the end of a text, from its first private character on.
 _OPEN = re.compile(
     r"(?:AIza[0-9A-Za-z_\-]{1,9}"
-    r"|\bAQ\.[0-9A-Za-z_\-]{1,19}"
+    rf"|{_begins('AQ[.]')}{_ANY}{{1,19}}"
+    rf"|{_begins('eyJ')}{_ANY}{{0,400}}+(?:\.{_ANY}{{0,4000}}+)?"
+    rf"|{_begins('sk-')}{_ANY}{{0,80}}"
+    rf"|{_begins('gh[opsur]_')}{_ANY}{{0,19}}"
+    rf"|{_begins('github_pat_')}{_ANY}{{0,19}}"
+    rf"|{_begins('glpat-')}{_ANY}{{0,19}}"
+    rf"|(?:{_begins('AKIA')}|{_begins('ASIA')})[0-9A-Z]{{0,16}}"
+    rf"|{_begins('xox')}[abeoprs]?-?[0-9A-Za-z\-]{{0,9}}"
+    rf"|{_begins('[rs]k_live_')}[0-9A-Za-z]{{0,15}}"
+    rf"|{_begins('[rs]k_test_')}[0-9A-Za-z]{{0,15}}"
+    rf"|{_begins('hf_')}[0-9A-Za-z]{{0,29}}"
+    rf"|{_begins('npm_')}[0-9A-Za-z]{{0,36}}"
+    rf"|{_begins('SG[.]')}{_ANY}{{0,100}}+(?:\.{_ANY}{{0,15}})?"
+    r"|-----BEGIN [A-Z ]{0,45}-{0,4}"
+    rf"|{_PRIVATE_KEY}(?:[^\-]|-(?!----END)){{0,8000}}"
+    rf"|{_QUOTED_NAME}(?P<quoted>[^\"'\\]{{1,400}})"
     r"|(?<=://)[^/\s@\"']{1,400}"
     r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))[0-9A-Za-z_\-.~+/=]{1,23})\Z"
 )
 # The same, where even the beginning tells so much that it is replaced when nothing more comes in time.
 _CUT = re.compile(
     r"(?:AIza[0-9A-Za-z_\-]{1,9}"
-    r"|\bAQ\.[0-9A-Za-z_\-]{6,19}"
+    rf"|{_begins('AQ[.]')}{_ANY}{{6,19}}"
+    rf"|{_begins('eyJ')}{_ANY}{{8,400}}+(?:\.{_ANY}{{0,4000}}+)?"
+    rf"|{_begins('sk-')}{_DIGIT_IN}{_ANY}{{6,80}}"
+    rf"|{_begins('gh[opsur]_')}{_DIGIT_IN}{_ANY}{{6,19}}"
+    rf"|{_begins('github_pat_')}{_ANY}{{2,19}}"
+    rf"|{_begins('glpat-')}{_ANY}{{2,19}}"
+    rf"|(?:{_begins('AKIA')}|{_begins('ASIA')})[0-9A-Z]{{4,16}}"
+    rf"|{_begins('xox')}[abeoprs]-[0-9A-Za-z\-]{{4,9}}"
+    rf"|{_begins('[rs]k_live_')}[0-9A-Za-z]{{2,15}}"
+    rf"|{_begins('[rs]k_test_')}[0-9A-Za-z]{{2,15}}"
+    rf"|{_begins('hf_')}{_DIGIT_IN}[0-9A-Za-z]{{6,29}}"
+    rf"|{_begins('npm_')}{_DIGIT_IN}[0-9A-Za-z]{{6,36}}"
+    rf"|{_begins('SG[.]')}{_DIGIT_IN}{_ANY}{{8,100}}+(?:\.{_ANY}{{0,15}})?"
+    rf"|{_PRIVATE_KEY}(?:[^\-]|-(?!----END)){{0,8000}}"
+    rf"|{_QUOTED_NAME}(?P<quoted>(?=[^\s\"'\\]{{0,60}}[0-9])[^\s\"'\\]{{6,400}})"
     r"|(?<=://)[^/\s:@\"'\[]{1,200}:(?![0-9]*\Z)[^/\s@\"']{4,200}"
     r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{6,23})\Z"
 )
@@ -116,6 +166,7 @@ _CUT = re.compile(
 _KEY_VALUE = re.compile(r"key(?:[=:'\\]| [=:])")
 _TOKEN_VALUE = re.compile(r"token(?:[=:'\\ ]|s/)")
 _GITHUB = re.compile(r"gh[opsur]_")
+_HAS_UNDERSCORE = re.compile(r"(?:gh[opsur]|_pat|k_live|k_test|hf|npm)_")
 
 _FIELDS = frozenset(
     {
@@ -192,6 +243,7 @@ def _has_value(low: str) -> bool:
         ("key" in low and ('key"' in low or "--api-key " in low or _KEY_VALUE.search(low) is not None))
         or "secret" in low
         or "passw" in low
+        or "passp" in low
         or "pwd" in low
         or "authorization" in low
         or "cookie" in low
@@ -221,7 +273,14 @@ def may_match_line(line: str, low: str) -> bool:
     # character come first.
     if "bearer" in low or "--api-key " in low or "AIza" in line or "ya29." in line or "AQ." in line:
         return True
-    if "secret" in low or "passw" in low or "authorization" in low or "cookie" in low or has_provider_key(line):
+    if (
+        "secret" in low
+        or "passw" in low
+        or "passp" in low
+        or "authorization" in low
+        or "cookie" in low
+        or has_provider_key(line)
+    ):
         return True
     if ("key" in low and _KEY_VALUE.search(low)) or ("token" in low and _TOKEN_VALUE.search(low)) or "pwd" in low:
         return True
@@ -254,6 +313,18 @@ def spans_of(text: str, low: str) -> Iterator[tuple[int, int]]:
                 at = low.find(anchor, max(at + 1, found.end() - _REREAD))
 
 
+def may_open(text: str) -> bool:
+    """Return False when `text` certainly has no anchor of a provider's key."""
+    return (
+        "eyJ" in text
+        or "SG." in text
+        or ("IA" in text and ("AKIA" in text or "ASIA" in text))
+        or ("-" in text and ("sk-" in text or "glpat-" in text or "-----BEGIN" in text))
+        or "xox" in text
+        or ("_" in text and _HAS_UNDERSCORE.search(text) is not None)
+    )
+
+
 def open_at(text: str) -> int | None:
     """Return where a secret may begin that goes beyond the end of `text`, or None."""
     return _start(_OPEN, text)
@@ -266,7 +337,7 @@ def cut_at(text: str) -> int | None:
 
 def _start(pattern: re.Pattern[str], text: str) -> int | None:
     match = pattern.search(text, max(0, len(text) - _OPEN_LENGTH))
-    return None if match is None else match.start()
+    return None if match is None else match.start(match.lastgroup or 0)
 
 
 def is_secret_field(name: str) -> bool:

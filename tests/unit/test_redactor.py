@@ -202,11 +202,57 @@ def test_text_without_the_quick_substrings_has_no_secret(text: str) -> None:
     assert Redactor().text(text) == redacted_part(text, 0, Redactor().spans(text))
 
 
+PROVIDERS_KEYS = (
+    "sk-proj-Ab12Cd34Ef56Gh78Ij90Kl",
+    "ghp_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78",
+    "github_pat_Ab12Cd34Ef56Gh78Ij90Kl",
+    "glpat-Ab12Cd34Ef56Gh78Ij90",
+    "AKIA5H698N3DZ3X178HA",
+    "xoxb-123456789012-Ab12Cd34Ef56",
+    "sk_live_Ab12Cd34Ef56Gh78",
+    "hf_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56",
+    "npm_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78",
+    "SG.Ab12Cd34Ef56Gh78Ij90Kl.Ab12Cd34Ef56Gh78Ij90Kl12Mn34",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.Ab12Cd34Ef56Gh78",
+    "AQ.Ab8RN6JkLmNoPqRsTuVwX",
+)
+
+
+@pytest.mark.parametrize("key", PROVIDERS_KEYS, ids=lambda key: key[:8])
+@pytest.mark.parametrize(
+    "around", ["a\n{}\nb", "钥匙{}在此", "\u200b{}\u200b", "\x1b[1m{}", "%20{}%20", "_{}_", "\u00e9{}", "(31m{})"]
+)
+def test_a_key_is_found_right_after_letters_of_other_scripts_and_escapes_at_any_depth(key: str, around: str) -> None:
+    text = around.format(key)
+    for _ in range(4):
+        assert key[:-1] not in Redactor().text(text)
+        text = json.dumps({"env": text})
+
+
+@pytest.mark.parametrize(
+    "text", ["task-force-of-2025-and-beyond-it", "highs_and_lows_of_the_year", "FAQ.and_what_else_to_read_1"]
+)
+def test_words_that_contain_the_beginning_of_a_key_stay(text: str) -> None:
+    assert Redactor().text(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *('passphrase="{}"', "passphrase: {}", "aws_secret_access_key = {}", "SECRET_KEY={}", "private-key={}"),
+        *("Bearer\t{}", "Bearer  {}", "bearer\n{}", "Bearer: {}", "--token={}", "--passphrase {}"),
+    ],
+)
+def test_values_after_names_in_other_spellings_go(text: str) -> None:
+    assert "hunter2hunter22A9" not in Redactor().text(text.format("hunter2hunter22A9"))
+
+
 @pytest.mark.parametrize(
     "part",
     [
         *("://a:", "bearer ", "AIza", "?key=", "sk-", "-sk-", "password=", "eyJ", "-eyJaaaaaaaa", "-eyJaaaaaaaa."),
         *("token='", "key=", "cookie: a=b", "-----BEGIN PRIVATE KEY-----a-", "gh", "secret_token=\\"),
+        *("_eyJaaaaaaaa", "\\neyJaaaaaaaa.", "passphrase: a", "secret_key=", "bearer\n"),
     ],
 )
 def test_text_full_of_the_beginnings_of_secrets_costs_no_more_than_its_length(part: str) -> None:

@@ -69,14 +69,15 @@ class _Stream:
         return [(max(first, self.decided), beyond) for first, beyond in spans if beyond > self.decided]
 
     def _decide(self, spans: Spans, open_at: int | None) -> None:
-        text, spans = self.text, self._new_spans(spans)
+        text, found, spans = self.text, spans, self._new_spans(spans)
         pieces, self.pieces = self.pieces, []
         end = len(text)
         for start, use in reversed(pieces):
             use(redacted_part(text[start:end], start, spans) if spans else text[start:end])
             end = start
         self.hidden = bool(spans) and spans[-1][1] == len(text)
-        begin = spans[-1][0] if self.hidden else len(text) if open_at is None else open_at
+        # From its very beginning, also what was shown before: only the whole text tells that it goes on.
+        begin = found[-1][0] if self.hidden else len(text) if open_at is None else open_at
         self.text = text[max(0, begin - _CONTEXT) :][-_LONGEST:]
         self.decided = len(self.text)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from gemini_live_runtime.engine import hub as hub_module
 from gemini_live_runtime.engine.hub import HOLD_S, Hub
 from gemini_live_runtime.engine.link import decode
 from gemini_live_runtime.journal.formats.base import ExportSource, Range
+from gemini_live_runtime.journal.split_secrets import SplitSecrets
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import Redactor
 from gemini_live_runtime.wire.codec import decode_server_message
@@ -35,6 +37,22 @@ SECRETS = {
     "AQ.Ab8RN6JkLmNoPqRsTuVwX": "",
 }
 """Secrets, each with the text before it that tells it."""
+
+
+PROVIDERS_KEYS = (
+    "sk-proj-Ab12Cd34Ef56Gh78Ij90Kl",
+    "ghp_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78",
+    "github_pat_Ab12Cd34Ef56Gh78Ij90Kl",
+    "glpat-Ab12Cd34Ef56Gh78Ij90",
+    "AKIA5H698N3DZ3X178HA",
+    "xoxb-123456789012-Ab12Cd34Ef56",
+    "sk_live_Ab12Cd34Ef56Gh78",
+    "hf_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56",
+    "npm_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78",
+    "SG.Ab12Cd34Ef56Gh78Ij90Kl.Zy98Xw76Vu54Ts32Rq10Po98Nm76",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.Ab12Cd34Ef56Gh78",
+    "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\nAb12Cd34Ef56Gh78Ij90Kl12",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -243,3 +261,24 @@ def test_an_export_redacts_over_whole_turns_what_was_recorded_in_pieces(tmp_path
     source = ExportSource(recorder.write(tmp_path), redact=True, wanted=Range())
     texts = [event.payload.text for event in source.events() if event.type == "transcript.delta"]
     assert texts == ["My key is [redacted]", "", ".", "Is it [redacted]", "?"]
+
+
+@pytest.mark.parametrize("key", PROVIDERS_KEYS, ids=lambda key: key[:8])
+def test_the_key_of_a_provider_is_redacted_wherever_it_is_cut_and_however_late_the_rest_comes(key: str) -> None:
+    for pieces in splits(key):
+        for late in (False, True):
+            split = SplitSecrets(Redactor())
+            shown: list[str] = []
+            for piece in ("mine is ", *pieces, " ok"):
+                if split.is_plain("model", 1, piece):
+                    shown.append(piece)
+                else:
+                    shown.append("")
+                    split.add("model", 1, piece, partial(shown.__setitem__, len(shown) - 1))
+                if late:
+                    split.close()
+            split.close()
+            text = "".join(shown)
+            # Of a key whose rest is late, the beginning that says whose it is may be seen, and little more.
+            begin = max(6, key.find("\n"))
+            assert not any(key[at : at + 8] in text for at in range(begin, len(key) - 8)), (text, pieces)
