@@ -19,12 +19,14 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 40.0
 RATE = 16_000
+FULL_VOLUME = 65_536
+"""Volume of 0 dB in PulseAudio, whose volumes are cubic."""
 
 
 def set_echo(environment: dict[str, str], db: float) -> None:
     """Set the level of the echo in the microphone, in dB of what is played."""
-    # PulseAudio's volumes are cubic, with 65,536 as 0 dB; a level written in dB with its sign would be relative.
-    volume = round(65_536 * 10 ** (db / 60))
+    # A level written in dB with its sign would be relative.
+    volume = round(FULL_VOLUME * 10 ** (db / 60))
     subprocess.run(["pactl", "set-source-volume", "loop.monitor", str(volume)], env=environment, check=True)
 
 
@@ -77,9 +79,10 @@ class Conversation:
         end = self.events[-1]["t"] + seconds
         return wanted(self.until(lambda event: wanted(event) or event["t"] > end))
 
-    def plays(self, path: Path) -> None:
-        """Play a file into the same sink in a second process."""
-        subprocess.run(["paplay", str(path)], env=self._environment, check=True)
+    def plays(self, path: Path, db: float = 0.0) -> None:
+        """Play a file into the same sink in a second process, `db` louder than it is."""
+        volume = round(FULL_VOLUME * 10 ** (db / 60))
+        subprocess.run(["paplay", f"--volume={volume}", str(path)], env=self._environment, check=True)
 
     def ends(self) -> int:
         """Interrupt the program as a person would; its exit code."""

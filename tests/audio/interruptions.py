@@ -31,8 +31,6 @@ RATE = 48_000
 MEDIAN_MS, P95_MS = 200.0, 300.0
 LEVELS = (-6.0, -3.0, 0.0)
 """Levels of the echo, in dB; at more the recordings would clip."""
-SPOKEN_S = 4.0
-"""Length in seconds of the model's speech before the question."""
 QUESTIONS = ("what time is it", "stop please", "hello can you hear me", "wait a moment", "no thank you")
 PERSON, SILENCE = 10 ** (-40 / 20), 10 ** (-60 / 20)
 
@@ -74,17 +72,15 @@ def silence_after(everything: Samples, model: Samples) -> float:
 
     Raises ValueError when it cannot be measured.
     """
-    if min(len(everything), len(model)) < SPOKEN_S * RATE:
-        raise ValueError("the model's stream was opened anew")
-    lag = lag_of(model[: 2 * RATE], everything[: 4 * RATE])
+    lag = lag_of(model, everything)
     everything, model = (everything[lag:], model) if lag >= 0 else (everything, model[-lag:])
     length = min(len(everything), len(model))
-    # The level of the echo is that of the recorded loudspeaker: the model's own recording has another.
-    start = slice(RATE // 2, 2 * RATE)
-    everything = everything * float(model[start] @ model[start] / (everything[start] @ model[start]))
+    spoken = np.flatnonzero(np.abs(model[:length]) > SILENCE)
+    if not len(spoken):
+        raise ValueError("the model's stream was opened anew")
+    # Both have the same level, sample for sample. Before the model speaks, the person asked for the story.
     person = np.abs(everything[:length] - model[:length]) > PERSON
-    # A recording may begin with a piece that the other lacks.
-    person[: RATE // 2] = False
+    person[: spoken[0]] = False
     if not person.any():
         raise ValueError("no person is in the recording")
     first = int(person.argmax())
@@ -95,8 +91,11 @@ def silence_after(everything: Samples, model: Samples) -> float:
     return 1000 * float(last) / RATE
 
 
-def interrupt(environment: dict[str, str], number: int, folder: Path) -> float:
-    """Hold one session; return the ms from the person's first sample to silence."""
+def interrupt(environment: dict[str, str], number: int, folder: Path, spoken: float, louder: float) -> float:
+    """Hold one session; return the ms from the person's first sample to silence.
+
+    The person begins once `spoken` seconds of the model's first answer were heard, or at its first words with 0.
+    """
     set_echo(environment, LEVELS[number % len(LEVELS)])
     voice, text = VOICES[number % len(VOICES)], QUESTIONS[number % len(QUESTIONS)]
     story = say("tell me a story", folder / f"story-{voice}.wav", voice)
@@ -105,16 +104,16 @@ def interrupt(environment: dict[str, str], number: int, folder: Path) -> float:
     session = Conversation(environment)
     try:
         session.until(is_a("session.state", word="listening"))
-        session.plays(story)
-        session.until(is_a("playback.started"))
-        heard = 0.0
         with (
             recording(environment, everything, "--device=loop.monitor"),
             recording(environment, model, f"--monitor-stream={models_stream(environment)}"),
         ):
-            while heard < SPOKEN_S:
+            session.plays(story)
+            session.until(is_a("playback.started"))
+            heard = 0.0
+            while heard < spoken:
                 heard += session.until(is_a("playback.heard"))["data"]["count"] / 24_000
-            session.plays(question)
+            session.plays(question, louder)
             session.within(2.0, is_a("turn.interrupted"))
             session.within(1.0, is_a("session.ended"))
         session.ends()
@@ -127,11 +126,14 @@ def main() -> int:
     """Hold the sessions; print a line for each."""
     parser = argparse.ArgumentParser(description="Measure how soon the model falls silent.")
     parser.add_argument("--count", type=int, default=12, help="number of sessions")
+    parser.add_argument("--spoken", type=float, default=4.0, help="seconds of speech to hear; 0: at once")
+    parser.add_argument("--louder", type=float, default=0.0, help="level in dB of the person who interrupts")
+    arguments = parser.parse_args()
     times: list[float] = []
     with tempfile.TemporaryDirectory() as name, loop(Path(name)) as environment:
-        for number in range(parser.parse_args().count):
+        for number in range(arguments.count):
             try:
-                times.append(interrupt(environment, number, Path(name)))
+                times.append(interrupt(environment, number, Path(name), arguments.spoken, arguments.louder))
             except ValueError as error:
                 print(f"session {number}: not measured, {error}", flush=True)
                 continue
