@@ -138,6 +138,9 @@ def main() -> int:
                 print(f"session {number}: not measured, {error}", flush=True)
                 continue
             print(f"session {number}: silent after {times[-1]:.0f} ms", flush=True)
+    if not times:
+        print("No session could be measured.")
+        return 1
     median = statistics.median(times)
     p95 = statistics.quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
     print(f"median {median:.0f} ms (target {MEDIAN_MS:.0f}), 95th percentile {p95:.0f} ms (target {P95_MS:.0f})")
