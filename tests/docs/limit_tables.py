@@ -393,6 +393,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "::test_a_large_text_keeps_its_beginning_length_and_hash_and_the_session_goes_on",
         ),
         Limit(
+            "value that is kept beside a session file",
+            _characters(large_values.MAX_KEPT_CHARS),
+            "it is cut before it is encoded, and not kept",
+            "unit/journal/test_large_values.py::test_a_huge_value_is_cut_before_it_is_encoded_and_is_not_kept",
+        ),
+        Limit(
             "values beside a session file",
             size(writer.MAX_VALUE_BYTES),
             "further ones are not kept",

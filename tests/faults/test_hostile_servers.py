@@ -36,6 +36,7 @@ def quickly_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemini_live_tui.cli.talk.IDLE_S", 0.05)
     for module in ("core", "status"):
         monkeypatch.setattr(f"gemini_live_runtime.session.core.{module}.OWED_PATIENCE_S", 0.5)
+        monkeypatch.setattr(f"gemini_live_runtime.session.core.{module}.ANSWER_PATIENCE_S", 0.5)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.engine.link import Bye, Closed, Hello, encode, encode_snapshot
 from gemini_live_runtime.engine.payloads import field_names, plain_values, without_secrets
 from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS, cut_payload
+from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS, cut_payload, is_huge, shortened
 from gemini_live_runtime.journal.split_secrets import HeldEvent, SplitSecrets, cut_without_secrets
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.writer import JournalWriter
@@ -51,6 +51,13 @@ _REDACTED = frozenset((ev.TranscriptDelta, ev.WireMessage))
 
 _STREAMED = frozenset((*_REDACTED, ev.TurnInterrupted))
 """Payloads with streamed texts."""
+
+_WITH_DATA: dict[type[ev.Payload], tuple[str, ...]] = {
+    ev.StateChanged: ("old", "new"),
+    ev.ToolCalled: ("args",),
+    ev.ToolFinished: ("result",),
+}
+"""Fields with data of the agent and its tools, which may be of any size."""
 
 SAMPLE_S = 0.05
 """Seconds between samples while a console is attached (20 Hz)."""
@@ -235,6 +242,8 @@ class Hub:
     def _publish(self, event: ev.Event, redacted: bool) -> ev.Event:
         """Fold, journal and send `event` without secrets, and return it like that."""
         try:
+            if type(event.payload) in _WITH_DATA:
+                event = self._without_huge_values(event)
             line = event.to_line()
             # Redacting walks all values: a scan of the encoded line says of nearly every event that it need not.
             if not redacted and redactor.may_redact(line):
@@ -253,19 +262,35 @@ class Hub:
             outbox.push(line)
         return event
 
+    def _without_huge_values(self, event: ev.Event) -> ev.Event:
+        """Return `event` with values cut that take too long to encode."""
+        payload, huge = event.payload, {}
+        for name in _WITH_DATA[type(payload)]:
+            value = getattr(payload, name)
+            if is_huge(value):
+                huge[name] = shortened(value, redactor)
+        if not huge:
+            return event
+        self._count_cut(event.type, len(huge))
+        short: ev.Payload = replace(payload, **huge)  # type: ignore[type-var]
+        return replace(event, payload=short)
+
     def _cut(self, event: ev.Event) -> ev.Event:
         """Return `event` with its large values cut; the first time a notice follows it."""
         payload, count = cut_payload(event.payload, self._keep_value)
+        self._count_cut(event.type, count)
+        return replace(event, payload=payload)
+
+    def _count_cut(self, kind: str, count: int) -> None:
         if not self.values_cut:
             notice = ev.Notice(
                 level="warning",
                 code="value-cut",
-                text=f"A value in {event.type} is too large for an event: what is shown and recorded of it is cut.",
+                text=f"A value in {kind} is too large for an event: what is shown and recorded of it is cut.",
                 remedy="Return less data from tools; events name the file with the whole value",
             )
             self._waiting.append(notice)
         self.values_cut += count
-        return replace(event, payload=payload)
 
     def _keep_value(self, name: str, data: bytes) -> bool:
         return self.journal is not None and self.journal.keep_value(name, data)

@@ -2,7 +2,8 @@
 
 A cut text keeps its beginning, followed by a note with its length and SHA-256; of a list or object that is large by the
 number of its items only such a note is left, as `{"$cut": {...}}`. The whole value, as JSON, is offered to a keeper,
-which stores it beside the journal under a name made of its hash; the hash is that of the file.
+which stores it beside the journal under a name made of its hash; the hash is that of the file. A value above
+`MAX_KEPT_CHARS` is cut before it is encoded, and not kept: encoding and redacting it would hold up the session.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.json_values import encode_line
+from gemini_live_runtime.redactor import Redactor
 
 MAX_LINE_CHARS = 1024 * 1024
 """Characters of the longest line of an event; values of a longer one are cut."""
@@ -25,8 +27,75 @@ MAX_TEXT_CHARS = 64 * 1024
 KEPT_CHARS = 4096
 """Characters of a cut text that stay in the event."""
 
+MAX_KEPT_CHARS = 4 * 1024 * 1024
+"""Characters of the longest text that is kept whole; a longer one is cut before anything else is done with it."""
+
+_MOST_ITEMS = 10_000
+"""Items of a list or object whose texts are cut one by one; of a longer one only a note is left."""
+
+_SMALL = frozenset((int, float, bool, type(None)))
+
+_ITEM_CHARS = 16
+"""Characters that an item of a list or object counts for."""
+
 Keeper = Callable[[str, bytes], bool]
 """Function that stores a value under a file name; False when it does not."""
+
+
+def is_huge(value: Any) -> bool:
+    """Return True for a value of more than `MAX_KEPT_CHARS` characters.
+
+    Takes a bounded time: it looks no further then.
+    """
+    kind = type(value)
+    if kind in _SMALL:
+        return False
+    if kind is str:
+        return len(value) > MAX_KEPT_CHARS
+    left, waiting = MAX_KEPT_CHARS, [value]
+    while waiting:
+        item = waiting.pop()
+        kind = type(item)
+        if kind in _SMALL:
+            continue
+        # The types of JSON come first: a look for any mapping takes ten times as long.
+        if kind is str:
+            left -= len(item)
+        elif kind is dict or isinstance(item, Mapping):
+            left -= _ITEM_CHARS * len(item)
+            if left >= 0:
+                waiting += item
+                waiting += item.values()
+        elif isinstance(item, list | tuple):
+            left -= _ITEM_CHARS * len(item)
+            if left >= 0:
+                waiting += item
+        if left < 0:
+            return True
+    return False
+
+
+def shortened(value: Any, redactor: Redactor) -> Any:
+    """Return a huge value with its long texts cut, or a note in its place.
+
+    Neither is kept whole. Texts are redacted before they are cut: a part of a secret is no longer told from other text.
+    """
+    if isinstance(value, str):
+        if len(value) <= MAX_TEXT_CHARS:
+            return value
+        digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
+        begin = redactor.text(value[: 3 * KEPT_CHARS])[:KEPT_CHARS]
+        return f"{begin}… [cut: {len(value):,} characters, SHA-256 {digest}, not kept]"
+    if isinstance(value, Mapping) and len(value) <= _MOST_ITEMS:
+        short: Any = {name: shortened(item, redactor) for name, item in value.items()}
+    elif isinstance(value, list | tuple) and len(value) <= _MOST_ITEMS:
+        short = [shortened(item, redactor) for item in value]
+        short = tuple(short) if isinstance(value, tuple) else short
+    elif isinstance(value, Mapping | list | tuple):
+        return {"$cut": {"items": len(value), "sha256": "", "file": ""}}
+    else:
+        return value
+    return {"$cut": {"items": len(value), "sha256": "", "file": ""}} if is_huge(short) else short
 
 
 class _Cutter:

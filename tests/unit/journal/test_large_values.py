@@ -12,10 +12,12 @@ import pytest
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.engine.hub import Hub
+from gemini_live_runtime.journal import large_values
 from gemini_live_runtime.journal import writer as writer_module
 from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.json_values import encode_line
 
 STARTED = ev.SessionStarted(
     session_id="s1", agent="a", model="m", backend="local", wall=0.0, record="text", mode="voice", program="p"
@@ -109,3 +111,47 @@ def test_events_faster_than_the_disk_are_left_out_and_counted_and_recording_goes
     assert (kept[0], kept[-1]) == (1, 11)
     assert journal.lost_events == journal.missing_events == 11 - len(kept) > 0
     assert [report.code for report in reports] == ["journal-behind"]
+
+
+def test_a_huge_value_is_cut_before_it_is_encoded_and_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longest = 0
+
+    def encoded(value: Any) -> str:
+        nonlocal longest
+        longest = max(longest, len(line := encode_line(value)))
+        return line
+
+    monkeypatch.setattr("gemini_live_runtime.events.encode_line", encoded)
+    monkeypatch.setattr(large_values, "encode_line", encoded)
+    text, key = "x" * 5_000_000, "AIzaSyD3adBeefD3adBeef"
+    spoiled = "y" * (large_values.KEPT_CHARS - 10) + key + text
+    changed = ev.StateChanged(key="app:x", old=[1] * 1_000_000, new={"a": spoiled}, mutation=1, origin="agent")
+    events, lines = recorded(tmp_path, finished({"text": text, "ok": True}), changed, LOG)
+    assert [event.type for event in events] == ["session.started", "tool.finished", "notice", "state.changed", "log"]
+    result, change = events[1].payload.result, events[3].payload
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    assert result["ok"] is True
+    assert result["text"] == text[: large_values.KEPT_CHARS] + (
+        f"… [cut: 5,000,000 characters, SHA-256 {digest}, not kept]"
+    )
+    assert change.old == {"$cut": {"items": 1_000_000, "sha256": "", "file": ""}}
+    assert key[:6] not in change.new["a"]
+    assert longest < 100_000
+    assert not [*tmp_path.glob("s1/value-*")]
+    assert max(map(len, lines)) < MAX_LINE_CHARS
+
+
+@pytest.mark.parametrize("kind", ["list", "object", "nested", "itself"])
+def test_how_large_a_value_is_is_told_without_a_look_at_all_of_it(kind: str) -> None:
+    itself: list[Any] = []
+    itself.append(itself)
+    values: dict[str, Any] = {
+        "list": [0] * 1_000_000,
+        "object": dict.fromkeys(map(str, range(300_000))),
+        "nested": [[["x" * 1_000_000]] * 5],
+        "itself": itself,
+    }
+    assert large_values.is_huge(values[kind])
+    assert not large_values.is_huge([{"a": "x" * 1_000_000}, 3, None])
