@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, assert_never
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import (
-    MODEL_RATE,
     AudioIO,
     AudioOpened,
     ChangesDevices,
@@ -51,6 +50,7 @@ from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.io.audio_input import AudioInput
 from gemini_live_runtime.session.io.connections import ConnectionManager, Opening
 from gemini_live_runtime.session.io.handle import LiveHandle
+from gemini_live_runtime.session.io.model_sound import ModelSound
 from gemini_live_runtime.session.io.sound_tap import sound_tap
 from gemini_live_runtime.session.metrics.sound_health import SoundHealth
 from gemini_live_runtime.session.orchestrator import Orchestrator
@@ -60,7 +60,6 @@ from gemini_live_runtime.session.ports.event_bus import EventBus
 from gemini_live_runtime.session.ports.sink import EventSink
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.audio.resample import PcmConverter
     from gemini_live_runtime.conversation.text_model import TextModel
     from gemini_live_runtime.session.ports.agent_source import Source
 
@@ -114,7 +113,7 @@ class LiveSession:
         """Exit code, once the session has ended."""
         self._timer: asyncio.TimerHandle | None = None
         self._due = 0.0
-        self._conversion: PcmConverter | None = None
+        self._sound = ModelSound(self._play, audio.end_of_turn)
         self._tasks: list[asyncio.Task[None]] = []
         self.bus = EventBus(sink, core.state.turns, core.state.ledger)
         self._recorder = WireRecorder(self.bus.emit, sink, clock.now)
@@ -359,6 +358,7 @@ class LiveSession:
         await asyncio.gather(opening, *self._tasks, return_exceptions=True)
 
     async def _close_audio(self) -> None:
+        self._sound.close()
         try:
             await self._audio.close()
         except GeminiLiveError as error:
@@ -376,13 +376,14 @@ class LiveSession:
                 case Emit():
                     self.bus.publish(effect.payload, effect.turn, effect.gen)
                 case Play():
-                    self._play(effect)
+                    self._sound.play(effect.gen, effect.pcm, effect.rate)
                 case Send():
                     self._send(effect)
                 case EndOfAudio():
-                    self._audio.end_of_turn(effect.gen)
+                    self._sound.end_of_turn(effect.gen)
                 case Cut():
                     # Barge-in: playback is cut here, and the core learns what was heard.
+                    self._sound.cut(effect.cut_below)
                     self._audio.cut(effect.cut_below)
                     heard = self._audio.played_samples(effect.victim)
                     self._perform(self._core.audio.on_cut(self._now(), effect, heard))
@@ -420,20 +421,9 @@ class LiveSession:
     def _renew_connection(self) -> None:
         self._connections.renew()
 
-    def _play(self, effect: Play) -> None:
-        pcm = effect.pcm
-        if effect.rate != MODEL_RATE:
-            pcm = self._converter(effect.rate).convert(pcm)
-        self._audio.play(effect.gen, pcm)
+    def _play(self, gen: int, pcm: bytes) -> None:
+        self._audio.play(gen, pcm)
         self._model_sound(pcm)
-
-    def _converter(self, rate: int) -> PcmConverter:
-        if self._conversion is None or self._conversion.source != rate:
-            # numpy takes a tenth of a second to import, and no server is known to send another rate.
-            from gemini_live_runtime.audio.resample import PcmConverter
-
-            self._conversion = PcmConverter(rate, MODEL_RATE)
-        return self._conversion
 
     # -- time --------------------------------------------------------------------------------------------------------
 
