@@ -104,9 +104,7 @@ class Capture:
         self._chunk_power = 0.0
         self._near_end = False
         self._far_quiet = _QUIET_FRAMES
-        self._least_waiting = FAR_LIMIT_FRAMES
-        # The streams start one after the other, so the slack is checked early, before anything is played.
-        self._frames_watched = _SLACK_WINDOW_FRAMES - 10
+        self._watch_slack()
         self._voice = VoiceDetector()
         self.erle = ErleMeter()
         self.self_hearing = SelfHearing()
@@ -138,6 +136,16 @@ class Capture:
     def has_output(self) -> bool:
         """True while a loudspeaker is open."""
         return self._far is not None
+
+    def take_input(self, microphone: SampleRing, rate: int, canceller: EchoCanceller) -> None:
+        """Go on with another microphone of `rate` Hz."""
+        self._mic, self._canceller = _Frames(microphone, rate), canceller
+        self._watch_slack()
+
+    def take_output(self, played: SampleRing, rate: int, canceller: EchoCanceller) -> None:
+        """Go on with another loudspeaker of `rate` Hz."""
+        self._far, self._canceller = _Frames(played, rate), canceller
+        self._watch_slack()
 
     def lose_input(self) -> None:
         """Stop reading the microphone."""
@@ -172,6 +180,11 @@ class Capture:
             self._frames_watched += 1
         if self._far is not None:
             self._keep_aligned(self._far)
+
+    def _watch_slack(self) -> None:
+        self._least_waiting = FAR_LIMIT_FRAMES
+        # The streams start one after the other, so the slack is checked early, before anything is played.
+        self._frames_watched = _SLACK_WINDOW_FRAMES - 10
 
     def _keep_aligned(self, far: _Frames) -> None:
         self._least_waiting = min(self._least_waiting, far.ready)

@@ -13,11 +13,13 @@ from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.audio import native_stderr
+from gemini_live_runtime.audio.device_exchange import exchange_device
 from gemini_live_runtime.audio.device_opening import (
     NO_ANSWER,
     OPEN_TIMEOUT_S,
     at_rates,
     import_portaudio,
+    known_device,
     more_refused,
     open_stream,
     same_devices,
@@ -100,6 +102,8 @@ class DeviceAudio(PipelineAudio):
         """Names of the devices that were opened by choice, so not in place of a lost one."""
         self._failed: dict[Direction, SoundDevice] = {}
         """Devices that could not be opened when they were tried last."""
+        self._is_list_old = False
+        """True after a loss: a device that comes back is another one to PortAudio, which still lists the first."""
         self._microphone_on = True
         self._speaker_on = True
 
@@ -194,6 +198,7 @@ class DeviceAudio(PipelineAudio):
 
     def _on_device_lost(self, direction: Direction, reason: str) -> None:
         """Replace a device that was lost, or report it. Called on the loop."""
+        self._is_list_old = True
         if self._recovery is None:
             self._report_unreplaced(direction, reason)
         elif not self._closed:
@@ -233,7 +238,7 @@ class DeviceAudio(PipelineAudio):
             best = best_devices(found.devices, self._choices)
             better = any(before.get(direction) != device.name for direction, device in best.items())
             # Opening takes all streams down for a moment: not again for a device that has just failed.
-            if better and (not before or best != self._failed):
+            if better and (not before or best != self._failed) and not await self._open_beside(best, worker, before):
                 await self._open_best(found, worker, before)
             homes = {direction: self._homes.get(direction) or wanted for direction, wanted in self._wanted.items()}
             return is_complete(found.devices, homes, self._open_names())
@@ -269,6 +274,13 @@ class DeviceAudio(PipelineAudio):
             return
         if not opened.problems:
             self._failed = {}
+        self._on_reopened(opened, before)
+
+    def _on_reopened(self, opened: AudioOpened, before: Mapping[Direction, str]) -> None:
+        """Report which lost devices were replaced, and which were not."""
+        recovery = self._recovery
+        if recovery is None:
+            return
         replaced = []
         for direction in self._wanted:
             if getattr(opened, direction) is not None:
@@ -278,6 +290,38 @@ class DeviceAudio(PipelineAudio):
         recovery.tell()
         if self._listener is not None and any(before.get(side) != name for side, name in self._open_names().items()):
             self._listener.on_devices_opened(replace(opened, problems=tuple(filter(None, replaced))))
+
+    async def _open_beside(
+        self, best: Mapping[Direction, SoundDevice], worker: AudioWorker, before: Mapping[Direction, str]
+    ) -> bool:
+        """Replace one device while the other stays open, which loses nothing.
+
+        Returns False when all must be opened again: none stays, or PortAudio, which lists devices only when it starts,
+        does not know the new one or cannot open it.
+        """
+        changed = {side: device for side, device in best.items() if before.get(side) != device.name}
+        pipeline = self._pipeline
+        if pipeline is None or not worker.running or before.keys() <= changed.keys():
+            return False
+        ((side, device),) = changed.items()
+        self._rebuilding = True
+        try:
+            portaudio = await within(self._load, OPEN_TIMEOUT_S, None)
+            known = await within(lambda: known_device(portaudio, device), OPEN_TIMEOUT_S, None)
+            if known is None:
+                return False
+            muted = not self._speaker_on
+            canceller = await exchange_device(worker, side, known, portaudio, self._make_canceller, muted=muted)
+        except DeviceError:
+            return False
+        finally:
+            self._rebuilding = False
+        if canceller is None:
+            return False
+        self._failed = {}
+        still_open = {direction: name for direction, name in before.items() if direction in self._open_names()}
+        self._on_reopened(self._describe_open(worker.microphone, worker.loudspeaker, (), canceller), still_open)
+        return True
 
     def _make_canceller(self, mic: SoundDevice | None, out: SoundDevice | None) -> EchoCanceller:
         """Return what processes the microphone; echo needs both devices."""
@@ -315,7 +359,8 @@ class DeviceAudio(PipelineAudio):
         portaudio = await within(self._load, OPEN_TIMEOUT_S, None)
         if portaudio is None:
             raise DeviceError(f"PortAudio did not start within {OPEN_TIMEOUT_S:g} s", field="sound")
-        return portaudio, await within(lambda: same_devices(portaudio, found), OPEN_TIMEOUT_S, found.devices)
+        restart, self._is_list_old = self._is_list_old, False
+        return portaudio, await within(lambda: same_devices(portaudio, found, restart), OPEN_TIMEOUT_S, found.devices)
 
     async def _open_streams(
         self,
@@ -388,13 +433,18 @@ class DeviceAudio(PipelineAudio):
             self._worker.start()
         else:
             self._restore_stderr()
+        return self._describe_open(microphone, loudspeaker, tuple(problems), canceller)
+
+    def _describe_open(
+        self,
+        microphone: MicrophoneStream | None,
+        loudspeaker: LoudspeakerStream | None,
+        problems: tuple[str, ...],
+        canceller: EchoCanceller,
+    ) -> AudioOpened:
         cancels = self._echo and microphone is not None and loudspeaker is not None
-        return AudioOpened(
-            _opened(microphone),
-            _opened(loudspeaker),
-            tuple(problems),
-            NONE_NEEDED if self._headphones else str(getattr(canceller, "name", "")) if cancels else "",
-        )
+        name = NONE_NEEDED if self._headphones else str(getattr(canceller, "name", "")) if cancels else ""
+        return AudioOpened(_opened(microphone), _opened(loudspeaker), problems, name)
 
     async def close(self) -> None:
         """Stop the worker and close the streams, after a last playback report.

@@ -74,24 +74,39 @@ async def within(work: Callable[[], T], timeout: float, otherwise: T) -> T:
         return otherwise
 
 
-def same_devices(portaudio: Any, found: DeviceList) -> tuple[SoundDevice, ...]:
+def known_device(portaudio: Any, device: SoundDevice) -> SoundDevice | None:
+    """Return `device` as PortAudio numbers it, None where that does not list it."""
+    from gemini_live_runtime.audio.probe import describe
+
+    try:
+        here = describe(portaudio)
+    except Exception as error:
+        raise _not_listed(error) from None
+    same = [one for one in here if (one.name, one.host_api) == (device.name, device.host_api)]
+    return replace(device, index=same[0].index) if len(same) == 1 else None
+
+
+def same_devices(portaudio: Any, found: DeviceList, restart: bool = False) -> tuple[SoundDevice, ...]:
     """Return the devices as this process numbers them.
 
-    PortAudio lists devices only when it starts, so it is restarted when its list differs from the child's.
+    PortAudio lists devices only when it starts, so it is restarted when its list differs from the child's, or with
+    `restart`.
     """
     from gemini_live_runtime.audio.probe import describe
 
     try:
         here = describe(portaudio)
-        if here != found.devices:
+        if restart or here != found.devices:
             portaudio._terminate()
             portaudio._initialize()
             here = describe(portaudio)
     except Exception as error:
-        raise DeviceError(
-            f"The sound devices could not be listed: {sanitise_line(str(error), 120)}", field="sound"
-        ) from None
+        raise _not_listed(error) from None
     return here
+
+
+def _not_listed(error: Exception) -> DeviceError:
+    return DeviceError(f"The sound devices could not be listed: {sanitise_line(str(error), 120)}", field="sound")
 
 
 def at_rates(

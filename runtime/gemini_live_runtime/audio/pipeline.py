@@ -71,6 +71,17 @@ class AudioPipeline:
         self.capture.step()
         self._publish()
 
+    def take_input(self, microphone: SampleRing, rate: int, canceller: EchoCanceller) -> None:
+        """Continue with another microphone, beside playback. Called by the driver."""
+        self.microphone, self._mic_rate = microphone, rate
+        self.capture.take_input(microphone, rate, canceller)
+
+    def take_output(self, ring: PlayoutRing, played: SampleRing, rate: int, canceller: EchoCanceller) -> None:
+        """Continue on another loudspeaker, beside capture. Called by the driver."""
+        self.playout.move(ring)
+        self.played = played
+        self.capture.take_output(played, rate, canceller)
+
     def lose_input(self) -> None:
         """Stop capturing; playback goes on."""
         self.capture.lose_input()

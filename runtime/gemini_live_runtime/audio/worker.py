@@ -62,6 +62,8 @@ class AudioWorker:
         streams: tuple[DeviceStream | None, ...] = (microphone, loudspeaker)
         self._clocks = {stream.direction: ClockRate(1000 / stream.block_ms) for stream in streams if stream is not None}
         self._before_drop: Callable[[], None] | None = None
+        self._exchange: tuple[DeviceStream, Callable[[], None]] | None = None
+        self._exchanged = threading.Event()
         self._thread = threading.Thread(target=self._run, name="audio-worker", daemon=True)
 
     def start(self) -> None:
@@ -84,6 +86,20 @@ class AudioWorker:
         """
         self._before_drop = before
         self._wake.set()
+
+    def exchange(self, stream: DeviceStream, move: Callable[[], None]) -> bool:
+        """Take a running stream in place of the one of its direction, which is closed.
+
+        Calls `move` on the thread, to make the pipeline use it. Blocks for about a tick; returns False when the thread
+        has ended.
+        """
+        self._exchanged.clear()
+        self._exchange = (stream, move)
+        self._wake.set()
+        while not self._exchanged.wait(PERIOD_S):
+            if not self.running:
+                return False
+        return True
 
     @property
     def drift_ppm(self) -> float | None:
@@ -139,6 +155,8 @@ class AudioWorker:
                 self._observe_clocks()
                 if self._before_drop is not None:
                     self._drop(self._before_drop)
+                if self._exchange is not None:
+                    self._take(*self._exchange)
             except Exception as error:
                 self._give_up(error)
                 return
@@ -149,6 +167,22 @@ class AudioWorker:
         self.pipeline.playout.finish()
         before()
         self.pipeline.lose_output()
+
+    def _take(self, stream: DeviceStream, move: Callable[[], None]) -> None:
+        self._exchange = None
+        move()
+        old: DeviceStream | None
+        if isinstance(stream, MicrophoneStream):
+            old, self.microphone = self.microphone, stream
+        else:
+            assert isinstance(stream, LoudspeakerStream)
+            old, self.loudspeaker = self.loudspeaker, stream
+            self.restarts, self._reopening, self._refused = 0, None, None
+            self.pipeline.playout.lead = lead_slots(stream.block_ms)
+        self._clocks[stream.direction] = ClockRate(1000 / stream.block_ms)
+        if old is not None:
+            start_daemon_thread(old.close, "audio-close")
+        self._exchanged.set()
 
     def _loss_reason(self, stream: DeviceStream, now: float) -> str:
         noun = "microphone" if stream.direction == "input" else "loudspeaker"

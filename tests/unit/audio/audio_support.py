@@ -160,6 +160,12 @@ class FakePortAudio:
         self.streams: list[FakeStream] = []
         self.default = types.SimpleNamespace(device=[0, 1])
 
+    def _terminate(self) -> None:
+        for stream in self.streams:
+            stream.end()
+
+    def _initialize(self) -> None: ...
+
     def query_hostapis(self) -> list[dict[str, Any]]:
         return [{"name": "Fake API"}]
 

@@ -30,23 +30,28 @@ TOTAL = 12_000
 
 
 class Room(FakePortAudio):
-    """Devices that are plugged in and out."""
+    """Devices that are plugged in and out, which PortAudio lists when it starts."""
 
     def __init__(self, *devices: SoundDevice) -> None:
         super().__init__()
         self.devices = devices
-        self._choose_defaults()
+        self.starts = 0
+        self._initialize()
 
-    def _choose_defaults(self) -> None:
+    def _initialize(self) -> None:
+        self.starts += 1
+        self.listed = self.devices
+        self._handles = {device.name for device in self.devices}
         self.default.device = [
-            next((at for at, d in enumerate(self.devices) if d.is_default(side)), -1) for side in ("input", "output")
+            next((at for at, d in enumerate(self.listed) if d.is_default(side)), -1) for side in ("input", "output")
         ]
 
     def plug(self, *devices: SoundDevice) -> None:
         """Change what is there; streams of devices that are gone end."""
         self.devices = devices
-        self._choose_defaults()
         names = {device.name for device in devices}
+        # A device that comes back is another one to PortAudio.
+        self._handles &= names
         for stream in self.open_streams:
             if self.names[stream] not in names:
                 stream.end()
@@ -60,7 +65,7 @@ class Room(FakePortAudio):
                 "max_input_channels": device.input_channels,
                 "max_output_channels": device.output_channels,
             }
-            for device in self.devices
+            for device in self.listed
         ]
 
     def found(self) -> DeviceList:
@@ -80,7 +85,10 @@ class Room(FakePortAudio):
         return {self.names[stream] for stream in self.open_streams}
 
     def _make(self, direction: str, options: dict[str, Any]) -> FakeStream:
-        return super()._make(direction, {**options, "name": self.devices[options["device"]].name})
+        name = self.listed[options["device"]].name
+        if name not in self._handles:
+            raise self.PortAudioError("Device unavailable", -9985)
+        return super()._make(direction, {**options, "name": name})
 
 
 @pytest.fixture(autouse=True)
@@ -128,6 +136,55 @@ async def test_speech_goes_on_in_full_on_the_default_device_and_returns_to_the_c
         await run(room, lambda: len(recorder.of("opened")) == 2)
         assert recorder.of("opened")[1] == ("opened", "USB Microphone", "USB Speakers", ())
         assert room.open_names == {"USB Microphone", "USB Speakers"}
+
+
+async def test_a_lost_speaker_is_replaced_while_the_microphone_stays_open() -> None:
+    room = Room(*DESK, USB[1])
+    async with speaking(room, output="USB Speakers") as (audio, recorder):
+        microphone = room.stream("input")
+        microphone.call(np.full(480, 0.1, np.float32))
+        room.plug(*DESK)
+        await run(room, lambda: recorder.of("opened"))
+        (opened,) = recorder.of("opened")
+        assert opened[1:3] == ("Desk Microphone", "Desk Speakers")
+        assert "The loudspeaker 'USB Speakers' was disconnected." in opened[3]
+        await run(room, lambda: ("drained", 1) in recorder.calls)
+        assert recorder.heard(1) == TOTAL
+        assert room.stream("input") is microphone
+        assert microphone in room.open_streams
+        # The echo's reference comes from the new one.
+        chunks = len(recorder.chunks)
+
+        def hears() -> bool:
+            microphone.call(np.full(480, 0.1, np.float32))
+            return len(recorder.chunks) > chunks + 2
+
+        await run(room, hears)
+        assert audio.levels().out_db is not None
+        assert room.starts == 1
+        # What came back is another device to PortAudio, which has to start again to know it.
+        room.plug(*DESK, USB[1])
+        await run(room, lambda: len(recorder.of("opened")) == 2)
+        assert room.open_names == {"Desk Microphone", "USB Speakers"}
+        assert room.starts == 2
+
+
+async def test_a_lost_microphone_is_replaced_while_the_speaker_stays_open() -> None:
+    room = Room(*DESK, USB[0])
+    async with speaking(room, input="USB Mic") as (_, recorder):
+        speaker = room.stream("output")
+        room.plug(*DESK)
+        await run(room, lambda: recorder.of("opened"))
+        assert recorder.of("opened")[0][1:3] == ("Desk Microphone", "Desk Speakers")
+        assert room.stream("output") is speaker
+
+        def hears() -> bool:
+            room.stream("input").call(np.full(480, 0.1, np.float32))
+            return bool(recorder.chunks)
+
+        await run(room, hears)
+        await run(room, lambda: ("drained", 1) in recorder.calls)
+        assert recorder.heard(1) == TOTAL
 
 
 async def test_without_another_device_the_loss_is_told_and_the_sound_is_back_with_the_device() -> None:
