@@ -21,6 +21,11 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import AudioFileError
 
 
+@pytest.fixture
+def recorder() -> Recorder:
+    return Recorder()
+
+
 def wav(path: Path, rate: int, sound: np.ndarray) -> Path:
     writer = WavWriter(path, rate)
     writer.write((sound * 32_767).astype(np.int16))
@@ -36,9 +41,10 @@ def read(path: Path) -> np.ndarray:
 
 
 @pytest.mark.parametrize("rate", [8_000, 16_000, 22_050, 44_100, 48_000])
-def test_the_microphone_delivers_the_file_at_sixteen_kilohertz_then_silence(tmp_path: Path, rate: int) -> None:
+def test_the_microphone_delivers_the_file_at_sixteen_kilohertz_then_silence(
+    tmp_path: Path, rate: int, recorder: Recorder
+) -> None:
     path = wav(tmp_path / "mic.wav", rate, tone(rate, 1.0))
-    recorder = Recorder()
 
     async def main() -> None:
         audio = FileAudio(path, None)
@@ -57,9 +63,8 @@ def test_the_microphone_delivers_the_file_at_sixteen_kilohertz_then_silence(tmp_
     assert not sound[16_400:].any()
 
 
-def test_chunks_are_twenty_milliseconds_and_know_when_they_were_captured(tmp_path: Path) -> None:
+def test_chunks_are_twenty_milliseconds_and_know_when_they_were_captured(tmp_path: Path, recorder: Recorder) -> None:
     path = wav(tmp_path / "mic.wav", 16_000, tone(16_000, 0.5))
-    recorder = Recorder()
 
     async def main() -> float:
         audio = FileAudio(path, None)
@@ -75,8 +80,7 @@ def test_chunks_are_twenty_milliseconds_and_know_when_they_were_captured(tmp_pat
     assert times == pytest.approx([0.02 * (number + 1) for number in range(len(times))])
 
 
-def test_the_speaker_file_holds_what_was_played_between_silences(tmp_path: Path) -> None:
-    recorder = Recorder()
+def test_the_speaker_file_holds_what_was_played_between_silences(tmp_path: Path, recorder: Recorder) -> None:
     sound = tone(24_000, 0.5)
 
     async def main() -> None:
@@ -100,9 +104,7 @@ def test_the_speaker_file_holds_what_was_played_between_silences(tmp_path: Path)
     assert recorder.of("drained") == [("drained", 1)]
 
 
-def test_a_cut_reports_what_was_written_before_it_returns(tmp_path: Path) -> None:
-    recorder = Recorder()
-
+def test_a_cut_reports_what_was_written_before_it_returns(tmp_path: Path, recorder: Recorder) -> None:
     async def main() -> int:
         audio = FileAudio(None, tmp_path / "out.wav")
         await audio.open(recorder)
@@ -122,9 +124,7 @@ def test_a_cut_reports_what_was_written_before_it_returns(tmp_path: Path) -> Non
     assert np.flatnonzero(out)[-1] < np.flatnonzero(out)[0] + full + 240
 
 
-def test_a_muted_speaker_writes_silence_while_the_turn_goes_on(tmp_path: Path) -> None:
-    recorder = Recorder()
-
+def test_a_muted_speaker_writes_silence_while_the_turn_goes_on(tmp_path: Path, recorder: Recorder) -> None:
     async def main() -> None:
         audio = FileAudio(None, tmp_path / "out.wav")
         await audio.open(recorder)
@@ -140,9 +140,8 @@ def test_a_muted_speaker_writes_silence_while_the_turn_goes_on(tmp_path: Path) -
     assert not read(tmp_path / "out.wav").any()
 
 
-def test_while_the_microphone_is_off_the_file_waits(tmp_path: Path) -> None:
+def test_while_the_microphone_is_off_the_file_waits(tmp_path: Path, recorder: Recorder) -> None:
     path = wav(tmp_path / "mic.wav", 16_000, tone(16_000, 0.4))
-    recorder = Recorder()
 
     async def main() -> None:
         audio = FileAudio(path, None)
@@ -190,10 +189,8 @@ def test_closing_twice_and_playing_after_it_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_fills_up_loses_the_speaker_with_a_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recorder: Recorder
 ) -> None:
-    recorder = Recorder()
-
     def full(self: WavWriter, samples: np.ndarray) -> None:
         raise AudioFileError(f"{self.path} cannot be written: No space left on device", remedy="Free some space")
 
@@ -231,9 +228,7 @@ def test_the_microphone_file_is_not_overwritten(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_without_devices_a_turn_ends_unheard() -> None:
-    recorder = Recorder()
-
+def test_without_devices_a_turn_ends_unheard(recorder: Recorder) -> None:
     async def main() -> AudioIO:
         audio = make_audio(AudioSpec("none"))
         assert isinstance(audio, NoAudio)
@@ -350,7 +345,7 @@ def test_every_played_sample_is_written_once_and_reported_as_heard(
 
 @pytest.mark.parametrize(("channels", "rate"), [(8, 96_000), (2, 44_100), (1, 11_025)])
 def test_files_of_any_rate_and_channel_count_keep_their_length_to_the_sample(
-    tmp_path: Path, channels: int, rate: int
+    tmp_path: Path, channels: int, rate: int, recorder: Recorder
 ) -> None:
     path = tmp_path / "mic.wav"
     sound = tone(rate, 1.0)
@@ -359,7 +354,6 @@ def test_files_of_any_rate_and_channel_count_keep_their_length_to_the_sample(
     body = content.view(np.uint8).reshape(-1, 4)[:, :3].tobytes()
     chunks = b"WAVEfmt " + struct.pack("<I", 16) + form + b"data" + struct.pack("<I", len(body)) + body
     path.write_bytes(b"RIFF" + struct.pack("<I", len(chunks)) + chunks)
-    recorder = Recorder()
 
     async def main() -> None:
         audio = FileAudio(path, None)

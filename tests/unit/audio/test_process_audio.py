@@ -84,6 +84,12 @@ async def opened(folder: Path, mode: str = "loop") -> AsyncIterator[Scene]:
         await scene.audio.close()
 
 
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    async with opened(tmp_path) as scene:
+        yield scene
+
+
 @pytest.mark.parametrize("memory", ["anonymous", "file"])
 async def test_speech_is_played_there_and_the_microphone_comes_back(
     memory: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -125,54 +131,50 @@ async def test_speech_is_played_there_and_the_microphone_comes_back(
     assert not _is_alive(process)
 
 
-async def test_a_cut_drops_what_is_queued_and_what_comes_late(tmp_path: Path) -> None:
-    async with opened(tmp_path) as scene:
-        # More than the shared memory holds: the rest waits in the engine.
-        scene.audio.play(1, pcm(np.full(24_000 * 30, 9_000)))
-        await scene.until(lambda: scene.audio.played_samples(1) > 2_400)
-        scene.audio.cut(2)
-        scene.audio.play(1, pcm(np.full(24_000, 9_000)))
-        heard = scene.audio.played_samples(1)
-        await scene.until(lambda: not scene.audio.playing)
-        assert 2_400 < heard <= scene.recorder.heard(1) < 24_000 * 30
-        scene.audio.play(2, pcm(np.full(2_400, 9_000)))
-        scene.audio.end_of_turn(2)
-        await scene.until(lambda: ("drained", 2) in scene.recorder.calls)
-        assert scene.recorder.heard(2) == 2_400
+async def test_a_cut_drops_what_is_queued_and_what_comes_late(scene: Scene) -> None:
+    # More than the shared memory holds: the rest waits in the engine.
+    scene.audio.play(1, pcm(np.full(24_000 * 30, 9_000)))
+    await scene.until(lambda: scene.audio.played_samples(1) > 2_400)
+    scene.audio.cut(2)
+    scene.audio.play(1, pcm(np.full(24_000, 9_000)))
+    heard = scene.audio.played_samples(1)
+    await scene.until(lambda: not scene.audio.playing)
+    assert 2_400 < heard <= scene.recorder.heard(1) < 24_000 * 30
+    scene.audio.play(2, pcm(np.full(2_400, 9_000)))
+    scene.audio.end_of_turn(2)
+    await scene.until(lambda: ("drained", 2) in scene.recorder.calls)
+    assert scene.recorder.heard(2) == 2_400
 
 
 async def test_speech_that_does_not_fit_in_the_ring_waits_and_arrives_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(tmp_path) as scene:
-        monkeypatch.setattr(SpeechRing, "room", property(lambda ring: 1_000 - (ring.written - ring.taken)))
-        scene.audio.play(1, pcm(np.full(4_800, 9_000)))
-        scene.audio.end_of_turn(1)
-        await scene.until(lambda: ("drained", 1) in scene.recorder.calls)
-        assert scene.recorder.heard(1) == 4_800
+    monkeypatch.setattr(SpeechRing, "room", property(lambda ring: 1_000 - (ring.written - ring.taken)))
+    scene.audio.play(1, pcm(np.full(4_800, 9_000)))
+    scene.audio.end_of_turn(1)
+    await scene.until(lambda: ("drained", 1) in scene.recorder.calls)
+    assert scene.recorder.heard(1) == 4_800
 
 
 async def test_beyond_the_limit_the_oldest_speech_is_not_kept_for_another_process_and_is_played_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kept_speech, "KEPT_SAMPLES", 2_400)
-    async with opened(tmp_path) as scene:
-        scene.audio.play(1, pcm(np.full(9_600, 9_000)))
-        assert len(scene.audio._speech[1].kept) == 2 * 2_400
-        scene.audio.end_of_turn(1)
-        await scene.until(lambda: ("drained", 1) in scene.recorder.calls)
-        assert scene.recorder.heard(1) == 9_600
+    scene.audio.play(1, pcm(np.full(9_600, 9_000)))
+    assert len(scene.audio._speech[1].kept) == 2 * 2_400
+    scene.audio.end_of_turn(1)
+    await scene.until(lambda: ("drained", 1) in scene.recorder.calls)
+    assert scene.recorder.heard(1) == 9_600
 
 
-async def test_other_devices_are_opened_or_refused_with_a_sentence(tmp_path: Path) -> None:
-    async with opened(tmp_path) as scene:
-        with pytest.raises(DeviceError, match=r"no microphone 'banjo'.*Give one of these names"):
-            await scene.audio.change("banjo", None)
-        changed = await scene.audio.change("Desk Microphone", "Desk Speakers")
-        assert changed.input is not None
-        before = len(scene.recorder.chunks)
-        await scene.chunks(2)
-        assert len(scene.recorder.chunks) > before
+async def test_other_devices_are_opened_or_refused_with_a_sentence(scene: Scene) -> None:
+    with pytest.raises(DeviceError, match=r"no microphone 'banjo'.*Give one of these names"):
+        await scene.audio.change("banjo", None)
+    changed = await scene.audio.change("Desk Microphone", "Desk Speakers")
+    assert changed.input is not None
+    before = len(scene.recorder.chunks)
+    await scene.chunks(2)
+    assert len(scene.recorder.chunks) > before
 
 
 async def test_a_microphone_that_vanishes_there_is_told_here(tmp_path: Path) -> None:
@@ -181,93 +183,88 @@ async def test_a_microphone_that_vanishes_there_is_told_here(tmp_path: Path) -> 
         assert scene.recorder.of("lost")[0] == ("lost", "input", "The microphone 'Desk Microphone' was disconnected.")
 
 
-async def test_a_muted_microphone_delivers_nothing_until_it_is_opened_again(tmp_path: Path) -> None:
-    async with opened(tmp_path) as scene:
-        await scene.chunks(1)
-        scene.audio.set_microphone(False)
-        await scene.until(lambda: scene.audio._ordered == scene.audio._obeyed)
-        await scene.until(lambda: scene.audio.levels().mic_db is None)
-        before, blocks = len(scene.recorder.chunks), scene.blocks
-        await scene.until(lambda: scene.blocks > blocks + 10)
-        assert len(scene.recorder.chunks) == before
-        scene.audio.set_microphone(True)
-        await scene.chunks(1)
+async def test_a_muted_microphone_delivers_nothing_until_it_is_opened_again(scene: Scene) -> None:
+    await scene.chunks(1)
+    scene.audio.set_microphone(False)
+    await scene.until(lambda: scene.audio._ordered == scene.audio._obeyed)
+    await scene.until(lambda: scene.audio.levels().mic_db is None)
+    before, blocks = len(scene.recorder.chunks), scene.blocks
+    await scene.until(lambda: scene.blocks > blocks + 10)
+    assert len(scene.recorder.chunks) == before
+    scene.audio.set_microphone(True)
+    await scene.chunks(1)
 
 
-async def test_speech_goes_on_where_a_killed_audio_process_stopped(tmp_path: Path) -> None:
-    async with opened(tmp_path) as scene:
-        scene.audio.play(1, pcm(tone(24_000, 1.5) * 20_000))
-        await scene.until(lambda: scene.audio.played_samples(1) > 4_800)
-        first = scene.audio.process_id
-        assert first is not None
-        os.kill(first, signal.SIGKILL)
-        await scene.until(lambda: scene.audio.restarts == 1)
-        assert scene.audio.process_id != first
-        # It arrives while the process is being replaced, or after.
-        scene.audio.play(1, pcm(tone(24_000, 0.5) * 20_000))
-        scene.audio.end_of_turn(1)
-        await scene.chunks(1)
-        await scene.until(lambda: ("drained", 1) in scene.recorder.calls)
-        assert scene.recorder.heard(1) == 48_000
-        assert scene.recorder.of("started") == [("started", 1)]
-        assert scene.recorder.of("lost") == []
-        assert [call[-1] for call in scene.recorder.of("opened")] == [("The audio process ended: SIGKILL.",)]
-        assert scene.audio.levels().audio_restarts == 1
+async def test_speech_goes_on_where_a_killed_audio_process_stopped(scene: Scene) -> None:
+    scene.audio.play(1, pcm(tone(24_000, 1.5) * 20_000))
+    await scene.until(lambda: scene.audio.played_samples(1) > 4_800)
+    first = scene.audio.process_id
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    await scene.until(lambda: scene.audio.restarts == 1)
+    assert scene.audio.process_id != first
+    # It arrives while the process is being replaced, or after.
+    scene.audio.play(1, pcm(tone(24_000, 0.5) * 20_000))
+    scene.audio.end_of_turn(1)
+    await scene.chunks(1)
+    await scene.until(lambda: ("drained", 1) in scene.recorder.calls)
+    assert scene.recorder.heard(1) == 48_000
+    assert scene.recorder.of("started") == [("started", 1)]
+    assert scene.recorder.of("lost") == []
+    assert [call[-1] for call in scene.recorder.of("opened")] == [("The audio process ended: SIGKILL.",)]
+    assert scene.audio.levels().audio_restarts == 1
 
 
-async def test_an_audio_process_that_does_not_respond_is_replaced(tmp_path: Path) -> None:
-    async with opened(tmp_path) as scene:
-        link, first = scene.audio._link, scene.audio.process_id
-        assert link is not None
-        assert first is not None
-        os.kill(first, signal.SIGSTOP)
-        for _ in range(process_link.SILENT_BEATS + 1):
-            link._beat()
-        await scene.until(lambda: scene.audio.restarts == 1)
-        assert scene.audio.process_id != first
-        await scene.chunks(1)
+async def test_an_audio_process_that_does_not_respond_is_replaced(scene: Scene) -> None:
+    link, first = scene.audio._link, scene.audio.process_id
+    assert link is not None
+    assert first is not None
+    os.kill(first, signal.SIGSTOP)
+    for _ in range(process_link.SILENT_BEATS + 1):
+        link._beat()
+    await scene.until(lambda: scene.audio.restarts == 1)
+    assert scene.audio.process_id != first
+    await scene.chunks(1)
 
 
 async def test_an_audio_process_that_keeps_ending_is_given_up_until_devices_are_chosen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process_audio, "RESTARTS", 0)
-    async with opened(tmp_path) as scene:
-        scene.audio.play(1, pcm(np.full(48_000, 9_000)))
-        process = scene.audio.process_id
-        assert process is not None
-        os.kill(process, signal.SIGKILL)
-        await scene.until(lambda: len(scene.recorder.of("lost")) == 2)
-        assert scene.recorder.of("lost")[0] == (
-            "lost",
-            "input",
-            "The audio process ended: SIGKILL.",
-        )
-        assert scene.audio.finished
-        scene.audio.end_of_turn(1)
-        await scene.until(lambda: ("drained", 1) in scene.recorder.calls and not scene.audio.playing)
-        changed = await scene.audio.change(None, None)
-        assert changed.input is not None
-        await scene.chunks(1)
-        scene.audio.play(2, pcm(np.full(2_400, 9_000)))
-        scene.audio.end_of_turn(2)
-        await scene.until(lambda: ("drained", 2) in scene.recorder.calls)
-        assert scene.recorder.heard(2) == 2_400
+    scene.audio.play(1, pcm(np.full(48_000, 9_000)))
+    process = scene.audio.process_id
+    assert process is not None
+    os.kill(process, signal.SIGKILL)
+    await scene.until(lambda: len(scene.recorder.of("lost")) == 2)
+    assert scene.recorder.of("lost")[0] == (
+        "lost",
+        "input",
+        "The audio process ended: SIGKILL.",
+    )
+    assert scene.audio.finished
+    scene.audio.end_of_turn(1)
+    await scene.until(lambda: ("drained", 1) in scene.recorder.calls and not scene.audio.playing)
+    changed = await scene.audio.change(None, None)
+    assert changed.input is not None
+    await scene.chunks(1)
+    scene.audio.play(2, pcm(np.full(2_400, 9_000)))
+    scene.audio.end_of_turn(2)
+    await scene.until(lambda: ("drained", 2) in scene.recorder.calls)
+    assert scene.recorder.heard(2) == 2_400
 
 
 async def test_after_a_process_was_given_up_another_is_tried_now_and_then(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process_audio, "RESTARTS", 0)
     monkeypatch.setattr(process_audio, "RETRY_S", 0.01)
-    async with opened(tmp_path) as scene:
-        process = scene.audio.process_id
-        assert process is not None
-        os.kill(process, signal.SIGKILL)
-        await scene.until(lambda: bool(scene.recorder.of("opened")))
-        assert [call[:2] for call in scene.recorder.of("lost")] == [("lost", "input"), ("lost", "output")]
-        assert scene.recorder.of("opened") == [("opened", "Desk Microphone", "Desk Speakers", ())]
-        await scene.chunks(1)
+    process = scene.audio.process_id
+    assert process is not None
+    os.kill(process, signal.SIGKILL)
+    await scene.until(lambda: bool(scene.recorder.of("opened")))
+    assert [call[:2] for call in scene.recorder.of("lost")] == [("lost", "input"), ("lost", "output")]
+    assert scene.recorder.of("opened") == [("opened", "Desk Microphone", "Desk Speakers", ())]
+    await scene.chunks(1)
 
 
 @pytest.mark.parametrize(
