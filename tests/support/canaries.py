@@ -11,6 +11,21 @@ TOKEN = "bearer-canary-0123456789abcdefghij"
 HANDLE = "handle-canary-Zz0123456789"
 SECRETS = (KEY, OTHER_KEY, TOKEN, HANDLE)
 
+PROVIDERS_KEYS = (
+    "sk-proj-Ab12Cd34Ef56Gh78Ij90Kl",
+    "ghp_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78",
+    "github_pat_Ab12Cd34Ef56Gh78Ij90Kl",
+    "glpat-Ab12Cd34Ef56Gh78Ij90",
+    "AKIA5H698N3DZ3X178HA",
+    "xoxb-123456789012-Ab12Cd34Ef56",
+    "sk_live_Ab12Cd34Ef56Gh78",
+    "hf_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56",
+    "npm_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78",
+    "SG.Ab12Cd34Ef56Gh78Ij90Kl.Zy98Xw76Vu54Ts32Rq10Po98Nm76",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.Ab12Cd34Ef56Gh78",
+)
+"""Invented keys in the shapes of those of other providers."""
+
 HOSTILE = "\x1b]0;OWNED\x07\x1b[2J\x1b[31mred\x9b1mC1\x9d8;;http://x\x9c\u202eidib\u2066\u200b\ufeff\r\b\x00[bold]markup[/bold]"
 """Sequences a terminal would obey, text that reorders or hides other text, and markup."""
 

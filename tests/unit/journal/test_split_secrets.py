@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.support.canaries import PROVIDERS_KEYS
 from tests.support.recordings import Recorder
 
 from gemini_live_runtime import events as ev
@@ -39,18 +40,8 @@ SECRETS = {
 """Secrets, each with the text before it that tells it."""
 
 
-PROVIDERS_KEYS = (
-    "sk-proj-Ab12Cd34Ef56Gh78Ij90Kl",
-    "ghp_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78",
-    "github_pat_Ab12Cd34Ef56Gh78Ij90Kl",
-    "glpat-Ab12Cd34Ef56Gh78Ij90",
-    "AKIA5H698N3DZ3X178HA",
-    "xoxb-123456789012-Ab12Cd34Ef56",
-    "sk_live_Ab12Cd34Ef56Gh78",
-    "hf_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56",
-    "npm_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78",
-    "SG.Ab12Cd34Ef56Gh78Ij90Kl.Zy98Xw76Vu54Ts32Rq10Po98Nm76",
-    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.Ab12Cd34Ef56Gh78",
+PROVIDERS_SECRETS = (
+    *PROVIDERS_KEYS,
     "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\nAb12Cd34Ef56Gh78Ij90Kl12",
 )
 
@@ -263,7 +254,7 @@ def test_an_export_redacts_over_whole_turns_what_was_recorded_in_pieces(tmp_path
     assert texts == ["My key is [redacted]", "", ".", "Is it [redacted]", "?"]
 
 
-@pytest.mark.parametrize("key", PROVIDERS_KEYS, ids=lambda key: key[:8])
+@pytest.mark.parametrize("key", PROVIDERS_SECRETS, ids=lambda key: key[:8])
 def test_the_key_of_a_provider_is_redacted_wherever_it_is_cut_and_however_late_the_rest_comes(key: str) -> None:
     for pieces in splits(key):
         for late in (False, True):

@@ -11,6 +11,7 @@ from textual.containers import Container
 from textual.screen import ModalScreen
 
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_tui.dialogs.move_keys import MOVES
 from gemini_live_tui.painting.formatting import cost_text, duration_text
 from gemini_live_tui.painting.glyphs import Glyphs, glyphs
 from gemini_live_tui.painting.runs import Run
@@ -34,17 +35,7 @@ class MetersScreen(ModalScreen[None]):
     CSS_PATH = "meters.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q,M", "dismiss", "Close", show=False),
-        *(
-            Binding(key, f"move('{step}')", step, show=False)
-            for key, step in (
-                ("up", "up"),
-                ("down", "down"),
-                ("pageup", "page_up"),
-                ("pagedown", "page_down"),
-                ("home", "home"),
-                ("end", "end"),
-            )
-        ),
+        *MOVES,
     ]
 
     def __init__(self, console: ConsoleContext) -> None:

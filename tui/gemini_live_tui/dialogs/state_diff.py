@@ -16,6 +16,7 @@ from gemini_live_runtime.journal.agent_view import KeyCell, unpack
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.dialogs.details import DetailsScreen
+from gemini_live_tui.dialogs.move_keys import MOVES
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import Glyphs, glyphs
 from gemini_live_tui.painting.runs import Run
@@ -40,17 +41,7 @@ class DiffScreen(ModalScreen[None]):
     CSS_PATH = "state_diff.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", show=False),
-        *(
-            Binding(key, f"move('{step}')", step, show=False)
-            for key, step in (
-                ("up", "up"),
-                ("down", "down"),
-                ("pageup", "page_up"),
-                ("pagedown", "page_down"),
-                ("home", "home"),
-                ("end", "end"),
-            )
-        ),
+        *MOVES,
         Binding("enter", "open_row", "Open", show=False),
         *bindings("diff"),
     ]
