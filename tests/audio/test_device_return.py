@@ -43,7 +43,8 @@ def test_a_sound_server_that_dies_in_mid_answer_is_told_and_voice_returns_with_i
     os.kill(int(own_loop["PULSE_PID"]), signal.SIGKILL)
     lost = [conversation.until(is_a("audio.lost"))["data"] for _ in range(2)]
     assert {one["direction"] for one in lost} == {"input", "output"}
-    assert all("was disconnected" in one["reason"] and one["remedy"] for one in lost)
+    # ALSA sometimes leaves a reader waiting when the server dies, instead of ending the stream.
+    assert all(one["reason"].endswith(("was disconnected.", "stopped responding.")) and one["remedy"] for one in lost)
 
     restart(own_loop)
     opened = conversation.until(is_a("audio.opened", again=True))["data"]

@@ -270,12 +270,16 @@ async def test_an_echo_was_captured_at_the_moment_at_which_it_was_heard(pulse_lo
 
 
 @pytest.mark.parametrize(
-    ("blow", "words"),
-    [(signal.SIGKILL, "was disconnected"), (signal.SIGSTOP, "stopped responding")],
+    ("blow", "reasons"),
+    [
+        # ALSA sometimes leaves a reader waiting when the server dies, instead of ending the stream.
+        (signal.SIGKILL, ("was disconnected", "stopped responding")),
+        (signal.SIGSTOP, ("stopped responding",)),
+    ],
     ids=["killed", "frozen"],
 )
 def test_a_sound_server_that_dies_or_freezes_is_noticed_and_closing_does_not_hang(
-    own_loop: dict[str, str], blow: signal.Signals, words: str
+    own_loop: dict[str, str], blow: signal.Signals, reasons: tuple[str, ...]
 ) -> None:
     server = int(own_loop["PULSE_PID"])
     child = subprocess.Popen(
@@ -300,7 +304,7 @@ def test_a_sound_server_that_dies_or_freezes_is_noticed_and_closing_does_not_han
     assert out, printed
     report = json.loads(out)
     assert sorted(direction for direction, _ in report["lost"]) == ["input", "output"]
-    assert all(words in reason for _, reason in report["lost"]), report
+    assert all(any(words in reason for words in reasons) for _, reason in report["lost"]), report
     assert report["closed_in"] < 3
     assert printed == ""
     assert child.returncode == 0
