@@ -23,6 +23,9 @@ MAX_TEMPORARY = 16
 _MIN_SECRET = 6
 """Characters of the shortest secret; shorter ones would blank ordinary words."""
 
+_MIN_TEMPORARY = 16
+"""Characters of the shortest such secret: a server names them, and must not choose which words are blanked."""
+
 _OPEN_KNOWN = 3
 """Characters of a registered secret from which on the end of a text counts as its beginning."""
 
@@ -83,9 +86,9 @@ class Redactor:
     def add_temporary(self, secret: str) -> None:
         """Register a secret that is soon replaced, such as a resumption handle.
 
-        Only the last `MAX_TEMPORARY` are remembered.
+        Ignores secrets of fewer than `_MIN_TEMPORARY` characters. Only the last `MAX_TEMPORARY` are remembered.
         """
-        if len(secret) >= _MIN_SECRET:
+        if len(secret) >= _MIN_TEMPORARY:
             self._temporary.pop(secret, None)
             self._temporary[secret] = None
             while len(self._temporary) > MAX_TEMPORARY:

@@ -20,6 +20,7 @@ _PLAIN_SPACED = r"= {0,2}(?P<spaced>[^\s&\"'\\,;)]{8,})"
 _SAID = r": (?P<said>(?=[^\s\"'\\,;)]{0,40}[0-9])[^\s\"'\\,;)]{8,})"
 _ARGUMENT = r"=(?P<argument>[^&\s\"']+)"
 _OPTION = r" (?P<option>[^\s\"'\\\-][^\s\"'\\]{7,})"
+_TAGGED = r">(?P<tagged>[^<>\s\"'\\]{4,400})(?=</)"
 
 
 def _begins(anchor: str) -> str:
@@ -32,6 +33,8 @@ def _begins(anchor: str) -> str:
     escapes = "".join(rf"|(?<={escape}{anchor})" for escape in before)
     return rf"{anchor}(?:(?<![0-9A-Za-z]{anchor}){escapes})"
 
+
+_CURL = r"curl (?:[^\n|;]{0,60} )?(?:-u ?|--user[ =])\\{0,7}[\"']?[^\s:\"']{1,100}:"
 
 _SHAPES = tuple(
     (anchor, re.compile(pattern))
@@ -66,6 +69,10 @@ _SHAPES = tuple(
         ("npm_", rf"{_begins('npm_')}[0-9A-Za-z]{{36}}(?![0-9A-Za-z])"),
         ("SG.", rf"{_begins('SG[.]')}[0-9A-Za-z_\-]{{16,}}\.[0-9A-Za-z_\-]{{16,}}"),
         ("://", r"://(?P<user>[^/\s:@\"']{0,200}:[^/\s@\"']{1,200})(?=@)"),
+        ("curl ", rf"{_CURL}(?P<password>[^\s\"'\\]{{3,200}})"),
+        # Anybody who knows the address of a webhook may write to its channel.
+        ("hooks.slack.com/", r"hooks\.slack\.com/[a-z]{1,20}/(?P<path>[0-9A-Za-z/]{16,})"),
+        ("/api/webhooks/", r"/api/webhooks/[0-9]{1,20}/(?P<path>[0-9A-Za-z_\-]{16,})"),
     )
 )
 """Patterns of credentials that are recognised by themselves, each with its anchor."""
@@ -76,7 +83,7 @@ _NAMED = tuple(
         ("bearer", rf"bearer(?::?[ \t\n]{{1,3}}|%20|\\[nt])(?P<word>{_WORD})"),
         (
             "token",
-            rf"token(?:{_QUOTED}"
+            rf"token(?:{_QUOTED}|{_TAGGED}"
             rf"|(?:(?<=[?&]token)|(?<=[?&]access_token)){_ARGUMENT}"
             r"|(?:(?<=access[-_]token)|(?<=auth[-_]token)|(?<=refresh[-_]token)|(?<=session[-_]token)"
             rf"|(?<=id[-_]token)|(?<=--token)){_PLAIN}"
@@ -87,15 +94,17 @@ _NAMED = tuple(
             "key",
             rf"[k\u212a]ey(?:(?:(?<=api.ey)|(?<=api[-_].ey)|(?<=private.ey)|(?<=private[-_].ey)|(?<=access.ey)"
             rf"|(?<=access[-_].ey)){_QUOTED}"
+            rf"|(?:(?<=api.ey)|(?<=api[-_].ey)|(?<=secret.ey)|(?<=secret[-_].ey)|(?<=private[-_].ey)"
+            rf"|(?<=access[-_].ey)){_TAGGED}"
             rf"|(?:(?<=[?&].ey)|(?<=api.ey)|(?<=api[-_].ey)){_ARGUMENT}"
             rf"|(?:(?<=secret[-_].ey)|(?<=access[-_].ey)|(?<=private[-_].ey)) {{0,2}}{_PLAIN_SPACED}"
             r"|(?:(?<=api.ey)|(?<=api[-_].ey))(?:: |\": ?\"|': ')(?P<value>[^&\s\"']+)"
             rf"|(?<=--api-.ey){_OPTION})",
         ),
-        ("passphrase", rf"passphrase(?:{_QUOTED}|{_PLAIN}|{_SAID}|(?<=--passphrase){_OPTION})"),
-        ("passw", rf"passw(?:or)?d(?:{_QUOTED}|{_PLAIN}|{_SAID}|(?<=--password){_OPTION})"),
-        ("secret", rf"secret(?:{_QUOTED}|{_PLAIN}|{_SAID}|(?<=--secret){_OPTION})"),
-        ("pwd", rf"pwd(?<=\bpwd)(?:{_QUOTED}|=(?P<plain>(?![/~.$])[^\s&\"'\\,;)]{{4,}}))"),
+        ("passphrase", rf"passphrase(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_SAID}|(?<=--passphrase){_OPTION})"),
+        ("passw", rf"passw(?:or)?d(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_SAID}|(?<=--password){_OPTION})"),
+        ("secret", rf"secret(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_SAID}|(?<=--secret){_OPTION})"),
+        ("pwd", rf"pwd(?<=\bpwd)(?:{_QUOTED}|{_TAGGED}|=(?P<plain>(?![/~.$])[^\s&\"'\\,;)]{{4,}}))"),
         (
             "authorization",
             rf"authorization(?:{_QUOTED}"
@@ -118,6 +127,8 @@ _PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
 _NAME = r"(?:passw(?:or)?d|passphrase|secret|pwd|token|(?:api|access|private|secret)[-_]?key|authorization)"
 _QUOTED_NAME = rf"(?ai:{_NAME})\\{{0,7}}[\"']? ?[:=] ?\\{{0,7}}[\"']"
 
+_WEBHOOK = r"(?:hooks\.slack\.com/[a-z]{1,20}/|/api/webhooks/[0-9]{1,20}/)"
+
 # The beginning of a secret at the end of a text, from its first private character on.
 _OPEN = re.compile(
     r"(?:AIza[0-9A-Za-z_\-]{1,9}"
@@ -137,6 +148,9 @@ _OPEN = re.compile(
     r"|-----BEGIN [A-Z ]{0,45}-{0,4}"
     rf"|{_PRIVATE_KEY}(?:[^\-]|-(?!----END)){{0,8000}}"
     rf"|{_QUOTED_NAME}(?P<quoted>[^\"'\\]{{1,400}})"
+    rf"|(?ai:{_NAME})>(?P<tagged>[^<>\s\"'\\]{{1,400}}<?)"
+    rf"|{_CURL}(?P<password>[^\s\"'\\]{{1,200}})"
+    rf"|{_WEBHOOK}(?P<path>[0-9A-Za-z_\-/]{{1,80}})"
     r"|(?<=://)[^/\s@\"']{1,400}"
     r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))[0-9A-Za-z_\-.~+/=]{1,23})\Z"
 )
@@ -157,15 +171,16 @@ _CUT = re.compile(
     rf"|{_begins('npm_')}{_DIGIT_IN}[0-9A-Za-z]{{6,36}}"
     rf"|{_begins('SG[.]')}{_DIGIT_IN}{_ANY}{{8,100}}+(?:\.{_ANY}{{0,15}})?"
     rf"|{_PRIVATE_KEY}(?:[^\-]|-(?!----END)){{0,8000}}"
+    rf"|(?ai:{_NAME})>(?P<tagged>(?=[^<>\s\"'\\]{{0,60}}[0-9])[^<>\s\"'\\]{{6,400}}<?)"
+    rf"|{_WEBHOOK}(?P<path>[0-9A-Za-z_\-/]{{8,80}})"
     rf"|{_QUOTED_NAME}(?P<quoted>(?=[^\s\"'\\]{{0,60}}[0-9])[^\s\"'\\]{{6,400}})"
     r"|(?<=://)[^/\s:@\"'\[]{1,200}:(?![0-9]*\Z)[^/\s@\"']{4,200}"
     r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{6,23})\Z"
 )
 
 # A value may follow. In a line of JSON the quotation marks within a text are escaped.
-_KEY_VALUE = re.compile(r"key(?:[=:'\\]| [=:])")
-_TOKEN_VALUE = re.compile(r"token(?:[=:'\\ ]|s/)")
-_GITHUB = re.compile(r"gh[opsur]_")
+_KEY_VALUE = re.compile(r"key(?:[=:'\\>]| [=:])")
+_TOKEN_VALUE = re.compile(r"token(?:[=:'\\> ]|s/)")
 _HAS_UNDERSCORE = re.compile(r"(?:gh[opsur]|_pat|k_live|k_test|hf|npm)_")
 
 _FIELDS = frozenset(
@@ -227,18 +242,17 @@ def may_match(text: str, low: str) -> bool:
 
     `low` is `lowered(text)`.
     """
-    # Every pattern needs one of these substrings. Testing for them, most after a rare sign, costs less than a search.
-    if "AIza" in text or "bearer" in low or ("token" in low and ('token"' in low or _TOKEN_VALUE.search(low))):
+    # Every pattern needs one of these substrings. Testing for a single sign costs a quarter of a longer search.
+    if "bearer" in low or ("token" in low and ('token"' in low or _TOKEN_VALUE.search(low))):
         return True
-    if ("." in text and ("ya29." in text or "AQ." in text)) or ("@" in text and "://" in text):
+    if ":" in text and (("@" in text and "://" in text) or "curl " in text):
         return True
-    return _has_value(low) or has_provider_key(text)
+    has_value = "=" in text or ":" in text or ("-" in text and "--" in text) or ">" in text
+    return (has_value and _has_secret_name(low)) or has_provider_key(text)
 
 
-def _has_value(low: str) -> bool:
+def _has_secret_name(low: str) -> bool:
     """Return True when a field with a secret's name may have a value in `low`."""
-    if "=" not in low and ":" not in low and "--" not in low:
-        return False
     return (
         ("key" in low and ('key"' in low or "--api-key " in low or _KEY_VALUE.search(low) is not None))
         or "secret" in low
@@ -251,16 +265,13 @@ def _has_value(low: str) -> bool:
 
 
 def has_provider_key(text: str) -> bool:
-    """Return False when `text` certainly has no key known by its first letters."""
+    """Return False when `text` certainly has no provider's key or webhook."""
     return (
-        ("-" in text and ("sk-" in text or "xox" in text or "PRIVATE KEY" in text or "glpat-" in text))
-        or ("." in text and ("eyJ" in text or "SG." in text))
-        or ("IA" in text and ("AKIA" in text or "ASIA" in text))
-        or (
-            "_" in text
-            and ("_pat_" in text or "k_live_" in text or "k_test_" in text or "hf_" in text or "npm_" in text)
-        )
-        or ("gh" in text and _GITHUB.search(text) is not None)
+        ("A" in text and ("AIza" in text or "AKIA" in text or "ASIA" in text))
+        or ("-" in text and ("sk-" in text or "xox" in text or "PRIVATE KEY" in text or "glpat-" in text))
+        or ("_" in text and _HAS_UNDERSCORE.search(text) is not None)
+        or ("." in text and ("eyJ" in text or "AQ." in text or "SG." in text or "ya29." in text))
+        or ("/" in text and ("hooks.slack.com/" in text or "/api/webhooks/" in text))
     )
 
 
@@ -271,7 +282,7 @@ def may_match_line(line: str, low: str) -> bool:
     """
     # Searching the whole line costs a fraction of a walk through its fields, and the cheap tests for a rare
     # character come first.
-    if "bearer" in low or "--api-key " in low or "AIza" in line or "ya29." in line or "AQ." in line:
+    if "bearer" in low or "--api-key " in low or "curl " in line:
         return True
     if (
         "secret" in low

@@ -61,6 +61,12 @@ def test_a_registered_secret_is_found_in_every_spelling(secret):
         '{"apiKey": "hunter2hunter2"}',
         "api_key=hunter2hunter2",
         "https://me:hunter2@host/x",
+        "<password>hunter2hunter2</password>",
+        "<api_key>hunter2hunter2</api_key>",
+        "curl -s -u me:hunter2 https://host/x",
+        "curl --user 'me:hunter2' https://host/x",
+        f"https://hooks.slack.com/services/T000/B000/{'a1' * 12}",
+        f"https://discord.com/api/webhooks/1234567890/{'a1' * 12}",
     ],
 )
 def test_tokens_are_found_by_their_shape(text):
@@ -84,6 +90,7 @@ def test_tokens_are_found_by_their_shape(text):
         "task-123456789012345678901234 desk-0123456789abcdefghij1, token_count: 123456, max_tokens=8192",
         "+1 (555) 010-9999, 1,299.00 EUR, /data/ada/token/secret.txt, http://[::1]:80/@me, 2026-11-22T16:30:39Z",
         "a file that begins with -----BEGIN PRIVATE KEY----- holds a key",
+        "<password>old</password> <token/> sort -u a:b, curl -u me https://host",
         "the cookie: a=warm one; authorization: required for all guests; xoxo, AQ.1, AIza",
     ],
 )
@@ -171,6 +178,12 @@ def test_short_secrets_do_not_blank_ordinary_words():
     assert redactor.text("the cat") == "the cat"
 
 
+def test_a_short_handle_does_not_let_a_server_blank_words() -> None:
+    redactor = Redactor()
+    redactor.add_temporary("Survived")
+    assert redactor.text("Survived") == "Survived"
+
+
 PIECES = ["AIza", "auth_tokens/", "ya29.", "AQ.", "://", "bearer ", "BEARER%20", "Token ", "?key=", "&access_token="]
 PIECES += [
     "password=",
@@ -195,6 +208,7 @@ PIECES += [
     "'",
     '"',
 ]
+PIECES += ["<password>", "</password>", "curl -u a:", "hooks.slack.com/services/", "/api/webhooks/1/"]
 PIECES += ["?token=", "api_key=", "apikey=", "api-key: ", 'apikey": "', "api_key':'", "user:secret@", "a1" * 15]
 
 
@@ -238,6 +252,7 @@ def test_values_after_names_in_other_spellings_go(text: str) -> None:
         *("://a:", "bearer ", "AIza", "?key=", "sk-", "-sk-", "password=", "eyJ", "-eyJaaaaaaaa", "-eyJaaaaaaaa."),
         *("token='", "key=", "cookie: a=b", "-----BEGIN PRIVATE KEY-----a-", "gh", "secret_token=\\"),
         *("_eyJaaaaaaaa", "\\neyJaaaaaaaa.", "passphrase: a", "secret_key=", "bearer\n"),
+        *("curl ", "curl -u ", "curl -u a:", "hooks.slack.com/a/", "/api/webhooks/1/", "password>a", "token>"),
     ],
 )
 def test_text_full_of_the_beginnings_of_secrets_costs_no_more_than_its_length(part: str) -> None:

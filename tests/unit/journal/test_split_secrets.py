@@ -36,6 +36,8 @@ SECRETS = {
     "anna:pa55word": "https://",
     "ya29.a0Af_H6SMBx": "",
     "AQ.Ab8RN6JkLmNoPqRsTuVwX": "",
+    "B09Z8Y7X6W5V4U3T": "https://hooks.slack.com/services/",
+    "tops3cretly": "curl -u me:",
 }
 """Secrets, each with the text before it that tells it."""
 
