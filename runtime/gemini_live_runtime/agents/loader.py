@@ -13,6 +13,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from gemini_live_runtime.agents.catalogue import CATALOGUE
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
 from gemini_live_runtime.session.definition.agent import Agent
 from gemini_live_runtime.session.definition.builder import AgentBuilder
@@ -80,7 +81,7 @@ def _agent_of(module: ModuleType, place: str, attribute: str) -> SessionPlan:
         except GeminiLiveError as error:
             _say_where(error)
             raise
-        except (Exception, SystemExit) as error:
+        except USER_ERRORS as error:
             raise AgentError(_failure(place, error), remedy="Mend the function and try again") from error
     if not isinstance(value, Agent | AgentBuilder):
         raise AgentError(
@@ -118,7 +119,7 @@ def _from_file(path: Path) -> ModuleType:
     except GeminiLiveError as error:
         _say_where(error)
         raise
-    except (Exception, SystemExit) as error:
+    except USER_ERRORS as error:
         remedy = "Mend it and try again"
         if isinstance(error, ModuleNotFoundError) and _is_shared(path.resolve().parent):
             remedy = _SHARED
@@ -142,7 +143,7 @@ def _from_module(name: str) -> ModuleType:
                 value=name,
             ) from None
         raise AgentError(_failure(name, error), remedy="Install what it needs") from error
-    except (Exception, SystemExit) as error:
+    except USER_ERRORS as error:
         raise AgentError(_failure(name, error), remedy="Mend it and try again") from error
 
 
@@ -171,7 +172,7 @@ _SHARED = "Modules are not imported from a folder where every user may put files
 def _failure(place: str, error: BaseException) -> str:
     """Return a sentence that names the error and the author's line, if known."""
     where = author_place(error)
-    return f"Importing {place} failed{f' ({where})' if where else ''}: {type(error).__name__}: {error}"
+    return f"Importing {place} failed{f' ({where})' if where else ''}: {error_text(error)}"
 
 
 def _say_where(error: GeminiLiveError) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from pydantic import AliasChoices, AliasPath, BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.conversation.extraction import MAX_QUOTE, ExtractedFields, Refusal
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_schema import (
@@ -108,14 +109,14 @@ class PydanticSchema:
                     inner = ".".join(str(part) for part in fault["loc"][1:])
                     reason = quote(f"{inner}: {fault['msg']}" if inner else fault["msg"])
                     refused[name] = Refusal(self._aliases.get(name, quote(name)), reason)
-        except (Exception, SystemExit) as error:
-            return _refused_whole(refused, f"{type(error).__name__}: {error}")
+        except USER_ERRORS as error:
+            return _refused_whole(refused, error_text(error))
         try:
             return _extracted(self._partial, left, refused)
         except ValidationError as error:
             return _refused_whole(refused, error.errors(include_url=False, include_input=False)[0]["msg"])
-        except (Exception, SystemExit) as error:
-            return _refused_whole(refused, f"{type(error).__name__}: {error}")
+        except USER_ERRORS as error:
+            return _refused_whole(refused, error_text(error))
 
 
 class JsonSchema:

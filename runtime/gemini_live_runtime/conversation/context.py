@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text
 from gemini_live_runtime.conversation.instructions import InstructionModifier, json_text
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
@@ -73,11 +74,12 @@ class ContextBuilder:
 
         def part(value: Any) -> str:
             try:
-                text = function(value)
-            except (Exception, SystemExit) as error:
+                text = function(value) or ""
+                text = plain_text(text) if isinstance(text, str) else str(text)
+            except USER_ERRORS as error:
                 where = f"{function_name(function)} ({place})"
-                raise AgentError(f"The format {where} failed: {type(error).__name__}: {error}") from error
-            return str(text or "")
+                raise AgentError(f"The format {where} failed: {error_text(error)}") from error
+            return text
 
         return self._with(key, part)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.extraction import (
     EXTRACTED,
@@ -150,7 +151,7 @@ class ExtractionRunner:
             request = ExtractionRequest(extractor, event, read, window, said_turn=said)
             try:
                 wanted = extractor.should_extract(window)
-            except (Exception, SystemExit) as error:
+            except USER_ERRORS as error:
                 self._failed(request, error, self._clock.now())
                 continue
             if wanted:
@@ -266,7 +267,7 @@ class ExtractionRunner:
         elif isinstance(error, asyncio.CancelledError):
             text = "It cancelled itself"
         else:
-            text = f"{type(error).__name__}: {sanitise_line(str(error), MAX_QUOTE)}"
+            text = sanitise_line(error_text(error), MAX_QUOTE)
         self._on_failure(
             ExtractionFailure(
                 request.extractor.name,

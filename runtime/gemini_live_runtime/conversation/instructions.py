@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text
 from gemini_live_runtime.conversation.needs import is_filled
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.state.functions import function_name
@@ -114,7 +115,7 @@ def render_modifiers(modifiers: Iterable[InstructionModifier], state: State) -> 
     for modifier in modifiers:
         try:
             text = modifier.render(state)
-        except (Exception, SystemExit) as error:  # An author's function may raise anything.
+        except USER_ERRORS as error:  # An author's function may raise anything.
             faults.append(ModifierFault(error, modifier.defined_at))
             continue
         if text.strip():
@@ -161,10 +162,10 @@ def _text(function: TextOf, state: State, what: str, place: str) -> str:
     name = function_name(function)
     try:
         text = call_to_decide(function, cast("State", state.read_only()))
-    except (Exception, SystemExit) as error:
-        raise AgentError(f"{what} {name}{in_brackets(place)} failed: {type(error).__name__}: {error}") from error
+    except USER_ERRORS as error:
+        raise AgentError(f"{what} {name}{in_brackets(place)} failed: {error_text(error)}") from error
     if text is None:
         return ""
     if not isinstance(text, str):
         raise AgentError(f"{what} {name}{in_brackets(place)} gave {text!r:.80}", remedy="Return a text", value=text)
-    return text
+    return plain_text(text)

@@ -17,6 +17,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gemini_live_runtime.author_code import USER_ERRORS, plain_text
 from gemini_live_runtime.conversation.phase_check import check_structure, raise_faults
 from gemini_live_runtime.conversation.phases import Phase, Transition
 from gemini_live_runtime.conversation.transitions import (
@@ -107,7 +108,7 @@ class PhaseMachine:
                 try:
                     if transition.when.holds(state):
                         return True
-                except Exception:  # An author's function failed: `evaluate` reports it.
+                except USER_ERRORS:  # An author's function failed: `evaluate` reports it.
                     return True
         return False
 
@@ -379,7 +380,7 @@ def explain_guard(guard: Guard, state: State) -> Explanation:
     problem = ""
     try:
         value = guard.holds(state)
-    except Exception as error:  # An author's function may raise anything.
+    except USER_ERRORS as error:  # An author's function may raise anything.
         value, problem = False, str(error)
     tree = guard.explain(state)
     # `explain` runs functions a second time, through a recorder, and may come to another result. `holds` decides.
@@ -396,7 +397,7 @@ def context_lines(gathered: object, phase: Phase) -> tuple[str, ...]:
             f"The on_enter_context of phase {phase.name} ({phase.defined_at}) gave {gathered!r:.80}",
             remedy="Return a text, a list of texts or None",
         )
-    return tuple(item for item in items if item.strip())
+    return tuple(item for item in map(plain_text, items) if item.strip())
 
 
 def first_line(text: str) -> str:

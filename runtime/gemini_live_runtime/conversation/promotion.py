@@ -13,6 +13,7 @@ from dataclasses import field as _field
 from enum import Enum
 from typing import Any
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
 from gemini_live_runtime.json_values import same_value
@@ -236,8 +237,8 @@ def _refusal(value: Any, rule: FieldPromotion, trial: State, said_turn: int | No
                 return f"{condition.concept} was presented only after what was said in turn {said_turn}"
         except GuardError as error:
             return sanitise_line(str(error), MAX_REASON)
-        except (Exception, SystemExit) as error:
-            return sanitise_line(f"a condition failed: {type(error).__name__}: {error}", MAX_REASON)
+        except USER_ERRORS as error:
+            return sanitise_line(f"a condition failed: {error_text(error)}", MAX_REASON)
     if rule.merge is MergePolicy.KEEP_KNOWN and trial.contains(rule.key) and trial.get_raw(rule.key) is not None:
         return f"{rule.key} is known already"
     return ""

@@ -13,6 +13,7 @@ from heapq import heapify, heappop, heappush
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias, cast
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.explanation import Explanation, Read
@@ -206,8 +207,8 @@ class ComputedRegistry:
         value, problem = None, ""
         try:
             value = copy_value(call_to_decide(item.compute, recorder))  # type: ignore[arg-type]
-        except (Exception, SystemExit) as error:
-            problem = f"it failed: {type(error).__name__}: {error}"
+        except USER_ERRORS as error:
+            problem = f"it failed: {error_text(error)}"
         reads = []
         for key in dict.fromkeys((*recorder.keys_read, *item.inputs)):
             raw = state.get_raw(key)
@@ -229,7 +230,7 @@ class ComputedRegistry:
                 )
                 if found is not None:
                     value = to_json(item.name, found)
-            except (Exception, SystemExit) as error:
+            except USER_ERRORS as error:
                 faults.append(_failure(item, error))
             faults += self._undeclared(item, recorder.keys_read)
         if same_value(state.get_raw(item.key), value):
@@ -251,10 +252,10 @@ _NOTHING = RecomputeResult()
 
 
 def _failure(item: ComputedVar, error: BaseException) -> ComputeFault:
-    cause = error.__cause__ if isinstance(error, GuardError) and isinstance(error.__cause__, Exception) else error
+    cause = error.__cause__ if isinstance(error, GuardError) and error.__cause__ is not None else error
     compute = item.compute
     named = compute.text if isinstance(compute, Guard) else function_name(compute)  # type: ignore[arg-type]
-    problem = f"{named} failed: {type(cause).__name__}: {cause}"
+    problem = f"{named} failed: {error_text(cause)}"
     return ComputeFault(item.name, problem, error=cause, defined_at=item.defined_at)
 
 

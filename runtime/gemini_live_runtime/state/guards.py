@@ -15,6 +15,7 @@ from collections.abc import Callable
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import GuardError
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.state.change_kinds import (
@@ -322,16 +323,16 @@ class Function(Guard):
         """Return the truth of its result; raise `GuardError` naming it when it raises."""
         try:
             return bool(call_to_decide(self.function, reader.read_only()))
-        except (Exception, SystemExit) as error:
-            raise GuardError(f"The guard {self._text} failed: {type(error).__name__}: {error}") from error
+        except USER_ERRORS as error:
+            raise GuardError(f"The guard {self._text} failed: {error_text(error)}") from error
 
     def explain(self, reader: Reader, /) -> Explanation:
         """Return its truth with every key it read on the way."""
         recorder = reader.record_reads()
         try:
             value, problem = bool(call_to_decide(self.function, recorder)), ""
-        except (Exception, SystemExit) as error:
-            value, problem = False, f"it failed: {type(error).__name__}: {error}"
+        except USER_ERRORS as error:
+            value, problem = False, f"it failed: {error_text(error)}"
         reads = tuple(read_key(reader, key) for key in recorder.keys_read)
         return Explanation(self._text, value, reads, problem=problem, failed=bool(problem))
 

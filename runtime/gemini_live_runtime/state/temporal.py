@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.state.detectors import (
@@ -226,7 +227,7 @@ class TemporalRegistry:
                 twin = copy(run)
                 twin.detector = run.detector.twin()
                 runs.append(twin)
-            except (Exception, SystemExit) as error:
+            except USER_ERRORS as error:
                 faults.append(TemporalFault(run.pattern, error))
         other._runs = tuple(runs)
         return other, faults
@@ -256,7 +257,7 @@ class TemporalRegistry:
             try:
                 self._observe(run, event, state, now, result)
                 run.failed = False
-            except (Exception, SystemExit) as error:
+            except USER_ERRORS as error:
                 run.waits_for_cooldown, run.failed = False, True
                 result.faults.append(TemporalFault(run.pattern, error))
         return result
@@ -315,26 +316,26 @@ def _deadline(detector: PatternDetector, now: float) -> float | None:
     try:
         wait = call_to_decide(detector.deadline, now)
         return None if wait is None or not isfinite(wait) else float(wait)
-    except (Exception, SystemExit):
+    except USER_ERRORS:
         return None
 
 
 def _changes_with_time(detector: PatternDetector, now: float) -> bool:
     try:
         return call_to_decide(detector.changes_with_time, now)
-    except (Exception, SystemExit):
+    except USER_ERRORS:
         return False
 
 
 def _in_progress(detector: PatternDetector, state: State, now: float) -> bool:
     try:
         return bool(call_to_decide(detector.in_progress, state, now))
-    except (Exception, SystemExit):
+    except USER_ERRORS:
         return False
 
 
 def _safe_text(detector: PatternDetector, text: Callable[[PatternDetector], str]) -> str:
     try:
         return call_to_decide(text, detector)
-    except (Exception, SystemExit) as error:
-        return f"failed: {type(error).__name__}: {error}"
+    except USER_ERRORS as error:
+        return f"failed: {error_text(error)}"

@@ -13,6 +13,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from gemini_live_runtime.author_code import USER_ERRORS
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.functions import check_action
@@ -256,7 +257,7 @@ class WatcherRegistry:
         for index in sorted(affected):
             try:
                 self._evaluate(index, changed, state, result)
-            except (Exception, SystemExit) as error:
+            except USER_ERRORS as error:
                 result.faults.append(WatchFault(self._watchers[index], self._names[index], error))
         return result
 

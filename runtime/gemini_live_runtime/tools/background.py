@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.tools.results import Outcome, ToolCall, as_object
 from gemini_live_runtime.tools.running import RunningCalls
@@ -164,8 +165,8 @@ def final_answer(outcome: Outcome, mode: ToolExecutionMode, *, async_tools: bool
 def _format(mode: ToolExecutionMode, method: str, *args: Any) -> tuple[dict[str, Any], str, BaseException | None]:
     try:
         return as_object(getattr(mode.formatter, method)(*args)), "", None
-    except (Exception, SystemExit) as error:
-        problem = f"{type(mode.formatter).__name__}.{method}: {type(error).__name__}: {error}"
+    except USER_ERRORS as error:
+        problem = f"{type(mode.formatter).__name__}.{method}: {error_text(error)}"
         default: dict[str, Any] = getattr(DefaultResultFormatter(), method)(*args)
         return default, problem, error
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
+from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.state.values import MAX_INT
 
 Status = Literal["ok", "error", "timeout", "cancelled", "refused"]
@@ -75,7 +76,7 @@ def error_outcome(call: ToolCall, error: BaseException) -> Outcome:
         text = str(error.args[0])
     text = text[:MAX_ERROR_CHARS]
     trace = "".join(traceback.format_exception(error))[-2 * MAX_ERROR_CHARS :]
-    cause = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARS]
+    cause = error_text(error)[:MAX_ERROR_CHARS]
     return outcome(call, "error", {"error": text or type(error).__name__}, cause, trace)
 
 

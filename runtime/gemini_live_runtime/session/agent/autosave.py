@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import error_text, result_or_error
 from gemini_live_runtime.conversation.transcript import TranscriptBuffer
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.redactor import redactor
@@ -48,15 +49,17 @@ class Autosave:
             return False
         try:
             async with asyncio.timeout(LOAD_S):
-                snapshot = await self._store.load(self._id)
-        except GeminiLiveError as error:
+                snapshot, error = await result_or_error(self._store.load(self._id))
+        except TimeoutError as late:
+            snapshot, error = None, late
+        if isinstance(error, GeminiLiveError):
             # The store keeps what it cannot read: saving moves a damaged file aside and leaves a newer one alone.
             self._report(error)
             return False
-        except (Exception, SystemExit) as error:
+        if error is not None:
             # What is stored may be fine: a session that has just begun must not replace it.
             self._saver = None
-            what = f"{type(error).__name__}: {sanitise_line(str(error), 200)}"
+            what = sanitise_line(error_text(error), 200)
             if isinstance(error, TimeoutError) and not str(error):
                 what = f"it took longer than {LOAD_S:g} s"
             self._warn(f"The kept session cannot be read ({what}); this one begins anew and is not saved")
@@ -118,7 +121,7 @@ class Autosave:
         except GeminiLiveError as error:
             self._report(error)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self._warn(f"The kept {what} was left out: {type(error).__name__}: {sanitise_line(str(error), 200)}")
+            self._warn(f"The kept {what} was left out: {sanitise_line(error_text(error), 200)}")
 
     def save(self) -> None:
         """Save the session as it is now."""

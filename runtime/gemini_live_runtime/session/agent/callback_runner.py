@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from types import CoroutineType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text, result_or_error
 from gemini_live_runtime.clock import Clock, LoopClock, VirtualTimeLoop
-from gemini_live_runtime.session.agent.awaiting import result_or_error
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS, CallbackMode, EventCallbacks, Listener
 
 R = TypeVar("R")
@@ -179,7 +179,7 @@ class CallbackRunner:
                 result = function(*args)
                 if result is not None:
                     refuse_coroutine(result)
-            except (Exception, SystemExit) as error:
+            except USER_ERRORS as error:
                 self._fault(callback, listener, *_described(error))
             took = now() - began
             if took > FAST_S:
@@ -286,7 +286,7 @@ class CallbackRunner:
     async def _text(self, callback: str, listener: Listener, state: Any) -> str | None:
         text = await self._blocking(callback, listener, (state,))
         if text is None or isinstance(text, str):
-            return text
+            return text if text is None else plain_text(text)
         self._invalid(callback, listener, f"returned {type(text).__name__}, not text")
         return None
 
@@ -295,7 +295,7 @@ class CallbackRunner:
         with self._around(callback, listener.name):
             try:
                 result = listener.function(*args)
-            except (Exception, SystemExit) as error:
+            except USER_ERRORS as error:
                 self._fault(callback, listener, *_described(error))
                 result = None
             if not isinstance(result, Awaitable):
@@ -389,7 +389,7 @@ def refuse_coroutine(result: object) -> None:
 
 
 def _described(error: BaseException) -> tuple[str, str]:
-    return f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error))
+    return error_text(error), "".join(traceback.format_exception(error))
 
 
 def _waits_at(awaitable: Any) -> str:

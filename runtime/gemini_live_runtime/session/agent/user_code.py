@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.session.agent.awaiting import result_or_error
 from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin, writing_as
@@ -97,7 +97,7 @@ class UserCode:
         with writing_as(origin):
             try:
                 result = function(*args[: takes(function, len(args))])
-            except (Exception, SystemExit, asyncio.CancelledError) as error:
+            except USER_ERRORS as error:
                 self.failed(where, name, error, defined_at=defined_at)
                 return failed
             if inspect.isawaitable(result):
@@ -167,7 +167,7 @@ class UserCode:
         times: int = 1,
     ) -> None:
         """Report the `times`-th fault of the author's code; the first has a traceback."""
-        text = said or f"{type(error).__name__}: {error}"
+        text = said or error_text(error)
         self._faults.code(where, name, text, defined_at=defined_at, times=times, cause=error)
 
     @property

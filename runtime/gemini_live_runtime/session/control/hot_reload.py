@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.clock import hold_time
 from gemini_live_runtime.conversation.extraction import ExtractionSchedule
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
@@ -147,7 +148,7 @@ class HotReload:
             return
         fault = thread.exception()
         if fault is not None:
-            self._publish(str(fault) if isinstance(fault, GeminiLiveError) else f"{type(fault).__name__}: {fault}")
+            self._publish(str(fault) if isinstance(fault, GeminiLiveError) else error_text(fault))
         elif self._agent.host.turn_open:
             self._ready = thread.result()
         else:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine, explain_guard
 from gemini_live_runtime.conversation.transitions import (
     ConsideredTransition,
@@ -76,7 +77,7 @@ class ActionRecorder:
         times: int = 1,
     ) -> None:
         """Record a fault of code that decides."""
-        self.unknown[f"{where}: {said or f'{type(error).__name__}: {error}'}"] = None
+        self.unknown[f"{where}: {said or error_text(error)}"] = None
 
     def _note(self, where: str, origin: Origin) -> None:
         if where.startswith(("watcher ", "pattern ")):

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.clock import hold_time
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.redactor import redactor
@@ -90,6 +91,6 @@ class PreviewRunner:
 def _work_out(work_out: Callable[[], PreviewT], problem: Callable[[str], PreviewT]) -> PreviewT:
     try:
         return work_out()
-    except (Exception, SystemExit) as error:
-        text = str(error) if isinstance(error, AgentError) else f"{type(error).__name__}: {error}"
+    except USER_ERRORS as error:
+        text = str(error) if isinstance(error, AgentError) else error_text(error)
         return problem(redactor.text(f"Can't preview: {text}"))

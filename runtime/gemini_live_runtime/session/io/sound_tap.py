@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
+from gemini_live_runtime.author_code import USER_ERRORS
 from gemini_live_runtime.session.agent.callback_runner import InlineListener, refuse_coroutine
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry
 
@@ -56,7 +57,7 @@ def sound_tap(
             result = function(pcm)
             if result is not None:
                 refuse_coroutine(result)
-        except (Exception, SystemExit) as error:
+        except USER_ERRORS as error:
             failed(error)
 
     telemetry.add_counter(lambda: (due - untimed - elsewhere, size))
@@ -76,7 +77,7 @@ def _call_all(listeners: tuple[InlineListener, ...]) -> Callable[[bytes], None]:
                 result: object = listener.function(pcm)
                 if result is not None:
                     refuse_coroutine(result)
-            except (Exception, SystemExit) as error:
+            except USER_ERRORS as error:
                 listener.failed(error)
 
     return call

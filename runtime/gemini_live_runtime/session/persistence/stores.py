@@ -24,6 +24,7 @@ from typing import Protocol, TypeVar
 from urllib.parse import quote
 
 from gemini_live_runtime import paths
+from gemini_live_runtime.author_code import result_or_error
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError
 from gemini_live_runtime.journal.disk import Disk, is_locked, lock, write_all
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
@@ -326,10 +327,9 @@ class SnapshotSaver:
         while self._waiting is not None:
             # Emptied before the write, so that a snapshot handed over during it is written next.
             snapshot, self._waiting = self._waiting, None
-            try:
-                await self._persistence.save(snapshot)
-            except (Exception, SystemExit) as error:
-                self._failed(error, snapshot)
+            _, fault = await result_or_error(self._persistence.save(snapshot))
+            if fault is not None:
+                self._failed(fault, snapshot)
             else:
                 self.saved += 1
                 self._failing = False

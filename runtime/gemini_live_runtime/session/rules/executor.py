@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error
 from gemini_live_runtime.events import ContextSent, Payload, PromptChanged
 from gemini_live_runtime.session.outbound.context_queue import ContextNotSent, PendingContext, send_notes
 from gemini_live_runtime.session.ports.messages import ContextNote, SessionWriter
@@ -125,8 +126,8 @@ class LiveEffectExecutor:
                 continue
             try:
                 rest = self.perform(reaction.effect)
-            except (Exception, SystemExit) as error:
-                self._fault(reaction, f"{type(error).__name__}: {error}", error)
+            except USER_ERRORS as error:
+                self._fault(reaction, error_text(error), error)
                 continue
             if rest is None:
                 continue
@@ -141,13 +142,12 @@ class LiveEffectExecutor:
             scope = asyncio.timeout(reaction.policy.timeout_s)
             try:
                 async with scope:
-                    await rest
-            except (Exception, SystemExit) as error:
-                # An effect may also raise a `TimeoutError` of its own, which is no timeout of the policy.
-                if scope.expired() and isinstance(error, TimeoutError):
-                    self._fault(reaction, f"took longer than {reaction.policy.timeout_s:g} s")
-                else:
-                    self._fault(reaction, f"{type(error).__name__}: {error}", error)
+                    _, error = await result_or_error(rest)
+            except TimeoutError:
+                self._fault(reaction, f"took longer than {reaction.policy.timeout_s:g} s")
+            else:
+                if error is not None:
+                    self._fault(reaction, error_text(error), error)
             self.perform_reactions(then)
 
         task = asyncio.create_task(finish(), name=f"effect of {reaction.source}")

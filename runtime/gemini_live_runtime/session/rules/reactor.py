@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.session.rules.effects import (
     LIVE_EFFECTS,
@@ -239,8 +240,8 @@ class LiveReactor:
         for rule in self._rules:
             try:
                 wanted += call_to_decide(_reactions, rule, event, self.voice, state)
-            except (Exception, SystemExit) as error:
-                text = f"{type(error).__name__}: {error}"
+            except USER_ERRORS as error:
+                text = error_text(error)
                 trace = "".join(traceback.format_exception(error))
                 self._report(RuleFault(rule.name, text, trace, rule.defined_at))
         return wanted

@@ -1,0 +1,42 @@
+"""Call an author's code without letting its exceptions out.
+
+A plain function may raise `CancelledError`, for example by `task.result()`; passed on, it would cancel our own task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+USER_ERRORS = (Exception, SystemExit, asyncio.CancelledError)
+"""Exceptions that an author's plain function may raise; around an `await` use `result_or_error`."""
+
+
+async def result_or_error(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
+    """Await `work` and return its result and None, or None and its exception.
+
+    Raises only when the current task is cancelled. A cancellation of something that `work` awaits is its exception.
+    """
+    try:
+        return await work, None
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return None, error
+    except (Exception, SystemExit) as error:
+        return None, error
+
+
+def error_text(error: BaseException | None) -> str:
+    """Return the exception's class and text, also when its text cannot be read."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except USER_ERRORS:
+        return f"{type(error).__name__}: its text cannot be read"
+
+
+def plain_text(text: str) -> str:
+    """Return `text` as an exact `str`: methods of a subclass are an author's code."""
+    return text if type(text) is str else str.__str__(text)
