@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from gemini_live_runtime.errors import GeminiLiveError
@@ -19,6 +19,7 @@ from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.set_up import keys
 from gemini_live_tui.widgets.box_screen import BoxScreen
 from gemini_live_tui.widgets.field_row import FieldRow
+from gemini_live_tui.widgets.option_list import OptionList
 from gemini_live_tui.widgets.secret_field import SecretField
 
 if TYPE_CHECKING:

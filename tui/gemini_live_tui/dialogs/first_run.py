@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from gemini_live_runtime.errors import GeminiLiveError
@@ -22,6 +22,7 @@ from gemini_live_tui.context import Level
 from gemini_live_tui.launcher import Choice
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext

@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.suggester import Suggester
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from gemini_live_runtime.text import sanitise_line
@@ -22,6 +22,7 @@ from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.session_data.breakpoints import KINDS, MAX_TARGET, Kind, completed, names_for
 from gemini_live_tui.widgets.chooser import Chooser
 from gemini_live_tui.widgets.line_input import LineInput
+from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order

@@ -11,7 +11,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.types import CSSPathType
 from textual.widget import Widget
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 from textual.widgets.option_list import Option
 
 from gemini_live_runtime.journal.agent_view import unpack
@@ -23,6 +23,7 @@ from gemini_live_tui.painting.paint import content
 from gemini_live_tui.painting.runs import Run, cut, laid_out
 from gemini_live_tui.widgets.box_screen import BOX_STYLES, BoxScreen
 from gemini_live_tui.widgets.line_input import LineInput
+from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
     from typing import Literal

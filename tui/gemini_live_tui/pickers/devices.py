@@ -14,7 +14,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.types import CSSPathType
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from gemini_live_runtime.errors import GeminiLiveError
@@ -26,6 +26,7 @@ from gemini_live_tui.set_up.saving import save
 from gemini_live_tui.set_up.sound_helper import Report
 from gemini_live_tui.widgets.box_screen import BOX_STYLES, BoxScreen
 from gemini_live_tui.widgets.level_row import LevelRow
+from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Event

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.content import Content
 from textual.widget import Widget
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from gemini_live_runtime.agents.catalogue import CATALOGUE, BundledAgent
@@ -19,6 +19,7 @@ from gemini_live_tui.launcher import Choice
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.set_up.recent import RecentAgent, recent_agents
 from gemini_live_tui.widgets.box_screen import BoxScreen
+from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext

@@ -10,13 +10,14 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.session_data.moment_parser import by_moment
+from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.agent_view import Mark

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
+from textual.app import ComposeResult
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.markup import escape
@@ -12,8 +13,11 @@ from textual.markup import escape
 from gemini_live_tui.actions import ACTIONS, BEFORE_A_SESSION, PANES, PLACES, Action
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.actions.slash import form_of
+from gemini_live_tui.widgets.option_list import has_line
 
 if TYPE_CHECKING:
+    from textual._widget_navigation import Direction
+
     from gemini_live_tui.context import ConsoleContext
 
 Command = tuple[str, str, Callable[[], Any]]
@@ -23,6 +27,14 @@ def palette_name(action: Action) -> str:
     """Return an action's name with its group, and with its pane if it has one."""
     pane = f" ({PLACES[action.scope].title})" if action.scope in PANES else ""
     return f"{action.group}: {action.title}{pane}"
+
+
+class FoundCommands(CommandList, can_focus=False):
+    """Textual's list of commands; its page keys do nothing before it is laid out."""
+
+    def _move_page(self, direction: Direction) -> None:
+        if has_line(self):
+            super()._move_page(direction)
 
 
 class CommandsScreen(CommandPalette):
@@ -38,6 +50,11 @@ class CommandsScreen(CommandPalette):
     def of(cls, console: ConsoleContext) -> CommandsScreen:
         """Return the palette."""
         return cls()
+
+    def compose(self) -> ComposeResult:
+        """Yield Textual's contents with another list."""
+        for part in super().compose():
+            yield FoundCommands() if type(part) is CommandList else part
 
     # A search may end while the palette is being removed, after its list was: Textual would then fail
     # on the list and end the console.

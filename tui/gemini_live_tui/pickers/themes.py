@@ -12,12 +12,13 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import theming
+from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext, Level
