@@ -15,6 +15,7 @@ from gemini_live_runtime.engine.link import Link
 from gemini_live_runtime.errors import EngineError
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.console.outcome import failure_of
 from gemini_live_tui.session_data import store
 from gemini_live_tui.settings import ConsoleSettings
 
@@ -216,3 +217,28 @@ async def test_quitting_before_the_engines_first_message_hangs_up_all_the_same()
         await driver.pilot.press("ctrl+q")
         await driver.pilot.pause()
         assert driver.link.orders == [HangUp()]
+
+
+class PrintedError(Exception):
+    """Error that Textual prints in its own way."""
+
+    def __rich__(self) -> str:
+        return "a page about it"
+
+
+@pytest.mark.parametrize("failure", [KeyError(0), PrintedError("0")])
+async def test_a_console_that_breaks_down_names_the_way_back_and_prints_no_traceback(failure: Exception) -> None:
+    def fail() -> None:
+        raise failure
+
+    running = console()
+    app = (await running.__aenter__()).app
+    app.call_later(fail)
+    with pytest.raises(type(failure)):
+        await running.__aexit__(None, None, None)
+    assert app.failure is failure
+    assert not app._exit_renderables
+    told = str(failure_of(failure, app.store, app.settings))
+    assert f"Internal error of the console: {type(failure).__name__}: 0." in told
+    ident = "20261120-120000-abcd"
+    assert f"gemini-live-tui attach {ident} returns to it, gemini-live-tui stop {ident} ends it." in told

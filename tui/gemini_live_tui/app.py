@@ -8,13 +8,11 @@ import gc
 import os
 import signal
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rich.segment import Segment, Segments
 from textual import events
 from textual.app import App
 from textual.binding import BindingType
@@ -22,11 +20,11 @@ from textual.filter import LineFilter
 
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.errors import ConfigError
-from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.text import sanitise, sanitise_line
+from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, Scope, bindings
 from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap
+from gemini_live_tui.console.outcome import failure_of, outcome_of
 from gemini_live_tui.console.screen import ConsoleScreen
 from gemini_live_tui.console.unbound_keys import place_of
 from gemini_live_tui.context import Level, LiveScreen, MessageScreen
@@ -40,6 +38,7 @@ from gemini_live_tui.session_data.store import NotSent, Store
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from textual.actions import ActionParseResult
     from textual.dom import DOMNode
     from textual.screen import Screen
@@ -56,6 +55,8 @@ QUIT_AGAIN_S = 4.0
 def run_console(link_source: LinkSource | None, *, settings: ConsoleSettings) -> ConsoleOutcome:
     """Run a console to its end and restore the terminal.
 
+    Raises `GeminiLiveError`, with the way back to the session, when the console breaks down.
+
     Starting is quicker with garbage collection off, so a caller may have turned it off before importing this module; it
     is on again, with what start-up made left out of it for good, after the first paint.
     """
@@ -70,7 +71,7 @@ def run_console(link_source: LinkSource | None, *, settings: ConsoleSettings) ->
     try:
         outcome = app.run()
         if app.failure is not None:
-            raise app.failure
+            raise failure_of(app.failure, app.store, settings) from app.failure
         return outcome or ConsoleOutcome(app.return_code or 1, "The console failed.")
     finally:
         gc.enable()
@@ -106,7 +107,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._own_filters: list[LineFilter] = [AsciiFilter()] if settings.ascii else []
         self.theme_choices: list[str] = []
         self.failure: Exception | None = None
-        """Error that ended the drawing, if any."""
+        """Error that ended the console, if any."""
         self.settled: Callable[[], None] | None = None
         """Callback after the first paint."""
         self._source = link_source
@@ -332,7 +333,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def outcome(self) -> ConsoleOutcome:
         """Return the session's outcome with a sentence for the shell, fit to be printed."""
-        exit_code, message = self._outcome()
+        exit_code, message = outcome_of(self.store, self.settings, self._signal)
         hello = self.store.hello
         name = self.store.view.session_id or (sanitise_line(hello.session_id) if hello else "")
         folder = hello.folder if hello else ""
@@ -361,44 +362,25 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._replayed_next = recording
         self._leave()
 
-    def _outcome(self) -> tuple[int, str]:
-        store = self.store
-        if self.settings.replay:
-            return (1, store.lost) if store.lost and not store.hello else (0, "")
-        if store.bye is not None:
-            reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
-            return store.bye.exit_code, f"The session is over: {reason}."
-        if store.view.ended:
-            return store.view.exit_code or 0, f"The session is over: {store.view.ended.rstrip('.')}."
-        if store.lost and store.goes_on and store.hello is not None:
-            ident = store.hello.session_id
-            return 1, f"{store.lost.rstrip('.')}. The session goes on: gemini-live-tui attach {ident} returns to it."
-        if store.lost:
-            return 1, store.lost
-        left = 128 + self._signal if self._signal is not None else 0
-        # An engine inside this process ends with it.
-        is_apart = store.hello is not None and store.hello.pid != os.getpid()
-        if store.hello is not None and (self.settings.detach_on_quit or (left and is_apart)):
-            ident = store.hello.session_id
-            return left, (
-                f"Detached: session {ident} goes on, its microphone as you left it. Without a console it hangs up "
-                f"within 5 minutes; gemini-live-tui attach {ident} returns, gemini-live-tui stop {ident} ends it."
-            )
-        if store.hello is not None and not left:
-            return 1, "The engine did not answer the hang-up. Whether it still runs: gemini-live-tui ps"
-        return left, ""
-
     def _log(self, *arguments: Any, **values: Any) -> None:
         """Log to Textual's developer console, except while a screen for a secret is open."""
         stacks = getattr(self, "_screen_stacks", None)
         if stacks and not any(getattr(screen, "DISCREET", False) for screen in self.screen_stack):
             super()._log(*arguments, **values)
 
+    def _handle_exception(self, error: Exception) -> None:
+        """Keep the error for `run_console`, which tells it."""
+        self.failure = self.failure or error
+        super()._handle_exception(error)
+
     def _fatal_error(self) -> None:
-        """Leave with the traceback, without the values of variables: one may be a key."""
-        text = redactor.text(sanitise(traceback.format_exc()))
+        """Leave without a traceback: the values of its variables may hold a key."""
         self.bell()
-        self.exit(return_code=1, message=Segments([Segment(text)]))
+        self.exit(return_code=1)
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """Leave without what Textual would print of its own errors."""
+        self._fatal_error()
 
     async def on_event(self, event: events.Event) -> None:
         """Offer keys to `UnboundKeys` before the focused widget gets them."""

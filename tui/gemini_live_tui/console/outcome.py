@@ -1,0 +1,57 @@
+"""Say how a console's session ended or goes on, for the shell."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.text import sanitise_line
+
+if TYPE_CHECKING:
+    from gemini_live_tui.session_data.store import Store
+    from gemini_live_tui.settings import ConsoleSettings
+
+
+def outcome_of(store: Store, settings: ConsoleSettings, signal: int | None) -> tuple[int, str]:
+    """Return the exit code and a sentence, or ""; `signal` ended the console."""
+    if settings.replay:
+        return (1, store.lost) if store.lost and not store.hello else (0, "")
+    if store.bye is not None:
+        reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
+        return store.bye.exit_code, f"The session is over: {reason}."
+    if store.view.ended:
+        return store.view.exit_code or 0, f"The session is over: {store.view.ended.rstrip('.')}."
+    if store.lost and store.goes_on and store.hello is not None:
+        ident = store.hello.session_id
+        return 1, f"{store.lost.rstrip('.')}. The session goes on: gemini-live-tui attach {ident} returns to it."
+    if store.lost:
+        return 1, store.lost
+    left = 128 + signal if signal is not None else 0
+    if store.hello is not None and (settings.detach_on_quit or (left and _is_apart(store))):
+        ident = store.hello.session_id
+        return left, (
+            f"Detached: session {ident} goes on, its microphone as you left it. Without a console it hangs up "
+            f"within 5 minutes; gemini-live-tui attach {ident} returns, gemini-live-tui stop {ident} ends it."
+        )
+    if store.hello is not None and not left:
+        return 1, "The engine did not answer the hang-up. Whether it still runs: gemini-live-tui ps"
+    return left, ""
+
+
+def _is_apart(store: Store) -> bool:
+    """Return True when the engine's own process outlives the console."""
+    return store.hello is not None and store.hello.pid != os.getpid()
+
+
+def failure_of(error: Exception, store: Store, settings: ConsoleSettings) -> GeminiLiveError:
+    """Return the error of a broken console, with the way back to its session."""
+    remedy = "gemini-live-tui --debug shows where"
+    if not settings.replay and store.live and _is_apart(store):
+        assert store.hello is not None
+        ident = sanitise_line(store.hello.session_id)
+        remedy = (
+            f"The session goes on: gemini-live-tui attach {ident} returns to it, gemini-live-tui stop {ident} ends it. "
+            f"{remedy}"
+        )
+    return GeminiLiveError(f"Internal error of the console: {type(error).__name__}: {error}", remedy=remedy)
