@@ -345,7 +345,9 @@ async def test_a_tool_on_a_thread_may_prompt_the_model() -> None:
         await t.stage.sink.until(ev.ToolFinished)
         await t.rests()
         assert t.sent("answer")[0][2] == {"output": "done"}
-        assert ("model context", "A reminder is set.") in t.wire
+        await t.says("fine")
+        await t.ends()
+        assert t.wire[-1] == ("model context", "A reminder is set.")
 
 
 # -- prompts and quiet -------------------------------------------------------------------------------------------------

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
+import pytest
 from tests.agents.conversation import talk_to
 from tests.session.talking import agent, talk
 
+from gemini_live_runtime import LiveHandle, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.tech_support import tech_support
 from gemini_live_runtime.audio.file_audio import FileAudio
@@ -50,3 +53,67 @@ async def test_a_prompt_that_is_called_off_is_told() -> None:
         t.handle.prompt()
         await t.types("never mind")
     assert [changed.state for changed in t.all(ev.PromptChanged)] == ["armed", "cancelled"]
+
+
+@pytest.mark.parametrize(
+    ("uses", "name"),
+    [
+        ("prompt", "look_up"),
+        ("prompt", "plain"),
+        ("send_context", "look_up"),
+        ("send_context", "plain"),
+        ("writer", "look_up"),
+    ],
+)
+async def test_between_a_call_and_its_answer_no_message_of_the_program_is_sent(uses: str, name: str) -> None:
+    handles: list[LiveHandle] = []
+
+    def use() -> None:
+        if uses == "prompt":
+            handles[0].prompt()
+        elif uses == "send_context":
+            handles[0].send_context("[Weather] rain")
+        else:
+            handles[0].writer().send_context(("[Weather] rain",), prompt=True)
+
+    @tool
+    def plain() -> str:
+        """Use the handle from a thread."""
+        use()
+        return "ok"
+
+    @tool
+    async def look_up() -> str:
+        """Use the handle from the loop."""
+        use()
+        await asyncio.sleep(5)
+        return "ok"
+
+    async with talk(agent().tools(plain, look_up)) as t:
+        handles.append(t.handle)
+        await t.hears("hello")
+        await t.calls(name)
+        while not t.sent("answer"):
+            await t.passes(1)
+        assert [sent[0] for sent in t.wire] == ["answer"]
+        await t.says("fine")
+        await t.ends()
+        told = {"prompt": ["prompt"], "send_context": ["model context"], "writer": ["model context", "prompt"]}
+        assert [sent[0] for sent in t.wire] == ["answer", *told[uses]]
+
+
+async def test_a_prompt_that_waits_for_a_call_is_sent_when_the_call_was_cancelled() -> None:
+    @tool
+    async def wait() -> None:
+        """Wait."""
+        await asyncio.sleep(60)
+
+    async with talk(agent().tools(wait)) as t:
+        await t.hears("hello")
+        await t.calls("wait")
+        t.handle.prompt()
+        await t.rests()
+        assert t.wire == []
+        await t.server.says(toolCallCancellation={"ids": ["c1"]})
+        await t.ends()
+        assert t.wire == [("prompt",)]

@@ -138,7 +138,14 @@ class Orchestrator:
             bus=bus,
             host=host,
             writer=writer,
-            user_writer=DeferredWriter(writer, context_queue, faults.context),
+            user_writer=DeferredWriter(
+                writer,
+                context_queue,
+                faults.context,
+                emit=bus.emit,
+                is_call_open=lambda: host.awaits_tools,
+                holds_context=writer.deferred is None,
+            ),
             context_queue=context_queue,
             queue=TaskQueue(self._on_step_failed, host.on_change, self.checkpoints.gate),
             telemetry=SessionTelemetry(clock.now()),
@@ -148,12 +155,11 @@ class Orchestrator:
     def _make_rules(self, faults: FaultReporter) -> None:
         agent, definition = self.agent, self.agent.plan.definition
         self.executor = LiveEffectExecutor(
-            agent.writer,
+            agent.user_writer,
             agent.context_queue,
             emit=agent.emit,
             transition=self._go_to_phase,
             report=faults.effect,
-            hold=self._is_call_open,
         )
         built_in = voice_defaults("client" if definition.turn_taking == "client" else "server")
         self.reactor = LiveReactor((*built_in, *definition.rules), faults.rule)
@@ -473,10 +479,6 @@ class Orchestrator:
     def _waiting(self) -> Waiting:
         steps = [name for name in self.agent.queue.waiting if name not in MINOR]
         return self.tools.answers_waiting, len(steps), steps[0] if steps else ""
-
-    def _is_call_open(self) -> bool:
-        # Context that travels with a text cannot come between a call and its answer.
-        return self.agent.host.awaits_tools and self.agent.writer.deferred is None
 
     def _go_to_phase(self, target: str, reason: str) -> asyncio.Future[None]:
         return self.pipeline.request_phase(target, source="reactor", reason=reason)

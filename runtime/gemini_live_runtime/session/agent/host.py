@@ -71,8 +71,11 @@ class SessionHost:
         return self._core.state.calls.in_foreground > 0
 
     def is_answer_pending(self) -> bool:
-        """Return True while an answer is owed, generated or still to be played."""
-        return self._core.server.is_answering or self._audio.playing
+        """Return True while an answer is owed, generated or still to be played.
+
+        So it is while the model waits for a tool: the tool's answer makes it speak.
+        """
+        return self.awaits_tools or self._core.server.is_answering or self._audio.playing
 
     def acknowledge(self, call: ToolCall, answer: ToolAnswer) -> None:
         """Tell the model that a background call runs."""

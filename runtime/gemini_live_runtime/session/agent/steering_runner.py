@@ -72,7 +72,7 @@ class SteeringRunner:
         """Replace the agent's own instruction, and queue the step that tells the model."""
         agent = self._agent
         agent.plan = replace(agent.plan, definition=replace(agent.plan.definition, instruction=text))
-        agent.queue.put("instruction replaced", lambda: self.steer("between"))
+        agent.queue.put("instruction replaced", lambda: self.steer("tool" if agent.host.awaits_tools else "between"))
 
     async def prepare_setup(self) -> None:
         """Ask callbacks for what the first connection's instruction needs."""

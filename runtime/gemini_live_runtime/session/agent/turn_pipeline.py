@@ -27,6 +27,7 @@ from gemini_live_runtime.session.agent.host import SOFT_TURN
 from gemini_live_runtime.session.agent.phase_runner import require_phases
 from gemini_live_runtime.session.agent.session_keys import SIGNAL
 from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S, FireRateCounter
+from gemini_live_runtime.session.rules.reactor import PromptArmed
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalEvent
 from gemini_live_runtime.tools.dispatch import Outcome
@@ -134,7 +135,7 @@ class TurnPipeline:
             await settle.settle()
         if completed.reason != SOFT_TURN:
             self._flush_context()
-            await self._steer("turn", result, nudge=action.text)
+            await self._steer("tool" if agent.host.awaits_tools else "turn", result, nudge=action.text)
         await self._callbacks.control("on_turn_boundary", agent.state, agent.user_writer)
         await self._callbacks.control("on_turn_complete", number)
         await settle.settle()
@@ -186,6 +187,9 @@ class TurnPipeline:
         await self._steer("between" if is_silent else "tool", result)
         await self._checkpoints.before_send()
         self._tools.give(outcome, answer)
+        if agent.context_queue.has_prompt:
+            # It may have waited for this answer, and an answer that the model keeps silent about ends no turn.
+            agent.react(PromptArmed())
         if ran:
             await self._extract("tool-call", tool=outcome.name, grace_s=0.0)
         self._timers.schedule()

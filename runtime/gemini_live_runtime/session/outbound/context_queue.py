@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from gemini_live_runtime.errors import GeminiLiveError, ProtocolError
+from gemini_live_runtime.events import ContextSent, Payload, PromptChanged
 from gemini_live_runtime.session.ports.messages import ContextNote, ContextRole, SessionWriter
 from gemini_live_runtime.wire.messages import FunctionResponse
 
@@ -167,24 +168,40 @@ class DeferredWriter:
     Input is audio, typed text, video and prompts. An armed prompt stays queued: only a rule releases it. Tool answers,
     explicit context, instructions and activity marks overtake queued context. Failures are reported and never keep the
     user's own input from going out.
+
+    While the model waits for a tool's answer, context and prompts are queued: no message may come between a call and
+    its answer.
     """
 
-    __slots__ = ("_failing", "_pending", "_report", "_writer")
+    __slots__ = ("_emit", "_failing", "_holds_context", "_is_call_open", "_pending", "_report", "_writer")
 
     def __init__(
-        self, writer: SessionWriter, pending: PendingContext, report: Callable[[ContextNotSent], None]
+        self,
+        writer: SessionWriter,
+        pending: PendingContext,
+        report: Callable[[ContextNotSent], None],
+        *,
+        emit: Callable[[Payload], None] = lambda payload: None,
+        is_call_open: Callable[[], bool] = lambda: False,
+        holds_context: bool = True,
     ) -> None:
         """Create a writer on top of `writer`.
 
         `report` gets every refused message, and of consecutive failures that will be retried only the first.
+        `holds_context` is False for a `writer` that posts context only with texts and setups.
         """
         self._writer = writer
         self._pending = pending
         self._report = report
+        self._emit = emit
+        self._is_call_open = is_call_open
+        self._holds_context = holds_context
         self._failing = False
 
     def flush(self) -> None:
         """Send the queued context now; report failures instead of raising them."""
+        if self._is_context_held():
+            return
         rest, failed = send_notes(self._writer, self._pending.drain_context())
         self._pending.put_back(rest)
         for failure in failed:
@@ -211,14 +228,34 @@ class DeferredWriter:
         self, texts: Sequence[str], role: ContextRole = "model", prompt: bool = False, reason: str = ""
     ) -> None:
         """Send the texts; with `prompt` send queued context first."""
+        if self._is_context_held():
+            self._pending.extend(ContextNote(text, role, reason) for text in texts)
+            self._emit(ContextSent(texts=tuple(texts), reasons=(reason,) if reason else (), queued=True))
+            if prompt:
+                self._hold_prompt(reason)
+            return
         if prompt:
+            if self._is_call_open():
+                self._writer.send_context(texts, role, False, reason)
+                self._hold_prompt(reason)
+                return
             self.flush()
         self._writer.send_context(texts, role, prompt, reason)
 
     def prompt_model(self, reason: str = "") -> None:
         """Send queued context, then the prompt."""
+        if self._is_call_open():
+            self._hold_prompt(reason)
+            return
         self.flush()
         self._writer.prompt_model(reason)
+
+    def _is_context_held(self) -> bool:
+        return self._holds_context and self._is_call_open()
+
+    def _hold_prompt(self, reason: str) -> None:
+        self._pending.arm_prompt()
+        self._emit(PromptChanged(state="armed", reason=reason))
 
     def update_instruction(self, text: str, reason: str = "") -> None:
         """Send the instruction alone."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error
-from gemini_live_runtime.events import ContextSent, Payload, PromptChanged
+from gemini_live_runtime.events import Payload, PromptChanged
 from gemini_live_runtime.session.outbound.context_queue import ContextNotSent, PendingContext, send_notes
-from gemini_live_runtime.session.ports.messages import ContextNote, SessionWriter
+from gemini_live_runtime.session.ports.messages import SessionWriter
 from gemini_live_runtime.session.rules.effects import (
     CancelDeferredPrompt,
     EffectMode,
@@ -67,19 +67,16 @@ class LiveEffectExecutor:
         emit: Callable[[Payload], None],
         transition: Callable[[str, str], Awaitable[None] | None],
         report: Callable[[EffectFault | ContextNotSent], None],
-        hold: Callable[[], bool] = lambda: False,
     ) -> None:
         """Create an executor that writes to `writer`.
 
-        `transition(target, reason)` enters a phase and raises when it cannot. While `hold` returns True, context is
-        queued: no message may come between a tool call and its answer.
+        `transition(target, reason)` enters a phase and raises when it cannot.
         """
         self._writer = writer
         self._pending = pending
         self._emit = emit
         self._transition = transition
         self._report = report
-        self._hold = hold
         self._running: dict[asyncio.Task[None], Reaction] = {}
 
     def perform(self, effect: LiveEffect) -> Awaitable[None] | None:
@@ -89,10 +86,7 @@ class LiveEffectExecutor:
         """
         match effect:
             case SendContext(contents, reason, role):
-                if contents and self._hold():
-                    self._pending.extend(ContextNote(text, role, reason) for text in contents)
-                    self._emit(ContextSent(texts=contents, reasons=(reason,) if reason else (), queued=True))
-                elif contents:
+                if contents:
                     self._writer.send_context(contents, role, False, reason)
             case PromptModel(reason):
                 self.flush_deferred_prompt(reason)
