@@ -131,6 +131,19 @@ def test_a_disk_that_gets_room_again_gets_every_event_and_it_is_told(tmp_path, m
     assert [report.code for report in reports] == ["journal-failed", "journal-recovered"]
 
 
+def test_each_change_of_a_disk_that_fails_again_and_again_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer_module, "SYNC_S", 3600.0)
+    reports: list[ev.Payload] = []
+    disk = FaultyDisk(10**9, errno.ENOSPC, lasting=True)
+    journal = JournalWriter(tmp_path, "s1", audio=False, report=reports.append, disk=disk)
+    for seq in range(1, 5):
+        disk.at = disk.calls + 1 if seq % 2 else 10**9
+        journal.append(event(seq).to_line())
+        journal.flush()
+    journal.close()
+    assert [report.code for report in reports] == ["journal-failed", "journal-recovered"] * 2
+
+
 def test_events_that_can_never_be_written_are_counted_and_memory_stays_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(writer_module, "MAX_UNWRITTEN", 5000)
     monkeypatch.setattr(writer_module, "SYNC_S", 3600.0)

@@ -99,6 +99,18 @@ async def test_the_answer_to_a_hang_up_counts_although_a_flood_came_before_it(mo
     assert driver.app.return_value.exit_code == 0
 
 
+async def test_events_missing_in_the_recording_are_told_after_the_end() -> None:
+    async with console() as driver:
+        text, remedy = "212 events are missing in the session file.", "Free some space before the next session"
+        driver.link.emit(ev.SessionEnded(reason="hung up", exit_code=0))
+        driver.link.emit(ev.Notice(level="error", code="events-missing", text=text, remedy=remedy))
+        driver.link.bye("hung up")
+        await driver.settle()
+        await driver.pilot.press("ctrl+q")
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.missing == f"{text} {remedy}."
+
+
 async def test_a_session_that_ended_is_over_without_the_engines_farewell() -> None:
     async with console() as driver:
         driver.link.emit(ev.SessionEnded(reason="hung up", exit_code=0))

@@ -30,6 +30,17 @@ async def test_the_header_names_agent_backend_model_recording_cost_and_time() ->
             assert part in driver.rows()[0]
 
 
+async def test_the_header_says_in_words_that_the_disk_refuses_the_recording() -> None:
+    async with console(size=(80, 24)) as driver:
+        driver.link.emit(ev.Notice(level="error", code="journal-failed", text="The session file cannot be written."))
+        await driver.settle()
+        assert "REC FAILS" in driver.rows()[0]
+        driver.link.emit(ev.Notice(level="info", code="journal-recovered", text="It is written again."))
+        await driver.settle()
+        assert "FAILS" not in driver.rows()[0]
+        assert "REC" in driver.rows()[0]
+
+
 async def test_time_goes_on_between_events_but_not_when_the_session_is_over() -> None:
     async with console() as driver:
         driver.clock.advance(65)

@@ -170,6 +170,21 @@ def test_the_view_shows_the_real_recording_mode_after_a_disk_failure():
     assert fold(stamped(started, failed, lost)).record == "off"
 
 
+def test_a_view_says_whether_the_disk_takes_the_session_file_now() -> None:
+    started = ev.SessionStarted(
+        session_id="s1", agent="a", model="m", backend="b", wall=0.0, record="audio", mode="voice", program="p"
+    )
+    failed = ev.Notice(level="error", code="journal-failed", text="x")
+    recovered = ev.Notice(level="info", code="journal-recovered", text="x")
+    failing = fold(stamped(started, failed))
+    assert failing.recording_fails
+    assert SessionView.from_json(failing.to_json()) == failing
+    assert not fold(stamped(started, failed, recovered)).recording_fails
+    assert fold(stamped(started, failed, recovered, failed)).recording_fails
+    removed = ev.Notice(level="error", code="journal-removed", text="x")
+    assert fold(stamped(started, removed)).record == "off"
+
+
 def test_late_text_of_an_interrupted_answer_joins_its_unheard_part() -> None:
     view = SessionView()
     delta = {"side": "model", "channel": "speech"}

@@ -24,7 +24,7 @@ from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, Scope, bindings
 from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap
-from gemini_live_tui.console.outcome import failure_of, outcome_of
+from gemini_live_tui.console.outcome import failure_of, missing_of, outcome_of
 from gemini_live_tui.console.screen import ConsoleScreen
 from gemini_live_tui.console.unbound_keys import place_of
 from gemini_live_tui.context import Level, LiveScreen, MessageScreen
@@ -337,7 +337,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         hello = self.store.hello
         name = self.store.view.session_id or (sanitise_line(hello.session_id) if hello else "")
         folder = hello.folder if hello else ""
-        return ConsoleOutcome(exit_code, sanitise_line(message), name, self._next, self._replayed_next, folder)
+        message, missing = sanitise_line(message), missing_of(self.store)
+        return ConsoleOutcome(exit_code, message, name, self._next, self._replayed_next, folder, missing)
 
     @property
     def over(self) -> bool:

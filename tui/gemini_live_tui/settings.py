@@ -66,3 +66,5 @@ class ConsoleOutcome:
     """Recording to show next; None for none."""
     folder: str = ""
     """Folder of the session's own recording; "" for none."""
+    missing: str = ""
+    """Sentences about events that are missing in the recording; "" for none."""

@@ -56,8 +56,17 @@ _NAME = 200
 
 _NUMBER = re.compile(r"[0-9]+")
 
-_RECORD_AFTER: dict[str, ev.Record] = {"audio-recording-stopped": "text", "journal-stopped": "off"}
+_RECORD_AFTER: dict[str, ev.Record] = {
+    "audio-recording-stopped": "text",
+    "journal-removed": "off",
+    "journal-stopped": "off",
+}
 """Recording mode after a notice of the journal, by the notice's code."""
+
+_FAILS_AFTER = {"journal-failed": True, "journal-recovered": False, "journal-stopped": False}
+"""Value of `recording_fails` after a notice of the journal, by the notice's code."""
+
+_JOURNAL_CODES = _RECORD_AFTER.keys() | _FAILS_AFTER.keys()
 
 _handlers = Handlers(AGENT_NOTICES)
 _on = _handlers.on
@@ -408,11 +417,12 @@ def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
     # The header shows the recording mode, which must stay true when the disk fails.
     if view.record != "off":
         view.record = _RECORD_AFTER.get(p.code, view.record)
+        view.recording_fails = _FAILS_AFTER.get(p.code, view.recording_fails)
     text = sanitise_line(p.text, _NOTICE)
     # Notices with one beginning and one code are of one kind: after the colon is what differs.
     group = sanitise_line(f"{p.code}:{_NUMBER.sub('', text.partition(':')[0])}", _NAME)
     add_notice(view, event, group, text=text, status=p.level, detail=sanitise_line(p.remedy, _NOTICE))
-    return Dirty.NOTICES | Dirty.TRANSCRIPT | (Dirty.HEADER if p.code in _RECORD_AFTER else Dirty.NONE)
+    return Dirty.NOTICES | Dirty.TRANSCRIPT | (Dirty.HEADER if p.code in _JOURNAL_CODES else Dirty.NONE)
 
 
 @_on(ev.LimitReached)

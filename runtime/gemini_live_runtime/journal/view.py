@@ -148,6 +148,8 @@ class SessionView:
     wall: float = 0.0
     program: str = ""
     record: Record = "off"
+    recording_fails: bool = False
+    """True while the disk refuses the session file; its events wait in memory."""
     phrases: list[str] = field(default_factory=list)
     tools: list[str] = field(default_factory=list)
     phase: str = ""
@@ -216,11 +218,13 @@ class SessionView:
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object from which `from_json` restores an equal view."""
         # Copy by hand: `asdict` takes eight times as long, and a console's snapshot blocks the engine's event loop.
-        value = {name: getattr(self, name) for name in _VIEW_FIELDS if name != "health"}
+        value = {name: getattr(self, name) for name in _VIEW_FIELDS if name not in ("health", "recording_fails")}
         if self.health:
             value["health"] = {kind: list(texts) for kind, texts in self.health.items()}
         value["meters"] = {name: getattr(self.meters, name) for name in _METER_FIELDS}
         # Fields that came later are there when they say something, so that older views stay as they were.
+        if self.recording_fails:
+            value["recording_fails"] = True
         for name, rest in _LATER_METERS.items():
             if getattr(self.meters, name) != rest:
                 value["meters"][name] = getattr(self.meters, name)

@@ -270,6 +270,7 @@ class JournalWriter:
             write()
         except OSError as error:
             self._failing = True
+            self._reported.discard("journal-recovered")
             self._notice(
                 "error",
                 "journal-failed",
@@ -279,6 +280,8 @@ class JournalWriter:
         else:
             if self._failing:
                 self._failing = False
+                # Displays show whether the file is written: the next failure is told, too.
+                self._reported.discard("journal-failed")
                 lost = f"{self.lost_events:,} events are missing" if self.lost_events else "no event was lost"
                 self._notice("info", "journal-recovered", f"The session file is written again, {lost}")
 

@@ -343,17 +343,25 @@ def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool
     outcome = run_console(source, settings=settings)
     if outcome.message:
         click.echo(outcome.message)
-    if recorded and outcome.session_id and not settings.replay and _is_recorded(outcome.folder):
-        click.echo(f"Recorded: gemini-live-tui replay {outcome.session_id}")
+    if recorded and outcome.session_id and not settings.replay:
+        if outcome.missing:
+            click.echo(outcome.missing)
+        if _is_recorded(outcome.folder):
+            how = "Recorded in part" if outcome.missing else "Recorded"
+            click.echo(f"{how}: gemini-live-tui replay {outcome.session_id}")
     return outcome
 
 
 def _is_recorded(folder: str) -> bool:
-    """Return True when the engine could write the session to `folder`."""
+    """Return True when the engine could write an event to `folder`."""
     from gemini_live_runtime.journal.lines import EVENTS_FILE
 
+    if not folder:
+        return False
     try:
-        return bool(folder) and (Path(folder) / EVENTS_FILE).stat().st_size > 0
+        with (Path(folder) / EVENTS_FILE).open("rb") as file:
+            file.readline()  # the header
+            return file.readline().endswith(b"\n")
     except OSError:
         return False
 

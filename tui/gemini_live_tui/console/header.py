@@ -85,6 +85,7 @@ class Header(Row):
             runs.append((" REPLAY ", "replay"))
         elif self._live and view.record != "off":
             word = "REC" if view.record == "audio" else "REC text"
-            runs.append((f"{self._glyphs.record} {word}", "record"))
+            failing = (f"{self._glyphs.states['error']} REC FAILS", "state-error")
+            runs.append(failing if view.recording_fails else (f"{self._glyphs.record} {word}", "record"))
         runs.append((clock_text(self._elapsed), "strong"))
         return runs

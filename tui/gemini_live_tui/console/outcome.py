@@ -39,6 +39,14 @@ def outcome_of(store: Store, settings: ConsoleSettings, signal: int | None) -> t
     return left, ""
 
 
+def missing_of(store: Store) -> str:
+    """Return what the engine told of events missing in the recording, or ""."""
+    for block in reversed(store.view.blocks):
+        if block.group.startswith("events-missing:"):
+            return f"{block.text} {block.detail}."
+    return ""
+
+
 def _is_apart(store: Store) -> bool:
     """Return True when the engine's own process outlives the console."""
     return store.hello is not None and store.hello.pid != os.getpid()
