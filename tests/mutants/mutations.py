@@ -19,6 +19,7 @@ from tests.mutants.mutation import Mutation
 
 CALLBACKS = "callbacks_in_a_session"
 CLIENT = "client_turn_taking_in_a_session"
+CONSENT = "consent_in_a_session"
 DEFERRED = "sync_only_model_in_a_session"
 EXTRACTION = "extraction_in_a_session"
 FAULTS = "faults_in_a_session"
@@ -189,6 +190,16 @@ FAULT_REPORTS = rows(
     ("tool", "faults of formatters are reported", drop("code"), FAULTS),
 )
 
+INPUT_TIMES = rows(
+    "agent.input_times",
+    "InputTimes",
+    ("_on_voice", "a voice begins before its words", drop("_mark"), CONSENT),
+    ("on_activity", "the client's activity begins before its words", drop("_mark"), CONSENT),
+    ("_on_refused", "a refused text is forgotten", drop("on_text_sent"), CONSENT),
+    ("_on_turn_completed", "an answer ends a noise", drop("_end_voice"), CONSENT),
+    ("_on_connection_closed", "a voice ends with its connection", drop("_end_voice"), CONSENT),
+)
+
 OBSERVER = rows(
     "agent.event_observer",
     "EventObserver",
@@ -205,6 +216,7 @@ OBSERVER = rows(
     ("_on_words", "on_thought", drop("_call", "on_thought"), CALLBACKS),
     ("_on_words", "on_text", drop("_call", "on_text"), CALLBACKS),
     ("_on_text_sent", "typed text is in the transcript", drop("add_input"), TRANSCRIPT),
+    ("_on_text_sent", "typed text was said when it was typed", argument("add_input", "said_at", "10**9"), CONSENT),
     ("_on_text_sent", "typed text begins a latency", drop("text_sent"), FIGURES),
     ("_on_text_sent", "on_input_transcript, typed", drop("_call"), CALLBACKS),
     ("_on_turn_started", "a turn begins in the transcript", drop("begin_turn"), TRANSCRIPT),
@@ -481,6 +493,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *HOST,
     *STATE_EVENTS,
     *FAULT_REPORTS,
+    *INPUT_TIMES,
     *OBSERVER,
     *TIMERS,
     *REPORTER,

@@ -245,8 +245,8 @@ def as_extracted_fields(result: Any) -> ExtractedFields:
 class ExtractionRequest:
     """A request to run an extractor.
 
-    `of_turn` and `window` are those at the time of the request, `said_turn` is the turn in which the user last said
-    something. `merged` earlier requests found the extractor running and are answered by this one.
+    `of_turn` and `window` are those at the time of the request. `merged` earlier requests found the extractor running
+    and are answered by this one.
     """
 
     extractor: TurnExtractor
@@ -254,7 +254,6 @@ class ExtractionRequest:
     of_turn: int
     window: TranscriptWindow
     merged: int = 0
-    said_turn: int | None = None
 
 
 class ExtractionSchedule:

@@ -26,7 +26,12 @@ from gemini_live_runtime.conversation.extraction import (
     TurnExtractor,
     as_extracted_fields,
 )
-from gemini_live_runtime.conversation.promotion import PromotionDecision, apply_decisions, promote
+from gemini_live_runtime.conversation.promotion import (
+    PromotionDecision,
+    apply_decisions,
+    promote,
+    said_since_presented,
+)
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
@@ -130,25 +135,23 @@ class ExtractionRunner:
         tool: str = "",
         phase: str = "",
         of_turn: int | None = None,
-        said_turn: int | None = None,
     ) -> list[str]:
         """Run the extractors that are due and return their names.
 
-        `windows(n)` returns the last n ended turns and the open one; empty windows start no run. `turn_number` counts
-        the turns before this one, for intervals; `of_turn` is the turn's number in the reports, by default the same;
-        `said_turn` is the turn in which the user last said something, by default `of_turn`.
+        `windows(n)` returns the last n ended turns and the open one, of which `said_since_presented` is read; empty
+        windows start no run. `turn_number` counts the turns before this one, for intervals; `of_turn` is the turn's
+        number in the reports, by default the same.
         An extractor that still runs is run once more when it ends, on the newest window.
         """
         if self._closed:
             return []
         names = []
         for extractor in self._schedule.due(event, turn_number, tool=tool, phase=phase):
-            window = windows(extractor.window)
+            window = said_since_presented(windows(extractor.window), extractor.promotions, self._state)
             if window.is_empty:
                 continue
             read = turn_number if of_turn is None else of_turn
-            said = read if said_turn is None else said_turn
-            request = ExtractionRequest(extractor, event, read, window, said_turn=said)
+            request = ExtractionRequest(extractor, event, read, window)
             try:
                 wanted = extractor.should_extract(window)
             except USER_ERRORS as error:
@@ -239,7 +242,7 @@ class ExtractionRunner:
     def _succeeded(self, request: ExtractionRequest, found: ExtractedFields, began: float) -> None:
         name = request.extractor.name
         try:
-            decisions = promote(found.fields, request.extractor.promotions, self._state, name, request.said_turn)
+            decisions = promote(found.fields, request.extractor.promotions, self._state, name, request.window)
             with self._state.transaction() as transaction:
                 with self._state.writing_as(Origin("extractor", name, "its whole result")):
                     transaction.set(f"{EXTRACTED}{name}", found.fields)

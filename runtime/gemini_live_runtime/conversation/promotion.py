@@ -15,12 +15,13 @@ from typing import Any
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.conversation.phases import PRESENTED
+from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, TranscriptWindow
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
 from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.mutations import Origin, call_to_decide
+from gemini_live_runtime.state.mutations import Mutation, Origin, call_to_decide
 from gemini_live_runtime.state.reading import Readable
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.store import State
@@ -47,7 +48,7 @@ Accept = Callable[[Any, State], Any]
 class _Condition:
     """A condition with the reason for a refusal.
 
-    A `concept` has to be presented before the turn of the words that were read.
+    A `concept` has to be presented before the user began to say the words that were read.
     """
 
     holds: Callable[[Any, Readable], Any]
@@ -148,8 +149,9 @@ class FieldPromotion:
     def after_presented(self, concept: str) -> FieldPromotion:
         """Write only what was said after `session:presented:<concept>` became true.
 
-        A user cannot agree to something before it was presented. The user's newest words that were read have to be
-        of a later turn than the presentation, however late the extraction ends.
+        A user cannot agree to something before it was presented. All of the user's words that were read have to be of
+        later turns than the presentation, and begun after it, however late they or the extraction arrive. So once the
+        user has said something since, the extractor reads nothing earlier (`said_since_presented`).
         """
         presented = key(f"{PRESENTED}{concept}").is_true()
         condition = _Condition(
@@ -175,18 +177,35 @@ def promote(
     rules: Sequence[FieldPromotion],
     state: State,
     extractor: str,
-    said_turn: int | None = None,
+    read: TranscriptWindow | None = None,
 ) -> list[PromotionDecision]:
     """Apply `rules` to an extracted object of JSON values and return the decisions.
 
-    `said_turn` is the turn of the user's newest words that were read; presentations in it or after it do not count.
-    None counts all of them.
+    `read` is what the object was extracted from; only presentations before it count. None counts all of them.
     It writes nothing. An absent field gives no decision; null never erases a value. Rules see the fields that earlier
     ones accepted. Without any rule, each field goes to `app:<field>`, over any value.
     """
     trial = state.fork()
     rules = rules or [FieldPromotion.overwrite(name) for name in result]
-    return [_decide(result[rule.field], rule, trial, extractor, said_turn) for rule in rules if rule.field in result]
+    return [_decide(result[rule.field], rule, trial, extractor, read) for rule in rules if rule.field in result]
+
+
+def said_since_presented(window: TranscriptWindow, rules: Sequence[FieldPromotion], state: State) -> TranscriptWindow:
+    """Return the turns since the newest presentation that `rules` wait for.
+
+    Returns all of `window` when there was no presentation, or the user has said nothing since. An older "yes" that was
+    read together with newer words would count as said with them.
+    """
+    concepts = {condition.concept for rule in rules for condition in rule.conditions if condition.concept}
+    marks = [mark for concept in concepts if (mark := state.evidence(f"{PRESENTED}{concept}")) is not None]
+    if not marks:
+        return window
+    newest = max(marks, key=lambda mark: mark.sequence)
+    first = len(window.turns)
+    while first and (not window.turns[first - 1].user.strip() or _is_after(window.turns[first - 1], newest)):
+        first -= 1
+    since = window.without_first(first)
+    return since if since.last_user else window
 
 
 def apply_decisions(decisions: Sequence[PromotionDecision], state: State) -> None:
@@ -202,8 +221,10 @@ def _has_words(value: Any, _: Readable) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str, said_turn: int | None) -> PromotionDecision:
-    reason = _refusal(value, rule, trial, said_turn)
+def _decide(
+    value: Any, rule: FieldPromotion, trial: State, extractor: str, read: TranscriptWindow | None
+) -> PromotionDecision:
+    reason = _refusal(value, rule, trial, read)
     accepted = not reason
     if accepted:
         # Read before the write, which the reason compares with.
@@ -226,15 +247,15 @@ def _decide(value: Any, rule: FieldPromotion, trial: State, extractor: str, said
     return PromotionDecision(rule.field, rule.key, value, accepted, reason, extractor)
 
 
-def _refusal(value: Any, rule: FieldPromotion, trial: State, said_turn: int | None) -> str:
+def _refusal(value: Any, rule: FieldPromotion, trial: State, read: TranscriptWindow | None) -> str:
     if value is None:
         return "it is null"
     for condition in rule.conditions:
         try:
             if not condition.holds(value, trial):
                 return condition.refusal
-            if condition.concept and _is_presented_since(condition.concept, trial, said_turn):
-                return f"{condition.concept} was presented only after what was said in turn {said_turn}"
+            if condition.concept and read is not None and (early := _said_too_early(condition.concept, trial, read)):
+                return early
         except GuardError as error:
             return sanitise_line(str(error), MAX_REASON)
         except USER_ERRORS as error:
@@ -244,10 +265,22 @@ def _refusal(value: Any, rule: FieldPromotion, trial: State, said_turn: int | No
     return ""
 
 
-def _is_presented_since(concept: str, state: State, turn: int | None) -> bool:
-    """Return True when the mark of `concept` was set in `turn` or later."""
+def _said_too_early(concept: str, state: State, read: TranscriptWindow) -> str:
+    """Return why what was read is no answer to the presentation of `concept`, or ""."""
     mark = state.evidence(f"{PRESENTED}{concept}")
-    return turn is not None and mark is not None and mark.turn >= turn
+    spoken = [turn for turn in read.turns if turn.user.strip()]
+    if mark is None or (spoken and all(_is_after(turn, mark) for turn in spoken)):
+        return ""
+    early = [turn.number for turn in spoken if not _is_after(turn, mark)]
+    if not early:
+        return f"the user has said nothing since {concept} was presented"
+    return f"{concept} was presented only after what was said in turn {early[-1]}"
+
+
+def _is_after(turn: TranscriptTurn, mark: Mutation) -> bool:
+    """Return True when the user said what is in `turn` after `mark` was written."""
+    # The turn alone does not tell: words may come long after they were said or typed, and open a turn only then.
+    return turn.number > mark.turn and turn.said_at >= mark.sequence
 
 
 def _check_arity(name: str, condition: Accept) -> None:

@@ -51,6 +51,7 @@ class _OpenTurn:
     model: list[str] = field(default_factory=list)
     unheard: list[str] = field(default_factory=list)
     interrupted: bool = False
+    said_at: int = -1
     calls: dict[str, ToolCallSummary] = field(default_factory=dict)
     chars: dict[str, int] = field(default_factory=dict)
 
@@ -82,6 +83,7 @@ class _OpenTurn:
             unheard="".join(self.unheard),
             interrupted=self.interrupted,
             tool_calls=tuple(self.calls.values()),
+            said_at=self.said_at,
         )
 
 
@@ -102,8 +104,6 @@ class TranscriptBuffer:
         self._count = 0
         self._restored = 0
         """Number of kept turns, from the oldest, of an earlier process, whose calls have ended."""
-        self.last_user_turn = 0
-        """Newest turn of this process with words of the user, or 0."""
         self.left_out = 0
         """Number of characters and calls that did not fit, or whose turn is no longer kept."""
 
@@ -114,9 +114,12 @@ class TranscriptBuffer:
         self.end_turn()
         self._open = _OpenTurn(number, by, now)
 
-    def add_input(self, text: str, *, turn: int | None = None) -> bool:
-        """Append a delta of the user's speech, or typed text; None is the newest turn."""
-        return self._add("user", text, turn)
+    def add_input(self, text: str, *, turn: int | None = None, said_at: int = -1) -> bool:
+        """Append a delta of the user's speech, or typed text; None is the newest turn.
+
+        `said_at` is the sequence number of the state when the user began to say or type it.
+        """
+        return self._add("user", text, turn, said_at)
 
     def add_output(self, text: str, *, turn: int | None = None, cut: bool = False) -> bool:
         """Append a delta of the model's speech, never of a `thought` channel.
@@ -236,29 +239,26 @@ class TranscriptBuffer:
 
     # Internals.
 
-    def _add(self, side: Literal["user", "model", "unheard"], text: str, number: int | None) -> bool:
+    def _add(self, side: Literal["user", "model", "unheard"], text: str, number: int | None, said_at: int = -1) -> bool:
         if self._open is not None and number in (None, self._open.number):
-            self._note_user(side, text, self._open.number)
+            if said_at >= 0 and text.strip():
+                self._open.said_at = _earliest(self._open.said_at, said_at)
             self.left_out += self._open.add(_side(side, self._open.interrupted), text)
             return True
         late = self._find(number)
         if late is None:
             self.left_out += len(text)
             return False
-        if number is not None:
-            self._note_user(side, text, number)
         side = _side(side, late.interrupted)
         if text:
             before: str = getattr(late, side)
             kept = text[: max(0, MAX_TEXT - len(before))]
             self.left_out += len(text) - len(kept)
             changes: dict[str, Any] = {side: before + kept}
+            if said_at >= 0 and text.strip():
+                changes["said_at"] = _earliest(late.said_at, said_at)
             self._store(late, replace(late, **changes))
         return True
-
-    def _note_user(self, side: str, text: str, number: int) -> None:
-        if side == "user" and number > self.last_user_turn and text.strip():
-            self.last_user_turn = number
 
     def _find(self, number: int | None) -> TranscriptTurn | None:
         if self._blank is not None and number in (None, self._blank.number):
@@ -290,6 +290,10 @@ class TranscriptBuffer:
 
 def _side(side: Literal["user", "model", "unheard"], interrupted: bool) -> Literal["user", "model", "unheard"]:
     return "model" if side == "unheard" and not interrupted else side
+
+
+def _earliest(known: int, said_at: int) -> int:
+    return said_at if known < 0 else min(known, said_at)
 
 
 def _cut_turn(turn: TranscriptTurn, heard: str, unheard: str) -> TranscriptTurn:

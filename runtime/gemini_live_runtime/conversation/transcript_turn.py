@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
 from gemini_live_runtime.errors import JournalError
@@ -46,7 +46,8 @@ class TranscriptTurn:
     """A turn of the conversation, by its `number` in the session.
 
     `started_at` is in seconds of the caller's clock. `model` is the part of the answer that was heard, `unheard` the
-    part that was cut off. Thoughts are in neither.
+    part that was cut off. Thoughts are in neither. `said_at` is the sequence number of the state when the user began to
+    say or type the first words of `user`; -1 when that is not known, or was in an earlier process.
     """
 
     number: int
@@ -57,6 +58,7 @@ class TranscriptTurn:
     unheard: str = ""
     interrupted: bool = False
     tool_calls: tuple[ToolCallSummary, ...] = ()
+    said_at: int = field(default=-1, repr=False, compare=False)
 
     @property
     def is_empty(self) -> bool:
@@ -102,6 +104,11 @@ class TranscriptWindow:
         """
         return "\n\n".join(text for turn in self.turns if (text := turn.text))
 
+    def without_first(self, count: int) -> TranscriptWindow:
+        """Return the window without its first `count` turns."""
+        before = (turn.model + turn.unheard for turn in reversed(self.turns[:count]))
+        return TranscriptWindow(self.turns[count:], next((text for text in before if text.strip()), self.asked))
+
     @property
     def last_user(self) -> str:
         """Newest text of the user that is not blank, or ""."""
@@ -124,8 +131,10 @@ def _cut_json(value: Any) -> str:
 
 
 def turn_to_json(turn: TranscriptTurn) -> dict[str, Any]:
-    """Return a turn as JSON values."""
-    return asdict(turn) | {"tool_calls": [asdict(call) for call in turn.tool_calls]}
+    """Return a turn as JSON values, without `said_at`, which is of this process only."""
+    saved = asdict(turn) | {"tool_calls": [asdict(call) for call in turn.tool_calls]}
+    del saved["said_at"]
+    return saved
 
 
 def turn_from_json(item: Any, place: str) -> TranscriptTurn:

@@ -270,6 +270,7 @@ class Orchestrator:
             self.state_events.on_changes.append(self.guards.on_state_changes)
         self.state_events.on_changes.append(self.observer.on_state_changes)
         self.state_events.on_unsettled = self.pipeline.queue_reevaluation
+        agent.input_times.subscribe(bus)
         bus.subscribe(self.session_keys.on_event, *OBSERVED)
         bus.subscribe(self.observer.on_session_state, ev.SessionState)
         bus.subscribe(self._on_turn_started, ev.TurnStarted)

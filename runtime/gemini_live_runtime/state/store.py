@@ -137,6 +137,11 @@ class State(Readable):
         pairs = ((key, before.get(key, MISSING), self.get_raw(key)) for key in names)
         return [(key, old, copy_value(new)) for key, old, new in pairs if not same_value(old, new)]
 
+    @property
+    def sequence(self) -> int:
+        """Sequence number of the newest mutation, 0 before the first."""
+        return self._sequence
+
     def evidence(self, key: str) -> Mutation | None:
         """Return the mutation that gave `key` its value, or None when it has none."""
         last = self._last_of(key)

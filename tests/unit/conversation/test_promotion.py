@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.conversation.promotion import FieldPromotion, PromotionDecision, apply_decisions, promote
+from gemini_live_runtime.conversation.promotion import (
+    FieldPromotion,
+    PromotionDecision,
+    apply_decisions,
+    promote,
+    said_since_presented,
+)
+from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, TranscriptWindow
 from gemini_live_runtime.errors import AgentError, StateError
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.mutations import Origin
@@ -152,14 +159,51 @@ def test_a_rule_knows_where_it_was_written() -> None:
     assert overwrite("a").to("app:b").when(True).defined_at.startswith("test_promotion.py:")
 
 
-def test_consent_counts_only_when_it_was_given_after_the_presentation() -> None:
-    state = State()
-    rule = FieldPromotion.true_only("agreed").after_presented("price")
+def _said(number: int, said_at: int, text: str = "yes") -> TranscriptTurn:
+    return TranscriptTurn(
+        number=number, by="voice", started_at=0.0, user=text, model=f"answer {number}", said_at=said_at
+    )
+
+
+def _presented_in_turn_2() -> tuple[State, int]:
+    state = State({"app:before": 1})
     state.turn_number = 2
     state.set("session:presented:price", True)
-    of_turns = {turn: promote({"agreed": True}, [rule], state, "Mood", turn)[0] for turn in (1, 2, 3)}
-    assert [decision.accepted for decision in of_turns.values()] == [False, False, True]
-    assert of_turns[1].reason == "price was presented only after what was said in turn 1"
+    return state, state.sequence
+
+
+CONSENT = FieldPromotion.true_only("agreed").after_presented("price")
+
+
+@pytest.mark.parametrize(
+    ("number", "since_mark", "accepted"),
+    [(1, -1, False), (2, -1, False), (2, 0, False), (3, 0, True), (3, 5, True), (3, -1, False), (9, -1, False)],
+)
+def test_consent_counts_only_when_it_was_begun_after_the_presentation(
+    number: int, since_mark: int, accepted: bool
+) -> None:
+    state, mark = _presented_in_turn_2()
+    read = TranscriptWindow((_said(number, mark + since_mark),))
+    (decision,) = promote({"agreed": True}, [CONSENT], state, "Mood", read)
+    assert decision.accepted is accepted
+    refusal = f"price was presented only after what was said in turn {number}"
+    assert accepted or decision.reason == refusal
+
+
+def test_consent_of_a_window_without_words_of_the_user_does_not_count() -> None:
+    state, mark = _presented_in_turn_2()
+    (decision,) = promote({"agreed": True}, [CONSENT], state, "Mood", TranscriptWindow((_said(3, mark, " "),)))
+    assert (decision.accepted, decision.reason) == (False, "the user has said nothing since price was presented")
+
+
+def test_what_is_read_for_consent_begins_after_the_newest_presentation() -> None:
+    state, mark = _presented_in_turn_2()
+    old, pending, blank, new = _said(1, mark - 1), _said(3, mark - 1), _said(4, -1, ""), _said(5, mark)
+    window = TranscriptWindow((old, pending, blank, new), asked="before")
+    since = said_since_presented(window, [CONSENT], state)
+    assert ([turn.number for turn in since.turns], since.asked) == ([4, 5], "answer 3")
+    assert said_since_presented(window, [overwrite("agreed")], state) is window
+    assert said_since_presented(TranscriptWindow((old, blank)), [CONSENT], state).turns == (old, blank)
 
 
 def test_a_condition_of_ones_own_cannot_write() -> None:

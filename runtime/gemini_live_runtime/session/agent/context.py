@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.conversation.transcript import TranscriptBuffer
+from gemini_live_runtime.session.agent.input_times import InputTimes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,9 +60,11 @@ class AgentContext:
     """Lets the reactor's rules answer an event."""
     emit: Callable[[ev.Payload], None] = field(init=False)
     """Publishes an event of the current turn."""
+    input_times: InputTimes = field(init=False)
 
     def __post_init__(self) -> None:
         self.emit = self.bus.emit
+        self.input_times = InputTimes(self.state, self.clock.now)
 
     def so_far(self, turns: int) -> str:
         """Return the last `turns` turns for a server that does not know them.

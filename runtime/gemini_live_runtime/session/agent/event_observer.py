@@ -132,7 +132,8 @@ class EventObserver:
         agent, delta = self._agent, event.payload
         assert isinstance(delta, ev.TranscriptDelta)
         if delta.side == "user":
-            agent.transcript.add_input(delta.text, turn=event.turn)
+            said_at = agent.input_times.on_words() if delta.text.strip() else -1
+            agent.transcript.add_input(delta.text, turn=event.turn, said_at=said_at)
             self._call("on_input_transcript", delta.text, False)
             return
         self._timers.on_model_responded()
@@ -153,7 +154,8 @@ class EventObserver:
     def _on_text_sent(self, event: ev.Event) -> None:
         agent, sent = self._agent, event.payload
         assert isinstance(sent, ev.TextSent)
-        agent.transcript.add_input(sent.text, turn=event.turn)
+        said_at = agent.input_times.on_text_sent(sent.command_id)
+        agent.transcript.add_input(sent.text, turn=event.turn, said_at=said_at)
         agent.telemetry.text_sent(agent.clock.now())
         self._call("on_input_transcript", sent.text, True)
 

@@ -213,7 +213,6 @@ class TurnPipeline:
             tool=tool,
             phase=phase,
             of_turn=agent.host.turn,
-            said_turn=agent.transcript.last_user_turn,
         )
         if started and grace_s > 0:
             self._awaits_extraction = True

@@ -94,6 +94,8 @@ class AudioInput:
         """End what is being said when the microphone is closed."""
         if self._activity is not None and not on:
             self._activity.finish()
+        elif self._core.state.manual_activity:
+            self._agent.input_times.on_activity(on, self._core.state.turns.number)
 
     def input_vad_state(self) -> InputVadSnapshot | None:
         """Return the state of our voice activity detector; None while it decides nothing."""
@@ -104,6 +106,7 @@ class AudioInput:
             self._activity.on_words()
 
     def _commit_speech(self, begins: bool) -> None:
+        self._agent.input_times.on_activity(begins, self._core.state.turns.number)
         self._orchestrator.observer.on_user_speech(begins)
         if not begins:
             self._agent.telemetry.committed(self._now())

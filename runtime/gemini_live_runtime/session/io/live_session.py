@@ -24,7 +24,7 @@ from gemini_live_runtime.audio.interface import (
     ChangesDevices,
 )
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.commands import Command, Order, SetDevices
+from gemini_live_runtime.commands import Command, Order, SendText, SetDevices
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, traceback_lines
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import redactor
@@ -198,6 +198,8 @@ class LiveSession:
 
     def _through_core(self, handler: Callable[[float, Order, str], list[Effect]]) -> Callable[[Order, str], None]:
         def carry_out(order: Order, command_id: str) -> None:
+            if isinstance(order, SendText):
+                self.orchestrator.agent.input_times.on_typed(command_id)
             self._perform(handler(self._now(), order, command_id))
 
         return carry_out
