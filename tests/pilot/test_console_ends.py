@@ -111,6 +111,40 @@ async def test_events_missing_in_the_recording_are_told_after_the_end() -> None:
     assert driver.app.return_value.missing == f"{text} {remedy}."
 
 
+async def test_an_engine_that_hangs_is_shown_as_that_until_it_answers_again() -> None:
+    async with console() as driver:
+        driver.link.state("speaking")
+        await driver.settle()
+        driver.app.store.note_silence(True)
+        await driver.settle()
+        assert "NO ANSWER" in driver.rows()[0]
+        assert "REC" not in driver.rows()[0]
+        shown = driver.rows()[0][-5:]
+        driver.clock.advance(60)
+        driver.app.frames.flush()
+        assert driver.rows()[0][-5:] == shown
+        assert "The engine does not answer" in driver.screen()
+        assert driver.app.outcome().message.startswith("The engine does not answer. gemini-live-tui attach 20261120")
+        driver.app.store.note_silence(False)
+        await driver.settle()
+        assert "SPEAKING" in driver.rows()[0]
+        assert "The engine answers again." in driver.screen()
+
+
+async def test_a_console_on_an_engine_that_never_answered_ends_with_a_failure() -> None:
+    async with console(started=False, detach_on_quit=True) as driver:
+        driver.app.store.note_silence(True)
+        for _ in range(3):
+            driver.app.frames.flush()
+            await driver.pilot.pause(0)
+        assert "The engine does not answer" in driver.screen()
+        await driver.pilot.press("ctrl+q")
+    outcome = driver.app.return_value
+    assert outcome is not None
+    assert outcome.exit_code == 1
+    assert outcome.message == "The engine does not answer. Whether it still runs: gemini-live-tui ps"
+
+
 async def test_a_session_that_ended_is_over_without_the_engines_farewell() -> None:
     async with console() as driver:
         driver.link.emit(ev.SessionEnded(reason="hung up", exit_code=0))

@@ -170,7 +170,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         # Importing events, commands and the link takes 0.1 s, so it follows the first paint.
         from gemini_live_tui.session_data.link import SessionLink
 
-        self.link = SessionLink(source, self.store, self._not_sent)
+        self.link = SessionLink(source, self.store, self._not_sent, is_running=self.settings.detach_on_quit)
         self.console_screen.listen()
         self._link_task = asyncio.create_task(self.link.run())
 

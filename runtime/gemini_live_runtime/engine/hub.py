@@ -63,7 +63,10 @@ SAMPLE_S = 0.05
 """Seconds between samples while a console is attached (20 Hz)."""
 
 METERS_S = 1.0
-"""Seconds between `meters` events, and between measurements of the loop's lag and the event rate."""
+"""Seconds between `meters` events, and between measurements of the loop's lag and the event rate.
+
+Also between samples at most, so that consoles see that the engine runs.
+"""
 
 
 class Outbox:
@@ -328,7 +331,7 @@ class Hub:
         Events continue from there without a gap.
         """
         outbox = Outbox()
-        outbox.push(encode(Hello(*self._identity, self.folder)))
+        outbox.push(encode(Hello(*self._identity, self.folder, METERS_S)))
         outbox.push(encode_snapshot(self.view))
         # No await since the snapshot was encoded, so no event can come in between.
         self._outboxes.append(outbox)
@@ -390,19 +393,28 @@ class Hub:
                         text=f"The meters have stopped: {redactor.text(repr(error)):.200}.",
                     )
                 )
+        elif second_over:
+            self._send_sample(MeterSample(t=self._session_time()))
         self._schedule()
 
     def _measure(self, sample: MeterSample, second_over: bool) -> None:
-        t = round(self._clock.now() - self._origin, 6)
-        sample = replace(sample, t=t, loop_lag_ms=self._lag_ms, events_per_s=self._rate)
-        if self._outboxes and _differ(sample, self._sent_sample):
-            self._sent_sample = sample
-            line = encode(sample)
-            for outbox in self._outboxes:
-                outbox.push_sample(line)
+        sample = replace(sample, t=self._session_time(), loop_lag_ms=self._lag_ms, events_per_s=self._rate)
+        if second_over or _differ(sample, self._sent_sample):
+            self._send_sample(sample)
         if second_over and _differ(sample, self._journaled_sample):
             self._journaled_sample = sample
             self.tell(ev.Meters(**{name: getattr(sample, name) for name in field_names(ev.Meters)}))
+
+    def _send_sample(self, sample: MeterSample) -> None:
+        if not self._outboxes:
+            return
+        self._sent_sample = sample
+        line = encode(sample)
+        for outbox in self._outboxes:
+            outbox.push_sample(line)
+
+    def _session_time(self) -> float:
+        return round(self._clock.now() - self._origin, 6)
 
 
 def _differ(sample: MeterSample, before: MeterSample | None) -> bool:

@@ -5,7 +5,8 @@ events in their wire form with `{"sample": ...}` in between, last `{"bye": ...}`
 `{"closed": ...}` when only this link is. Console to engine: first `{"hello": ...}` (over TCP with the server's token),
 then commands in their wire form.
 
-Events are complete and in order; a sample may be dropped for a newer one. The snapshot's `seq` is that of the last
+Events are complete and in order; a sample may be dropped for a newer one. A sample is sent at least every `beat_s` of
+the hello: silence means that the engine hangs. The snapshot's `seq` is that of the last
 event folded into it, so the console knows which event comes next.
 """
 
@@ -45,6 +46,8 @@ class Hello:
     program: str
     folder: str = ""
     """Folder of the recording on this machine; "" for none."""
+    beat_s: float = 0.0
+    """Seconds between samples at most, after which the engine hangs; 0 when it need not send any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,13 @@ def decode(line: str | bytes) -> LinkMessage:
             raise LinkClosed(str(value["closed"]["reason"]))
         hello = value["hello"]
         check_hello(hello, "The engine")
-        return Hello(str(hello["session_id"]), int(hello["pid"]), str(hello["program"]), str(hello.get("folder", "")))
+        return Hello(
+            str(hello["session_id"]),
+            int(hello["pid"]),
+            str(hello["program"]),
+            str(hello.get("folder", "")),
+            float(hello.get("beat_s", 0.0)),
+        )
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ProtocolError(f"The engine sent a malformed line: {str(error)[:100]}") from None
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import Awaitable, Callable
 
 import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
-from gemini_live_runtime.engine.hub import SAMPLE_S, Hub, Outbox
+from gemini_live_runtime.engine.hub import METERS_S, SAMPLE_S, Hub, Outbox
 from gemini_live_runtime.engine.link import decode
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.samples import MeterSample
@@ -159,16 +160,22 @@ def test_meters_are_journaled_once_a_second_and_not_at_all_while_nothing_changes
     with_hub(body)
 
 
-def test_a_quiet_session_sends_a_quiet_console_next_to_nothing():
+@pytest.mark.parametrize("has_meters", [True, False])
+def test_a_quiet_session_sends_a_console_only_the_sample_a_second_that_its_hello_promises(has_meters):
     async def body(hub, journal):
         hub.emit(STARTED, turn=0, gen=0)
         outbox = hub.attach()
-        hub.sample_source = lambda: MeterSample(t=0.0)
+        hub.sample_source = (lambda: MeterSample(t=0.0)) if has_meters else None
         await asyncio.sleep(1.5)
-        await outbox.take()
-        await asyncio.sleep(600)
-        assert not outbox._lines
-        assert outbox._sample is None
+        hello = decode((await outbox.take())[0])
+        assert hello.beat_s == METERS_S
+        taken = 0
+        for _ in range(60):
+            await asyncio.sleep(1.0)
+            lines, outbox._lines, sample, outbox._sample = outbox._lines, deque(), outbox._sample, None
+            assert not lines
+            taken += sample is not None
+        assert 57 <= taken <= 60
 
     with_hub(body)
 

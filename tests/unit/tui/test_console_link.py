@@ -18,10 +18,18 @@ from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMe
 from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolError
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.lines import EVENTS_FILE
+from gemini_live_runtime.samples import MeterSample
 from gemini_live_tui.session_data import link as session_link
 from gemini_live_tui.session_data import store as store_module
-from gemini_live_tui.session_data.link import LONGEST_HANG_UP_S, MAX_BAD_LINES, MAX_UNSENT, SessionLink
-from gemini_live_tui.session_data.store import NotSent, Store
+from gemini_live_tui.session_data.link import (
+    LONGEST_HANG_UP_S,
+    MAX_BAD_LINES,
+    MAX_UNSENT,
+    SILENT_S,
+    START_S,
+    SessionLink,
+)
+from gemini_live_tui.session_data.store import MAX_QUEUED, NotSent, Store
 
 
 class _Running:
@@ -339,6 +347,57 @@ def test_the_engine_is_reached_for_before_anything_slow_is_imported(monkeypatch:
         return order
 
     assert run_virtual(main()) == ["reach", "import"]
+
+
+def test_an_engine_that_falls_silent_is_told_and_taken_back_when_it_answers() -> None:
+    async def main() -> None:
+        link = ScriptedLink()
+        running = await _started(link)
+        link.put(Hello("s", 1, "test", beat_s=1.0))
+        for second in range(8):
+            link.put(MeterSample(t=second))
+            await asyncio.sleep(1)
+            assert not running.store.is_silent
+        await asyncio.sleep(SILENT_S + 1)
+        assert running.store.is_silent
+        assert running.store.word == "error"
+        link.put(MeterSample(t=20.0))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not running.store.is_silent
+        running.task.cancel()
+
+    run_virtual(main())
+
+
+@pytest.mark.parametrize(("is_running", "seconds"), [(True, SILENT_S), (False, START_S)])
+def test_an_engine_that_does_not_even_say_hello_is_told(is_running: bool, seconds: int) -> None:
+    async def main() -> None:
+        store = Store(ManualClock(), lambda: None)
+        session = SessionLink(source_of(ScriptedLink()), store, lambda command, reason: None, is_running=is_running)
+        task = asyncio.create_task(session.run())
+        await asyncio.sleep(seconds - 1)
+        assert not store.is_silent
+        await asyncio.sleep(3)
+        assert store.is_silent
+        task.cancel()
+
+    run_virtual(main())
+
+
+def test_an_engine_is_not_silent_that_promised_no_sample_or_whose_messages_wait_here() -> None:
+    async def main() -> None:
+        older, behind = ScriptedLink(), ScriptedLink()
+        older.put(Hello("s", 1, "test"))
+        behind.put(Hello("s", 1, "test", beat_s=1.0))
+        behind.emit(*[ev.SessionState(word="text")] * (MAX_QUEUED + 9))
+        consoles = [await _started(older), await _started(behind)]
+        await asyncio.sleep(60)
+        assert [running.store.is_silent for running in consoles] == [False, False]
+        for running in consoles:
+            running.task.cancel()
+
+    run_virtual(main())
 
 
 class _Session:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.view import Dirty
-from gemini_live_runtime.text import sanitise
+from gemini_live_runtime.text import sanitise, sanitise_line
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.context import CommandScreen
@@ -68,6 +68,7 @@ class Conversation:
         self._end_reported = False
         self._missed_reported = 0
         self._reattached_reported = ""
+        self._silence_reported = False
         self._epoch = 0
 
     def listen(self) -> None:
@@ -264,6 +265,9 @@ class Conversation:
             self._reattached_reported = store.reattached
             self._notices.keep(store.reattached, "info")
             self._notices.say(store.reattached, passing=True)
+        if store.is_silent != self._silence_reported:
+            self._silence_reported = store.is_silent
+            self._report_silence()
         if self._end_reported or (self._settings.replay and store.bye is not None):
             return
         quit_key = key_label(keys_of(BY_ID["quit"], self._settings.keymap)[0])
@@ -281,6 +285,15 @@ class Conversation:
             return
         self._end_reported = True
         self._notices.say(f"{message}{self._give_back_unconfirmed()}", level)
+
+    def _report_silence(self) -> None:
+        store = self._store
+        if store.is_silent:
+            name = f"stop {sanitise_line(store.hello.session_id)} ends" if store.hello is not None else "ps shows"
+            text = f"The engine does not answer. The session goes on here when it does; gemini-live-tui {name} it."
+            self._notices.say(text, "error")
+        elif not store.lost and store.bye is None:
+            self._notices.say("The engine answers again.", passing=True)
 
     def _give_back_unconfirmed(self) -> str:
         waiting = [text for text in self._unconfirmed.values() if not self._prompt.give_back(text.written)]

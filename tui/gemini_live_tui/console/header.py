@@ -35,12 +35,23 @@ class Header(Row):
         self._elapsed = 0.0
         self._live = False
         self._behind = False
+        self._silent = False
 
-    def show(self, view: SessionView, word: StateWord, elapsed: float, *, live: bool, behind: bool = False) -> None:
+    def show(
+        self,
+        view: SessionView,
+        word: StateWord,
+        elapsed: float,
+        *,
+        live: bool,
+        behind: bool = False,
+        silent: bool = False,
+    ) -> None:
         """Show `view` with the state word `word`, `elapsed` seconds into the session.
 
-        `live`: the session goes on. `behind`: the view is one of the past.
+        `live`: the session goes on. `behind`: the view is one of the past. `silent`: the engine does not answer.
         """
+        self._silent = silent
         self._view, self._word, self._elapsed, self._live, self._behind = view, word, elapsed, live, behind
         self.update_row()
 
@@ -51,7 +62,8 @@ class Header(Row):
         """
         view = self._view
         muted = self._word == "text" and view.mode == "voice" and not view.microphone
-        left: list[Run] = [(" ", ""), state_run(self._word, self._glyphs, "MUTED" if muted else "")]
+        label = "NO ANSWER" if self._silent else "MUTED" if muted else ""
+        left: list[Run] = [(" ", ""), state_run(self._word, self._glyphs, label)]
         if view.agent_view.held is not None:
             left += [(" HELD ", "held"), (" ", "")]
         right = self._right()

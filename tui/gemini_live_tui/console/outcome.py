@@ -28,6 +28,12 @@ def outcome_of(store: Store, settings: ConsoleSettings, signal: int | None) -> t
     if store.lost:
         return 1, store.lost
     left = 128 + signal if signal is not None else 0
+    if store.is_silent:
+        way = "Whether it still runs: gemini-live-tui ps"
+        if store.hello is not None:
+            ident = store.hello.session_id
+            way = f"gemini-live-tui attach {ident} returns when it does, gemini-live-tui stop {ident} ends it."
+        return left or 1, f"The engine does not answer. {way}"
     if store.hello is not None and (settings.detach_on_quit or (left and _is_apart(store))):
         ident = store.hello.session_id
         return left, (

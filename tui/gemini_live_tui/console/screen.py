@@ -201,7 +201,7 @@ class ConsoleScreen(Screen[None]):
         dirty = store.take_dirty()
         now = self.console.time.now()
         waits = [self.banner.expire(now)]
-        live = store.live and not self._settings.replay
+        live = store.live and not self._settings.replay and not store.is_silent
         if dirty & Dirty.CONTROLS:
             self.conversation.follow_mode()
         if dirty & (Dirty.NOTICES | Dirty.HEADER):
@@ -279,7 +279,7 @@ class ConsoleScreen(Screen[None]):
                 history=store.history,
                 said=self.notices.lines,
             )
-            self.header.show(shown, store.word, elapsed, live=live)
+            self.header.show(shown, store.word, elapsed, live=live, silent=store.is_silent)
         place = cursor.place(elapsed) if behind or (self._settings.replay and store.hello is not None) else None
         self.time_travel_row.show(place, reading=self.time_travel.reading, sound=self.past_sound.note)
         self.set_class(behind, "-behind")

@@ -36,6 +36,12 @@ UNSENT_S = 5.0
 LONGEST_HANG_UP_S = 20.0
 """Seconds to wait for the end of a session that goes on talking: twice what its engine gives it."""
 
+SILENT_S = 4
+"""Seconds without a message after which an engine counts as silent; it sends one at least every `Hello.beat_s`."""
+
+START_S = 20
+"""Seconds in which an engine that was just started need not answer: it imports the agent."""
+
 MAX_MISSED = 50_000
 """Missed events that are read from the recording; after more of them the console goes to the present at once."""
 
@@ -44,11 +50,15 @@ class SessionLink:
     """Link of one session, from opening to the engine's last message.
 
     A console that fell behind is let go by its engine: it attaches again, and goes on where it was. `failed` receives
-    commands that were queued but could not be handed over, with a sentence.
+    commands that were queued but could not be handed over, with a sentence. An engine that `is_running` since before
+    answers soon.
     """
 
-    def __init__(self, source: LinkSource, store: Store, failed: Callable[[Command, str], None]) -> None:
+    def __init__(
+        self, source: LinkSource, store: Store, failed: Callable[[Command, str], None], *, is_running: bool = False
+    ) -> None:
         self._source = source
+        self._hello_s = SILENT_S if is_running else START_S
         self._store = store
         self._failed = failed
         self._link: Link | None = None
@@ -61,6 +71,10 @@ class SessionLink:
         self._received = 0
         """Number of lines read, from all links."""
         self._is_leaving = False
+        self._is_reading = False
+        """True while the next message is waited for."""
+        self._beats = False
+        """True when the engine sends a message every second or so."""
         self._admitted = False
         """True once the engine has said hello."""
         self._folder = ""
@@ -110,13 +124,27 @@ class SessionLink:
 
         Raises `LinkClosed` when it ends before.
         """
-        writer = asyncio.create_task(self._write(link))
+        tasks = (asyncio.create_task(self._write(link)), asyncio.create_task(self._watch()))
         try:
             await self._read(link)
         finally:
-            writer.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await writer
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        """Tell the store when the engine falls silent.
+
+        Only seconds in which a message was waited for count, so not those in which this process stood still.
+        """
+        quiet = 0
+        while True:
+            before = self._received
+            await asyncio.sleep(1.0)
+            waited = self._is_reading and self._received == before and (self._beats or not self._admitted)
+            quiet = quiet + 1 if waited else 0
+            if quiet == (SILENT_S if self._admitted else self._hello_s):
+                self._store.note_silence(True)
 
     async def _read(self, link: Link) -> None:
         bad = 0
@@ -124,6 +152,7 @@ class SessionLink:
             if number % MAX_AT_ONCE == 0:
                 await asyncio.sleep(0)
             try:
+                self._is_reading = True
                 message = await link.receive()
                 self._received += 1
             except NewerFormatError:
@@ -134,6 +163,10 @@ class SessionLink:
                 if bad >= MAX_BAD_LINES:
                     raise
                 continue
+            finally:
+                self._is_reading = False
+            if self._store.is_silent:
+                self._store.note_silence(False)
             bad = 0
             if isinstance(message, Snapshot) and self._seq:
                 await self._catch_up(message)
@@ -150,7 +183,7 @@ class SessionLink:
         elif isinstance(message, Snapshot):
             self._seq, self._attempts = message.view.seq, 0
         elif isinstance(message, Hello):
-            self._admitted, self._folder = True, message.folder
+            self._admitted, self._folder, self._beats = True, message.folder, message.beat_s > 0
         await self._store.put(message)
 
     # -- attaching again ---------------------------------------------------------------------------------------------

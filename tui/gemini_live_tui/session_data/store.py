@@ -68,6 +68,8 @@ class Store:
         """Reason for the loss of the link; "" while it works or after the engine's last message."""
         self.goes_on = False
         """True when the link is lost, but the session is not over as far as is known."""
+        self.is_silent = False
+        """True while the engine does not answer although its link holds."""
         self.reattached = ""
         """Sentence about the last time that the link was made again; "" before."""
         self.missed = 0
@@ -119,7 +121,13 @@ class Store:
 
     def lose(self, reason: str, *, goes_on: bool = False) -> None:
         """Record the loss of the link; `reason` is a sentence."""
-        self.lost, self.goes_on = reason, goes_on
+        self.lost, self.goes_on, self.is_silent = reason, goes_on, False
+        self.dirty |= ALL
+        self.wake()
+
+    def note_silence(self, is_silent: bool) -> None:
+        """Record that the engine does not answer, or answers again."""
+        self.is_silent = is_silent
         self.dirty |= ALL
         self.wake()
 
@@ -251,10 +259,10 @@ class Store:
 
     @property
     def word(self) -> StateWord:
-        """State word to show: the session's own, unless the link is lost or closed."""
+        """State word to show: the session's own, unless its link is lost or silent."""
         if self.bye is not None:
             return "error" if self.bye.exit_code else "offline"
-        if self.lost:
+        if self.lost or self.is_silent:
             return "error"
         return self.view.word
 
