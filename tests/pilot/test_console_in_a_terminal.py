@@ -41,18 +41,21 @@ LEAVING += 'print("OUTCOME", done.exit_code, done.message)'
 
 CRASHING = """
 from tests.support.scripted_link import ScriptedLink, source_of
-from gemini_live_tui.app import ConsoleApp
+from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_tui.app import ConsoleApp, run_console
 from gemini_live_tui.settings import ConsoleSettings
 
-class Broken(ConsoleApp):
-    def action_open(self, name):
-        raise RuntimeError("a bug")
+def action_open(self, name):
+    raise RuntimeError("a bug")
 
+ConsoleApp.action_open = action_open
 link = ScriptedLink()
 link.start()
 link.exchange("Question", "THE END", latency_ms=None)
-Broken(source_of(link), settings=ConsoleSettings()).run()
-print("OUTCOME")
+try:
+    run_console(source_of(link), settings=ConsoleSettings())
+except GeminiLiveError as error:
+    print("OUTCOME", error)
 """
 
 SINGLE_PROCESS = """
@@ -111,12 +114,12 @@ def test_a_signal_leaves_the_terminal_as_it_was_and_says_where_the_session_is(nu
         assert _restored(terminal.seen)
 
 
-def test_a_crash_leaves_the_terminal_as_it_was() -> None:
+def test_a_crash_leaves_the_terminal_as_it_was_and_names_the_way_back() -> None:
     with PseudoTerminal(CRASHING) as terminal:
         terminal.read_until(b"THE END")
         terminal.type(b"\x1bOP")
-        terminal.read_until(b"OUTCOME")
-        assert b"a bug" in terminal.seen
+        terminal.read_until(b"OUTCOME Internal error of the console: RuntimeError: a bug. The session goes on:")
+        assert b"Traceback" not in terminal.seen
         assert _restored(terminal.seen)
 
 
