@@ -219,6 +219,7 @@ async def test_a_rule_that_answers_its_own_errors_is_stopped_for_the_rest_of_the
     error = EmitEvent(ev.Notice(level="error", code="mine", text="Again."))
     async with talk(agent().rule(ReactorRule("talks", lambda event, voice, state: [error]))) as t:
         await t.turn()
+        await t.passes(60)
         notices = t.all(ev.Notice)
         assert [notice for notice in notices if notice.code == "reactor" and "events in a turn" in notice.text]
         assert len(notices) <= 3 * MAX_EVENTS_PER_TURN

@@ -162,6 +162,10 @@ class Steering:
         """Record that all of `output` was sent or queued; call it for an empty one, too."""
         self._sent = output.sent
 
+    def without_instruction(self, output: SteeringOutput) -> SteeringOutput:
+        """Return `output` without its instruction, which is decided again later."""
+        return replace(output, instruction=None, sent=replace(output.sent, instruction=self._sent.instruction))
+
     def confirm_setup(self, instruction: str) -> None:
         """Record that a setup sent this system instruction."""
         self._sent = replace(self._sent, instruction=instruction)

@@ -355,6 +355,9 @@ class Orchestrator:
         agent, gate = self.agent, self.checkpoints.gate
         agent.closed = True
         self.timers.close()
+        self.pipeline.close()
+        self.observer.close()
+        self.steering.close()
         if self.guards is not None:
             self.guards.close()
         is_blocked = gate.has_waiting
@@ -398,6 +401,9 @@ class Orchestrator:
             agent.queue.idle
             and not self.tools.open_calls
             and not self.pipeline.extraction.running
+            and not self.pipeline.awaits_reevaluation
+            and not self.observer.awaits_reaction
+            and not self.steering.is_waiting
             and not self.background_agents.active_count
             and not self.code.active
             # Without a connection an armed prompt waits for one.

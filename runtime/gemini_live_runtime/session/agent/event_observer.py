@@ -7,10 +7,12 @@ Everything here runs inside the publishing of an event, so nothing here may wait
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.agent.host import SOFT_TURN
+from gemini_live_runtime.session.agent.throttle import Throttle, paced_notice
 from gemini_live_runtime.session.rules.reactor import (
     VOICE_EVENTS,
     Live,
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
     from gemini_live_runtime.session.agent.timers import Timers
     from gemini_live_runtime.state.mutations import Mutation
+
+MAX_CHANGES = 1000
+"""Changes of state that wait for rules that are asked too often; then the oldest are dropped."""
 
 LOCAL_HANG_OVER_S = 0.3
 """Seconds that the local voice mark waits before it marks the end of a voice (`audio.voice`)."""
@@ -86,6 +91,9 @@ class EventObserver:
         self._session_keys = session_keys
         self._timers = timers
         self._wire_phase = ""
+        self._changes: deque[Mutation] = deque(maxlen=MAX_CHANGES)
+        """Changes of state that rules were not asked about yet."""
+        self._reactions = Throttle(self._react_to_changes, agent.clock, on_paced=self._on_paced)
         self._has_local_marks = False
         self._text: list[str] = []
         """Text of the answer so far, of models that answer in text."""
@@ -115,10 +123,25 @@ class EventObserver:
     def on_state_changes(self, mutations: Sequence[Mutation]) -> None:
         """Let the agent's own rules answer changes of state."""
         if self._agent.plan.definition.rules:
-            copies = (
-                mutation._replace(old=copy_value(mutation.old), new=copy_value(mutation.new)) for mutation in mutations
-            )
-            self._agent.react(StateChanged(tuple(copies)))
+            self._changes.extend(mutations)
+            self._reactions.request()
+
+    @property
+    def awaits_reaction(self) -> bool:
+        """True when rules will get the last of very many changes a little later."""
+        return self._reactions.is_waiting
+
+    def _react_to_changes(self) -> None:
+        changes = [item._replace(old=copy_value(item.old), new=copy_value(item.new)) for item in self._changes]
+        self._changes.clear()
+        self._agent.react(StateChanged(tuple(changes)))
+
+    def _on_paced(self) -> None:
+        self._agent.emit(paced_notice("rules are asked about changes", self._changes[-1]))
+
+    def close(self) -> None:
+        """Ask rules no more about changes that wait."""
+        self._reactions.close()
 
     def _show_patterns(self, event: ev.Event) -> None:
         if not self._settle.has_patterns:

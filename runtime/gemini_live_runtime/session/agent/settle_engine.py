@@ -33,6 +33,9 @@ MAX_ROUNDS = 8
 MAX_PER_S = 100
 """Times that one watcher or pattern may fire within a second."""
 
+TELL_AGAIN_S = 60.0
+"""Seconds between two reports that watchers set each other off."""
+
 BeforeAction = Callable[[str, str, Explanation | None], Awaitable[None]]
 
 
@@ -94,6 +97,7 @@ class SettleEngine:
         self._before_action = before_action
         self._changes = changes or state.track()
         self._pattern_faults: Counter[str] = Counter()
+        self._tell_circle_from = float("-inf")
         self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
         """Keys whose change calls for settling."""
         self.has_patterns = bool(len(temporal))
@@ -179,6 +183,13 @@ class SettleEngine:
             # Leaving them to the next time would go round without end; computed values stay in step all the same.
             self._report(self.computed.recompute_affected(self._state, rest).faults)
             self._changes.take()
+            self._report_circle()
+
+    def _report_circle(self) -> None:
+        """Tell that watchers set each other off, once a minute."""
+        now = self._now()
+        if now >= self._tell_circle_from:
+            self._tell_circle_from = now + TELL_AGAIN_S
             text = f"Watchers set each other off {MAX_ROUNDS} times in a row; the last changes are not watched"
             self._emit(ev.Notice(level="warning", code="watchers", text=text, remedy="Let one of them write less"))
 

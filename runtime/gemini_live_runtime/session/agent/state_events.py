@@ -38,8 +38,8 @@ class StateEvents:
         self._settle = settle
         self.on_changes: list[ChangeHandler] = []
         """Called with the changes after they are published."""
-        self.on_unsettled: Callable[[bool], None] = _ignore
-        """Called when a change calls for a decision, with True when transitions are to be evaluated."""
+        self.on_unsettled: Callable[[bool, Mutation], None] = _ignore
+        """Called when changes call for a decision: True when transitions are to be evaluated, and the last change."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         bus.publish_state = self.publish
@@ -72,7 +72,7 @@ class StateEvents:
             mutation.key in observed for mutation in mutations if mutation.origin.kind not in SETTLE_THEMSELVES
         )
         if by_mover or is_observed:
-            self.on_unsettled(by_mover)
+            self.on_unsettled(by_mover, mutations[-1])
 
 
 def _changed(mutation: Mutation) -> ev.StateChanged:
@@ -96,5 +96,5 @@ def _copied(value: Any) -> Any:
     return value if is_huge(value) else copy_value(value)
 
 
-def _ignore(by_mover: bool) -> None:
+def _ignore(by_mover: bool, change: Mutation) -> None:
     return None

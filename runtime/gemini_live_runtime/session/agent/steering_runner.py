@@ -4,11 +4,13 @@
 
 - An instruction that could not go out is decided again at the next step, since `Steering` confirms only what was sent.
 - Words of a phase's entering are said only once, so they wait in `_unsent` for the next step or the next setup.
-- While the model waits for a tool's answer, nothing may come between: context queues and instructions wait.
+- While the model waits for a tool's answer, nothing may come between but a `contextUpdate`: the rest waits.
+- In a turn the first new instruction goes out at once. Later ones wait for its end, unless the phase has changed.
 """
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Literal
 
@@ -28,11 +30,18 @@ from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
+from gemini_live_runtime.session.agent.steering_pace import SendPace
 from gemini_live_runtime.session.agent.user_code import UserCode
 from gemini_live_runtime.session.ports.messages import ContextNote
 from gemini_live_runtime.session.rules.effects import SendContext, UpdateInstruction
 from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
 from gemini_live_runtime.session.rules.reactor import PromptArmed
+
+PHASES_TOLD = 8
+"""Instructions in an open turn at most: one for any change, further ones for changes of phase."""
+
+CONTEXTS_TOLD = 20
+"""Messages with context in an open turn at most; then the newest waits for its end."""
 
 Moment = Literal["connected", "turn", "tool", "between"]
 """Occasion of steering; `tool` is while the model waits for an answer."""
@@ -61,6 +70,12 @@ class SteeringRunner:
         self._prompt_owed = False
         self._amendment: str | None = None
         self._template: str | None = None
+        self._instructions = SendPace(burst=4, gap_s=1.0)
+        self._contexts = SendPace(burst=20, gap_s=1.0)
+        self._reconnects = SendPace(burst=2, gap_s=10.0)
+        self._is_reconnecting = False
+        self._owes_reconnect = False
+        self._timer: asyncio.TimerHandle | None = None
         agent.writer.on_instruction = self._steering.confirm_setup
 
     @property
@@ -68,11 +83,25 @@ class SteeringRunner:
         """True when context goes out at once."""
         return self._agent.plan.definition.context_delivery is ContextDelivery.IMMEDIATE
 
+    @property
+    def is_waiting(self) -> bool:
+        """True when something will be sent a little later, after much was sent."""
+        return self._timer is not None
+
+    def close(self) -> None:
+        """Send no more what waits."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
     def replace_instruction(self, text: str) -> None:
         """Replace the agent's own instruction, and queue the step that tells the model."""
         agent = self._agent
         agent.plan = replace(agent.plan, definition=replace(agent.plan.definition, instruction=text))
-        agent.queue.put("instruction replaced", lambda: self.steer("tool" if agent.host.awaits_tools else "between"))
+        agent.queue.put("instruction replaced", self._steer_between)
+
+    async def _steer_between(self) -> None:
+        await self.steer("tool" if self._agent.host.awaits_tools else "between")
 
     async def prepare_setup(self) -> None:
         """Ask callbacks for what the first connection's instruction needs."""
@@ -96,6 +125,9 @@ class SteeringRunner:
         """
         if not resumed:
             self._steering.forget()
+        if self._is_reconnecting:
+            self._count(self._reconnects)
+        self._is_reconnecting = self._owes_reconnect = False
         self._steering.confirm_setup(instruction)
 
     def on_entered(self, result: TransitionResult) -> None:
@@ -109,18 +141,73 @@ class SteeringRunner:
         output = self._steering.decide(now)
         if not output and not self._unsent and not self._prompt_owed:
             self._steering.confirm(output)
+            if self._owes_reconnect:
+                self._owes_reconnect = not self._reconnect(moment)
             return
-        if not self._agent.writer.live or not self._instruct(output, moment):
+        if output.instruction is not None and not self._may_send(
+            self._instructions, moment, PHASES_TOLD if now.transitioned else 1
+        ):
+            # Decided again at the next step, with all that has changed by then.
+            output = self._steering.without_instruction(output)
+        if (
+            not self._agent.writer.live
+            or (output.context and not self._may_send(self._contexts, moment, CONTEXTS_TOLD))
+            or not self._instruct(output, moment)
+        ):
             self._unsent += [line for line in now.on_enter if line not in self._unsent]
             self._prompt_owed = self._prompt_owed or now.prompt
             return
         self._send(output, moment)
+
+    # -- the pace ----------------------------------------------------------------------------------------------------
+
+    def _may_send(self, pace: SendPace, moment: Moment, limit: int) -> bool:
+        """Return True when a message may be sent now.
+
+        Otherwise the end of the turn tells it, or a timer when no turn is open.
+        """
+        turn = self._open_turn()
+        if moment in ("turn", "connected"):
+            return True
+        if turn is not None:
+            return pace.sent_in(turn) < limit
+        wait = pace.wait_s(self._agent.clock.now())
+        if wait > 0 and self._timer is None and not self._agent.closed:
+            self._timer = asyncio.get_running_loop().call_later(wait, self._steer_later)
+        return wait <= 0
+
+    def _steer_later(self) -> None:
+        self._timer = None
+        self._agent.queue.put("steering", self._steer_between)
+
+    def _count(self, pace: SendPace) -> None:
+        pace.count(self._open_turn(), self._agent.clock.now())
+
+    def _open_turn(self) -> int | None:
+        host = self._agent.host
+        return host.turn if host.turn_open else None
+
+    def _reconnect(self, moment: Moment) -> bool:
+        """Have a new connection made, which begins with what the model has to know.
+
+        Returns False when it has to wait.
+        """
+        # None in an open turn: it would end with its connection.
+        may_reconnect = self._may_send(self._reconnects, moment, 0)
+        if may_reconnect:
+            self._is_reconnecting = True
+            self._agent.host.reconnect()
+        return may_reconnect
+
+    # -- sending -----------------------------------------------------------------------------------------------------
 
     def _send(self, output: SteeringOutput, moment: Moment) -> None:
         agent = self._agent
         context = (*self._unsent, *output.context)
         topics = (*("" for _ in self._unsent), *output.topics)
         self._unsent.clear()
+        if context:
+            self._count(self._contexts)
         reason = "; ".join(output.reasons)
         prompt = output.prompt or self._prompt_owed
         if context and agent.writer.deferred is not None:
@@ -156,7 +243,7 @@ class SteeringRunner:
         self._agent.writer.send_context(context, reason=reason)
         if not prompt:
             # A text for it to go along with may never come: a user who speaks does not type.
-            self._agent.host.reconnect()
+            self._owes_reconnect = not self._reconnect(moment)
 
     def arm_prompt(self, reason: str) -> None:
         """Have the model speak as soon as the floor is free."""
@@ -175,13 +262,14 @@ class SteeringRunner:
         if moment == "tool" and route != "context_update":
             return False
         if route == "reconnect":
-            self._agent.host.reconnect()
+            self._reconnect(moment)
             return False
         try:
             self._executor.perform(UpdateInstruction(output.instruction, "; ".join(output.reasons)))
         except GeminiLiveError as error:
             self._warn(f"The instruction could not be updated: {error.message}")
             return False
+        self._count(self._instructions)
         return True
 
     def _warn(self, text: str) -> None:

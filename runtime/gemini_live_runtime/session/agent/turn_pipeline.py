@@ -27,6 +27,7 @@ from gemini_live_runtime.session.agent.host import SOFT_TURN
 from gemini_live_runtime.session.agent.phase_runner import require_phases
 from gemini_live_runtime.session.agent.session_keys import SIGNAL
 from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S, FireRateCounter
+from gemini_live_runtime.session.agent.throttle import Throttle, paced_notice
 from gemini_live_runtime.session.rules.reactor import PromptArmed
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalEvent
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.timers import Timers
     from gemini_live_runtime.session.agent.tool_executor import ToolExecutor
     from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
+    from gemini_live_runtime.state.mutations import Mutation
 
 EXTRACTION_GRACE_S = 0.5
 """Seconds that the end of a turn waits for extractors; what they find later is taken up when it comes."""
@@ -92,8 +94,10 @@ class TurnPipeline:
             agent.host.on_change,
         )
         self._awaits_extraction = False
+        self._reevaluations = Throttle(self._queue_reevaluation, agent.clock, on_paced=self._on_paced)
         self._reevaluation_queued = False
         self._may_advance = False
+        self._last_change: Mutation | None = None
         self._turn_by = "model"
         self._moves = FireRateCounter()
         self._rests_until = 0.0
@@ -282,12 +286,31 @@ class TurnPipeline:
         await self._settle.observe(TemporalEvent("tick"))
         await self.reevaluate(True)
 
-    def queue_reevaluation(self, may_advance: bool) -> None:
-        """Queue `reevaluate`, one step for all changes before it runs."""
+    @property
+    def awaits_reevaluation(self) -> bool:
+        """True when changes came so fast that the last ones are evaluated a little later."""
+        return self._reevaluations.is_waiting
+
+    def queue_reevaluation(self, may_advance: bool, change: Mutation) -> None:
+        """Queue `reevaluate`, one step for all changes before it runs.
+
+        It is paced: code that decides may set off a change from a thread, which calls for the same decision again.
+        """
         self._may_advance |= may_advance
+        self._last_change = change
         if not self._reevaluation_queued:
             self._reevaluation_queued = True
-            self._agent.queue.put("state changed", self._reevaluate)
+            self._reevaluations.request()
+
+    def _queue_reevaluation(self) -> None:
+        self._agent.queue.put("state changed", self._reevaluate)
+
+    def _on_paced(self) -> None:
+        self._agent.emit(paced_notice("the agent decides anew", self._last_change))
+
+    def close(self) -> None:
+        """Evaluate no more what was to be evaluated later."""
+        self._reevaluations.close()
 
     async def _reevaluate(self) -> None:
         may_advance, self._may_advance = self._may_advance, False
