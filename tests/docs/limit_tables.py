@@ -361,7 +361,7 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
         ),
         Limit(
             "printed lines",
-            f"{stdio.LINES_PER_S} a second",
+            f"{stdio.BURST_LINES:,} at once, {stdio.LINES_PER_S} a second",
             "further ones are dropped and counted",
             "unit/engine/test_stdio.py::test_lines_above_the_rate_are_dropped_and_counted",
         ),

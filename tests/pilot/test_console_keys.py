@@ -91,3 +91,15 @@ async def test_the_key_bar_of_the_phase_pane_names_why_and_the_way_on_in_a_small
 
 def test_what_the_key_bar_offers_has_a_key() -> None:
     assert [action.id for action in ACTIONS if (action.bar or action.bar_in) and not action.keys] == []
+
+
+async def test_copying_where_there_is_nothing_keeps_what_was_copied_before() -> None:
+    async with console() as driver:
+        driver.app.copy_to_clipboard("mine")
+        driver.app.copy_to_clipboard("")
+        for pane in ("state", "logs"):
+            driver.app.console_screen.grid.go_to(pane)
+            await driver.settle()
+            await driver.press("y", "Y")
+            assert driver.app.clipboard == "mine", pane
+        assert "No line is listed: the clipboard stays as it is." in driver.screen()

@@ -411,7 +411,12 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     # -- actions -----------------------------------------------------------------------------------------------------
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy through the terminal (OSC 52), and through this machine's clipboard."""
+        """Copy through the terminal (OSC 52), and through this machine's clipboard.
+
+        An empty text would only wipe what the user has there.
+        """
+        if not text:
+            return
         super().copy_to_clipboard(text)
         from gemini_live_tui.clipboard import system_copy
 

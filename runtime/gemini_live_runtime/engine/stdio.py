@@ -28,6 +28,9 @@ LINES_PER_S = 200
 BURST_LINES = 1000
 """Lines forwarded on average and at once; further ones are dropped and counted."""
 
+REPORT_S = 1.0
+"""Seconds after which dropped lines are reported."""
+
 JOIN_S = 1.0
 """Seconds to wait for a pipe's last output at the end."""
 
@@ -36,12 +39,29 @@ Level = Literal["debug", "info", "warning", "error"]
 Report = Callable[[ev.Payload], None]
 
 
-class LineGate:
-    """Rate limit of lines, a thread-safe token bucket that counts dropped lines."""
+def _call_later(action: Callable[[], None]) -> None:
+    timer = threading.Timer(REPORT_S, action)
+    timer.daemon = True
+    # Without a further thread the lines are still counted and told at the end.
+    with contextlib.suppress(RuntimeError):
+        timer.start()
 
-    def __init__(self, report: Report, now: Callable[[], float] = time.monotonic) -> None:
+
+class LineGate:
+    """Rate limit of lines, a thread-safe token bucket that counts dropped lines.
+
+    `later` calls an action after `REPORT_S`, from any thread.
+    """
+
+    def __init__(
+        self,
+        report: Report,
+        now: Callable[[], float] = time.monotonic,
+        later: Callable[[Callable[[], None]], None] = _call_later,
+    ) -> None:
         self._report = report
         self._now = now
+        self._later = later
         self._lock = threading.Lock()
         self._tokens = float(BURST_LINES)
         self._last = now()
@@ -54,12 +74,17 @@ class LineGate:
             now = self._now()
             self._tokens = min(float(BURST_LINES), self._tokens + (now - self._last) * LINES_PER_S)
             self._last = now
-            if self._tokens < 1:
+            is_dropped = self._tokens < 1
+            if is_dropped:
                 self.dropped += 1
                 self._unreported += 1
-                return
-            self._tokens -= 1
-        self.report_dropped()
+            else:
+                self._tokens -= 1
+            is_first = is_dropped and self._unreported == 1
+        if is_dropped:
+            if is_first:
+                self._later(self.report_dropped)
+            return
         more = len(text) - MAX_LINE_CHARS
         # Redacted first: of a secret that is cut in two the rest might not be found.
         text = redactor.text(text[: 2 * MAX_LINE_CHARS])
@@ -72,7 +97,8 @@ class LineGate:
         with self._lock:
             count, self._unreported = self._unreported, 0
         if count:
-            text = f"{count:,} lines of output were dropped: more than {LINES_PER_S} a second"
+            lines = "1 line of output was" if count == 1 else f"{count:,} lines of output were"
+            text = f"{lines} dropped: at most {BURST_LINES:,} at once and {LINES_PER_S} a second are kept"
             self._report(ev.Log(source="logging", level="warning", text=text))
 
 

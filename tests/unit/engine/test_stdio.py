@@ -7,6 +7,8 @@ import logging
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 
 import pytest
 
@@ -61,19 +63,38 @@ def test_long_lines_are_cut_and_say_so(reports):
 
 def test_lines_above_the_rate_are_dropped_and_counted(reports):
     now = [0.0]
-    gate = LineGate(reports.append, now=lambda: now[0])
+    due: list[Callable[[], None]] = []
+    gate = LineGate(reports.append, now=lambda: now[0], later=due.append)
     for number in range(BURST_LINES + 500):
         gate.line("stdout", "info", str(number))
-    now[0] = 1.0
-    gate.line("stdout", "info", "later")
-    assert len(texts(reports, "stdout")) == BURST_LINES + 1
+    assert len(texts(reports, "stdout")) == BURST_LINES
     assert gate.dropped == 500
-    assert "500 lines" in texts(reports, "logging")[0]
-    for number in range(1000):
+    # Told without a further line, once for all.
+    (tell,) = due
+    tell()
+    kept = "at most 1,000 at once and 200 a second are kept"
+    assert texts(reports, "logging") == [f"500 lines of output were dropped: {kept}"]
+    now[0] = 1.0
+    for number in range(LINES_PER_S + 1):
         gate.line("stdout", "info", str(number))
-    gate.report_dropped()
+    due[1]()
     assert len(texts(reports, "stdout")) == BURST_LINES + LINES_PER_S
-    assert "801 lines" in texts(reports, "logging")[1]
+    assert texts(reports, "logging")[1:] == [f"1 line of output was dropped: {kept}"]
+
+
+def test_dropped_lines_are_told_soon_after_the_last_one(reports, monkeypatch):
+    monkeypatch.setattr(stdio, "REPORT_S", 0.0)
+    told = threading.Event()
+
+    def report(payload: ev.Payload) -> None:
+        reports.append(payload)
+        if payload.source == "logging":
+            told.set()
+
+    gate = LineGate(report, now=lambda: 0.0)
+    for _ in range(BURST_LINES + 1):
+        gate.line("stdout", "info", "x")
+    assert told.wait(30)
 
 
 def test_secrets_are_redacted_on_the_way(reports, monkeypatch):

@@ -113,12 +113,16 @@ class Logs(RowList):
         self.post_message(PaneChanged("logs"))
 
     def action_copy_log(self) -> None:
-        """Copy the listed lines."""
+        """Copy the listed lines, if there are any."""
+        if not self._lines:
+            self.post_message(ShowHint("No line is listed: the clipboard stays as it is."))
+            return
         text = "\n".join(
             f"{clock_text(line.t)} {line.level} {line.source}: {line.text}" for line in self._lines.values()
         )
         self.app.copy_to_clipboard(text)
-        self.post_message(ShowHint(f"Copied {len(self._lines)} lines."))
+        count = len(self._lines)
+        self.post_message(ShowHint(f"Copied {count:,} line{'s' if count != 1 else ''}."))
 
     def on_mount(self) -> None:
         """List the sentence of an empty list."""
