@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -33,6 +34,19 @@ class GeminiLiveError(Exception):
 
     def __str__(self) -> str:
         return " ".join(_sentence(part) for part in (self.message, self.remedy) if part)
+
+
+_PERMISSION = frozenset((errno.EACCES, errno.EPERM))
+_FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
+
+
+def write_remedy(error: OSError, place: object) -> str:
+    """Return what helps against the cause of a failed write in `place`."""
+    if error.errno == errno.EROFS:
+        return f"Mount the disk of {place} writable"
+    if error.errno in _PERMISSION:
+        return f"Give yourself the right to write in {place}"
+    return f"{'Free some space on' if error.errno in _FULL else 'Check'} the disk of {place}"
 
 
 class UsageError(GeminiLiveError):

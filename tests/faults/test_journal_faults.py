@@ -131,6 +131,31 @@ def test_a_disk_that_gets_room_again_gets_every_event_and_it_is_told(tmp_path, m
     assert [report.code for report in reports] == ["journal-failed", "journal-recovered"]
 
 
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOSPC, "Free some space on"),
+        (errno.EROFS, "Mount"),
+        (errno.EACCES, "Give yourself"),
+        (errno.EIO, "Check"),
+    ],
+)
+def test_the_remedy_for_a_recording_that_cannot_begin_or_go_on_fits_the_cause(tmp_path, monkeypatch, number, remedy):
+    monkeypatch.setattr(writer_module, "SYNC_S", 3600.0)
+    with pytest.raises(JournalError) as raised:
+        JournalWriter(tmp_path, "s1", audio=False, report=print, disk=FaultyDisk(1, number))
+    assert raised.value.remedy.startswith(remedy)
+    reports: list[ev.Payload] = []
+    disk = FaultyDisk(10**9, number, lasting=True)
+    journal = JournalWriter(tmp_path, "s2", audio=False, report=reports.append, disk=disk)
+    disk.at = 1
+    journal.append(event(1).to_line())
+    journal.flush()
+    assert reports[0].remedy.startswith(remedy)
+    assert journal.remedy.startswith(remedy)
+    journal.close()
+
+
 def test_each_change_of_a_disk_that_fails_again_and_again_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(writer_module, "SYNC_S", 3600.0)
     reports: list[ev.Payload] = []

@@ -18,10 +18,10 @@ from typing import TextIO
 from gemini_live_runtime.audio.calibration import FrameRecorder, calibrate, describe
 from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import SoundDevice
-from gemini_live_runtime.audio.echo_path import store_echo_path
+from gemini_live_runtime.audio.echo_path import echo_paths_file, store_echo_path
 from gemini_live_runtime.audio.native_stderr import private_stdout
 from gemini_live_runtime.audio.probe import list_here
-from gemini_live_runtime.errors import DeviceError
+from gemini_live_runtime.errors import DeviceError, write_remedy
 
 
 async def run(out: TextIO, input: str, output: str, *, voice: bool) -> None:
@@ -50,9 +50,8 @@ async def run(out: TextIO, input: str, output: str, *, voice: bool) -> None:
     except DeviceError as error:
         report(report="problem", text=error.message, remedy=error.remedy)
     except OSError as error:
-        report(
-            report="problem", text=f"The result cannot be stored: {error.strerror or error}", remedy="Free some space"
-        )
+        text = f"The result cannot be stored: {error.strerror or error}"
+        report(report="problem", text=text, remedy=write_remedy(error, echo_paths_file().parent))
     else:
         report(report="result", text=describe(found), file=str(file), **asdict(found))
 

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from gemini_live_runtime.audio.samples import AnyArray, Float32, Int16
-from gemini_live_runtime.errors import AudioFileError
+from gemini_live_runtime.errors import AudioFileError, write_remedy
 
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 _WIDTHS = {_PCM: (8, 16, 24, 32), _FLOAT: (32, 64)}
@@ -259,7 +259,9 @@ class WavWriter:
             if self._bytes - self._header_at >= self._HEADER_EVERY:
                 self._write_header()
         except OSError as error:
-            raise _error(self.path, f"cannot be written: {error.strerror or error}", "Free some space") from None
+            raise _error(
+                self.path, f"cannot be written: {error.strerror or error}", write_remedy(error, self.path)
+            ) from None
 
     def close(self) -> None:
         """Finish the header and close; raise AudioFileError when the disk fails.
@@ -273,7 +275,9 @@ class WavWriter:
             self._write_header()
             self._file.close()
         except OSError as error:
-            raise _error(self.path, f"cannot be finished: {error.strerror or error}", "Free some space") from None
+            raise _error(
+                self.path, f"cannot be finished: {error.strerror or error}", write_remedy(error, self.path)
+            ) from None
 
     def _write_header(self) -> None:
         self._file.seek(0)

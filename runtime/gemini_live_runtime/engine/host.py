@@ -226,7 +226,7 @@ class Host:
                     level="error",
                     code="events-missing",
                     text=f"{events} missing in the session file.",
-                    remedy=f"Free some space on the disk of {journal.folder} before the next session",
+                    remedy=f"{journal.remedy} before the next session",
                 )
             )
         if cut > 1:

@@ -77,7 +77,7 @@ def summarise(folder: Path) -> SessionSummary:
 def _fault(header: bytes) -> tuple[str, bool]:
     """Return a sentence on the fault of the first line, or "", and True for damage."""
     if not header:
-        return "It is empty: the session ended before anything was recorded.", False
+        return "It is empty: the disk took no event, or the session ended at once.", False
     value = _object(header)
     if value.get("format") != FORMAT:
         return "This is not a session of gemini-live-tui.", True

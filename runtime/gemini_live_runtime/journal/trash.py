@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import JournalError
+from gemini_live_runtime.errors import JournalError, write_remedy
 from gemini_live_runtime.journal.catalog import CACHE_FILE, DELETED_FILE, Entry, list_entries, small_object
 from gemini_live_runtime.journal.disk import Disk
 from gemini_live_runtime.journal.retention import DeletionResult, delete_folders, is_running, session_folders
@@ -26,6 +26,8 @@ TRASH_BYTES = 1_000_000_000
 _MOST_ALIKE = 1000
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 """Errors of a disk without free space."""
+_REFUSED = frozenset((errno.EROFS, errno.EACCES, errno.EPERM))
+"""Errors of a folder in which this user may not write."""
 
 
 def trash_dir(root: Path) -> Path:
@@ -58,10 +60,11 @@ def delete(root: Path, name: str, *, wall: Callable[[], float] = time.time) -> s
     except OSError as error:
         with contextlib.suppress(OSError):
             stamp.unlink(missing_ok=True)
+        # On a disk where nothing may be written, nothing can be deleted for good either.
+        purge = f"To delete it for good: gemini-live-tui sessions purge {name}"
+        remedy = write_remedy(error, root.parent) if error.errno in _REFUSED else purge
         raise JournalError(
-            f"The session {name} cannot be moved: {error.strerror or error}",
-            remedy=f"To delete it for good: gemini-live-tui sessions purge {name}",
-            field="session",
+            f"The session {name} cannot be moved: {error.strerror or error}", remedy=remedy, field="session"
         ) from None
     return target.name
 
@@ -110,7 +113,11 @@ def restore(root: Path, name: str) -> str:
         folder.rename(target)
         (target / DELETED_FILE).unlink(missing_ok=True)
     except OSError as error:
-        raise JournalError(f"The session {name} cannot be moved: {error.strerror or error}", field="session") from None
+        raise JournalError(
+            f"The session {name} cannot be moved: {error.strerror or error}",
+            remedy=write_remedy(error, root.parent),
+            field="session",
+        ) from None
     return ident
 
 

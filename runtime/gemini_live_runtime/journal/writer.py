@@ -24,7 +24,7 @@ from pathlib import Path
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import JournalError
+from gemini_live_runtime.errors import JournalError, write_remedy
 from gemini_live_runtime.journal.disk import Disk, write_all
 from gemini_live_runtime.journal.events_file import EventsFile
 from gemini_live_runtime.journal.sweep import SoundSweep, size_text
@@ -73,6 +73,8 @@ class JournalWriter:
         self.folder = sessions_root / paths.safe_name(session_id, field="session_id")
         self.lost_events = 0
         self.lost_audio_bytes = 0
+        self.remedy = "Record to a faster disk"
+        """Help against the last reason for which events are missing."""
         self._root, self._id, self._cap = sessions_root, session_id, cap_bytes
         self._disk = disk or Disk()
         self._report = report
@@ -90,7 +92,7 @@ class JournalWriter:
         except OSError as error:
             raise JournalError(
                 f"The session folder {self.folder} cannot be written: {error.strerror or error}",
-                remedy="Free some space, or choose another data folder, or set record to off",
+                remedy=f"{write_remedy(error, sessions_root)}, or choose another data folder, or set record to off",
                 field="data_dir",
                 value=str(self.folder),
             ) from None
@@ -270,12 +272,13 @@ class JournalWriter:
             write()
         except OSError as error:
             self._failing = True
+            self.remedy = write_remedy(error, self.folder)
             self._reported.discard("journal-recovered")
             self._notice(
                 "error",
                 "journal-failed",
                 f"The session file cannot be written: {error.strerror or error}. The conversation goes on",
-                f"Free some space on the disk of {self.folder}; events are kept in memory and written again later",
+                f"{self.remedy}; events are kept in memory and written again later",
             )
         else:
             if self._failing:
@@ -308,7 +311,7 @@ class JournalWriter:
                     "warning",
                     "value-not-kept",
                     f"A value too large for an event could not be kept: {error.strerror or error}",
-                    f"Free some space on the disk of {self.folder}",
+                    write_remedy(error, self.folder),
                 )
 
     def _sync(self) -> None:

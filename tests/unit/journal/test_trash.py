@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import stat
 import time
 from pathlib import Path
@@ -178,3 +179,24 @@ def test_a_stamp_that_cannot_be_read_lets_nothing_go_early(root: Path, stamp: st
     (trash_dir(root) / "s1" / DELETED_FILE).write_text(stamp)
     assert expire(root, time.time() + 60).session_ids == ()
     assert restore(root, "s1") == "s1"
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.EROFS, "Mount the disk of {place} writable."),
+        (errno.EACCES, "Give yourself the right to write in {place}."),
+        (errno.ENOSPC, "To delete it for good: gemini-live-tui sessions purge s1."),
+    ],
+)
+def test_the_remedy_for_a_session_that_cannot_be_moved_fits_the_cause(
+    root: Path, monkeypatch: pytest.MonkeyPatch, number: int, remedy: str
+) -> None:
+    def refuse(folder: Path, target: Path) -> Path:
+        raise OSError(number, os.strerror(number))
+
+    debt_call().write(root)
+    monkeypatch.setattr(Path, "rename", refuse)
+    with pytest.raises(JournalError) as raised:
+        delete(root, "s1")
+    assert str(raised.value).endswith(remedy.format(place=root.parent))

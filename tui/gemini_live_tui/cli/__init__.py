@@ -148,7 +148,8 @@ def _failed(error: Exception) -> int:
         return _fail(str(error), code=error.exit_code)
     if isinstance(error, OSError) and error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
         _silence_output()
-        return _fail(f"The output cannot be written: {error.strerror}. Free some space, or send it elsewhere.", code=1)
+        remedy = "Free some space, or send it elsewhere" if error.errno == errno.ENOSPC else "Send it elsewhere"
+        return _fail(f"The output cannot be written: {error.strerror}. {remedy}.", code=1)
     if isinstance(error, OSError) and error.filename is not None:
         return _fail(f"{error.filename} cannot be used: {error.strerror}.", code=1)
     return _fail(f"Internal error: {type(error).__name__}: {error}. Run again with --debug to see where.", code=1)

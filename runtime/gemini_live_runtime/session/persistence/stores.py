@@ -25,7 +25,7 @@ from urllib.parse import quote
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.author_code import result_or_error
-from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError
+from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError, write_remedy
 from gemini_live_runtime.journal.disk import Disk, is_locked, lock, write_all
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
 from gemini_live_runtime.text import sanitise_line
@@ -199,7 +199,7 @@ class FsPersistence:
         except OSError as error:
             raise JournalError(
                 f"The session cannot be saved to {path}: {error.strerror or error}",
-                remedy="Free some space, or choose another data folder",
+                remedy=f"{write_remedy(error, self.folder)}, or choose another data folder",
                 field="data_dir",
                 value=str(path),
             ) from None
