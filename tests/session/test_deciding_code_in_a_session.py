@@ -36,6 +36,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import StateError
 from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S
 from gemini_live_runtime.session.rules.dispatch import MAX_EVENTS_PER_TURN, MAX_PER_TURN
+from gemini_live_runtime.session.rules.effects import SignalUserActivityEnd, SignalUserActivityStart
 
 
 def count(state: State) -> Any:
@@ -213,6 +214,25 @@ async def test_a_rule_that_answers_everything_is_stopped_for_the_rest_of_the_tur
         assert 0 < len(t.sent("model context")) <= 2 * MAX_PER_TURN
         warned = [notice for notice in t.all(ev.Notice) if notice.code == "reactor" and "talks" in notice.text]
         assert warned
+
+
+async def test_a_rule_that_marks_the_users_activity_all_the_time_is_stopped_for_the_rest_of_the_turn() -> None:
+    marks = [SignalUserActivityStart(), SignalUserActivityEnd()]
+    async with talk(agent().rule(ReactorRule("marks", lambda event, voice, state: marks))) as t:
+        for _ in range(MAX_PER_TURN):
+            await t.hears("hello")
+        assert 0 < len(t.wire) <= 2 * MAX_PER_TURN
+        assert [notice for notice in t.all(ev.Notice) if notice.code == "reactor" and "marks" in notice.text]
+
+
+async def test_however_often_the_user_speaks_in_a_turn_each_time_is_marked() -> None:
+    async with talk(agent().turn_taking("client")) as t:
+        await t.hears("hello")
+        observer = t.stage.session.orchestrator.observer
+        for speaking in [True, False] * MAX_PER_TURN:
+            observer.on_user_speech(speaking)
+        await t.rests()
+        assert len(t.wire) == 2 * MAX_PER_TURN
 
 
 async def test_a_rule_that_answers_its_own_errors_is_stopped_for_the_rest_of_the_turn() -> None:

@@ -350,3 +350,10 @@ async def test_an_extractor_of_ones_own_is_asked() -> None:
         assert "app:words" not in t.state
         await t.turn("a soup")
         assert t.state["app:words"] == 2
+
+
+async def test_a_listener_that_changes_what_was_found_changes_no_event() -> None:
+    of = agent().extract(FunctionExtractor(lambda window: {"rooms": ["real"]}, name="e"))
+    async with talk(of.on("extracted", lambda name, found: found["rooms"].append("invented"))) as t:
+        await t.turn()
+        assert [finished.value for finished in t.all(ev.ExtractionFinished)] == [{"rooms": ["real"]}]

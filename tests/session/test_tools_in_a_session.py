@@ -451,3 +451,32 @@ async def test_counts_go_on_where_code_wrote_something_else() -> None:
         await t.types("stop")
         assert (t.state["session:called_ok:weigh"], t.state["session:interrupt_count"]) == (1, 1)
         assert t.failures() == []
+
+
+async def test_a_tool_that_changes_its_arguments_changes_no_event() -> None:
+    @tool
+    def sort_out(rooms: dict[str, Any]) -> str:
+        """Sort out."""
+        rooms["names"].append("invented")
+        return "ok"
+
+    async with talk(agent().tools(sort_out)) as t:
+        await t.calls("sort_out", rooms={"names": ["real"]})
+        await t.stage.sink.until(ev.ToolFinished)
+        assert [called.args for called in t.all(ev.ToolCalled)] == [{"rooms": {"names": ["real"]}}]
+
+
+@pytest.mark.parametrize("count", ["often", 10**308], ids=["text", "largest"])
+async def test_a_count_of_successes_that_is_none_begins_anew(count: Any) -> None:
+    @tool
+    def book() -> str:
+        """Book."""
+        return "ok"
+
+    async with talk(agent().tools(book)) as t:
+        t.state.set("session:called_ok:book", count)
+        await t.calls("book")
+        await t.stage.sink.until(ev.ToolFinished)
+        await t.rests()
+        assert t.state["session:called_ok:book"] == 1
+        assert len(t.sent("answer")) == 1

@@ -258,3 +258,13 @@ async def test_the_registries_of_a_session_tell_what_they_watch_and_compute() ->
         assert isinstance(settler.computed, ComputedRegistry)
         assert [status.name for status in settler.watchers.status] == ["dear"]
         assert settler.observed == {"derived:total", "app:price", "app:count"}
+
+
+async def test_an_action_that_changes_the_value_it_gets_changes_no_event() -> None:
+    def invent(state: State, change: Change) -> None:
+        change.new.append("invented")
+
+    async with talk(agent().watch(Watcher(key("app:list").changed(), invent, blocking=True))) as t:
+        await t.writes(list=["real"])
+        assert [fired.new for fired in t.all(ev.WatcherFired)] == [["real"]]
+        assert t.state["app:list"] == ["real"]

@@ -218,6 +218,10 @@ class Turns:
             await turn.utterance.played()
             turn.over = True
             await self._complete(turn)
+            self._turn = self._task = None
+            self._next()
+            if self._turn is None:
+                await self._on_idle()
         except TransportClosed:
             pass
         except Refusal as refusal:
@@ -225,11 +229,6 @@ class Turns:
         except Exception:
             log.exception("A turn failed")
             self._fail(Refusal(FAILURE, INTERNAL))
-        else:
-            self._turn = self._task = None
-            self._next()
-            if self._turn is None:
-                await self._on_idle()
 
     def _fail(self, refusal: Refusal) -> None:
         if not self.failed.done():

@@ -70,7 +70,7 @@ def outcome(call: ToolCall, status: Status, result: dict[str, Any], cause: str =
 
 def error_outcome(call: ToolCall, error: BaseException) -> Outcome:
     """Return the outcome of a call whose tool raised."""
-    text = f"it called sys.exit({error})" if isinstance(error, SystemExit) else str(error)
+    text = f"it called sys.exit({error})" if isinstance(error, SystemExit) else error_text(error).partition(": ")[2]
     if isinstance(error, KeyError) and len(error.args) == 1:
         # str() of a KeyError is its argument in quotes.
         text = str(error.args[0])

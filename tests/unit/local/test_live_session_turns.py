@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from typing import Any
 
 import pytest
 from live_support import (
@@ -392,3 +394,20 @@ async def test_two_connections_do_not_hear_each_other() -> None:
         await two.text("hi")
         assert (await two.turn()).output == "You typed hi."
         assert (await one.turn()).output == LONG
+
+
+@virtual
+async def test_a_client_that_goes_in_any_instant_after_an_answer_leaves_no_error_behind() -> None:
+    left: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: left.append(context))
+    for steps in range(4):
+        async with server(TestParts()) as running:
+            client = await join(running, sessionResumption={})
+            await client.text("hi")
+            await client.until("turnComplete")
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            await client.transport.close(1000, "")
+            await asyncio.sleep(5)
+        gc.collect()
+    assert left == []

@@ -109,6 +109,7 @@ def test_restoring_writes_everything_as_restored() -> None:
         ({"saved_at": "2023-11-14T22:13:20"}, "saved_at"),
         ({"turn_count": -1}, "turn_count"),
         ({"turn_count": True}, "turn_count"),
+        ({"turn_count": 10**400}, "turn_count"),
         ({"state": []}, "state"),
         ({"state": {"nowhere:x": 1}}, "state"),
         ({"phases": 3}, "phases"),

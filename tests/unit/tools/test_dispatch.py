@@ -92,6 +92,23 @@ def test_a_result_at_the_limit_is_the_tools() -> None:
     assert result_outcome(ToolCall("c1", "give"), text).result == {"output": text}
 
 
+@pytest.mark.parametrize(
+    ("error", "status"), [("no room", "error"), ({"code": 5}, "error"), (None, "ok"), (False, "ok"), ("", "ok")]
+)
+def test_an_error_that_is_null_false_or_empty_is_no_failure(error: Any, status: str) -> None:
+    outcome = result_outcome(ToolCall("c1", "give"), {"error": error, "result": 1})
+    assert (outcome.status, outcome.result) == (status, {"error": error, "result": 1})
+
+
+def test_a_tool_whose_exception_cannot_be_read_has_an_answer() -> None:
+    class UnreadableError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    outcome = error_outcome(ToolCall("c1", "give"), UnreadableError())
+    assert outcome.result == {"error": "its text cannot be read"}
+
+
 def test_an_exception_with_a_text_without_end_is_cut() -> None:
     outcome = error_outcome(ToolCall("c1", "give"), ValueError("x" * 1_000_000))
     assert outcome.result == {"error": "x" * MAX_ERROR_CHARS}

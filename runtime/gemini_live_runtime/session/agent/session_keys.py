@@ -14,6 +14,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import CALLED_OK
+from gemini_live_runtime.state.values import MAX_INT
 
 SIGNAL = Origin("signal")
 
@@ -199,4 +200,4 @@ class SessionSignals:
 
 def _one_more(count: object) -> int:
     # An author's code may have written anything there.
-    return count + 1 if isinstance(count, int) else 1
+    return count + 1 if isinstance(count, int) and count < MAX_INT else 1

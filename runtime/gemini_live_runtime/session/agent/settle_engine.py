@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.large_values import is_huge
 from gemini_live_runtime.session.agent.faults import is_reported
 from gemini_live_runtime.session.agent.user_code import CodeRunner
 from gemini_live_runtime.state.computed import ComputedRegistry, ComputeFault
@@ -25,6 +26,7 @@ from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.mutations import Changes, Origin
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import TemporalEvent, TemporalFault, TemporalFiring, TemporalRegistry
+from gemini_live_runtime.state.values import copy_value
 from gemini_live_runtime.state.watchers import Firing, NearMiss, WatcherRegistry, WatchFault
 
 MAX_ROUNDS = 8
@@ -272,12 +274,21 @@ class SettleEngine:
             self._code.failed(f"pattern {name}", name, fault.error, defined_at=place, times=times)
 
 
+def copy_for_event(value: Any) -> Any:
+    """Return a copy of a value, which no reader of its event can change.
+
+    A huge one, whose copy takes seconds, is returned itself: the sink of events replaces it by a note.
+    """
+    return value if is_huge(value) else copy_value(value)
+
+
 def _fired_event(firing: Firing, *, muted: bool = False) -> ev.WatcherFired:
     return ev.WatcherFired(
         watcher=firing.name,
         key=firing.key,
-        old=firing.old,
-        new=firing.new,
+        # Copies: an action may change the values that it gets.
+        old=copy_for_event(firing.old),
+        new=copy_for_event(firing.new),
         explanation=firing.explanation.to_json(),
         blocking=firing.watcher.blocking,
         muted=muted,

@@ -10,15 +10,13 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.large_values import is_huge
-from gemini_live_runtime.session.agent.settle_engine import SettleEngine
+from gemini_live_runtime.session.agent.settle_engine import SettleEngine, copy_for_event
 from gemini_live_runtime.session.ports.event_bus import EventBus
 from gemini_live_runtime.state.mutations import Mutation
 from gemini_live_runtime.state.store import State
-from gemini_live_runtime.state.values import MISSING, copy_value
+from gemini_live_runtime.state.values import MISSING
 
 MOVERS = frozenset(("agent", "program", "operator", "watcher", "callback"))
 """Origins after whose writes transitions are evaluated at once."""
@@ -80,8 +78,8 @@ def _changed(mutation: Mutation) -> ev.StateChanged:
     return ev.StateChanged(
         key=mutation.key,
         # Copies: whoever reads the event must not change the state.
-        old=None if added else _copied(mutation.old),
-        new=None if removed else _copied(mutation.new),
+        old=None if added else copy_for_event(mutation.old),
+        new=None if removed else copy_for_event(mutation.new),
         mutation=mutation.sequence,
         origin=mutation.origin.kind,
         by=mutation.origin.name,
@@ -89,11 +87,6 @@ def _changed(mutation: Mutation) -> ev.StateChanged:
         added=added,
         removed=removed,
     )
-
-
-def _copied(value: Any) -> Any:
-    # A copy of millions of items takes seconds; the sink of events replaces such a value by a note before it goes on.
-    return value if is_huge(value) else copy_value(value)
 
 
 def _ignore(by_mover: bool, change: Mutation) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
@@ -258,7 +259,7 @@ class TurnPipeline:
         agent.queue.put("extracted", lambda: self._after_extraction(result, may_advance=may_advance))
 
     async def _after_extraction(self, result: ExtractionResult, *, may_advance: bool) -> None:
-        await self._callbacks.control("on_extracted", result.extractor, result.fields)
+        await self._callbacks.control("on_extracted", result.extractor, deepcopy(result.fields))
         await self.reevaluate(may_advance)
 
     def _on_extraction_failed(self, failure: ExtractionFailure) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import CancelTool, Effect, RunTool, Send
@@ -35,9 +36,9 @@ class ToolEvents:
             state.completion_owed = False
             state.facts.owed = False
             state.facts.answer_possible_since = None
-        args = dict(call.args)
-        state.emit(ev.ToolCalled(call_id=call_id, name=name, args=args))
-        state.out.append(RunTool(call_id, name, args))
+        state.emit(ev.ToolCalled(call_id=call_id, name=name, args=dict(call.args)))
+        # A copy: the tool may change what it gets.
+        state.out.append(RunTool(call_id, name, deepcopy(dict(call.args))))
 
     def cancel(self, call_id: str) -> None:
         """Cancel a call whose answer the server no longer wants."""

@@ -22,6 +22,9 @@ VERSION = 1
 PERSISTENT_SCOPES = ("app", "user", "bg", "")
 """Scopes that are saved; "" are the bare keys. The others are valid for a turn or a session only, or are computed."""
 
+MAX_TURNS = 2**53
+"""Largest count of turns, which every reader of JSON holds exactly."""
+
 PERSISTENT_PREFIXES = (PRESENTED, CALLED_OK)
 """Prefixes of session keys that are saved: a restored phase continues, so what it presented and did still counts."""
 
@@ -52,7 +55,7 @@ class SessionSnapshot:
             ("session_id", not isinstance(self.session_id, str) or not self.session_id),
             ("saved_at", not _is_utc(self.saved_at)),
             ("agent", not isinstance(self.agent, str)),
-            ("turn_count", type(self.turn_count) is not int or self.turn_count < 0),
+            ("turn_count", type(self.turn_count) is not int or not 0 <= self.turn_count <= MAX_TURNS),
             ("handle", not isinstance(self.handle, str)),
             ("version", self.version != VERSION),
         ):

@@ -24,14 +24,14 @@ from gemini_live_runtime.session.rules.effects import (
     UpdateInstruction,
 )
 from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
-from gemini_live_runtime.session.rules.reactor import RULE_FAULT, Live, LiveReactor, ReactorEvent
+from gemini_live_runtime.session.rules.reactor import RULE_FAULT, VOICE_RULES, Live, LiveReactor, ReactorEvent
 from gemini_live_runtime.state.store import State
 
 MAX_DEPTH = 4
 """Reactions inside of reactions after which the rules are not asked about what they have set off."""
 
 MAX_PER_TURN = 100
-"""Contexts, instructions and phase changes that a rule may ask for in a turn; one that asks for more answers itself."""
+"""Contexts, instructions, phases and activity marks that a rule may ask for in a turn; beyond, it answers itself."""
 
 MAX_EVENTS_PER_TURN = 1000
 """Events that a rule may emit in a turn; they are its answers to more than the turn itself."""
@@ -43,8 +43,8 @@ REPORTED = (SendContext, UpdateInstruction, TransitionPhase)
 """Effects that are published as reactions; the others publish events of their own, or happen all the time."""
 
 
-BOUNDED = (*REPORTED, EmitEvent)
-"""Effects of which a rule has only so many in a turn."""
+BOUNDED = (*REPORTED, EmitEvent, SignalUserActivityStart, SignalUserActivityEnd)
+"""Effects of which a rule of the agent has only so many in a turn."""
 
 
 class RuleDispatcher:
@@ -114,7 +114,7 @@ class RuleDispatcher:
 
     def _is_surplus(self, reaction: Reaction) -> bool:
         """Count the effect; return True when its rule has asked for too many in this turn."""
-        if not isinstance(reaction.effect, BOUNDED):
+        if not isinstance(reaction.effect, BOUNDED) or reaction.source in VOICE_RULES:
             return False
         is_event = isinstance(reaction.effect, EmitEvent)
         limit, kind = (MAX_EVENTS_PER_TURN, "events") if is_event else (MAX_PER_TURN, "effects")
