@@ -156,6 +156,16 @@ def test_the_remedy_for_a_recording_that_cannot_begin_or_go_on_fits_the_cause(tm
     journal.close()
 
 
+def test_a_session_whose_disk_took_nothing_is_not_listed_as_one_that_ended_at_once(tmp_path):
+    disk = FaultyDisk(10**9, errno.ENOSPC, lasting=True)
+    journal = JournalWriter(tmp_path, "s1", audio=False, report=lambda payload: None, disk=disk)
+    disk.at = 1
+    journal.append(event(1).to_line())
+    journal.close()
+    (entry,) = list_entries(tmp_path)
+    assert entry.problem == "It is empty: the disk took no event, or the session ended at once."
+
+
 def test_each_change_of_a_disk_that_fails_again_and_again_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(writer_module, "SYNC_S", 3600.0)
     reports: list[ev.Payload] = []
