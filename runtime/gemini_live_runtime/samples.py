@@ -5,6 +5,8 @@ The link may drop them; the console shows the last one.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gemini_live_runtime.records import keyword_record
 
 
@@ -48,3 +50,11 @@ class MeterSample:
     """Voices in the microphone, since the start, whose level followed the loudspeaker's."""
     loop_lag_ms: float = 0.0
     events_per_s: float = 0.0
+
+
+def have_changed(now: MeterSample, before: MeterSample) -> bool:
+    """Return True when meters differ, other than in time, lag and event rate.
+
+    Those always differ a little, also in a quiet session.
+    """
+    return now != replace(before, t=now.t, loop_lag_ms=now.loop_lag_ms, events_per_s=now.events_per_s)

@@ -28,7 +28,7 @@ from gemini_live_runtime.journal.split_secrets import HeldEvent, SplitSecrets, c
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.samples import MeterSample
+from gemini_live_runtime.samples import MeterSample, have_changed
 
 MAX_OUTBOX_LINES = 20_000
 MAX_OUTBOX_BYTES = 48 * 1024 * 1024
@@ -399,9 +399,9 @@ class Hub:
 
     def _measure(self, sample: MeterSample, second_over: bool) -> None:
         sample = replace(sample, t=self._session_time(), loop_lag_ms=self._lag_ms, events_per_s=self._rate)
-        if second_over or _differ(sample, self._sent_sample):
+        if second_over or self._sent_sample is None or have_changed(sample, self._sent_sample):
             self._send_sample(sample)
-        if second_over and _differ(sample, self._journaled_sample):
+        if second_over and (self._journaled_sample is None or have_changed(sample, self._journaled_sample)):
             self._journaled_sample = sample
             self.tell(ev.Meters(**{name: getattr(sample, name) for name in field_names(ev.Meters)}))
 
@@ -415,10 +415,3 @@ class Hub:
 
     def _session_time(self) -> float:
         return round(self._clock.now() - self._origin, 6)
-
-
-def _differ(sample: MeterSample, before: MeterSample | None) -> bool:
-    # Lag and event rate always differ a little: comparing them would make a quiet session send all the time.
-    return before is None or sample != replace(
-        before, t=sample.t, loop_lag_ms=sample.loop_lag_ms, events_per_s=sample.events_per_s
-    )

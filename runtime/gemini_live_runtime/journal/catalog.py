@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import JournalError, UsageError
+from gemini_live_runtime.errors import JournalError, UsageError, write_remedy
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.retention import is_running, session_journals, track_files
 from gemini_live_runtime.journal.session_summary import SessionSummary, number, summarise
@@ -148,7 +148,11 @@ def rename(folder: Path, title: str) -> str:
         else:
             path.unlink(missing_ok=True)
     except OSError as error:
-        raise JournalError(f"The title cannot be written: {error.strerror or error}", field="title") from None
+        raise JournalError(
+            f"The title cannot be written: {error.strerror or error}",
+            remedy=write_remedy(error, folder),
+            field="title",
+        ) from None
     return clean
 
 

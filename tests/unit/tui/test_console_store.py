@@ -69,6 +69,18 @@ def test_a_sample_is_not_undone_by_a_snapshot_that_was_folded_late(monkeypatch: 
     run_virtual(main())
 
 
+def test_a_sample_without_news_asks_for_no_frame() -> None:
+    async def main() -> None:
+        frames: list[None] = []
+        store = Store(ManualClock(), lambda: frames.append(None))
+        await store.put(MeterSample(t=1.0, loop_lag_ms=2.0))
+        assert not frames
+        await store.put(MeterSample(t=2.0, mic_db=-30.0))
+        assert len(frames) == 1
+
+    run_virtual(main())
+
+
 def test_an_event_that_comes_twice_is_folded_once() -> None:
     async def main() -> None:
         store = _store()
