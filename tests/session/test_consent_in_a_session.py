@@ -108,6 +108,19 @@ async def test_a_yes_in_two_breaths_begins_with_the_first() -> None:
         assert not await agrees(t)
 
 
+async def test_the_words_of_a_first_breath_do_not_stand_for_those_of_the_second() -> None:
+    async with talk(offering()) as t:
+        await t.voice(True)
+        await t.voice(False)
+        await t.voice(True)
+        await t.hears("well")
+        await t.voice(False)
+        await answers(t)
+        await presents(t)
+        assert not await agrees(t)
+        assert await agrees(t)
+
+
 NOISES = ("earlier", "answered", "endless", "endless, answered", "unmarked yes", "connection lost")
 
 
