@@ -37,3 +37,8 @@ def test_a_recording_with_events_missing_is_named_as_a_part(
     start.show(None, ConsoleSettings(), recorded=True)
     told = capsys.readouterr().out.splitlines()
     assert told[1:] == ["3 are missing.", "Recorded in part: gemini-live-tui replay s1"]
+    # A console that attached says nothing of the recording, which is another's.
+    start.show(None, ConsoleSettings())
+    assert capsys.readouterr().out.splitlines()[1:] == ["3 are missing."]
+    start.show(None, ConsoleSettings(replay=True), recorded=True)
+    assert len(capsys.readouterr().out.splitlines()) == 1

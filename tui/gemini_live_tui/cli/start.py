@@ -343,12 +343,11 @@ def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool
     outcome = run_console(source, settings=settings)
     if outcome.message:
         click.echo(outcome.message)
-    if recorded and outcome.session_id and not settings.replay:
-        if outcome.missing:
-            click.echo(outcome.missing)
-        if _is_recorded(outcome.folder):
-            how = "Recorded in part" if outcome.missing else "Recorded"
-            click.echo(f"{how}: gemini-live-tui replay {outcome.session_id}")
+    if outcome.missing and not settings.replay:
+        click.echo(outcome.missing)
+    if recorded and outcome.session_id and not settings.replay and _is_recorded(outcome.folder):
+        how = "Recorded in part" if outcome.missing else "Recorded"
+        click.echo(f"{how}: gemini-live-tui replay {outcome.session_id}")
     return outcome
 
 
