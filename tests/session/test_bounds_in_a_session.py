@@ -98,6 +98,15 @@ async def test_between_turns_the_newest_instruction_is_sent_within_a_second_and_
         assert (len(instructions(t)), instructions(t)[-1]) == (5, "Count 29.")
 
 
+async def test_what_the_user_types_follows_the_newest_instruction() -> None:
+    async with talk(counting()) as t:
+        await t.turn()
+        t.server.frames.clear()
+        await write(t, 30)
+        await t.types("hello")
+        assert t.wire[-2:] == [("instruction", "Be brief.\n\nCount 29."), ("text", "hello")]
+
+
 async def test_context_that_changes_all_the_time_is_bounded_in_a_turn_and_the_newest_sent_at_its_end() -> None:
     of = agent().steering("context_injection").in_every_phase(InstructionModifier.with_state("app:n"))
     async with talk(of.phase(*two_phases())) as t:

@@ -176,6 +176,16 @@ class SteeringRunner:
             self._timer = asyncio.get_running_loop().call_later(wait, self._steer_later)
         return wait <= 0
 
+    def flush(self) -> None:
+        """Send an instruction that waits for its time, ahead of what the user types."""
+        if self._timer is None:
+            return
+        self.close()
+        output = self._steering.decide(self._current_input())
+        if self._agent.writer.live and self._agent.writer.route != "reconnect":
+            self._instruct(output, "tool" if self._agent.host.awaits_tools else "between")
+        self._agent.queue.put("steering", self._steer_between)
+
     def _steer_later(self) -> None:
         self._timer = None
         self._agent.queue.put("steering", self._steer_between)
