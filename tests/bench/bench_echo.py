@@ -41,6 +41,7 @@ TARGETS = (
     ("drift", "drift", 28.0, +1),
     ("SDR", "sdr_db", 12.0, +1),
     ("lost %", "lost", 2.0, -1),
+    ("cuts/min", "cuts", 0.0, -1),
     ("marks/min", "marks", 0.0, -1),
 )
 
@@ -84,13 +85,15 @@ def table(title: str, seeds: Sequence[int]) -> bool:
                 met = all(sign * value >= sign * at for value, (_, _, at, sign) in zip(values, TARGETS, strict=True))
                 for room in rooms:
                     if room.where:
-                        print(f"    marks in {room.room}: {', '.join(room.where)}")
+                        print(f"    marks and cuts in {room.room}: {', '.join(room.where)}")
     print("  target" + " " * 24 + "".join(f"{at:11.1f}" for *_, at, _ in TARGETS), flush=True)
     return met
 
 
 def figure(rooms: Sequence[Scores], field: str) -> float:
-    """Return the mean of a score, or the marks a minute."""
+    """Return the mean of a score, or the marks or cuts a minute."""
+    if field == "cuts":
+        return sum(room.cuts for room in rooms) / sum(room.answer_minutes for room in rooms)
     if field == "marks":
         return sum(room.marks for room in rooms) / sum(room.minutes for room in rooms)
     return statistics.fmean(getattr(room, field) for room in rooms) * (100 if field == "lost" else 1)

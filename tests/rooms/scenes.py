@@ -15,8 +15,8 @@ from tests.rooms.voices import RATE, draw_speech
 
 from gemini_live_runtime.audio.samples import FRAME, Float32
 
-Kind = Literal["single", "double", "jump", "drift", "near"]
-KINDS: tuple[Kind, ...] = ("single", "double", "jump", "drift", "near")
+Kind = Literal["single", "double", "jump", "drift", "near", "turns"]
+KINDS: tuple[Kind, ...] = ("single", "double", "jump", "drift", "near", "turns")
 
 FAR_DBFS = -20.0
 NEAR_DBFS = -26.0
@@ -25,7 +25,7 @@ LEAD_S = 0.5
 NEAR_FROM_S = 8.0
 JUMP_AT_S = 12.0
 DRIFT_PPM = 100.0
-LENGTH_S: dict[Kind, float] = {"single": 24, "double": 24, "jump": 20, "drift": 40, "near": 12}
+LENGTH_S: dict[Kind, float] = {"single": 24, "double": 24, "jump": 20, "drift": 40, "near": 12, "turns": 36}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +96,18 @@ def make_scene(kind: Kind, room: Room) -> Scene:
         near = silence.copy()
         near[lead:] = _speech(rng, count - lead, NEAR_DBFS)
         return Scene(kind, room, silence, silence, near, noise)
-    far = silence.copy()
-    far[lead:] = _speech(rng, count - lead, FAR_DBFS)
+    near = silence
+    if kind == "turns":
+        far, near = _turns(rng, count)
+    else:
+        far = silence.copy()
+        far[lead:] = _speech(rng, count - lead, FAR_DBFS)
     response = impulse_response(rng, room.decay_s, room.delay_ms)
     played = _loudspeaker(far, room.drive)
     echo = convolve(played, response)
     loudness = np.sqrt(powers(echo)[active(echo, -30)].mean())
     gain = np.float32(10 ** ((NEAR_DBFS - room.ser_db) / 20) / loudness)
     echo = echo * gain
-    near = silence
     if kind == "double":
         near = silence.copy()
         at = int(NEAR_FROM_S * RATE)
@@ -184,6 +187,19 @@ def _speech(rng: np.random.Generator, count: int, dbfs: float, pause_s: float = 
     loud = active(sound, -35)
     level = np.sqrt(powers(sound)[loud].mean())
     return sound * np.float32(10 ** (dbfs / 20) / level)
+
+
+def _turns(rng: np.random.Generator, count: int) -> tuple[Float32, Float32]:
+    """Return answers of the loudspeaker, and what the person says between them."""
+    far, near = np.zeros(count, np.float32), np.zeros(count, np.float32)
+    at = int(LEAD_S * RATE)
+    while at < count:
+        for side, dbfs, shortest, longest in ((far, FAR_DBFS, 3.0, 5.0), (near, NEAR_DBFS, 0.8, 1.6)):
+            length = min(int(rng.uniform(shortest, longest) * RATE), max(0, count - at))
+            if length > RATE // 2:
+                side[at : at + length] = _speech(rng, length, dbfs)
+            at += length + int(rng.uniform(0.5, 1.5) * RATE)
+    return far, near
 
 
 def _noise(rng: np.random.Generator, count: int, dbfs: float) -> Float32:

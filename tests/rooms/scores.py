@@ -21,6 +21,7 @@ from tests.rooms.voices import RATE
 from gemini_live_runtime.audio.echo import EchoCanceller
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
 from gemini_live_runtime.audio.voice_detector import VoiceDetector
+from gemini_live_runtime.local.activity import ActivityDetector, Started
 
 TAPS = 256
 """Length of the filter that may stand between a person's words and their copy."""
@@ -32,7 +33,8 @@ class Scores:
 
     ERLE in dB over frames with a loud echo, by seconds from the first word, after a jump of the delay, and with clocks
     that drift. `sdr_db` is the distortion of the person's words in double talk, `lost` the share of frames of these
-    words that are cut by more than 12 dB. `marks` counts voice marks on leaked echo, in `minutes`; `caught` counts the
+    words that are cut by more than 12 dB. `cuts` counts turns that the embedded server begins on leaked echo while the
+    model answers, in `answer_minutes`. `marks` counts voice marks on leaked echo, in `minutes`; `caught` counts the
     person's utterances that gave one.
     """
 
@@ -43,6 +45,8 @@ class Scores:
     drift: float = 0.0
     sdr_db: float = 0.0
     lost: float = 0.0
+    cuts: int = 0
+    answer_minutes: float = 0.0
     marks: int = 0
     minutes: float = 0.0
     caught: int = 0
@@ -109,7 +113,34 @@ def score(make: Callable[[], EchoCanceller], room: Room) -> Scores:
     output = run(make(), scene)
     values["sdr_db"], values["lost"] = _person(scene, _aligned(output.clean, lag))
     caught, utterances = _caught(scene, output.speaking)
-    return Scores(room, **values, marks=len(where), minutes=minutes, caught=caught, utterances=utterances, where=where)
+    turns = make_scene("turns", room)
+    begun = own_turns(turns, run(make(), turns))
+    where += [f"turns {at:.1f}" for at in begun]
+    return Scores(
+        room,
+        **values,
+        cuts=len(begun),
+        answer_minutes=float(answering(turns).sum()) / RATE / 60,
+        marks=len(where) - len(begun),
+        minutes=minutes,
+        caught=caught,
+        utterances=utterances,
+        where=where,
+    )
+
+
+def answering(scene: Scene) -> np.ndarray:
+    """Return the seconds at which an answer counts as a person to the server."""
+    sounds = (scene.far != 0).astype(np.float32)
+    return np.asarray(np.convolve(sounds, np.ones(int(0.15 * RATE), np.float32))[: len(sounds)] > 0.5)
+
+
+def own_turns(scene: Scene, output: Output) -> list[float]:
+    """Return the seconds at which the server takes an answer for a person."""
+    server, answers = ActivityDetector(), answering(scene)
+    pcm, step = to_int16(output.clean), 2 * FRAME
+    starts = ((at, server.add(pcm[at : at + step].tobytes())) for at in range(0, len(pcm) - step, step))
+    return [at / RATE for at, edges in starts if answers[at] and any(isinstance(edge, Started) for edge in edges)]
 
 
 def _caught(scene: Scene, speaking: list[bool]) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from tests.rooms.scenes import Kind, Scene, active, draw_room, make_scene, powers
-from tests.rooms.scores import Output, run
+from tests.rooms.scores import Output, own_turns, run
 from tests.rooms.voices import has_voices
 
 from gemini_live_runtime.audio.echo import Aec3, DualCanceller
@@ -35,6 +35,11 @@ def reduction(scene: Scene, output: Output, start: float) -> float:
 @pytest.mark.parametrize(("seed", "level"), ROOMS)
 def test_the_models_own_voice_marks_no_voice_of_the_user(seed: int, level: float) -> None:
     assert heard("single", seed, level)[1].marks == []
+
+
+@pytest.mark.parametrize(("seed", "level"), ROOMS)
+def test_no_answer_of_a_conversation_interrupts_itself(seed: int, level: float) -> None:
+    assert own_turns(*heard("turns", seed, level)) == []
 
 
 @pytest.mark.parametrize(("seed", "level"), ROOMS)

@@ -138,6 +138,8 @@ _WORSE = 1.25
 _PROVEN_LEFTOVER = 0.1
 """Ratio of residual to predicted echo (-10 dB) from which a filter is proven."""
 _DISTURBED_FRAMES = 50
+_TAIL_FRAMES = 30
+"""Frames (300 ms) after a sound in which an echo is to be expected."""
 _IDLE_FRAMES = 100
 """Frames (1 s) after the last sound in which an echo may still come."""
 _AUDIBLE_ECHO = 3.0
@@ -147,7 +149,7 @@ _AEC3_DELAY = 128
 _MIX_SMOOTHING = 0.5
 _OPEN_SMOOTHING, _CLOSE_SMOOTHING = 0.7, 0.3
 _HELD_BACK = 0.3
-"""Gain (-10 dB) of what is left of the echo while no person is certain."""
+"""Gain (-10 dB) of what is left of the echo until a person is confirmed."""
 _HOLD_SMOOTHING, _FREE_SMOOTHING = 0.2, 0.7
 
 
@@ -156,9 +158,10 @@ class DualCanceller:
 
     While only the model speaks, the output is the quieter of the two, so it is never worse than AEC3. While a person
     speaks for certain, it is the filter's output, of which AEC3 suppresses what is not near-end speech. While the
-    filter is disturbed it is AEC3 alone. While an echo is to be expected and no person is certain, the output is
-    attenuated by 10 dB more. A second after the model's last sound there is nothing to cancel, and the microphone
-    passes through. The delay is 8 ms in all.
+    filter is disturbed it is AEC3 alone. While an echo is to be expected and no person is confirmed, what AEC3 let
+    through is attenuated by 10 dB more. Who spoke in a pause has to be found anew when the model goes on, as both are
+    at their worst when an echo begins. A second after the model's last sound there is nothing to cancel, and the
+    microphone passes through. The delay is 8 ms in all.
     """
 
     name = "linear filter + WebRTC AEC3"
@@ -216,7 +219,11 @@ class DualCanceller:
 
         It is one for certain, or no echo is to be expected.
         """
-        return not self._disturbed and (self._witness.is_fresh or not self._share.has_echo)
+        return not self._disturbed and (self._witness.is_fresh or not self._expects_echo)
+
+    @property
+    def _expects_echo(self) -> bool:
+        return self._quiet <= _TAIL_FRAMES or self._share.has_echo
 
     def render(self, frame: Int16) -> None:
         """Queue the far frame for the next capture."""
@@ -231,8 +238,14 @@ class DualCanceller:
         """Return the frame without the echo of the rendered frames."""
         far = self._far.take()
         bare = frame.astype(np.float32)
-        self._quiet = 0 if far.any() else self._quiet + 1
+        if far.any():
+            if self._quiet > _TAIL_FRAMES:
+                self._close()
+            self._quiet = 0
+        else:
+            self._quiet += 1
         if self._quiet > _IDLE_FRAMES and self._person == 1.0:
+            self._witness.hear_noise(_power(bare))
             return self._pass(bare)
         error, echo = self._filter.step(far, frame)
         bare_power, error_power, echo_power = _power(bare), _power(error), _power(echo)
@@ -243,12 +256,26 @@ class DualCanceller:
         behind = self._behind.process(left, far).astype(np.float32)
         alone = self._alone.process(frame, far).astype(np.float32)
         proven = self._share.leftover < _PROVEN_LEFTOVER
-        self._witness.update(share, bare_power, _power(alone), proven=proven)
+        if self._expects_echo:
+            self._witness.update(share, bare_power, _power(alone), proven=proven)
+        else:
+            self._witness.hear_noise(bare_power)
         self._behind_power += 0.3 * (_power(behind) - self._behind_power)
         self._delay(error)
         if self._quiet > _IDLE_FRAMES:
             self._open = share = 1.0  # From here on it passes.
         return self._output(self._left[:FRAME], behind, alone, share)
+
+    def _close(self) -> None:
+        """Expect an echo after a pause: who spoke in it has to be found anew."""
+        if self._quiet > _IDLE_FRAMES:
+            # Both still have what they were given before the pause.
+            newest = np.clip(np.rint(self._left[_AEC3_DELAY:]), -32768, 32767).astype(np.int16)
+            self._behind.process(newest, _SILENCE)
+            self._alone.process(newest, _SILENCE)
+            self._share.forget_echo()
+        self._witness.reset()
+        self._open, self._gain = 0.0, _HELD_BACK
 
     def _delay(self, frame: Float32) -> None:
         self._left[:_AEC3_DELAY] = self._left[FRAME:]
@@ -264,7 +291,7 @@ class DualCanceller:
 
     def _output(self, left: Float32, behind: Float32, alone: Float32, share: float) -> Int16:
         """Mix the filter's output, AEC3 behind it and AEC3 alone, with ramps."""
-        certain = not self._disturbed and (self._witness.believes or not self._share.has_echo)
+        certain = not self._disturbed and (self._witness.believes or not self._expects_echo)
         if self._disturbed:
             self._disturbed -= 1
             person = mix = 0.0
@@ -274,14 +301,17 @@ class DualCanceller:
             person = share * self._open
             quieter = self._behind_power < self._witness.suppressed_power
             mix = max(self._open, self._mix + _MIX_SMOOTHING * (quieter - self._mix))
+        free = certain and (self._witness.is_confirmed or not self._expects_echo)
         gain = self._gain + (
-            _FREE_SMOOTHING * (1 - self._gain) if certain else _HOLD_SMOOTHING * (_HELD_BACK - self._gain)
+            _FREE_SMOOTHING * (1 - self._gain) if free else _HOLD_SMOOTHING * (_HELD_BACK - self._gain)
         )
         of_filter = self._person + (person - self._person) * _RAMP
         of_behind = self._mix + (mix - self._mix) * _RAMP
-        of_rest = (1 - of_filter) * (self._gain + (gain - self._gain) * _RAMP)
+        gains = self._gain + (gain - self._gain) * _RAMP
         self._person, self._mix, self._gain = person, mix, gain
-        mixed = of_filter * left + of_rest * (of_behind * behind + (1 - of_behind) * alone)
+        rest = of_behind * behind + (1 - of_behind) * alone
+        # The filter's output is held back half as much: it may be a person's first sound.
+        mixed = of_filter * np.sqrt(gains) * left + (1 - of_filter) * gains * rest
         out: Int16 = np.clip(np.rint(mixed), -32768, 32767).astype(np.int16)
         return out
 

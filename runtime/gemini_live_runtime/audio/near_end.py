@@ -89,6 +89,10 @@ class NearEndShare:
         """Ratio of the residual echo's power to that of the predicted echo."""
         self._left = self._echo = self._held_echo = self._share = 0.0
 
+    def forget_echo(self) -> None:
+        """Begin after a pause, with what the filter was seen to leave."""
+        self._left = self._echo = self._held_echo = self._share = 0.0
+
     @property
     def has_echo(self) -> bool:
         """True while an echo is to be expected."""
@@ -130,25 +134,41 @@ class NearEndWitness:
 
     HOLD_FRAMES = 60
     """Frames (600 ms) for which speech is believed after the last evidence; longer than the gaps between syllables."""
+    CONFIRMING_FRAMES = 7
+    """Frames with evidence that confirm each other: the onset of an echo gives one to four."""
+    _EVIDENCE_DECAY = 0.25
     FRESH_FRAMES = 6
     """Frames for which evidence is fresh: a mark of the user's voice needs it again and again."""
     _SMOOTHING = 0.7
     _PASSED = 10**-1.5
     _PASSED_WHEN_PROVEN = 10**-2.2
+    _PLAIN = 10**-0.6
+    """Ratio (-6 dB) of what the witness lets through that is twice the evidence."""
     _LEAST_SHARE = 0.3
     _STRONG_SHARE = 0.8
     _STRONG_FRAMES = 4
     _LEAST_POWER = 30.0
     """Mean square (int16 units, -76 dBFS) below which nothing is speech."""
 
-    __slots__ = ("_hold", "_microphone", "_strong", "_suppressed")
+    _OVER_NOISE = 4.0
+    """Ratio (6 dB) over the noise in pauses that speech needs."""
+    _FIRST_NOISE = 10_000.0
+    """Mean square (-50 dBFS) of the noise before it was heard."""
+    _NOISE_RISE = 1.03
+    """Rise per frame of the noise's level: 13 dB a second."""
+
+    __slots__ = ("_evidence", "_hold", "_microphone", "_noise", "_strong", "_suppressed", "is_confirmed")
 
     def __init__(self) -> None:
+        self._noise = self._FIRST_NOISE
         self.reset()
 
     def reset(self) -> None:
         """Forget the evidence."""
         self._hold = self._strong = 0
+        self._evidence = 0.0
+        self.is_confirmed = False
+        """True while speech is believed on more than a moment's evidence."""
         self._microphone = self._suppressed = 0.0
 
     @property
@@ -166,6 +186,11 @@ class NearEndWitness:
         """Smoothed power of the witness's output, a mean square in int16 units."""
         return self._suppressed
 
+    def hear_noise(self, microphone: float) -> None:
+        """Take the power of the microphone in a pause of the loudspeaker."""
+        self._microphone += (1 - self._SMOOTHING) * (microphone - self._microphone)
+        self._noise = max(self._LEAST_POWER, min(self._microphone, self._noise * self._NOISE_RISE))
+
     def update(self, share: float, microphone: float, suppressed: float, *, proven: bool) -> None:
         """Take the share of near-end speech, and two powers (mean squares in int16 units).
 
@@ -175,5 +200,16 @@ class NearEndWitness:
         self._suppressed += (1 - self._SMOOTHING) * (suppressed - self._suppressed)
         self._strong = self._strong + 1 if share > self._STRONG_SHARE else 0
         needed = self._PASSED_WHEN_PROVEN if proven and self._strong >= self._STRONG_FRAMES else self._PASSED
-        passes = self._suppressed > needed * self._microphone and self._suppressed > self._LEAST_POWER
-        self._hold = self.HOLD_FRAMES if passes and share > self._LEAST_SHARE else max(0, self._hold - 1)
+        # The smoothed powers alone would take the end of a loud sound for evidence when the next one begins.
+        passes = suppressed > needed * microphone and self._suppressed > max(
+            needed * self._microphone, self._OVER_NOISE * self._noise
+        )
+        if passes and share > self._LEAST_SHARE:
+            self._hold = self.HOLD_FRAMES
+            plain = share > self._STRONG_SHARE and self._suppressed > self._PLAIN * self._microphone
+            self._evidence += 2 if plain else 1
+            self.is_confirmed |= self._evidence >= self.CONFIRMING_FRAMES
+            return
+        self._hold = max(0, self._hold - 1)
+        self._evidence = max(0.0, self._evidence - self._EVIDENCE_DECAY)
+        self.is_confirmed &= self.believes
