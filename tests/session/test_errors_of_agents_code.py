@@ -85,6 +85,25 @@ async def test_an_exception_of_an_agents_code_is_told_and_costs_no_turn(what: st
         assert not [text for text in faults if text.startswith("step ")]
 
 
+class Unwritable:
+    """A value whose serializer raises."""
+
+    def __init__(self, raises: Any) -> None:
+        self._raises = raises
+
+    def model_dump(self, mode: str) -> Any:
+        return self._raises()
+
+
+@pytest.mark.parametrize("raises", [cancel, fail])
+async def test_a_value_whose_serializer_raises_is_refused(raises: Any) -> None:
+    of = agent().extract(FunctionExtractor(lambda window: {"a": Unwritable(raises), "b": 2}, name="e"))
+    async with talk(of) as t:
+        await t.turn()
+        (found,) = t.all(ev.ExtractionFinished)
+        assert (found.value, list(found.refused)) == ({"b": 2}, ["a"])
+
+
 class Store(MemoryPersistence):
     def __init__(self, fails_at: str) -> None:
         super().__init__()

@@ -247,7 +247,7 @@ class ExtractionRunner:
                 with self._state.writing_as(Origin("extractor", name, "its whole result")):
                     transaction.set(f"{EXTRACTED}{name}", found.fields)
                 apply_decisions(decisions, transaction)
-        except Exception as error:
+        except USER_ERRORS as error:
             self._failed(request, error, began)
             return
         duration = self._clock.now() - began

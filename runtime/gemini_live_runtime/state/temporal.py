@@ -148,9 +148,10 @@ class _PatternRun:
     def __init__(self, pattern: TemporalPattern) -> None:
         try:
             self.detector = pattern.detector.fresh()
-        except Exception as error:
+        except USER_ERRORS as error:
             raise AgentError(
-                f"Pattern {pattern.name} ({pattern.defined_at}): its detector cannot be copied for a session: {error}",
+                f"Pattern {pattern.name} ({pattern.defined_at}): its detector cannot be copied for a session: "
+                f"{error_text(error)}",
                 remedy="Keep plain values in it, or give it a fresh() of its own",
                 field="detector",
             ) from error

@@ -6,6 +6,7 @@ from copy import deepcopy
 from math import isfinite
 from typing import Any, Final
 
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import StateError
 
 MAX_DEPTH = 64
@@ -94,8 +95,8 @@ def to_json(key: str, value: Any, depth: int = 0) -> Any:
         if dump is not None and not isinstance(value, type):
             try:
                 dumped = dump(mode="json")
-            except Exception as error:  # An author's serializer may raise anything.
-                raise StateError(f"{key} cannot be written as JSON: {error}", field=key) from error
+            except USER_ERRORS as error:  # An author's serializer may raise anything.
+                raise StateError(f"{key} cannot be written as JSON: {error_text(error)}", field=key) from error
             return to_json(key, dumped, depth + 1)
     else:
         raise StateError(f"{key:.80} is nested deeper than {MAX_DEPTH} levels", field=key)
@@ -110,5 +111,5 @@ def to_json(key: str, value: Any, depth: int = 0) -> Any:
 def _shown(value: Any) -> str:
     try:
         return f"{value!r:.80}"
-    except Exception:  # An author's repr may raise anything.
+    except USER_ERRORS:  # An author's repr may raise anything.
         return "it has no repr"

@@ -230,3 +230,12 @@ def test_what_cannot_be_used_is_refused(act: Callable[[Harness], Any]) -> None:
             act(harness)
 
     with_desk(scenario)
+
+
+def test_an_agent_that_awaits_what_was_cancelled_has_failed() -> None:
+    async def scenario(h: Harness) -> None:
+        h.agents.dispatch("a", fails(asyncio.CancelledError()), h.state)
+        await asyncio.sleep(1)
+        assert h.bg() == {"bg:a:error": "CancelledError"}
+
+    with_desk(scenario)

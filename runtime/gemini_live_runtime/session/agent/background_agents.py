@@ -162,7 +162,13 @@ async def _work(running: RunningCall, run: _Run) -> Outcome:
             text = await run.agent.run(run.state)
         if not isinstance(text, str):
             raise TypeError(f"{run.name} returned {type(text).__name__}, not a string")
-    except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        # The agent awaited something that was cancelled; its run has failed.
+        return error_outcome(running.call, error)
+    except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:  # an agent's exception ends its own run only
         return error_outcome(running.call, error)

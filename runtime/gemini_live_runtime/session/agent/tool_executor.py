@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import USER_ERRORS
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
@@ -134,7 +135,7 @@ class ToolExecutor:
     async def _decide(self, ended: Outcome) -> None:
         try:
             await self.on_ended(ended)
-        except Exception:
+        except USER_ERRORS:
             if ended.call_id in self._unanswered:
                 self.give(ended, ToolAnswer(ended.result))
             raise
