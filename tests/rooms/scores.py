@@ -130,7 +130,7 @@ def score(make: Callable[[], EchoCanceller], room: Room) -> Scores:
 
 
 def answering(scene: Scene) -> np.ndarray:
-    """Return the seconds at which an answer counts as a person to the server."""
+    """Return a mask of the samples of the answers, with 150 ms after each."""
     sounds = (scene.far != 0).astype(np.float32)
     return np.asarray(np.convolve(sounds, np.ones(int(0.15 * RATE), np.float32))[: len(sounds)] > 0.5)
 
