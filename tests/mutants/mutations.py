@@ -17,6 +17,7 @@ from tests.mutants.edits import (
 )
 from tests.mutants.mutation import Mutation
 
+BOUNDS = "bounds_in_a_session"
 CALLBACKS = "callbacks_in_a_session"
 CLIENT = "client_turn_taking_in_a_session"
 CONSENT = "consent_in_a_session"
@@ -57,7 +58,7 @@ def rows(module: str, owner: str, *found: Row) -> tuple[Mutation, ...]:
 PIPELINE = rows(
     "agent.turn_pipeline",
     "TurnPipeline",
-    ("queue_reevaluation", "state settles when it changes", drop("put"), WATCHERS),
+    ("_queue_reevaluation", "state settles when it changes", drop("put"), WATCHERS),
     ("begin_turn", "the turn scope is cleared when a turn begins", drop("clear_scope"), TOOLS),
     ("begin_turn", "changes and words know their turn", leave_out("turn_number"), CALLBACKS),
     ("end_turn", "session keys settle at the end of a turn", drop("_session_keys.settle"), FIGURES),
@@ -203,7 +204,7 @@ INPUT_TIMES = rows(
 OBSERVER = rows(
     "agent.event_observer",
     "EventObserver",
-    ("on_state_changes", "rules get changes of state", drop("react"), REACTOR),
+    ("_react_to_changes", "rules get changes of state", drop("react"), REACTOR),
     ("_ask_rules", "rules get events", drop("react"), REACTOR),
     ("_show_patterns", "patterns see events", drop("put"), PATTERNS),
     ("_on_words", "the user's words are in the transcript", drop("add_input"), TRANSCRIPT),
@@ -320,8 +321,12 @@ STEERING_RUNNER = rows(
     ("_send", "what was sent is confirmed", drop("confirm"), STEERING),
     ("arm_prompt", "a prompt is armed", drop("context_queue.arm_prompt"), STEERING),
     ("arm_prompt", "rules get armed prompts", drop("react"), STEERING),
-    ("_instruct", "a new connection is made for a new instruction", drop("reconnect"), STEERING),
+    ("_reconnect", "a new connection is made for a new instruction", drop("reconnect"), STEERING),
     ("_instruct", "the instruction is updated", drop("perform"), STEERING),
+    ("_instruct", "instructions are counted", drop("_count"), BOUNDS),
+    ("_send", "context is counted", drop("_count"), BOUNDS),
+    ("flush", "a typed text follows the newest instruction", drop("_instruct"), BOUNDS),
+    ("_steer_later", "the newest instruction is sent in the end", drop("put"), BOUNDS),
     ("_input", "instruction_template", leave_out("_template"), STEERING),
     ("_input", "instruction_amendment", leave_out("_amendment"), STEERING),
     ("_current_input", "modifiers of every phase", assign("modifiers", "()", number=1), PHASES),
