@@ -3,8 +3,9 @@
     make sound
     .venv/bin/python -m tests.audio.sessions --count 10
 
-In each session a second process asks for a story and falls silent: every interruption is the model's own. At the end it
-asks again, and has to be heard. Echoes come at -6, 0 and +6 dB in turn. It needs pulseaudio, pactl and flite.
+In each session a second process asks for a story and falls silent: every interruption is the model's own. Then it asks
+the time, has to be heard, and is silent during that answer, too. Echoes come at -6, 0 and +6 dB in turn. It needs
+pulseaudio, pactl and flite.
 
 Exit status: 1 when the model interrupted itself or did not hear the person.
 """
@@ -67,31 +68,37 @@ def hold(environment: dict[str, str], number: int, folder: Path, turns: str) -> 
         session.until(is_a("session.state", word="listening"))
         session.plays(story)
         session.until(is_a("playback.started"))
-        began = len(session.events)
-        spoken = 0.0
-        while spoken < LISTENED_S:
-            event = session.until(
-                lambda e: (
-                    e["type"] in ("playback.heard", "turn.interrupted") or is_a("session.state", word="listening")(e)
-                )
-            )
-            if event["type"] == "playback.heard":
-                spoken += event["data"]["count"] / 24_000
-            elif event["type"] == "session.state" and spoken > 0:
-                break
-        during = session.events[began:]
-        cuts = sum(map(is_a("turn.interrupted"), during))
-        if cuts:
-            tell(during)
+        cuts, spoken = listen(session)
         asked = len(session.events)
         session.plays(question)
         heard = session.within(ANSWERED_S, is_a("tool.called", name="get_time"))
-        if not heard:
+        if heard:
+            session.until(is_a("playback.started"))
+            more, longer = listen(session)
+            cuts, spoken = cuts + more, spoken + longer
+        else:
             tell(session.events[asked:])
         session.ends()
     finally:
         session.kill()
     return cuts, spoken, heard
+
+
+def listen(session: Conversation) -> tuple[int, float]:
+    """Hear an answer; return its self-interruptions and seconds of speech."""
+    began = len(session.events)
+    spoken = 0.0
+    while spoken < LISTENED_S:
+        event = session.until(is_either)
+        if event["type"] == "playback.heard":
+            spoken += event["data"]["count"] / 24_000
+        elif spoken > 0:
+            break
+    during = session.events[began:]
+    cuts = sum(map(is_a("turn.interrupted"), during))
+    if cuts:
+        tell(during)
+    return cuts, spoken
 
 
 def tell(events: list[dict[str, Any]]) -> None:
