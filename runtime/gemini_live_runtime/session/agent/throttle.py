@@ -15,6 +15,9 @@ BURST = 200
 PER_S = 20.0
 """Times a second from then on."""
 
+_ONE = 1 - 1e-6
+"""Allowance that counts as a whole one: after the wait that was named, rounding must not ask for another moment."""
+
 TELL_AGAIN_S = 60.0
 """Seconds between two reports that it is paced."""
 
@@ -42,7 +45,7 @@ class TokenBucket:
         """Return the seconds until the next use is allowed; 0 when it is now."""
         self._tokens = min(self._burst, self._tokens + max(0.0, now - self._at) * self._per_s)
         self._at = now
-        return 0.0 if self._tokens >= 1 else (1 - self._tokens) / self._per_s
+        return 0.0 if self._tokens >= _ONE else (1 - self._tokens) / self._per_s
 
     def take(self, now: float) -> None:
         """Use one."""
