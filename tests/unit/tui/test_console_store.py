@@ -34,7 +34,7 @@ def test_what_changed_is_marked_once() -> None:
         store.take_dirty()
         await store.put(_event(1))
         assert wakes
-        store.drain()
+        store.drain_all()
         assert store.take_dirty() == Dirty.HEADER
         assert store.take_dirty() == Dirty.NONE
         assert store.view.word == "listening"
@@ -48,7 +48,7 @@ def test_of_many_samples_the_last_is_shown() -> None:
         for level in range(1000):
             await store.put(MeterSample(t=0.0, mic_db=-float(level % 60)))
         assert store.queued == 0
-        store.drain()
+        store.drain_all()
         assert store.view.meters.mic_db == -float(999 % 60)
 
     run_virtual(main())
@@ -86,7 +86,7 @@ def test_an_event_that_comes_twice_is_folded_once() -> None:
         store = _store()
         for seq in (1, 2, 2, 1, 3):
             await store.put(_event(seq))
-        store.drain()
+        store.drain_all()
         assert store.view.events_by_type == {"session.state": 3}
         assert store.missed == 0
 
@@ -131,7 +131,7 @@ def test_a_snapshot_replaces_the_view_and_events_go_on_after_it() -> None:
         await store.put(Hello("s", 1, "p"))
         await store.put(Snapshot(SessionView(seq=10, word="speaking")))
         await store.put(_event(11))
-        store.drain()
+        store.drain_all()
         assert store.epoch == 1
         assert store.view.seq == 11
         assert store.missed == 0
@@ -145,7 +145,7 @@ def test_the_word_is_offline_after_an_orderly_end_and_error_after_any_other() ->
         for ending, word in ((Bye("done", 0), "offline"), (Bye("failed", 1), "error")):
             store = _store()
             await store.put(ending)
-            store.drain()
+            store.drain_all()
             assert store.word == word
             assert not store.live
         store = _store()
