@@ -7,6 +7,7 @@ a sound system may block for ever, so each runs in a daemon thread with a time l
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -29,7 +30,7 @@ from gemini_live_runtime.audio.device_opening import (
 from gemini_live_runtime.audio.device_recovery import DeviceRecovery, best_devices, is_complete
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
 from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
-from gemini_live_runtime.audio.echo_path import EchoPath, no_echo_path
+from gemini_live_runtime.audio.echo_path import EchoPath, forget_echo_path, no_echo_path
 from gemini_live_runtime.audio.interface import (
     AudioListener,
     AudioOpened,
@@ -46,7 +47,7 @@ from gemini_live_runtime.audio.streams import (
     MicrophoneStream,
     closing_hangs,
 )
-from gemini_live_runtime.audio.warm_up import make_canceller
+from gemini_live_runtime.audio.warm_up import WarmUp, make_canceller
 from gemini_live_runtime.audio.worker import AudioWorker, lead_slots
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.samples import MeterSample
@@ -60,9 +61,10 @@ class DeviceAudio(PipelineAudio):
     """Microphone and loudspeaker of this machine, with echo cancelling between them.
 
     `input` and `output` choose a device by number, name or part of a name; None is the default. With `echo` False the
-    microphone is taken as it is; `only` one direction leaves the other alone. `echo_path` returns what was measured for
-    a pair of devices, with which `canceller` makes their canceller. With `headphones` no echo is looked for and the
-    microphone is never attenuated, with `noise_suppression` steady noise is taken out of it.
+    microphone is taken as it is; `only` one direction leaves the other alone. `echo_path` returns what is known of a
+    pair of devices, with which `canceller` makes their canceller, and `keep_path` gets what a call has learned of it.
+    With `headphones` no echo is looked for and the microphone is never attenuated, with `noise_suppression` steady
+    noise is taken out of it.
     """
 
     def __init__(
@@ -75,6 +77,7 @@ class DeviceAudio(PipelineAudio):
         noise_suppression: bool = False,
         only: Direction | None = None,
         echo_path: Callable[[SoundDevice, SoundDevice], EchoPath | None] = no_echo_path,
+        keep_path: Callable[[SoundDevice, SoundDevice, EchoPath], None] = forget_echo_path,
         canceller: Callable[[EchoPath | None], EchoCanceller] = make_canceller,
         load: Callable[[], Any] = import_portaudio,
         probe: Callable[[], DeviceList] = list_devices,
@@ -86,7 +89,9 @@ class DeviceAudio(PipelineAudio):
         self._closed = False
         self._echo = echo
         self._echo_path = echo_path
+        self._keep_path = keep_path
         self._canceller = canceller
+        self._learning: tuple[SoundDevice, SoundDevice, EchoCanceller] | None = None
         self._headphones = headphones
         self._noise_suppression = noise_suppression
         self._load = load
@@ -329,6 +334,7 @@ class DeviceAudio(PipelineAudio):
         # A canceller suppresses whoever speaks with the model until it knows the room: headphones have none.
         if self._echo and not self._headphones and mic is not None and out is not None:
             canceller = self._canceller(self._echo_path(mic, out))
+            self._learning = mic, out, canceller
         if not self._noise_suppression:
             return canceller
         from gemini_live_runtime.audio.noise_suppression import NoiseSuppression
@@ -468,9 +474,20 @@ class DeviceAudio(PipelineAudio):
         def stop() -> None:
             if worker.running:
                 worker.stop()
+            self._keep_learned(worker)
             _close(worker.loudspeaker, worker.microphone)
 
         await within(stop, CLOSE_TIMEOUT_S, None)
+
+    def _keep_learned(self, worker: AudioWorker) -> None:
+        """Keep the echo path for the next call, if both devices are still there."""
+        if self._learning is None or worker.microphone is None or worker.loudspeaker is None:
+            return
+        (mic, out, canceller), self._learning = self._learning, None
+        path = canceller.learned_path() if isinstance(canceller, WarmUp) else None
+        if path is not None:
+            with contextlib.suppress(OSError):  # It is a hint: the next call learns it again.
+                self._keep_path(mic, out, path)
 
     def set_microphone(self, on: bool) -> None:
         """Start or stop delivering microphone chunks."""

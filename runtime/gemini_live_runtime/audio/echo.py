@@ -8,15 +8,18 @@ So both run, and each frame takes the better one. `tests/bench/bench_echo.py` me
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
 from typing import Literal, Protocol
 
 import numpy as np
 
 from gemini_live_runtime.audio.echo_path import RESPONSE_LEAD_MS, EchoPath
+from gemini_live_runtime.audio.levels import power_db
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
 from gemini_live_runtime.audio.near_end import Incoherence, NearEndShare, NearEndWitness
-from gemini_live_runtime.audio.samples import FRAME, Float32, Int16
+from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, FULL_SCALE, Float32, Int16
 
 _SILENCE: Int16 = np.zeros(FRAME, np.int16)
 _FAR_BACKLOG = 8
@@ -146,6 +149,8 @@ _AUDIBLE_ECHO = 3.0
 """RMS (int16 units, -81 dBFS) below which a predicted echo is too weak to judge the filter."""
 _AEC3_DELAY = 128
 """Delay of AEC3's output in samples (8 ms)."""
+_STORED_TAPS = 1_600
+"""Samples (100 ms) of the echo path that are stored."""
 _MIX_SMOOTHING = 0.5
 _OPEN_SMOOTHING, _CLOSE_SMOOTHING = 0.7, 0.3
 _HELD_BACK = 0.3
@@ -224,6 +229,26 @@ class DualCanceller:
     @property
     def _expects_echo(self) -> bool:
         return self._quiet <= _TAIL_FRAMES or self._share.has_echo
+
+    def learned_path(self) -> EchoPath | None:
+        """Return the echo path as the filter has learned it; None before it is proven."""
+        response = self._filter.response
+        if self.state != "proven" or not response.any():
+            return None
+        heights = np.abs(response)
+        # Of the direct sound: a reflection may be louder.
+        direct = int(np.flatnonzero(heights >= heights.max() / 2)[0])
+        per_ms = FRAME // FRAME_MS
+        lead = round(RESPONSE_LEAD_MS * per_ms)
+        taps = response[max(0, direct - lead) :][:_STORED_TAPS]
+        return EchoPath(
+            measured_at=round(time.time(), 1),
+            room_db=round(power_db(self._witness.noise / FULL_SCALE**2), 1),
+            delay_ms=round(direct / per_ms, 2),
+            level_db=round(10 * math.log10(max(float(response @ response), 1e-6)), 1),
+            response=tuple(round(float(tap), 5) for tap in taps),
+            is_learned=True,
+        )
 
     def render(self, frame: Int16) -> None:
         """Queue the far frame for the next capture."""

@@ -1,4 +1,4 @@
-"""Keep what `calibrate` has measured for each pair of devices.
+"""Keep what `calibrate` measured, or a call learned, for each pair of devices.
 
 One JSON file in the state folder, readable by this user alone. A measurement is a hint: the same name may stand for
 other devices tomorrow ("default"), and a delay differs by some milliseconds at each start. So a canceller begins with
@@ -39,6 +39,8 @@ class EchoPath:
     """Impulse response at 16 kHz from `RESPONSE_LEAD_MS` before `delay_ms` on, or empty."""
     voice_db: float | None = None
     """Level of the voice in the microphone, dBFS; None without any."""
+    is_learned: bool = False
+    """True when it was learned in a call, not measured by `calibrate`."""
 
 
 RESPONSE_LEAD_MS = 2.0
@@ -67,6 +69,20 @@ def store_echo_path(input: SoundDevice, output: SoundDevice, path: EchoPath) -> 
     values = [{"pair": list(found), **asdict(measured)} for found, measured in (*kept, (pair, path))]
     paths.write_private(file, {"version": 1, "pairs": values})
     return file
+
+
+def remember_echo_path(input: SoundDevice, output: SoundDevice, path: EchoPath) -> None:
+    """Store what a call learned, unless the pair was measured.
+
+    Raises `OSError`.
+    """
+    stored = stored_echo_path(input, output)
+    if stored is None or stored.is_learned:
+        store_echo_path(input, output, path)
+
+
+def forget_echo_path(input: SoundDevice, output: SoundDevice, path: EchoPath) -> None:
+    """Do nothing: what a call learned is not kept."""
 
 
 def no_echo_path(input: SoundDevice, output: SoundDevice) -> None:
@@ -101,6 +117,7 @@ def _from_json(value: dict[str, Any]) -> tuple[_Pair, EchoPath] | None:
             level_db=_number(value["level_db"]),
             response=response,
             voice_db=_number(value["voice_db"]),
+            is_learned=value.get("is_learned") is True,
         )
     except (KeyError, TypeError, ValueError):
         return None

@@ -78,6 +78,11 @@ class LinearEchoFilter:
         path[at : at + count] = response[:count]
         self._weights[:] = np.fft.rfft(path.reshape(-1, FRAME), 2 * FRAME, axis=1)
 
+    @property
+    def response(self) -> Float32:
+        """Impulse response (16 kHz) that it has learned, of `TAIL_MS`."""
+        return np.fft.irfft(self._weights, axis=1)[:, :FRAME].astype(np.float32).reshape(-1)
+
     def shift(self, later: int) -> None:
         """Move the echo path by `later` frames, or earlier below 0.
 

@@ -186,6 +186,11 @@ class NearEndWitness:
         """Smoothed power of the witness's output, a mean square in int16 units."""
         return self._suppressed
 
+    @property
+    def noise(self) -> float:
+        """Power of the noise in pauses, a mean square in int16 units."""
+        return self._noise
+
     def hear_noise(self, microphone: float) -> None:
         """Take the power of the microphone in a pause of the loudspeaker."""
         self._microphone += (1 - self._SMOOTHING) * (microphone - self._microphone)

@@ -26,7 +26,7 @@ from typing import Any
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import DeviceList
-from gemini_live_runtime.audio.echo_path import stored_echo_path
+from gemini_live_runtime.audio.echo_path import remember_echo_path, stored_echo_path
 from gemini_live_runtime.audio.interface import AudioOpened, Direction, MicChunk
 from gemini_live_runtime.audio.priority import Priority, raise_priority
 from gemini_live_runtime.audio.probe import list_devices, list_here
@@ -80,7 +80,7 @@ class FirstProbe:
 
 def make_devices(**options: Any) -> DeviceAudio:
     """Return the devices for the options of an engine."""
-    return DeviceAudio(**options, echo_path=stored_echo_path, probe=FirstProbe())
+    return DeviceAudio(**options, echo_path=stored_echo_path, keep_path=remember_echo_path, probe=FirstProbe())
 
 
 class EngineListener:

@@ -12,13 +12,16 @@ import numpy as np
 from gemini_live_runtime.audio.echo import DualCanceller, EchoCanceller, EchoState
 from gemini_live_runtime.audio.echo_path import EchoPath
 from gemini_live_runtime.audio.levels import mean_square
-from gemini_live_runtime.audio.samples import FRAME, Float32, Int16
+from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, Float32, Int16
 
 LEARNING_FRAMES = 60
 """Least audible frames of 10 ms; the first echo returns up to about 300 ms later."""
 
 CLEAN_FRAMES = 40
 """Consecutive frames without echo that show convergence; longer than the echo's delay."""
+
+KNOWN_LEARNING_FRAMES, KNOWN_CLEAN_FRAMES = 30, 20
+"""The same where the echo path is known, after its delay: a filter that begins with a wrong one leaves echo at once."""
 
 PATIENCE_FRAMES = 200
 """Most audible frames of attenuation, for double talk in the first answer or a bad room."""
@@ -91,6 +94,8 @@ class WarmUp:
         "_gain",
         "_heard",
         "_inner",
+        "_least_clean",
+        "_least_heard",
         "_mic_power",
         "_restarts",
         "_since_far",
@@ -109,6 +114,10 @@ class WarmUp:
         self._gain = 1.0
         self._restarts = 0
         self._expected = _ExpectedEcho(None if echo_path is None else echo_path.level_db)
+        self._least_heard, self._least_clean = LEARNING_FRAMES, CLEAN_FRAMES
+        if echo_path is not None and echo_path.delay_ms is not None and echo_path.response:
+            self._least_heard = KNOWN_LEARNING_FRAMES + round(echo_path.delay_ms / FRAME_MS)
+            self._least_clean = KNOWN_CLEAN_FRAMES
         self.learned = False
         """True when the canceller has converged or its time is over."""
 
@@ -126,6 +135,10 @@ class WarmUp:
     def has_near_end(self) -> bool:
         """True when what comes through may be a person."""
         return self._inner.has_near_end and self._gain == 1.0
+
+    def learned_path(self) -> EchoPath | None:
+        """Return the echo path that a canceller which has converged knows, or None."""
+        return self._inner.learned_path() if self.learned and isinstance(self._inner, DualCanceller) else None
 
     def render(self, frame: Int16) -> None:
         """Take the frame that the loudspeaker plays."""
@@ -177,7 +190,7 @@ class WarmUp:
         self._clean_power += (1 - _SMOOTHING) * (mean_square(clean) - self._clean_power)
         gone = self._clean_power < max(_AUDIBLE_POWER, self._mic_power * _CANCELLED)
         self._clean = self._clean + 1 if gone else 0
-        shown = self._heard >= LEARNING_FRAMES and self._clean >= CLEAN_FRAMES
+        shown = self._heard >= self._least_heard and self._clean >= self._least_clean
         self.learned = shown or self._heard >= PATIENCE_FRAMES
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,15 @@ from gemini_live_runtime.audio.echo_path import (
     MOST_PAIRS,
     RESPONSE_LEAD_MS,
     EchoPath,
+    remember_echo_path,
     store_echo_path,
     stored_echo_path,
 )
 from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, MicChunk, OpenDevice
 from gemini_live_runtime.audio.pipeline import PipelineAudio
 from gemini_live_runtime.audio.process_host import make_devices
-from gemini_live_runtime.audio.samples import FRAME, Float32
+from gemini_live_runtime.audio.samples import FRAME, MIC_RATE, Float32, Int16
+from gemini_live_runtime.audio.warm_up import WarmUp, make_canceller
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import DeviceError
 
@@ -199,6 +202,7 @@ MIC = SoundDevice(0, "Desk Microphone", "Fake API", 2, 0, 48_000)
 SPEAKERS = SoundDevice(1, "Desk Speakers", "Fake API", 0, 2, 48_000)
 HEADSET = SoundDevice(2, "Headset", "Fake API", 0, 2, 48_000)
 FOUND = EchoPath(measured_at=1e9, room_db=-55.0, delay_ms=41.5, level_db=-12.0, response=(0.1, 0.5), voice_db=-30.0)
+LEARNED = EchoPath(measured_at=3e9, room_db=-55.0, delay_ms=42.0, level_db=-12.5, response=(0.1,), is_learned=True)
 NO_ECHO = EchoPath(measured_at=2e9, room_db=-60.0)
 
 
@@ -261,5 +265,66 @@ async def test_the_next_start_gives_the_canceller_what_was_measured_for_its_devi
     assert given == [FOUND]
 
 
-def test_the_audio_process_of_a_session_takes_the_stored_measurements() -> None:
-    assert make_devices()._echo_path is stored_echo_path
+def test_the_audio_process_of_a_session_takes_the_stored_measurements_and_keeps_what_it_learns() -> None:
+    devices = make_devices()
+    assert devices._echo_path is stored_echo_path
+    assert devices._keep_path is remember_echo_path
+
+
+def test_what_a_call_learned_takes_the_place_of_an_earlier_call_but_not_of_a_measurement() -> None:
+    for found in (LEARNED, replace(LEARNED, measured_at=5e9)):
+        remember_echo_path(MIC, SPEAKERS, found)
+        assert stored_echo_path(MIC, SPEAKERS) == found
+    store_echo_path(MIC, SPEAKERS, FOUND)
+    remember_echo_path(MIC, SPEAKERS, LEARNED)
+    assert stored_echo_path(MIC, SPEAKERS) == FOUND
+
+
+def played_in_a_room(seed: int, seconds: int) -> tuple[Int16, Int16]:
+    """Return what is played, and its echo 30 ms later and 6 dB weaker."""
+    far = np.random.default_rng(seed).normal(0, 3_000, seconds * MIC_RATE).astype(np.int16)
+    return far, np.concatenate((np.zeros(480, np.int16), far[:-480] // 2))
+
+
+def process(canceller: WarmUp, far: Int16, near: Int16) -> None:
+    for at in range(0, len(far), FRAME):
+        canceller.render(far[at : at + FRAME])
+        canceller.capture(near[at : at + FRAME])
+
+
+def test_a_canceller_that_has_converged_knows_the_echo_path() -> None:
+    canceller = make_canceller()
+    assert canceller.learned_path() is None
+    process(canceller, *played_in_a_room(1, 4))
+    path = canceller.learned_path()
+    assert path is not None
+    assert path.delay_ms == pytest.approx(30, abs=0.1)
+    assert path.level_db == pytest.approx(-6, abs=0.5)
+    assert path.is_learned
+
+
+def test_a_canceller_that_begins_with_a_learned_path_is_proven_sooner() -> None:
+    first = make_canceller()
+    process(first, *played_in_a_room(1, 4))
+    proven = []
+    for known in (None, first.learned_path()):
+        canceller = make_canceller(known)
+        process(canceller, *(side[: MIC_RATE // 2] for side in played_in_a_room(2, 1)))
+        proven.append(canceller.learned)
+    assert proven == [False, True]
+
+
+async def test_a_closed_call_keeps_the_path_that_its_canceller_learned() -> None:
+    kept: list[EchoPath] = []
+    learned = make_canceller()
+    process(learned, *played_in_a_room(1, 4))
+    fake = FakePortAudio()
+    audio = DeviceAudio(
+        keep_path=lambda mic, out, path: kept.append(path),
+        canceller=lambda path: learned,
+        probe=fake.found,
+        load=lambda: fake,
+    )
+    await audio.open(Recorder())
+    await audio.close()
+    assert [path.is_learned for path in kept] == [True]

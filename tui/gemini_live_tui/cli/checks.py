@@ -189,10 +189,11 @@ def _calibration(microphone: SoundDevice, speaker: SoundDevice) -> Check:
 
     path = stored_echo_path(microphone, speaker)
     if path is None:
-        remedy = "Run gemini-live-tui calibrate; without it the echo is learned in each call"
+        remedy = "Run gemini-live-tui calibrate; without it the echo is learned in the first call"
         return Check("calibration", "missing", "not measured for these devices", remedy)
     day = datetime.fromtimestamp(path.measured_at).astimezone().strftime("%Y-%m-%d")
-    return Check("calibration", "ok", f"{describe(path)} (measured {day})")
+    how = "learned in a call" if path.is_learned else "measured"
+    return Check("calibration", "ok", f"{describe(path)} ({how} {day})")
 
 
 def _echo() -> list[Check]:
