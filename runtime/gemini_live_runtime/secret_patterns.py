@@ -20,7 +20,7 @@ _PLAIN_SPACED = r"= {0,2}(?P<spaced>[^\s&\"'\\,;)]{8,})"
 _SAID = r": (?P<said>(?=[^\s\"'\\,;)]{0,40}[0-9])[^\s\"'\\,;)]{8,})"
 _ARGUMENT = r"=(?P<argument>[^&\s\"']+)"
 _OPTION = r" (?P<option>[^\s\"'\\\-][^\s\"'\\]{7,})"
-_TAGGED = r">(?P<tagged>[^<>\s\"'\\]{4,400})(?=</)"
+_TAGGED = r"(?:[ \t][^<>]{0,100})?>\s{0,3}(?P<tagged>[^<>\s\"'\\]{4,400})(?=\s{0,3}</)"
 
 
 def _begins(anchor: str) -> str:
@@ -34,7 +34,11 @@ def _begins(anchor: str) -> str:
     return rf"{anchor}(?:(?<![0-9A-Za-z]{anchor}){escapes})"
 
 
-_CURL = r"curl (?:[^\n|;]{0,60} )?(?:-u ?|--user[ =])\\{0,7}[\"']?[^\s:\"']{1,100}:"
+_CURL = (
+    r"curl[ \t](?:[^|;]{0,60}\s)?(?:-[A-Za-z]{0,4}[uU][ \t]?|--(?:proxy-)?user[ =])"
+    r"\\{0,7}[\"']?[^\s:\"']{1,40}:"
+)
+_WEBHOOK = r"(?:hooks\.slack\.com\\?/[a-z]{1,20}\\?/|/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{1,20}/)"
 
 _SHAPES = tuple(
     (anchor, re.compile(pattern))
@@ -63,16 +67,17 @@ _SHAPES = tuple(
         ("AKIA", rf"{_begins('AKIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
         ("ASIA", rf"{_begins('ASIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
         ("xox", rf"{_begins('xox')}[abeoprs]-[0-9A-Za-z\-]{{10,}}"),
+        ("xapp-", rf"{_begins('xapp-')}[0-9A-Za-z\-]{{10,}}"),
         ("k_live_", rf"{_begins('[rs]k_live_')}[0-9A-Za-z]{{16,}}"),
         ("k_test_", rf"{_begins('[rs]k_test_')}[0-9A-Za-z]{{16,}}"),
         ("hf_", rf"{_begins('hf_')}[0-9A-Za-z]{{30,}}"),
         ("npm_", rf"{_begins('npm_')}[0-9A-Za-z]{{36}}(?![0-9A-Za-z])"),
         ("SG.", rf"{_begins('SG[.]')}[0-9A-Za-z_\-]{{16,}}\.[0-9A-Za-z_\-]{{16,}}"),
         ("://", r"://(?P<user>[^/\s:@\"']{0,200}:[^/\s@\"']{1,200})(?=@)"),
-        ("curl ", rf"{_CURL}(?P<password>[^\s\"'\\]{{3,200}})"),
+        ("curl", rf"{_CURL}(?P<password>[^\s\"'\\]{{3,200}})"),
         # Anybody who knows the address of a webhook may write to its channel.
-        ("hooks.slack.com/", r"hooks\.slack\.com/[a-z]{1,20}/(?P<path>[0-9A-Za-z/]{16,})"),
-        ("/api/webhooks/", r"/api/webhooks/[0-9]{1,20}/(?P<path>[0-9A-Za-z_\-]{16,})"),
+        ("hooks.slack.com", rf"{_WEBHOOK}(?P<path>[0-9A-Za-z/\\]{{16,}})"),
+        ("/api/", rf"{_WEBHOOK}(?P<path>[0-9A-Za-z_\-]{{16,}})"),
     )
 )
 """Patterns of credentials that are recognised by themselves, each with its anchor."""
@@ -127,8 +132,6 @@ _PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
 _NAME = r"(?:passw(?:or)?d|passphrase|secret|pwd|token|(?:api|access|private|secret)[-_]?key|authorization)"
 _QUOTED_NAME = rf"(?ai:{_NAME})\\{{0,7}}[\"']? ?[:=] ?\\{{0,7}}[\"']"
 
-_WEBHOOK = r"(?:hooks\.slack\.com/[a-z]{1,20}/|/api/webhooks/[0-9]{1,20}/)"
-
 # The beginning of a secret at the end of a text, from its first private character on.
 _OPEN = re.compile(
     r"(?:AIza[0-9A-Za-z_\-]{1,9}"
@@ -140,6 +143,7 @@ _OPEN = re.compile(
     rf"|{_begins('glpat-')}{_ANY}{{0,19}}"
     rf"|(?:{_begins('AKIA')}|{_begins('ASIA')})[0-9A-Z]{{0,16}}"
     rf"|{_begins('xox')}[abeoprs]?-?[0-9A-Za-z\-]{{0,9}}"
+    rf"|{_begins('xapp-')}[0-9A-Za-z\-]{{0,9}}"
     rf"|{_begins('[rs]k_live_')}[0-9A-Za-z]{{0,15}}"
     rf"|{_begins('[rs]k_test_')}[0-9A-Za-z]{{0,15}}"
     rf"|{_begins('hf_')}[0-9A-Za-z]{{0,29}}"
@@ -148,7 +152,9 @@ _OPEN = re.compile(
     r"|-----BEGIN [A-Z ]{0,45}-{0,4}"
     rf"|{_PRIVATE_KEY}(?:[^\-]|-(?!----END)){{0,8000}}"
     rf"|{_QUOTED_NAME}(?P<quoted>[^\"'\\]{{1,400}})"
-    rf"|(?ai:{_NAME})>(?P<tagged>[^<>\s\"'\\]{{1,400}}<?)"
+    rf"|(?ai:{_NAME})(?:[ \t][^<>]{{0,100}})?>\s{{0,3}}(?P<tagged>[^<>\s\"'\\]{{1,400}}\s{{0,3}}<?)"
+    rf"|(?ai:{_NAME})(?:=|: )(?P<plain>[^\s&\"'\\,;)]{{1,400}})"
+    r"|(?ai:authorization: basic |cookie: [^\s=;]{1,100}=)(?P<basic>[^\s;\"'\\]{1,400})"
     rf"|{_CURL}(?P<password>[^\s\"'\\]{{1,200}})"
     rf"|{_WEBHOOK}(?P<path>[0-9A-Za-z_\-/]{{1,80}})"
     r"|(?<=://)[^/\s@\"']{1,400}"
@@ -165,13 +171,17 @@ _CUT = re.compile(
     rf"|{_begins('glpat-')}{_ANY}{{2,19}}"
     rf"|(?:{_begins('AKIA')}|{_begins('ASIA')})[0-9A-Z]{{4,16}}"
     rf"|{_begins('xox')}[abeoprs]-[0-9A-Za-z\-]{{4,9}}"
+    rf"|{_begins('xapp-')}[0-9A-Za-z\-]{{4,9}}"
     rf"|{_begins('[rs]k_live_')}[0-9A-Za-z]{{2,15}}"
     rf"|{_begins('[rs]k_test_')}[0-9A-Za-z]{{2,15}}"
     rf"|{_begins('hf_')}{_DIGIT_IN}[0-9A-Za-z]{{6,29}}"
     rf"|{_begins('npm_')}{_DIGIT_IN}[0-9A-Za-z]{{6,36}}"
     rf"|{_begins('SG[.]')}{_DIGIT_IN}{_ANY}{{8,100}}+(?:\.{_ANY}{{0,15}})?"
     rf"|{_PRIVATE_KEY}(?:[^\-]|-(?!----END)){{0,8000}}"
-    rf"|(?ai:{_NAME})>(?P<tagged>(?=[^<>\s\"'\\]{{0,60}}[0-9])[^<>\s\"'\\]{{6,400}}<?)"
+    rf"|(?ai:{_NAME})(?:[ \t][^<>]{{0,100}})?>\s{{0,3}}"
+    r"(?P<tagged>(?=[^<>\s\"'\\]{0,60}[0-9])[^<>\s\"'\\]{6,400}\s{0,3}<?)"
+    rf"|(?ai:{_NAME})(?:=|: )(?P<plain>(?=[^\s&\"'\\,;)]{{0,60}}[0-9])[^\s&\"'\\,;)]{{6,400}})"
+    r"|(?ai:authorization: basic |cookie: [^\s=;]{1,100}=)(?P<basic>[^\s;\"'\\]{6,400})"
     rf"|{_WEBHOOK}(?P<path>[0-9A-Za-z_\-/]{{8,80}})"
     rf"|{_QUOTED_NAME}(?P<quoted>(?=[^\s\"'\\]{{0,60}}[0-9])[^\s\"'\\]{{6,400}})"
     r"|(?<=://)[^/\s:@\"'\[]{1,200}:(?![0-9]*\Z)[^/\s@\"']{4,200}"
@@ -245,7 +255,7 @@ def may_match(text: str, low: str) -> bool:
     # Every pattern needs one of these substrings. Testing for a single sign costs a quarter of a longer search.
     if "bearer" in low or ("token" in low and ('token"' in low or _TOKEN_VALUE.search(low))):
         return True
-    if ":" in text and (("@" in text and "://" in text) or "curl " in text):
+    if ":" in text and (("@" in text and "://" in text) or "curl" in text):
         return True
     has_value = "=" in text or ":" in text or ("-" in text and "--" in text) or ">" in text
     return (has_value and _has_secret_name(low)) or has_provider_key(text)
@@ -268,10 +278,13 @@ def has_provider_key(text: str) -> bool:
     """Return False when `text` certainly has no provider's key or webhook."""
     return (
         ("A" in text and ("AIza" in text or "AKIA" in text or "ASIA" in text))
-        or ("-" in text and ("sk-" in text or "xox" in text or "PRIVATE KEY" in text or "glpat-" in text))
+        or (
+            "-" in text
+            and ("sk-" in text or "xox" in text or "xapp-" in text or "PRIVATE KEY" in text or "glpat-" in text)
+        )
         or ("_" in text and _HAS_UNDERSCORE.search(text) is not None)
         or ("." in text and ("eyJ" in text or "AQ." in text or "SG." in text or "ya29." in text))
-        or ("/" in text and ("hooks.slack.com/" in text or "/api/webhooks/" in text))
+        or ("/" in text and ("hooks.slack.com" in text or "webhooks/" in text))
     )
 
 
@@ -282,7 +295,7 @@ def may_match_line(line: str, low: str) -> bool:
     """
     # Searching the whole line costs a fraction of a walk through its fields, and the cheap tests for a rare
     # character come first.
-    if "bearer" in low or "--api-key " in low or "curl " in line:
+    if "bearer" in low or "--api-key " in low or "curl" in line:
         return True
     if (
         "secret" in low
@@ -332,6 +345,7 @@ def may_open(text: str) -> bool:
         or ("IA" in text and ("AKIA" in text or "ASIA" in text))
         or ("-" in text and ("sk-" in text or "glpat-" in text or "-----BEGIN" in text))
         or "xox" in text
+        or "xapp-" in text
         or ("_" in text and _HAS_UNDERSCORE.search(text) is not None)
     )
 

@@ -15,9 +15,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, TextIO, get_args
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.engine.key_block import KeyBlock
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.threads import start_daemon_thread
 
@@ -67,6 +68,7 @@ class LineGate:
         self._last = now()
         self.dropped = 0
         self._unreported = 0
+        self._keys: dict[Source, KeyBlock] = {source: KeyBlock() for source in get_args(Source)}
 
     def line(self, source: Source, level: Level, text: str) -> None:
         """Report one line, redacted and cut, or count it as dropped."""
@@ -87,7 +89,7 @@ class LineGate:
             return
         more = len(text) - MAX_LINE_CHARS
         # Redacted first: of a secret that is cut in two the rest might not be found.
-        text = redactor.text(text[: 2 * MAX_LINE_CHARS])
+        text = redactor.text(self._keys[source].redact(text[: 2 * MAX_LINE_CHARS]))
         if more > 0:
             text = f"{text[:MAX_LINE_CHARS]}… ({more:,} more characters)"
         self._report(ev.Log(source=source, level=level, text=text))

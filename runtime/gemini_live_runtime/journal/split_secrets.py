@@ -15,7 +15,7 @@ from typing import Any
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.redactor import Redactor, Spans, joined_spans, redacted_part
 
-_CONTEXT = 40
+_CONTEXT = 130
 """Characters kept of a text: longer than all that tells a secret by standing before it."""
 
 _LONGEST = 8192

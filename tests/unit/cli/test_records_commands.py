@@ -52,6 +52,14 @@ BAD_FILES = {
 
 
 @pytest.mark.parametrize("form", ["--plain", "--json"])
+def test_a_recording_without_its_end_says_that_it_is_broken_off(form: str) -> None:
+    file = record() / "events.jsonl"
+    assert "broken off" not in run("replay", str(file), form).err
+    file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")
+    assert "broken off" in run("replay", str(file), form).err
+
+
+@pytest.mark.parametrize("form", ["--plain", "--json"])
 @pytest.mark.parametrize("case", BAD_FILES)
 def test_a_file_that_is_no_session_is_refused_in_a_sentence(case: str, form: str, tmp_path: Path) -> None:
     content, words = BAD_FILES[case]

@@ -48,6 +48,21 @@ def test_printing_more_than_a_pipe_holds_does_not_block(reports):
     assert texts(reports, "stdout") == ["x" * 1000] * 500
 
 
+def test_a_private_key_that_is_printed_line_by_line_is_redacted(reports):
+    body = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7", "Ab12Cd34=="]
+    lines = ["-----BEGIN PRIVATE KEY-----", *body, "-----END PRIVATE KEY-----", "Ab12Cd34"]
+    with CapturedOutput(reports.append):
+        print("\n".join(lines))
+    assert texts(reports, "stdout") == [lines[0], "[redacted]", "[redacted]", lines[3], "Ab12Cd34"]
+
+
+def test_words_after_a_line_that_only_names_a_private_key_stay(reports):
+    lines = ["a file begins with -----BEGIN PRIVATE KEY-----", "and goes on.", "word"]
+    with CapturedOutput(reports.append):
+        print("\n".join(lines))
+    assert texts(reports, "stdout") == lines
+
+
 def test_long_lines_are_cut_and_say_so(reports):
     with CapturedOutput(reports.append):
         print("x" * 10_000)

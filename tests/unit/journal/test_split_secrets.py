@@ -38,6 +38,11 @@ SECRETS = {
     "AQ.Ab8RN6JkLmNoPqRsTuVwX": "",
     "B09Z8Y7X6W5V4U3T": "https://hooks.slack.com/services/",
     "tops3cretly": "curl -u me:",
+    "Xk29vQ7mPzz": "curl https://api.example.com/v1/things -su bob:",
+    "jMLOj4k29v": "password: ",
+    "O7Uk29vQ7m": "AWS_SECRET_ACCESS_KEY=",
+    "PXVKuzFhab29": "Authorization: Basic ",
+    "NLwkEOYLkmqiEN7": "Cookie: session=",
 }
 """Secrets, each with the text before it that tells it."""
 

@@ -78,7 +78,7 @@ def _print(path: Path, formats: list[Format], wanted: Range, *, redact: bool) ->
 
 
 def summary(redacted: int | None, problems: int) -> str:
-    """Return a sentence or two about redactions and unreadable lines."""
+    """Return a sentence or two about redactions and damage."""
     if redacted is None:
         text = "Not redacted: the files may contain personal data."
     else:
@@ -86,5 +86,5 @@ def summary(redacted: int | None, problems: int) -> str:
             f"{redacted} place{'' if redacted == 1 else 's'} redacted; personal data that was only spoken may remain."
         )
     if problems:
-        text += f" {problems} line{'' if problems == 1 else 's'} of the recording could not be read."
+        text += f" The recording is damaged in {problems} place{'' if problems == 1 else 's'}: see replay."
     return text

@@ -15,6 +15,7 @@ from gemini_live_tui.cli.options import DETAIL, LOOK_OPTIONS, config_options
 from gemini_live_tui.config import load
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.events import Event
     from gemini_live_runtime.journal.reader import Journal
 
 
@@ -58,10 +59,11 @@ def replay(
     if speed is not None and (plain or as_json):
         raise UsageError("--speed is for the console", remedy="Leave out --plain and --json", field="speed")
     journal = read_journal(locate(session))
+    event = None
     if as_json:
         for event in journal:
             click.echo(json.dumps(event.to_json(), separators=(",", ":")))
-        return _problems(journal)
+        return _problems(journal, event)
     if plain:
         from gemini_live_runtime.journal.agent_lines import agent_lines
         from gemini_live_runtime.journal.plain import PlainWriter
@@ -72,19 +74,24 @@ def replay(
                 click.echo(line)
         for line in writer.rest():
             click.echo(line)
-        return _problems(journal)
+        return _problems(journal, event)
     from gemini_live_tui.cli.start import require_terminal, settings_of, show_recording
 
     require_terminal("replay --plain")
     return show_recording(journal.path, settings_of(load(flags=flags)), speed=speed)
 
 
-def _problems(journal: Journal) -> int:
-    """Print the problems of the recording on standard error; return exit code 0."""
+def _problems(journal: Journal, last: Event | None) -> int:
+    """Print the problems of the recording on standard error; return exit code 0.
+
+    `last` is its last event.
+    """
     for problem in journal.problems:
         click.echo(f"gemini-live-tui: {sanitise_line(problem.text, 300)}", err=True)
     if journal.problem_count > len(journal.problems):
         click.echo(f"gemini-live-tui: {journal.problem_count} lines had problems in all.", err=True)
+    if (last is None or last.type != "session.ended") and not journal.running:
+        click.echo("gemini-live-tui: the recording is broken off: the end of its session is missing.", err=True)
     return 0
 
 

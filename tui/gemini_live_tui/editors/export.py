@@ -399,8 +399,8 @@ def _result_text(done: ExportResult) -> str:
     first, more = _short(done.files[0]), len(done.files) - 1
     files = first if not more else f"{first} and {_count(more, 'more file')}"
     taken = "not redacted" if done.redacted is None else f"{_count(done.redacted, 'place')} redacted"
-    missing = f" {_count(done.problems, 'line')} of the recording could not be read." if done.problems else ""
-    return f"Written: {files}, {taken}.{missing}"
+    damage = f" The recording is damaged in {_count(done.problems, 'place')}." if done.problems else ""
+    return f"Written: {files}, {taken}.{damage}"
 
 
 def _short(path: Path) -> str:
