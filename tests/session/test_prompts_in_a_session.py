@@ -117,3 +117,34 @@ async def test_a_prompt_that_waits_for_a_call_is_sent_when_the_call_was_cancelle
         await t.server.says(toolCallCancellation={"ids": ["c1"]})
         await t.ends()
         assert t.wire == [("prompt",)]
+
+
+async def test_a_prompt_goes_out_after_all_when_the_one_before_is_never_answered() -> None:
+    async with talk(agent()) as t:
+        t.handle.prompt()
+        await t.passes(1)
+        t.handle.prompt()
+        await t.passes(1)
+        assert len(t.sent("prompt")) == 1
+        async with asyncio.timeout(60):
+            await t.handle.until_quiet()
+        assert len(t.sent("prompt")) == 2
+    assert {notice.code for notice in t.all(ev.Notice)} == {"no-answer"}
+
+
+async def test_a_prompt_goes_out_after_all_when_nothing_is_said_about_a_result() -> None:
+    @tool(blocking=False)
+    async def weather() -> str:
+        """Tell the weather."""
+        await asyncio.sleep(2)
+        return "sunny"
+
+    async with talk(agent().tools(weather)) as t:
+        await t.hears("and the weather?")
+        await t.says("One moment.")
+        await t.calls("weather")
+        await t.ends()
+        t.handle.prompt()
+        async with asyncio.timeout(60):
+            await t.handle.until_quiet()
+        assert [kind for kind, *_ in t.wire] == ["answer", "prompt"]

@@ -26,6 +26,9 @@ class Turns(Rule):
         self.ended_at_rest = True
         self.by: dict[int, str] = {}
         self.outcomes: dict[int, str] = {}
+        self.call_turns: dict[str, int] = {}
+        self.taken_back: set[int] = set()
+        """Turns in which the server cancelled a call."""
         self._frame: dict[str, Any] = {}
         self._sounds = 0
         self._text_due = False
@@ -58,6 +61,10 @@ class Turns(Rule):
                 self._has_ended()
                 self._frame = data["frame"]
                 self.cause = "server"
+                cancelled = self._frame.get("toolCallCancellation", {}).get("ids", ())
+                self.taken_back.update(self.call_turns[ident] for ident in cancelled if ident in self.call_turns)
+            case "tool.called":
+                self.call_turns[data["call_id"]] = event["turn"]
             case "connection.closed":
                 self._has_ended()
                 self.cause = "closed"
@@ -97,7 +104,8 @@ class Turns(Rule):
             self.check(self.soft_turns, "a soft turn nobody asked for")
             self.check(data["outcome"] == "empty", "a soft turn in which the model spoke")
         elif reason == "no answer":
-            self.check(self.by[number] == "voice", "silence is no answer to a typed text")
+            may_be_silent = self.by[number] == "voice" or number in self.taken_back
+            self.check(may_be_silent, "silence is no answer to a typed text")
         elif data["outcome"] == "complete":
             self._typed_due = "turnComplete" not in content
         elif data["outcome"] == "interrupted":

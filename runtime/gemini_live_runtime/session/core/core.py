@@ -92,9 +92,11 @@ class SessionCore:
 
     def _give_up_answer(self) -> None:
         """Close the turn, or warn, when no answer arrived in time."""
+        turns = self.state.turns
         self.state.facts.owed = False
-        if self.state.turns.opened_by == "voice":
-            # Silence may be the model's answer to speech; typed text was certainly a question.
+        if turns.is_open and (turns.opened_by == "voice" or turns.call_cancelled):
+            # Silence may be the model's answer to speech; typed text was certainly a question, unless it led to a call
+            # that the server took back.
             self.state.close_turn("empty", reason="no answer")
             return
         text = f"The model has not answered for {OWED_PATIENCE_S:.0f} s"

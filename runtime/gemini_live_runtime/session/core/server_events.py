@@ -173,13 +173,16 @@ class ServerEvents:
         if not already_cut:
             state.cut("server", now)
         state.completion_owed = had_content or state.turns.is_open
-        if had_content:
+        has_called = state.turns.is_open and bool(state.turns.calls)
+        if had_content or has_called:
             if superseded:
                 # It was the answer to an earlier text; the one to the newest is still to come.
-                state.turns.has_content = False
+                state.turns.has_content, state.superseded = False, 0
+                state.turns.calls.clear()
                 state.owe(now)
-            elif state.turns.is_open and state.turns.has_content:
-                state.close_turn("interrupted")
+            elif state.turns.is_open and (state.turns.has_content or has_called):
+                state.close_turn(state.turns.cut_short())
+        if had_content:
             state.ledger.advance()
 
     def _turn_complete(self, content: ServerContent, now: float) -> None:

@@ -33,6 +33,7 @@ class ToolEvents:
         if not state.ledger.current_is_cut:
             if not state.turns.is_open:
                 state.open_turn("model")
+            state.turns.calls.add(call_id)
             state.completion_owed = False
             state.facts.owed = False
             state.facts.answer_possible_since = None
@@ -42,8 +43,11 @@ class ToolEvents:
 
     def cancel(self, call_id: str) -> None:
         """Cancel a call whose answer the server no longer wants."""
-        if self._state.calls.cancel(call_id):
-            self._state.out.append(CancelTool(call_id))
+        state = self._state
+        if state.calls.cancel(call_id):
+            if call_id in state.turns.calls:
+                state.turns.call_cancelled = True
+            state.out.append(CancelTool(call_id))
 
     def acknowledge(self, now: float, call_id: str, name: str, answer: ToolAnswer) -> list[Effect]:
         """Tell the model that a background call runs, so that it waits no longer."""
@@ -82,6 +86,9 @@ class ToolEvents:
                 state.facts.answer_possible_since = now
             if is_told and not background:
                 state.result_sent_at = now
+        if state.turns.is_open and not state.turns.has_content and not len(state.calls):
+            # Nothing else would end the turn if the model kept silent from here on.
+            state.owe(now)
         state.emit(
             ev.ToolFinished(
                 call_id=outcome.call_id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from gemini_live_runtime.events import TurnCompleted, TurnStarted
@@ -20,6 +20,10 @@ class TurnLedger:
     opened_by: OpenedBy = "voice"
     has_content: bool = False
     """True when the open turn has text or audio of the model."""
+    calls: set[str] = field(default_factory=set)
+    """Ids of the calls that the model made in the open turn."""
+    call_cancelled: bool = False
+    """True when the server cancelled one of `calls`."""
     input_ended_at: float | None = None
     """End of the user's last input, until an answer to it is heard."""
     latency_ms: float | None = None
@@ -28,6 +32,7 @@ class TurnLedger:
         """Begin the next turn and return its event."""
         self.number += 1
         self.is_open, self.has_content, self.latency_ms, self.opened_by = True, False, None, by
+        self.calls, self.call_cancelled = set(), False
         return TurnStarted(by=by)
 
     def close(self, outcome: Outcome, reason: str = "") -> TurnCompleted | None:
