@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, silence, talk, two_phases
 
-from gemini_live_runtime import Delivery, DeliveryConfig, Live, LiveEvent, LiveHandle, Phase, State, StateKey
+from gemini_live_runtime import Delivery, DeliveryConfig, Live, LiveEvent, LiveHandle, Phase, State, StateKey, tool
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
@@ -39,6 +39,21 @@ async def test_the_program_tells_the_model_something_without_an_answer() -> None
         t.handle.send_context("It rains.", "It is cold.")
         await t.rests()
         assert t.wire == [("model context", "It rains."), ("model context", "It is cold.")]
+
+
+async def test_context_that_is_no_text_is_refused_at_once_even_while_a_call_runs() -> None:
+    @tool
+    async def look_up() -> None:
+        """Take a while."""
+        await asyncio.sleep(5)
+
+    async with talk(agent().tools(look_up)) as t:
+        await t.calls("look_up")
+        with pytest.raises(GeminiLiveError, match=r"not list: \['It rains.'\]"):
+            t.handle.send_context(["It rains."])  # type: ignore[arg-type]
+        await t.passes(6)
+        assert t.failures() == []
+        assert t.sent("model context") == []
 
 
 async def test_the_program_sends_audio_in_place_of_a_microphones(tmp_path: Path) -> None:

@@ -93,6 +93,14 @@ class LiveHandle:
         A model that takes no context in mid-session hears it with the next prompt, typed text or connection.
         """
         self._check_usable()
+        for text in texts:
+            if not isinstance(text, str):
+                # Queued while a call runs, it would fail only later, far from here.
+                raise GeminiLiveError(
+                    f"Context is text, not {type(text).__name__}: {text!r:.100}",
+                    remedy="Give each text as an argument of its own: send_context(*texts)",
+                    field="texts",
+                )
         self._agent.user_writer.send_context(texts, reason="program")
 
     @on_loop
