@@ -107,6 +107,83 @@ async def test_what_the_user_types_follows_the_newest_instruction() -> None:
         assert t.wire[-2:] == [("instruction", "Be brief.\n\nCount 29."), ("text", "hello")]
 
 
+async def test_what_the_user_types_in_an_open_turn_follows_the_newest_instruction() -> None:
+    async with talk(counting()) as t:
+        await t.hears("hello")
+        await t.says("long")
+        await write(t, 3)
+        await t.types("what is it")
+        assert instructions(t) == ["Count 0.", "Count 2."]
+        assert t.wire[-1] == ("text", "what is it")
+
+
+async def test_what_the_user_types_follows_the_newest_context() -> None:
+    async with talk(counting().steering("context_injection")) as t:
+        await write(t, 25)
+        await t.types("hello")
+        assert t.wire[-2:] == [("model context", "Count 24."), ("text", "hello")]
+
+
+async def test_a_prompt_follows_the_newest_instruction() -> None:
+    async with talk(counting()) as t:
+        await write(t, 7)
+        t.handle.prompt()
+        await t.passes(3)
+        assert t.wire[-2:] == [("instruction", "Be brief.\n\nCount 6."), ("prompt",)]
+
+
+def counting_then(**of_second: Any) -> Live:
+    """Return `counting` with a second phase, to which `app:go` leads."""
+    first = Phase("one", lambda s: f"Count {s.get('app:n')}.", transitions=Transition("two", key("app:go")))
+    return agent().phase(first, Phase("two", "Two.", terminal=True, **of_second))
+
+
+async def test_between_turns_a_change_of_phase_is_sent_at_once_after_many_instructions() -> None:
+    async with talk(counting_then()) as t:
+        await write(t, 30)
+        await t.writes(go=True)
+        assert instructions(t) == ["Count 0.", "Count 1.", "Count 2.", "Count 3.", "Two."]
+
+
+async def test_between_turns_changes_of_phase_are_paced_too() -> None:
+    phases = [Phase(f"p{n}", f"Phase {n}.", transitions=Transition(f"p{n + 1}", key("app:n") >= n)) for n in range(12)]
+    async with talk(agent().phase(*phases, Phase("p12", "End.", terminal=True))) as t:
+        await write(t, 12)
+        assert len(instructions(t)) == 8
+        await t.handle.until_quiet()
+        assert (len(instructions(t)), instructions(t)[-1]) == (9, "End.")
+
+
+async def test_a_prompt_of_a_phase_follows_context_that_waited() -> None:
+    of = counting_then(prompt_on_enter=True, on_enter_context="Welcome.").steering("context_injection")
+    async with talk(of) as t:
+        await write(t, 25)
+        t.server.frames.clear()
+        await t.writes(go=True)
+        assert t.wire == [("model context", "Welcome."), ("model context", "Two."), ("prompt",)]
+
+
+async def test_much_context_in_a_turn_does_not_withhold_the_instruction_of_a_phase() -> None:
+    @tool
+    def go(state: State) -> str:
+        """Go on."""
+        state.set("app:go", True)
+        return "ok"
+
+    of = agent().steering("hybrid").in_every_phase(InstructionModifier.with_state("app:n"))
+    async with talk(of.tools(go).phase(*two_phases(on_enter_context="Welcome."))) as t:
+        await t.hears("hello")
+        await write(t, 25)
+        t.server.frames.clear()
+        await t.calls("go")
+        assert t.wire == [("instruction", "Be brief.\n\nTwo."), ("answer", "c1", {"output": "ok"})]
+        await t.says("fine")
+        await t.ends()
+        told = [text for _, text in t.sent("model context")]
+        assert "n=24" in told[-1]
+        assert told.count("Welcome.") == 1
+
+
 async def test_context_that_changes_all_the_time_is_bounded_in_a_turn_and_the_newest_sent_at_its_end() -> None:
     of = agent().steering("context_injection").in_every_phase(InstructionModifier.with_state("app:n"))
     async with talk(of.phase(*two_phases())) as t:

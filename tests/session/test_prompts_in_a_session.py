@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from tests.agents.conversation import talk_to
-from tests.session.talking import agent, talk
+from tests.session.talking import agent, talk, two_phases
 
-from gemini_live_runtime import LiveHandle, tool
+from gemini_live_runtime import LiveHandle, called_ok, key, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.tech_support import tech_support
 from gemini_live_runtime.audio.file_audio import FileAudio
@@ -100,6 +100,37 @@ async def test_between_a_call_and_its_answer_no_message_of_the_program_is_sent(u
         await t.ends()
         told = {"prompt": ["prompt"], "send_context": ["model context"], "writer": ["model context", "prompt"]}
         assert [sent[0] for sent in t.wire] == ["answer", *told[uses]]
+
+
+@pytest.mark.parametrize("other", ["is cancelled", "ends in silence"])
+async def test_no_note_with_an_instruction_comes_between_a_call_and_its_answer_when_another(other: str) -> None:
+    @tool
+    async def wait() -> str:
+        """Wait."""
+        await asyncio.sleep(9)
+        return "ok"
+
+    @tool(background=other == "ends in silence", scheduling="SILENT" if other == "ends in silence" else None)
+    async def search() -> str:
+        """Search."""
+        await asyncio.sleep(5)
+        return "found"
+
+    when = key("app:go") if other == "is cancelled" else called_ok("search")
+    async with talk(agent().instruction_route("user_note").tools(wait, search).phase(*two_phases(when))) as t:
+        await t.hears("hello")
+        await t.calls("wait", "search")
+        await t.writes(go=True)
+        if other == "is cancelled":
+            await t.server.says(toolCallCancellation={"ids": ["c2"]})
+        await t.passes(6)
+        assert t.handle.phase == "second"
+        assert t.sent("user context") == []
+        await t.passes(6)
+        assert t.wire[-1] == ("answer", "c1", {"output": "ok"})
+        await t.says("fine")
+        await t.ends()
+        assert t.wire[-1] == ("user context", "[Instruction] Be brief.\n\nTwo.")
 
 
 async def test_a_prompt_that_waits_for_a_call_is_sent_when_the_call_was_cancelled() -> None:

@@ -166,6 +166,14 @@ class Steering:
         """Return `output` without its instruction, which is decided again later."""
         return replace(output, instruction=None, sent=replace(output.sent, instruction=self._sent.instruction))
 
+    def without_context(self, output: SteeringOutput) -> SteeringOutput:
+        """Return `output` without its context, which is decided again later.
+
+        `on_enter` is not: the caller has to keep it.
+        """
+        sent = replace(self._sent, instruction=output.sent.instruction)
+        return replace(output, context=(), topics=(), sent=sent)
+
     def confirm_setup(self, instruction: str) -> None:
         """Record that a setup sent this system instruction."""
         self._sent = replace(self._sent, instruction=instruction)

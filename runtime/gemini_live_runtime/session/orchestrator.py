@@ -144,6 +144,7 @@ class Orchestrator:
                 faults.context,
                 emit=bus.emit,
                 is_call_open=lambda: host.awaits_tools,
+                before_answer=lambda: self.steering.flush(),
                 holds_context=writer.deferred is None,
             ),
             context_queue=context_queue,
@@ -163,7 +164,9 @@ class Orchestrator:
         )
         built_in = voice_defaults("client" if definition.turn_taking == "client" else "server")
         self.reactor = LiveReactor((*built_in, *definition.rules), faults.rule)
-        self.steering = SteeringRunner(agent, self.phases, self.callbacks, self.code, self.executor)
+        self.steering = SteeringRunner(
+            agent, self.phases, self.callbacks, self.code, self.executor, lambda: self.checkpoints.gate.held
+        )
         agent.react = RuleDispatcher(
             self.reactor,
             self.executor,

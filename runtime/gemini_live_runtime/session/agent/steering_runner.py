@@ -6,11 +6,13 @@
 - Words of a phase's entering are said only once, so they wait in `_unsent` for the next step or the next setup.
 - While the model waits for a tool's answer, nothing may come between but a `contextUpdate`: the rest waits.
 - In a turn the first new instruction goes out at once. Later ones wait for its end, unless the phase has changed.
+- What waits only because much was sent goes out, by `flush`, ahead of a typed text or a prompt.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
@@ -57,7 +59,9 @@ class SteeringRunner:
         callbacks: CallbackRunner,
         code: UserCode,
         executor: LiveEffectExecutor,
+        is_held: Callable[[], bool],
     ) -> None:
+        """`is_held`: the operator holds the agent, so nothing is decided."""
         # Where context does not travel by itself, everything that holds for now is part of the instruction.
         mode = agent.plan.definition.steering if agent.writer.deferred is None else SteeringMode.INSTRUCTION_UPDATE
         self._steering = Steering(mode)
@@ -66,11 +70,15 @@ class SteeringRunner:
         self._callbacks = callbacks
         self._code = code
         self._executor = executor
+        self._is_held = is_held
         self._unsent: list[str] = []
         self._prompt_owed = False
+        self._is_withholding = self._is_context_withheld = False
         self._amendment: str | None = None
         self._template: str | None = None
+        # Each instruction counts for both: what changes all the time leaves some for changes of phase.
         self._instructions = SendPace(burst=4, gap_s=1.0)
+        self._phase_changes = SendPace(burst=PHASES_TOLD, gap_s=1.0)
         self._contexts = SendPace(burst=20, gap_s=1.0)
         self._reconnects = SendPace(burst=2, gap_s=10.0)
         self._is_reconnecting = False
@@ -139,27 +147,39 @@ class SteeringRunner:
         """Tell the model what has changed."""
         now = await self._input(result, nudge)
         output = self._steering.decide(now)
+        self._is_withholding = self._is_context_withheld = False
         if not output and not self._unsent and not self._prompt_owed:
             self._steering.confirm(output)
             if self._owes_reconnect:
                 self._owes_reconnect = not self._reconnect(moment)
             return
-        if output.instruction is not None and not self._may_send(
-            self._instructions, moment, PHASES_TOLD if now.transitioned else 1
-        ):
-            # Decided again at the next step, with all that has changed by then.
-            output = self._steering.without_instruction(output)
-        if (
-            not self._agent.writer.live
-            or (output.context and not self._may_send(self._contexts, moment, CONTEXTS_TOLD))
-            or not self._instruct(output, moment)
-        ):
-            self._unsent += [line for line in now.on_enter if line not in self._unsent]
+        output = self._within_pace(output, now, moment)
+        if not self._agent.writer.live or not self._instruct(output, moment):
+            self._is_withholding = True
+            self._keep(now.on_enter)
             self._prompt_owed = self._prompt_owed or now.prompt
             return
         self._send(output, moment)
 
+    def _keep(self, lines: tuple[str, ...]) -> None:
+        self._unsent += [line for line in lines if line not in self._unsent]
+
     # -- the pace ----------------------------------------------------------------------------------------------------
+
+    def _within_pace(self, output: SteeringOutput, now: SteeringInput, moment: Moment) -> SteeringOutput:
+        """Return the part of `output` that may be sent now.
+
+        The rest is decided again at the next step or by `flush`, with all that has changed by then.
+        """
+        pace, limit = (self._phase_changes, PHASES_TOLD) if now.transitioned else (self._instructions, 1)
+        if output.instruction is not None and not self._may_send(pace, moment, limit):
+            self._is_withholding = True
+            output = self._steering.without_instruction(output)
+        if (output.context or self._unsent) and not self._may_send(self._contexts, moment, CONTEXTS_TOLD):
+            self._is_withholding = self._is_context_withheld = True
+            self._keep(now.on_enter)
+            output = self._steering.without_context(output)
+        return output
 
     def _may_send(self, pace: SendPace, moment: Moment, limit: int) -> bool:
         """Return True when a message may be sent now.
@@ -177,13 +197,20 @@ class SteeringRunner:
         return wait <= 0
 
     def flush(self) -> None:
-        """Send an instruction that waits for its time, ahead of what the user types."""
-        if self._timer is None:
+        """Send what waits for its time, ahead of a typed text or a prompt."""
+        writer = self._agent.writer
+        if not self._is_withholding or self._is_held() or not writer.live or writer.route == "reconnect":
+            return
+        moment: Moment = "tool" if self._agent.host.awaits_tools else "between"
+        output = self._steering.decide(self._current_input())
+        if not self._instruct(output, moment):
             return
         self.close()
-        output = self._steering.decide(self._current_input())
-        if self._agent.writer.live and self._agent.writer.route != "reconnect":
-            self._instruct(output, "tool" if self._agent.host.awaits_tools else "between")
+        self._is_withholding = self._is_context_withheld = False
+        # The model speaks anyway.
+        self._prompt_owed = False
+        self._send(output, moment)
+        # Callbacks may have more to say, and can only be asked in a step.
         self._agent.queue.put("steering", self._steer_between)
 
     def _steer_later(self) -> None:
@@ -213,9 +240,11 @@ class SteeringRunner:
 
     def _send(self, output: SteeringOutput, moment: Moment) -> None:
         agent = self._agent
-        context = (*self._unsent, *output.context)
-        topics = (*("" for _ in self._unsent), *output.topics)
-        self._unsent.clear()
+        waiting: list[str] = []
+        if not self._is_context_withheld:
+            waiting, self._unsent = self._unsent, []
+        context = (*waiting, *output.context)
+        topics = (*("" for _ in waiting), *output.topics)
         if context:
             self._count(self._contexts)
         reason = "; ".join(output.reasons)
@@ -280,6 +309,7 @@ class SteeringRunner:
             self._warn(f"The instruction could not be updated: {error.message}")
             return False
         self._count(self._instructions)
+        self._count(self._phase_changes)
         return True
 
     def _warn(self, text: str) -> None:

@@ -189,7 +189,8 @@ class TurnPipeline:
         answer = await self._tools.answer(outcome)
         await settle.settle()
         is_silent = outcome.status == "cancelled" or answer.scheduling == "SILENT"
-        await self._steer("between" if is_silent else "tool", result)
+        # The model may still wait for another call.
+        await self._steer("between" if is_silent and not agent.host.awaits_tools else "tool", result)
         await self._checkpoints.before_send()
         self._tools.give(outcome, answer)
         if agent.context_queue.has_prompt:

@@ -29,7 +29,7 @@ class CallLedger:
     @property
     def in_foreground(self) -> int:
         """Number of open calls that the model waits for."""
-        return len(self._open) - len(self._background)
+        return len(self._open.keys() - self._background - self._cancelled)
 
     def to_background(self, call_id: str) -> bool:
         """Note that the call was acknowledged, so the model no longer waits for it.

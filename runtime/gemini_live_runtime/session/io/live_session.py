@@ -414,8 +414,7 @@ class LiveSession:
     def _send(self, send: Send) -> None:
         agent = self.orchestrator.agent
         if send.text:
-            if not self.orchestrator.checkpoints.gate.held:
-                self.orchestrator.steering.flush()
+            self.orchestrator.steering.flush()
             if agent.context_queue.has_context:
                 agent.user_writer.flush()
         self._writer.post(send)

@@ -173,7 +173,16 @@ class DeferredWriter:
     its answer.
     """
 
-    __slots__ = ("_emit", "_failing", "_holds_context", "_is_call_open", "_pending", "_report", "_writer")
+    __slots__ = (
+        "_before_answer",
+        "_emit",
+        "_failing",
+        "_holds_context",
+        "_is_call_open",
+        "_pending",
+        "_report",
+        "_writer",
+    )
 
     def __init__(
         self,
@@ -183,10 +192,12 @@ class DeferredWriter:
         *,
         emit: Callable[[Payload], None] = lambda payload: None,
         is_call_open: Callable[[], bool] = lambda: False,
+        before_answer: Callable[[], None] = lambda: None,
         holds_context: bool = True,
     ) -> None:
         """Create a writer on top of `writer`.
 
+        `before_answer` is called ahead of each prompt, to send what the model has to know by then.
         `report` gets every refused message, and of consecutive failures that will be retried only the first.
         `holds_context` is False for a `writer` that posts context only with texts and setups.
         """
@@ -195,6 +206,7 @@ class DeferredWriter:
         self._report = report
         self._emit = emit
         self._is_call_open = is_call_open
+        self._before_answer = before_answer
         self._holds_context = holds_context
         self._failing = False
 
@@ -239,6 +251,7 @@ class DeferredWriter:
                 self._writer.send_context(texts, role, False, reason)
                 self._hold_prompt(reason)
                 return
+            self._before_answer()
             self.flush()
         self._writer.send_context(texts, role, prompt, reason)
 
@@ -247,6 +260,7 @@ class DeferredWriter:
         if self._is_call_open():
             self._hold_prompt(reason)
             return
+        self._before_answer()
         self.flush()
         self._writer.prompt_model(reason)
 
