@@ -50,7 +50,7 @@ async def test_in_a_turn_the_first_change_of_the_instruction_is_sent_and_the_new
         assert instructions(t) == ["Count 0.", "Count 29."]
 
 
-async def test_of_a_tool_called_again_and_again_the_first_change_is_sent_and_the_newest_at_the_turns_end() -> None:
+async def test_of_a_tool_called_again_and_again_eight_changes_are_sent_and_the_newest_at_the_turns_end() -> None:
     @tool
     def bump(state: State) -> str:
         """Count."""
@@ -62,10 +62,25 @@ async def test_of_a_tool_called_again_and_again_the_first_change_is_sent_and_the
         for _ in range(9):
             await t.calls("bump")
             await t.passes(0.1)
-        assert (len(t.sent("answer")), instructions(t)) == (9, ["Count 1."])
+        eight = [f"Count {n}." for n in range(1, 9)]
+        assert (len(t.sent("answer")), instructions(t)) == (9, eight)
         await t.says("fine")
         await t.ends()
-        assert instructions(t) == ["Count 1.", "Count 9."]
+        assert instructions(t) == [*eight, "Count 9."]
+
+
+async def test_a_tools_answer_follows_the_newest_instruction() -> None:
+    @tool
+    def look() -> str:
+        """Look."""
+        return "ok"
+
+    async with talk(counting().tools(look)) as t:
+        await t.hears("hello")
+        await write(t, 3)
+        await t.calls("look")
+        assert instructions(t) == ["Count 0.", "Count 2."]
+        assert t.wire[-1] == ("answer", "c1", {"output": "ok"})
 
 
 async def test_each_change_of_phase_reaches_the_model_before_the_tools_answer() -> None:

@@ -5,7 +5,8 @@
 - An instruction that could not go out is decided again at the next step, since `Steering` confirms only what was sent.
 - Words of a phase's entering are said only once, so they wait in `_unsent` for the next step or the next setup.
 - While the model waits for a tool's answer, nothing may come between but a `contextUpdate`: the rest waits.
-- In a turn the first new instruction goes out at once. Later ones wait for its end, unless the phase has changed.
+- In a turn the first new instruction goes out at once. Later ones wait for its end, unless the phase has changed
+  or a tool's answer follows.
 - What waits only because much was sent goes out, by `flush`, ahead of a typed text or a prompt.
 """
 
@@ -40,13 +41,13 @@ from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
 from gemini_live_runtime.session.rules.reactor import PromptArmed
 
 PHASES_TOLD = 8
-"""Instructions in an open turn at most: one for any change, further ones for changes of phase."""
+"""Instructions in an open turn at most: one for any change, further ones for phases and tools."""
 
 CONTEXTS_TOLD = 20
 """Messages with context in an open turn at most; then the newest waits for its end."""
 
-Moment = Literal["connected", "turn", "tool", "between"]
-"""Occasion of steering; `tool` is while the model waits for an answer."""
+Moment = Literal["connected", "turn", "tool", "answer", "between"]
+"""Occasion of steering; `tool` is while the model waits for a tool, `answer` just ahead of the tool's answer."""
 
 
 class SteeringRunner:
@@ -154,6 +155,8 @@ class SteeringRunner:
                 self._owes_reconnect = not self._reconnect(moment)
             return
         output = self._within_pace(output, now, moment)
+        if moment == "answer":
+            moment = "tool"
         if not self._agent.writer.live or not self._instruct(output, moment):
             self._is_withholding = True
             self._keep(now.on_enter)
@@ -171,7 +174,8 @@ class SteeringRunner:
 
         The rest is decided again at the next step or by `flush`, with all that has changed by then.
         """
-        pace, limit = (self._phase_changes, PHASES_TOLD) if now.transitioned else (self._instructions, 1)
+        is_urgent = now.transitioned or moment == "answer"
+        pace, limit = (self._phase_changes, PHASES_TOLD) if is_urgent else (self._instructions, 1)
         if output.instruction is not None and not self._may_send(pace, moment, limit):
             self._is_withholding = True
             output = self._steering.without_instruction(output)

@@ -190,7 +190,8 @@ class TurnPipeline:
         await settle.settle()
         is_silent = outcome.status == "cancelled" or answer.scheduling == "SILENT"
         # The model may still wait for another call.
-        await self._steer("between" if is_silent and not agent.host.awaits_tools else "tool", result)
+        unanswered: Moment = "tool" if agent.host.awaits_tools else "between"
+        await self._steer(unanswered if is_silent else "answer", result)
         await self._checkpoints.before_send()
         self._tools.give(outcome, answer)
         if agent.context_queue.has_prompt:
