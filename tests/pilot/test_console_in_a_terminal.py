@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 from pathlib import Path
@@ -120,6 +121,20 @@ def test_a_crash_leaves_the_terminal_as_it_was_and_names_the_way_back() -> None:
         terminal.type(b"\x1bOP")
         terminal.read_until(b"OUTCOME Internal error of the console: RuntimeError: a bug. The session goes on:")
         assert b"Traceback" not in terminal.seen
+        assert _restored(terminal.seen)
+
+
+def test_a_console_that_was_stopped_reads_each_key_once_and_quits() -> None:
+    with PseudoTerminal(PLAIN) as terminal:
+        terminal.read_until(b"THE END")
+        for _ in range(2):
+            terminal.process.send_signal(signal.SIGSTOP)
+            os.waitpid(terminal.process.pid, os.WUNTRACED)
+            terminal.process.send_signal(signal.SIGCONT)
+            terminal.read_until(b"THE END")
+        terminal.type(b"\x11")
+        terminal.read_until(b"OUTCOME 0")
+        assert terminal.process.wait(20) == 0
         assert _restored(terminal.seen)
 
 

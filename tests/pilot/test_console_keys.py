@@ -103,3 +103,10 @@ async def test_copying_where_there_is_nothing_keeps_what_was_copied_before() -> 
             await driver.press("y", "Y")
             assert driver.app.clipboard == "mine", pane
         assert "No line is listed: the clipboard stays as it is." in driver.screen()
+
+
+async def test_keys_that_edit_the_prompt_are_not_overtaken_by_letters() -> None:
+    async with console() as driver:
+        driver.app.console_screen.prompt.focus()
+        await driver.press(*"old", "ctrl+u", *"ew", "home", "n", "end", "!")
+        assert driver.app.console_screen.prompt.text == "new!"

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from textual.actions import ActionParseResult
     from textual.dom import DOMNode
+    from textual.driver import Driver
     from textual.screen import Screen
 
     from gemini_live_runtime.commands import Command, Order
@@ -126,6 +127,15 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.set_class(settings.ascii, "-ascii")
         self._use_theme(settings.theme)
         self.set_keymap(dict(settings.keymap))
+
+    def get_driver_class(self) -> type[Driver]:
+        """Return the driver, which for a terminal of Linux or macOS is our own."""
+        default = super().get_driver_class()
+        if default.__name__ != "LinuxDriver":
+            return default
+        from gemini_live_tui.terminal_driver import TerminalDriver
+
+        return TerminalDriver
 
     def get_default_screen(self) -> ConsoleScreen:
         """Return the main screen."""

@@ -20,11 +20,12 @@ from gemini_live_tui.actions.slash import Suggestion, is_command
 from gemini_live_tui.console.completions import Completions
 from gemini_live_tui.messages import TextSubmitted
 from gemini_live_tui.painting.glyphs import Glyphs
+from gemini_live_tui.widgets.ordered_keys import OrderedKeys
 
 MAX_HISTORY = 200
 
 
-class Prompt(TextArea):
+class Prompt(OrderedKeys, TextArea):
     """Text to send. What cannot be sent is given back, so nothing typed is lost."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("prompt")]
