@@ -38,7 +38,8 @@ _CURL = (
     r"curl[ \t](?:[^|;]{0,60}\s)?(?:-[A-Za-z]{0,4}[uU][ \t]?|--(?:proxy-)?user[ =])"
     r"\\{0,7}[\"']?[^\s:\"']{1,40}:"
 )
-_WEBHOOK = r"(?:hooks\.slack\.com\\?/[a-z]{1,20}\\?/|/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{1,20}/)"
+_SLACK = r"hooks\.slack\.com\\?/[a-z]{1,20}\\?/"
+_DISCORD = r"/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{1,20}/"
 
 _SHAPES = tuple(
     (anchor, re.compile(pattern))
@@ -76,8 +77,8 @@ _SHAPES = tuple(
         ("://", r"://(?P<user>[^/\s:@\"']{0,200}:[^/\s@\"']{1,200})(?=@)"),
         ("curl", rf"{_CURL}(?P<password>[^\s\"'\\]{{3,200}})"),
         # Anybody who knows the address of a webhook may write to its channel.
-        ("hooks.slack.com", rf"{_WEBHOOK}(?P<path>[0-9A-Za-z/\\]{{16,}})"),
-        ("/api/", rf"{_WEBHOOK}(?P<path>[0-9A-Za-z_\-]{{16,}})"),
+        ("hooks.slack.com", rf"{_SLACK}(?P<path>[0-9A-Za-z/\\]{{16,}})"),
+        ("/api/", rf"{_DISCORD}(?P<path>[0-9A-Za-z_\-]{{16,}})"),
     )
 )
 """Patterns of credentials that are recognised by themselves, each with its anchor."""
@@ -156,7 +157,7 @@ _OPEN = re.compile(
     rf"|(?ai:{_NAME})(?:=|: )(?P<plain>[^\s&\"'\\,;)]{{1,400}})"
     r"|(?ai:authorization: basic |cookie: [^\s=;]{1,100}=)(?P<basic>[^\s;\"'\\]{1,400})"
     rf"|{_CURL}(?P<password>[^\s\"'\\]{{1,200}})"
-    rf"|{_WEBHOOK}(?P<path>[0-9A-Za-z_\-/]{{1,80}})"
+    rf"|(?:{_SLACK}|{_DISCORD})(?P<path>[0-9A-Za-z_\-/]{{1,80}})"
     r"|(?<=://)[^/\s@\"']{1,400}"
     r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))[0-9A-Za-z_\-.~+/=]{1,23})\Z"
 )
@@ -182,7 +183,7 @@ _CUT = re.compile(
     r"(?P<tagged>(?=[^<>\s\"'\\]{0,60}[0-9])[^<>\s\"'\\]{6,400}\s{0,3}<?)"
     rf"|(?ai:{_NAME})(?:=|: )(?P<plain>(?=[^\s&\"'\\,;)]{{0,60}}[0-9])[^\s&\"'\\,;)]{{6,400}})"
     r"|(?ai:authorization: basic |cookie: [^\s=;]{1,100}=)(?P<basic>[^\s;\"'\\]{6,400})"
-    rf"|{_WEBHOOK}(?P<path>[0-9A-Za-z_\-/]{{8,80}})"
+    rf"|(?:{_SLACK}|{_DISCORD})(?P<path>[0-9A-Za-z_\-/]{{8,80}})"
     rf"|{_QUOTED_NAME}(?P<quoted>(?=[^\s\"'\\]{{0,60}}[0-9])[^\s\"'\\]{{6,400}})"
     r"|(?<=://)[^/\s:@\"'\[]{1,200}:(?![0-9]*\Z)[^/\s@\"']{4,200}"
     r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{6,23})\Z"

@@ -7,13 +7,13 @@ a sound system may block for ever, so each runs in a daemon thread with a time l
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.audio import native_stderr
+from gemini_live_runtime.audio.canceller_maker import CancellerMaker
 from gemini_live_runtime.audio.device_exchange import exchange_device
 from gemini_live_runtime.audio.device_opening import (
     NO_ANSWER,
@@ -29,8 +29,8 @@ from gemini_live_runtime.audio.device_opening import (
 )
 from gemini_live_runtime.audio.device_recovery import DeviceRecovery, best_devices, is_complete
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
-from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
-from gemini_live_runtime.audio.echo_path import EchoPath, forget_echo_path, no_echo_path
+from gemini_live_runtime.audio.echo import EchoCanceller
+from gemini_live_runtime.audio.echo_path import EchoPath, no_echo_path
 from gemini_live_runtime.audio.interface import (
     AudioListener,
     AudioOpened,
@@ -47,14 +47,12 @@ from gemini_live_runtime.audio.streams import (
     MicrophoneStream,
     closing_hangs,
 )
-from gemini_live_runtime.audio.warm_up import WarmUp, make_canceller
+from gemini_live_runtime.audio.warm_up import make_canceller
 from gemini_live_runtime.audio.worker import AudioWorker, lead_slots
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.samples import MeterSample
 
 CLOSE_TIMEOUT_S = 2.0
-NONE_NEEDED = "none needed"
-"""Name of the echo canceller for headphones."""
 
 
 class DeviceAudio(PipelineAudio):
@@ -77,7 +75,7 @@ class DeviceAudio(PipelineAudio):
         noise_suppression: bool = False,
         only: Direction | None = None,
         echo_path: Callable[[SoundDevice, SoundDevice], EchoPath | None] = no_echo_path,
-        keep_path: Callable[[SoundDevice, SoundDevice, EchoPath], None] = forget_echo_path,
+        keep_path: Callable[[SoundDevice, SoundDevice, EchoPath], None] | None = None,
         canceller: Callable[[EchoPath | None], EchoCanceller] = make_canceller,
         load: Callable[[], Any] = import_portaudio,
         probe: Callable[[], DeviceList] = list_devices,
@@ -87,13 +85,14 @@ class DeviceAudio(PipelineAudio):
         wanted: dict[Direction, str | None] = {"input": input, "output": output}
         self._wanted = wanted if only is None else {only: wanted[only]}
         self._closed = False
-        self._echo = echo
-        self._echo_path = echo_path
-        self._keep_path = keep_path
-        self._canceller = canceller
-        self._learning: tuple[SoundDevice, SoundDevice, EchoCanceller] | None = None
-        self._headphones = headphones
-        self._noise_suppression = noise_suppression
+        self._cancellers = CancellerMaker(
+            echo=echo,
+            headphones=headphones,
+            noise_suppression=noise_suppression,
+            echo_path=echo_path,
+            keep_path=keep_path,
+            canceller=canceller,
+        )
         self._load = load
         self._probe = probe
         self._worker: AudioWorker | None = None
@@ -149,13 +148,13 @@ class DeviceAudio(PipelineAudio):
         Raises `DeviceError` when one of them cannot be used; then the old ones go on, as far as they still can.
         """
         async with self._changing:
-            before = self._headphones
+            before = self._cancellers.headphones
             if headphones is not None:
-                self._headphones = headphones
+                self._cancellers.headphones = headphones
             try:
                 return await self._change(input, output)
             except DeviceError:
-                self._headphones = before
+                self._cancellers.headphones = before
                 raise
 
     async def _change(self, input: str | None, output: str | None) -> AudioOpened:
@@ -316,7 +315,7 @@ class DeviceAudio(PipelineAudio):
             if known is None:
                 return False
             muted = not self._speaker_on
-            canceller = await exchange_device(worker, side, known, portaudio, self._make_canceller, muted=muted)
+            canceller = await exchange_device(worker, side, known, portaudio, self._cancellers.make, muted=muted)
         except DeviceError:
             return False
         finally:
@@ -327,19 +326,6 @@ class DeviceAudio(PipelineAudio):
         still_open = {direction: name for direction, name in before.items() if direction in self._open_names()}
         self._on_reopened(self._describe_open(worker.microphone, worker.loudspeaker, (), canceller), still_open)
         return True
-
-    def _make_canceller(self, mic: SoundDevice | None, out: SoundDevice | None) -> EchoCanceller:
-        """Return what processes the microphone; echo needs both devices."""
-        canceller: EchoCanceller = NoCanceller()
-        # A canceller suppresses whoever speaks with the model until it knows the room: headphones have none.
-        if self._echo and not self._headphones and mic is not None and out is not None:
-            canceller = self._canceller(self._echo_path(mic, out))
-            self._learning = mic, out, canceller
-        if not self._noise_suppression:
-            return canceller
-        from gemini_live_runtime.audio.noise_suppression import NoiseSuppression
-
-        return NoiseSuppression(canceller)
 
     def _open_names(self) -> dict[Direction, str]:
         worker = self._worker
@@ -392,7 +378,7 @@ class DeviceAudio(PipelineAudio):
             )
 
         mic_device, out_device = chosen.get("input"), chosen.get("output")
-        canceller = self._make_canceller(mic_device, out_device)
+        canceller = self._cancellers.make(mic_device, out_device)
         pipeline = AudioPipeline(
             loop_listener,
             canceller,
@@ -448,8 +434,7 @@ class DeviceAudio(PipelineAudio):
         problems: tuple[str, ...],
         canceller: EchoCanceller,
     ) -> AudioOpened:
-        cancels = self._echo and microphone is not None and loudspeaker is not None
-        name = NONE_NEEDED if self._headphones else str(getattr(canceller, "name", "")) if cancels else ""
+        name = self._cancellers.name_of(canceller, has_both=microphone is not None and loudspeaker is not None)
         return AudioOpened(_opened(microphone), _opened(loudspeaker), problems, name)
 
     async def close(self) -> None:
@@ -474,20 +459,11 @@ class DeviceAudio(PipelineAudio):
         def stop() -> None:
             if worker.running:
                 worker.stop()
-            self._keep_learned(worker)
+            if worker.microphone is not None and worker.loudspeaker is not None:
+                self._cancellers.keep_learned()
             _close(worker.loudspeaker, worker.microphone)
 
         await within(stop, CLOSE_TIMEOUT_S, None)
-
-    def _keep_learned(self, worker: AudioWorker) -> None:
-        """Keep the echo path for the next call, if both devices are still there."""
-        if self._learning is None or worker.microphone is None or worker.loudspeaker is None:
-            return
-        (mic, out, canceller), self._learning = self._learning, None
-        path = canceller.learned_path() if isinstance(canceller, WarmUp) else None
-        if path is not None:
-            with contextlib.suppress(OSError):  # It is a hint: the next call learns it again.
-                self._keep_path(mic, out, path)
 
     def set_microphone(self, on: bool) -> None:
         """Start or stop delivering microphone chunks."""

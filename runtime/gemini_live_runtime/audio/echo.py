@@ -9,7 +9,6 @@ So both run, and each frame takes the better one. `tests/bench/bench_echo.py` me
 from __future__ import annotations
 
 import math
-import time
 from collections import deque
 from typing import Literal, Protocol
 
@@ -141,8 +140,8 @@ _WORSE = 1.25
 _PROVEN_LEFTOVER = 0.1
 """Ratio of residual to predicted echo (-10 dB) from which a filter is proven."""
 _DISTURBED_FRAMES = 50
-_TAIL_FRAMES = 30
-"""Frames (300 ms) after a sound in which an echo is to be expected."""
+TAIL_FRAMES = 30
+"""Frames (300 ms) after a sound in which its echo may return."""
 _IDLE_FRAMES = 100
 """Frames (1 s) after the last sound in which an echo may still come."""
 _AUDIBLE_ECHO = 3.0
@@ -228,12 +227,17 @@ class DualCanceller:
 
     @property
     def _expects_echo(self) -> bool:
-        return self._quiet <= _TAIL_FRAMES or self._share.has_echo
+        return self._quiet <= TAIL_FRAMES or self._share.has_echo
 
-    def learned_path(self) -> EchoPath | None:
-        """Return the echo path as the filter has learned it; None before it is proven."""
+    def learned_path(self, measured_at: float) -> EchoPath | None:
+        """Return the echo path as the filter has learned it; None before it is proven.
+
+        `measured_at` is the present in Unix seconds.
+        """
+        if self.state != "proven":
+            return None
         response = self._filter.response
-        if self.state != "proven" or not response.any():
+        if not response.any():
             return None
         heights = np.abs(response)
         # Of the direct sound: a reflection may be louder.
@@ -242,7 +246,7 @@ class DualCanceller:
         lead = round(RESPONSE_LEAD_MS * per_ms)
         taps = response[max(0, direct - lead) :][:_STORED_TAPS]
         return EchoPath(
-            measured_at=round(time.time(), 1),
+            measured_at=round(measured_at, 1),
             room_db=round(power_db(self._witness.noise / FULL_SCALE**2), 1),
             delay_ms=round(direct / per_ms, 2),
             level_db=round(10 * math.log10(max(float(response @ response), 1e-6)), 1),
@@ -264,7 +268,7 @@ class DualCanceller:
         far = self._far.take()
         bare = frame.astype(np.float32)
         if far.any():
-            if self._quiet > _TAIL_FRAMES:
+            if self._quiet > TAIL_FRAMES:
                 self._close()
             self._quiet = 0
         else:
@@ -277,7 +281,7 @@ class DualCanceller:
         self._judge(bare_power, error_power, echo_power)
         unexplained = error_power * self._incoherence.update(error, echo)
         share = self._share.update(unexplained, echo_power, believed=self._witness.believes)
-        left = np.clip(np.rint(error), -32768, 32767).astype(np.int16)
+        left = _rounded(error)
         behind = self._behind.process(left, far).astype(np.float32)
         alone = self._alone.process(frame, far).astype(np.float32)
         proven = self._share.leftover < _PROVEN_LEFTOVER
@@ -295,7 +299,7 @@ class DualCanceller:
         """Expect an echo after a pause: who spoke in it has to be found anew."""
         if self._quiet > _IDLE_FRAMES:
             # Both still have what they were given before the pause.
-            newest = np.clip(np.rint(self._left[_AEC3_DELAY:]), -32768, 32767).astype(np.int16)
+            newest = _rounded(self._left[_AEC3_DELAY:])
             self._behind.process(newest, _SILENCE)
             self._alone.process(newest, _SILENCE)
             self._share.forget_echo()
@@ -311,8 +315,7 @@ class DualCanceller:
         # Far frames are dropped in pauses: what that disturbs is over after the same time.
         self._disturbed = max(0, self._disturbed - 1)
         self._delay(frame)
-        out: Int16 = np.clip(np.rint(self._left[:FRAME]), -32768, 32767).astype(np.int16)
-        return out
+        return _rounded(self._left[:FRAME])
 
     def _output(self, left: Float32, behind: Float32, alone: Float32, share: float) -> Int16:
         """Mix the filter's output, AEC3 behind it and AEC3 alone, with ramps."""
@@ -336,9 +339,7 @@ class DualCanceller:
         self._person, self._mix, self._gain = person, mix, gain
         rest = of_behind * behind + (1 - of_behind) * alone
         # The filter's output is held back half as much: it may be a person's first sound.
-        mixed = of_filter * np.sqrt(gains) * left + (1 - of_filter) * gains * rest
-        out: Int16 = np.clip(np.rint(mixed), -32768, 32767).astype(np.int16)
-        return out
+        return _rounded(of_filter * np.sqrt(gains) * left + (1 - of_filter) * gains * rest)
 
     def _judge(self, bare_power: float, error_power: float, echo_power: float) -> None:
         """Start over with a filter that makes the frame louder: the delay jumped."""
@@ -359,6 +360,11 @@ class DualCanceller:
 
 
 _RAMP: Float32 = ((np.arange(FRAME, dtype=np.float32) + 1) / FRAME).astype(np.float32)
+
+
+def _rounded(frame: Float32) -> Int16:
+    out: Int16 = np.clip(np.rint(frame), -32768, 32767).astype(np.int16)
+    return out
 
 
 def _power(frame: Float32) -> float:

@@ -81,10 +81,6 @@ def remember_echo_path(input: SoundDevice, output: SoundDevice, path: EchoPath) 
         store_echo_path(input, output, path)
 
 
-def forget_echo_path(input: SoundDevice, output: SoundDevice, path: EchoPath) -> None:
-    """Do nothing: what a call learned is not kept."""
-
-
 def no_echo_path(input: SoundDevice, output: SoundDevice) -> None:
     """Return None: nothing is known of any devices."""
 

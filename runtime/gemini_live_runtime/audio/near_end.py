@@ -87,7 +87,7 @@ class NearEndShare:
         """Start over for a new filter, whose whole output may be echo."""
         self.leftover = self._UNTRAINED
         """Ratio of the residual echo's power to that of the predicted echo."""
-        self._left = self._echo = self._held_echo = self._share = 0.0
+        self.forget_echo()
 
     def forget_echo(self) -> None:
         """Begin after a pause, with what the filter was seen to leave."""
@@ -157,10 +157,11 @@ class NearEndWitness:
     _NOISE_RISE = 1.03
     """Rise per frame of the noise's level: 13 dB a second."""
 
-    __slots__ = ("_evidence", "_hold", "_microphone", "_noise", "_strong", "_suppressed", "is_confirmed")
+    __slots__ = ("_evidence", "_hold", "_microphone", "_strong", "_suppressed", "is_confirmed", "noise")
 
     def __init__(self) -> None:
-        self._noise = self._FIRST_NOISE
+        self.noise = self._FIRST_NOISE
+        """Power of the noise in pauses, a mean square in int16 units."""
         self.reset()
 
     def reset(self) -> None:
@@ -186,15 +187,10 @@ class NearEndWitness:
         """Smoothed power of the witness's output, a mean square in int16 units."""
         return self._suppressed
 
-    @property
-    def noise(self) -> float:
-        """Power of the noise in pauses, a mean square in int16 units."""
-        return self._noise
-
     def hear_noise(self, microphone: float) -> None:
         """Take the power of the microphone in a pause of the loudspeaker."""
         self._microphone += (1 - self._SMOOTHING) * (microphone - self._microphone)
-        self._noise = max(self._LEAST_POWER, min(self._microphone, self._noise * self._NOISE_RISE))
+        self.noise = max(self._LEAST_POWER, min(self._microphone, self.noise * self._NOISE_RISE))
 
     def update(self, share: float, microphone: float, suppressed: float, *, proven: bool) -> None:
         """Take the share of near-end speech, and two powers (mean squares in int16 units).
@@ -207,7 +203,7 @@ class NearEndWitness:
         needed = self._PASSED_WHEN_PROVEN if proven and self._strong >= self._STRONG_FRAMES else self._PASSED
         # The smoothed powers alone would take the end of a loud sound for evidence when the next one begins.
         passes = suppressed > needed * microphone and self._suppressed > max(
-            needed * self._microphone, self._OVER_NOISE * self._noise
+            needed * self._microphone, self._OVER_NOISE * self.noise
         )
         if passes and share > self._LEAST_SHARE:
             self._hold = self.HOLD_FRAMES

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemini_live_runtime.audio.echo import DualCanceller, EchoCanceller, EchoState
+from gemini_live_runtime.audio.echo import TAIL_FRAMES, DualCanceller, EchoCanceller, EchoState
 from gemini_live_runtime.audio.echo_path import EchoPath
 from gemini_live_runtime.audio.levels import mean_square
 from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, Float32, Int16
@@ -28,9 +28,6 @@ PATIENCE_FRAMES = 200
 
 DISTURBED_FRAMES = 60
 """Most audible frames of attenuation after samples were lost."""
-
-TAIL_FRAMES = 30
-"""Frames (300 ms) after a sound in which its echo may return."""
 
 GAIN = 0.003
 """Attenuation by 50 dB, below what a voice detector takes for speech."""
@@ -136,9 +133,14 @@ class WarmUp:
         """True when what comes through may be a person."""
         return self._inner.has_near_end and self._gain == 1.0
 
-    def learned_path(self) -> EchoPath | None:
-        """Return the echo path that a canceller which has converged knows, or None."""
-        return self._inner.learned_path() if self.learned and isinstance(self._inner, DualCanceller) else None
+    def learned_path(self, measured_at: float) -> EchoPath | None:
+        """Return the echo path that a canceller which has converged knows, or None.
+
+        `measured_at` is the present in Unix seconds.
+        """
+        if not self.learned or not isinstance(self._inner, DualCanceller):
+            return None
+        return self._inner.learned_path(measured_at)
 
     def render(self, frame: Int16) -> None:
         """Take the frame that the loudspeaker plays."""

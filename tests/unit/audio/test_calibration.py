@@ -203,6 +203,7 @@ SPEAKERS = SoundDevice(1, "Desk Speakers", "Fake API", 0, 2, 48_000)
 HEADSET = SoundDevice(2, "Headset", "Fake API", 0, 2, 48_000)
 FOUND = EchoPath(measured_at=1e9, room_db=-55.0, delay_ms=41.5, level_db=-12.0, response=(0.1, 0.5), voice_db=-30.0)
 LEARNED = EchoPath(measured_at=3e9, room_db=-55.0, delay_ms=42.0, level_db=-12.5, response=(0.1,), is_learned=True)
+NOW = 3e9
 NO_ECHO = EchoPath(measured_at=2e9, room_db=-60.0)
 
 
@@ -266,9 +267,9 @@ async def test_the_next_start_gives_the_canceller_what_was_measured_for_its_devi
 
 
 def test_the_audio_process_of_a_session_takes_the_stored_measurements_and_keeps_what_it_learns() -> None:
-    devices = make_devices()
-    assert devices._echo_path is stored_echo_path
-    assert devices._keep_path is remember_echo_path
+    cancellers = make_devices()._cancellers
+    assert cancellers.echo_path is stored_echo_path
+    assert cancellers.keep_path is remember_echo_path
 
 
 def test_what_a_call_learned_takes_the_place_of_an_earlier_call_but_not_of_a_measurement() -> None:
@@ -294,20 +295,21 @@ def process(canceller: WarmUp, far: Int16, near: Int16) -> None:
 
 def test_a_canceller_that_has_converged_knows_the_echo_path() -> None:
     canceller = make_canceller()
-    assert canceller.learned_path() is None
+    assert canceller.learned_path(NOW) is None
     process(canceller, *played_in_a_room(1, 4))
-    path = canceller.learned_path()
+    path = canceller.learned_path(NOW)
     assert path is not None
     assert path.delay_ms == pytest.approx(30, abs=0.1)
     assert path.level_db == pytest.approx(-6, abs=0.5)
     assert path.is_learned
+    assert path.measured_at == NOW
 
 
 def test_a_canceller_that_begins_with_a_learned_path_is_proven_sooner() -> None:
     first = make_canceller()
     process(first, *played_in_a_room(1, 4))
     proven = []
-    for known in (None, first.learned_path()):
+    for known in (None, first.learned_path(NOW)):
         canceller = make_canceller(known)
         process(canceller, *(side[: MIC_RATE // 2] for side in played_in_a_room(2, 1)))
         proven.append(canceller.learned)
