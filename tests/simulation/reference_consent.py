@@ -25,11 +25,24 @@ class Consent(Rule):
         """The turn in which it was presented again, or first."""
         self.heard = False
         self.agreed = False
+        self._presentations = 0
+        self._typed: dict[str, int] = {}
+        """Presentations so far when each text was typed, by its command."""
+        self._oldest: dict[int, int] = {}
+        """The lowest of these figures among the texts of each turn."""
+
+    def entry(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "command" and data["order"] == "text.send":
+            self._typed[data["id"]] = self._presentations
 
     def event(self, event: dict[str, Any]) -> None:
         data, turn = event["data"], event["turn"]
         if event["type"] == "phase.entered" and data["phase"] == "pay":
             self.last = turn
+            self._presentations += 1
+        elif event["type"] == "text.sent":
+            typed = self._typed.get(data["command_id"], self._presentations)
+            self._oldest[turn] = min(typed, self._oldest.get(turn, typed))
         elif event["type"] == "state.changed" and data["key"] == PRESENTED and self.first is None:
             self.first = turn
         elif event["type"] == "state.changed" and data["key"] == AGREED:
@@ -45,7 +58,8 @@ class Consent(Rule):
     def _read(self, turn: int, value: dict[str, Any]) -> None:
         said = [number for number in self._said() if number <= turn]
         if value.get("agreed") and self.last is not None and said and said[-1] > self.last:
-            self.heard = True
+            # A turn that also has a text from before the presentation is not told apart from it: the user is asked.
+            self.heard = self.heard or self._oldest.get(said[-1], self._presentations) >= self._presentations
 
     def _said(self) -> list[int]:
         """Return the turns in which the user agreed, in order."""
