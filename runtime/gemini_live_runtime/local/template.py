@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gemini_live_runtime.local.markdown import without_markdown
+
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _PATH = re.compile(r"[A-Za-z_][\w]*(\.[A-Za-z_]\w*)*")
 _COMPARISON = re.compile(r"(\S+)\s*(==|>=|<=)\s*(.+)")
@@ -73,7 +75,7 @@ def describe(value: Any) -> str:
         if len(value) > _MAX_DESCRIBED:
             items.append(f"{len(value) - _MAX_DESCRIBED} more")
         return f"{'; '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else (items[0] if items else "nothing")
-    return str(value).strip()
+    return without_markdown(str(value))
 
 
 def _spaced(name: str) -> str:

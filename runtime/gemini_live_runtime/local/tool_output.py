@@ -25,8 +25,12 @@ _SETTINGS = frozenset({"scheduling", "willContinue", "will_continue"})
 
 _WRAPPERS_OR_SETTINGS = frozenset(_WRAPPERS) | _SETTINGS
 
-_LIKE_A_VALUE = re.compile(r"[\[{(\"']|b['\"]|[A-Za-z_]\w*=|[A-Za-z_][\w.]*\(|(True|False|None|true|false|null)$")
+_LIKE_A_VALUE = re.compile(r"[\[{(\"'<]|b['\"]|[A-Za-z_]\w*=|[A-Za-z_][\w.]*\(|(True|False|None|true|false|null)$")
 _ENUM_MEMBER = re.compile(r"<[A-Za-z_][\w.]*: ('[^'<>]*'|-?\d+)>")
+_CLASS = re.compile(r"<(?:class|function|built-in function) [^<>]*>")
+_PAIRS = frozenset({"OrderedDict", "dict"})
+"""Mappings that some versions of Python write as a list of pairs."""
+
 _NEXT_FIELD = re.compile(r"\s+(?=[A-Za-z_]\w*=)")
 
 
@@ -82,7 +86,7 @@ def _read_python(text: str) -> Any:
     with warnings.catch_warnings():
         # A backslash in a text is not worth a warning on the server's terminal.
         warnings.simplefilter("ignore")
-        text = _ENUM_MEMBER.sub(r"\1", text)
+        text = _CLASS.sub("None", _ENUM_MEMBER.sub(r"\1", text))
         if re.match(r"[A-Za-z_]\w*=", text):
             text = f"Model({_NEXT_FIELD.sub(', ', text)})"
         return _value_of(ast.parse(text, mode="eval").body)
@@ -113,9 +117,19 @@ def _fields_of(call: ast.Call) -> Any:
         return fields
     if ast.unparse(call.func) in ("datetime.datetime", "datetime.date", "datetime.time"):
         return _moment(call)
+    if len(call.args) == 2 and not fields and isinstance(call.args[1], ast.Dict):
+        return _value_of(call.args[1])  # A `defaultdict`, after the maker of its values.
     if len(call.args) == 1 and not fields:
-        return _value_of(call.args[0])
+        value = _value_of(call.args[0])
+        is_mapping = ast.unparse(call.func).rpartition(".")[2] in _PAIRS
+        return _from_pairs(value) if is_mapping and isinstance(value, list) else value
     raise ValueError("not a written-out value")
+
+
+def _from_pairs(pairs: list[Any]) -> dict[str, Any]:
+    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+        raise ValueError("not a list of pairs")
+    return {str(key): item for key, item in pairs}
 
 
 def _moment(call: ast.Call) -> str:

@@ -34,6 +34,12 @@ def test_a_value_written_as_text_is_read(key: str, text: str) -> None:
         ("null", None),
         ("[]", []),
         ("{'sky': <Sky.CLEAR: 'clear'>, 'wind': <Wind.NONE: 0>}", {"sky": "clear", "wind": 0}),
+        ("<Sky.CLEAR: 'clear'>", "clear"),
+        ("OrderedDict([('sky', 'clear'), ('rain', [])])", {"sky": "clear", "rain": []}),
+        ("OrderedDict({'sky': 'clear'})", {"sky": "clear"}),
+        ("defaultdict(<class 'int'>, {'sky': 'clear'})", {"sky": "clear"}),
+        ("Counter({'sunny': 3})", {"sunny": 3}),
+        ("deque(['sunny', 'cloudy'])", ["sunny", "cloudy"]),
         ("{'at': datetime.datetime(2026, 1, 2, 3, 4)}", {"at": "2026-01-02T03:04:00"}),
         (
             "temperature_c=21 sky='partly clear' rain=[0.5, -1]",
@@ -72,8 +78,10 @@ def test_pythons_own_ways_to_write_values_are_read(text: str, value: Any) -> Non
         "datetime.datetime('x')",
         "datetime.date(1, 99, 1)",
         "b'\\xff'",
+        "<b>sunny</b>",
+        "OrderedDict([1, 2])",
     ],
-    ids=range(21),
+    ids=range(23),
 )
 def test_other_text_stays_text(text: str) -> None:
     assert output_of({"output": text}) == text
