@@ -9,14 +9,18 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any
 
-USER_ERRORS = (Exception, SystemExit, asyncio.CancelledError)
-"""Exceptions that an author's plain function may raise; around an `await` use `result_or_error`."""
+USER_ERRORS = BaseException
+"""Exceptions that an author's plain function may raise; around an `await` use `result_or_error`.
+
+All of them: one that is passed on would stop the task of ours that called the function, and with it the session.
+"""
 
 
 async def result_or_error(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
     """Await `work` and return its result and None, or None and its exception.
 
-    Raises only when the current task is cancelled. A cancellation of something that `work` awaits is its exception.
+    Raises only when the current task is cancelled or closed, and for Ctrl+C. A cancellation of something that `work`
+    awaits is its exception.
     """
     try:
         return await work, None
@@ -25,7 +29,9 @@ async def result_or_error(work: Awaitable[Any]) -> tuple[Any, BaseException | No
         if task is not None and task.cancelling():
             raise
         return None, error
-    except (Exception, SystemExit) as error:
+    except (GeneratorExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:
         return None, error
 
 

@@ -43,6 +43,14 @@ def fail(*_: Any) -> NoReturn:
     raise UnreadableError
 
 
+class LeaveError(BaseException):
+    """An exception that is not an `Exception`, like that of `pytest.fail`."""
+
+
+def leave(*_: Any) -> NoReturn:
+    raise LeaveError
+
+
 def agents(raises: Any) -> dict[str, Live]:
     turns = "session:turn_count"
     one_field = FieldPromotion.overwrite("a").when(lambda value, state: raises())
@@ -71,7 +79,7 @@ def agents(raises: Any) -> dict[str, Live]:
 WHAT = list(agents(cancel))
 
 
-@pytest.mark.parametrize("raises", [cancel, fail])
+@pytest.mark.parametrize("raises", [cancel, fail, leave])
 @pytest.mark.parametrize("what", WHAT)
 async def test_an_exception_of_an_agents_code_is_told_and_costs_no_turn(what: str, raises: Any) -> None:
     async with talk(agents(raises)[what]) as t:
@@ -80,7 +88,7 @@ async def test_an_exception_of_an_agents_code_is_told_and_costs_no_turn(what: st
         assert t.state.get("session:turn_count") == 2
         faults = [fault.error for fault in t.failures()]
         faults += [fault.reason for fault in (*t.all(ev.ExtractionFailed), *t.all(ev.PromotionDecided))]
-        told = "cancelled" if raises is cancel else "UnreadableError"
+        told = {cancel: "cancelled", fail: "UnreadableError", leave: "LeaveError"}[raises]
         assert [text for text in faults if told in text.lower() or told in text], faults
         assert not [text for text in faults if text.startswith("step ")]
 
@@ -95,7 +103,7 @@ class Unwritable:
         return self._raises()
 
 
-@pytest.mark.parametrize("raises", [cancel, fail])
+@pytest.mark.parametrize("raises", [cancel, fail, leave])
 async def test_a_value_whose_serializer_raises_is_refused(raises: Any) -> None:
     of = agent().extract(FunctionExtractor(lambda window: {"a": Unwritable(raises), "b": 2}, name="e"))
     async with talk(of) as t:

@@ -81,6 +81,8 @@ def _agent_of(module: ModuleType, place: str, attribute: str) -> SessionPlan:
         except GeminiLiveError as error:
             _say_where(error)
             raise
+        except KeyboardInterrupt:
+            raise
         except USER_ERRORS as error:
             raise AgentError(_failure(place, error), remedy="Mend the function and try again") from error
     if not isinstance(value, Agent | AgentBuilder):
@@ -119,6 +121,8 @@ def _from_file(path: Path) -> ModuleType:
     except GeminiLiveError as error:
         _say_where(error)
         raise
+    except KeyboardInterrupt:
+        raise
     except USER_ERRORS as error:
         remedy = "Mend it and try again"
         if isinstance(error, ModuleNotFoundError) and _is_shared(path.resolve().parent):
@@ -143,6 +147,8 @@ def _from_module(name: str) -> ModuleType:
                 value=name,
             ) from None
         raise AgentError(_failure(name, error), remedy="Install what it needs") from error
+    except KeyboardInterrupt:
+        raise
     except USER_ERRORS as error:
         raise AgentError(_failure(name, error), remedy="Mend it and try again") from error
 

@@ -143,7 +143,9 @@ class TaskQueue:
                         raise
                     # The cancellation is that of an awaitable in the step, not of this task.
                     self._report(self.current, error)
-                except (Exception, SystemExit) as error:
+                except (GeneratorExit, KeyboardInterrupt):
+                    raise
+                except BaseException as error:  # A step calls an author's code.
                     self._report(self.current, error)
                 if self._gate is not None:
                     self._gate.after(self.current)
