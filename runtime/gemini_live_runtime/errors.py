@@ -134,9 +134,18 @@ class UpgradeRefusedError(WireError):
 
 
 class SetupRejectedError(WireError):
-    """Setup that the server did not answer with `setupComplete`."""
+    """Setup that the server did not answer with `setupComplete`.
+
+    `status` is the HTTP status of an error object that came instead, or 0.
+    """
 
     code = "setup-rejected"
+
+    def __init__(
+        self, message: str, *, status: int = 0, remedy: str = "", field: str = "setup", value: object = None
+    ) -> None:
+        super().__init__(message, remedy=remedy, field=field, value=value)
+        self.status = status
 
 
 class ProtocolError(WireError):

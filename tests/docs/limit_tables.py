@@ -205,6 +205,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "this side closes the connection (1008) and says so",
             "unit/wire/test_websocket.py::test_a_server_that_pings_without_reading_the_answers_is_given_up",
         ),
+        Limit(
+            "a refusal's answer that is kept to be quoted",
+            size(websocket.MAX_ANSWER_BYTES),
+            "its status and the beginning are told",
+            "unit/wire/test_websocket.py::test_of_a_refusal_without_end_the_status_and_the_beginning_are_told",
+        ),
     ),
     "From a console, at the engine's socket": (
         Limit(

@@ -6,13 +6,15 @@ Reasons are text from outside: they are cut and redacted here, and sanitised whe
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-from gemini_live_runtime.errors import ConnectionClosedError, UpgradeRefusedError
-from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.errors import ConnectionClosedError, SetupRejectedError, UpgradeRefusedError
+from gemini_live_runtime.redactor import REDACTED, redactor
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
 MAX_REASON = 300
@@ -221,11 +223,13 @@ def classify(code: int, reason: str = "", *, by_us: bool = False) -> CloseMeanin
     """Return the meaning of a close code and its reason; `by_us`: this side closed."""
     if by_us:
         return _BY_US.get(code, _LEFT)
-    if code not in _FIXED_CODES:
-        for kind, pattern in _REASONS:
-            if pattern.search(reason[:MAX_REASON]):
-                return _MEANINGS[kind]
-    return _MEANINGS[_CODES.get(code, CloseKind.UNKNOWN)]
+    kind = None if code in _FIXED_CODES else _kind_of(reason)
+    return _MEANINGS[kind or _CODES.get(code, CloseKind.UNKNOWN)]
+
+
+def _kind_of(reason: str) -> CloseKind | None:
+    reason = reason[:MAX_REASON]
+    return next((kind for kind, pattern in _REASONS if pattern.search(reason)), None)
 
 
 def code_and_reason(code: int, reason: str) -> str:
@@ -252,10 +256,54 @@ _STATUS = {
 }
 
 
-def upgrade_refused(where: str, status: int, body: bytes = b"") -> UpgradeRefusedError:
+CREDENTIAL_STATUS = frozenset((401, 403, 429))
+"""HTTP statuses that refuse the credential or its quota."""
+
+_STATUS_NAMES = {
+    "INVALID_ARGUMENT": 400,
+    "FAILED_PRECONDITION": 400,
+    "UNAUTHENTICATED": 401,
+    "PERMISSION_DENIED": 403,
+    "NOT_FOUND": 404,
+    "RESOURCE_EXHAUSTED": 429,
+    "INTERNAL": 500,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
+}
+"""HTTP status of the names of `google.rpc.Code`."""
+
+_ERROR_KINDS = {400: CloseKind.ARGUMENT, 404: CloseKind.MODEL, 500: CloseKind.INTERNAL}
+
+
+def setup_refused(error: object) -> SetupRejectedError:
+    """Return the error of an error object that answers the setup.
+
+    `error` should be a `google.rpc.Status`.
+    """
+    fields: dict[str, Any] = error if isinstance(error, dict) else {"message": error}
+    status = fields.get("code")
+    if not isinstance(status, int) or not 400 <= status < 600:
+        status = _STATUS_NAMES.get(str(fields.get("status")), 0)
+    reason = fields.get("message")
+    reason = reason if isinstance(reason, str) else ""
+    details = ": ".join(part for part in (str(status or ""), server_text(reason).rstrip(".")) if part)
+    text = f"The server answered an error{f' ({details})' if details else ''} instead of setupComplete"
+    if status in CREDENTIAL_STATUS:
+        problem, remedy = _STATUS[status]
+        text = f"{text}: the server {problem}"
+    else:
+        kind = _kind_of(reason) or _ERROR_KINDS.get(status, CloseKind.UNAVAILABLE if status >= 500 else None)
+        remedy = "Check that the address is a Live API server and the API version"
+        if kind is not None:
+            sentence, remedy = _MEANINGS[kind].sentence, _MEANINGS[kind].remedy
+            text = f"{text}: {sentence[:1].lower()}{sentence[1:]}"
+    return SetupRejectedError(text, status=status, remedy=remedy)
+
+
+def upgrade_refused(where: str, status: int, body: bytes = b"", *, is_cut: bool = False) -> UpgradeRefusedError:
     """Return the error of a refused HTTP upgrade.
 
-    `where` is the host; the reason is read from `body`: JSON, HTML or text.
+    `where` is the host; the reason is read from `body`: JSON, HTML or text, of which the end is missing if `is_cut`.
     """
     problem, remedy = _STATUS.get(status, ("refused the connection", "Check the address"))
     if status < 300:
@@ -264,7 +312,7 @@ def upgrade_refused(where: str, status: int, body: bytes = b"") -> UpgradeRefuse
         problem, remedy = "redirects to another address, which is not followed", "Configure the final address"
     elif status >= 500:
         problem, remedy = "is currently unavailable", "Try again in a moment"
-    reason = server_text(_reason_of(body))
+    reason = server_text(_cut_reason(body) if is_cut else _reason_of(body))
     message = f"{where} {problem} (HTTP {status}: {reason})" if reason else f"{where} {problem} (HTTP {status})"
     return UpgradeRefusedError(message, status=status, remedy=remedy)
 
@@ -285,6 +333,24 @@ def _reason_of(body: bytes) -> str:
     if "<" in text:
         import html  # here, because it takes long to import and refusals are few
 
-        title = re.search(r"<title>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
+        title = re.search(r"<title>(.*?)(?:</title>|\Z)", text, re.IGNORECASE | re.DOTALL)
         return " ".join(html.unescape(title.group(1)).split()) if title else ""
     return " ".join(text.split())
+
+
+_CUT_MESSAGE = re.compile(r'"message"\s*:\s*"((?:[^"\\]|\\.)*)("?)')
+
+
+def _cut_reason(body: bytes) -> str:
+    """Return the reason in a body whose end is missing."""
+    message = _CUT_MESSAGE.search(body[:8192].decode("utf-8", "ignore"))
+    reason = _reason_of(body) if message is None else message[1]
+    if message is not None:
+        with contextlib.suppress(ValueError):
+            reason = json.loads(f'"{reason}"', strict=False)
+        if message[2]:
+            return reason
+    cut_at = redactor.cut_at(reason)
+    if cut_at is not None:
+        reason = reason[:cut_at] + REDACTED
+    return f"{reason}…" if reason else ""

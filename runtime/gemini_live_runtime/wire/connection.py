@@ -28,7 +28,14 @@ from gemini_live_runtime.errors import (
     UsageError,
 )
 from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk
-from gemini_live_runtime.wire.closes import CloseKind, classify, closed_error, code_and_reason, server_text
+from gemini_live_runtime.wire.closes import (
+    CloseKind,
+    classify,
+    closed_error,
+    code_and_reason,
+    server_text,
+    setup_refused,
+)
 from gemini_live_runtime.wire.codec import client_to_json
 from gemini_live_runtime.wire.endpoints import Backend, Endpoint
 from gemini_live_runtime.wire.json_frame import dump_object, frame_size
@@ -258,6 +265,8 @@ class Connection:
                 field="setup",
             ) from error
         if isinstance(answer, AudioFrame) or answer.setup_complete is None:
+            if not isinstance(answer, AudioFrame) and "error" in answer.raw:
+                raise setup_refused(answer.raw["error"])
             raise SetupRejectedError(
                 f"The server answered {_describe(answer)} instead of setupComplete",
                 remedy="Check that the address is a Live API server and the API version",
@@ -389,7 +398,4 @@ def _lower_first(sentence: str) -> str:
 def _describe(answer: ServerMessage | AudioFrame) -> str:
     if isinstance(answer, AudioFrame):
         return "audio"
-    error = answer.raw.get("error")
-    if isinstance(error, dict) and isinstance(error.get("message"), str):
-        return f"an error ({server_text(error['message'])})"
     return server_text(", ".join(list(answer.raw)[:5]), 100) or "an empty message"

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import socket
 import ssl
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from websockets.asyncio.client import ClientConnection
@@ -28,7 +29,7 @@ from websockets.exceptions import (
 )
 from websockets.protocol import State
 
-from gemini_live_runtime.errors import UnreachableError
+from gemini_live_runtime.errors import UnreachableError, UpgradeRefusedError
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.wire.closes import server_text, upgrade_refused
 from gemini_live_runtime.wire.endpoints import Endpoint, is_loopback
@@ -42,6 +43,13 @@ MAX_REASON_BYTES = 123
 
 MAX_UNREAD_BYTES = MAX_MESSAGE_BYTES + 1024 * 1024
 """Bytes that wait for a peer to read: beyond one message these are answers to its pings."""
+
+MAX_ANSWER_BYTES = 64 * 1024
+"""Bytes of an answer to the handshake that are kept to tell why it failed."""
+
+_STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)[ \r][^\n]*\n")
+_CHUNKED = re.compile(rb"^transfer-encoding:[^\n]*chunked", re.IGNORECASE | re.MULTILINE)
+_CHUNK_SIZE = re.compile(rb"(?:\r\n)?([0-9a-f]{1,8})[^\n]*\n", re.IGNORECASE)
 
 
 class BoundedConnection(WebSocketConnection):
@@ -62,7 +70,15 @@ class BoundedConnection(WebSocketConnection):
 
 
 class _ClientConnection(BoundedConnection, ClientConnection):
-    """Client's end."""
+    """Client's end; `answer` is what came before the handshake succeeded."""
+
+    answer = b""
+
+    def data_received(self, data: bytes) -> None:
+        """Take data from the socket; keep the answer to the handshake."""
+        if self.response is None and len(self.answer) < MAX_ANSWER_BYTES:
+            self.answer += data
+        super().data_received(data)
 
 
 SERVER_OPTIONS: dict[str, Any] = {
@@ -158,10 +174,28 @@ async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEO
 
     Raises `UnreachableError` or `UpgradeRefusedError`, which name the host only: a URL may have secrets.
     """
+    made: list[_ClientConnection] = []
+    try:
+        return WebSocketTransport(await _open(endpoint, open_timeout, made))
+    except UnreachableError:
+        # The library drops an answer that is not whole, though its beginning tells why.
+        refused = _refusal(endpoint.host, made[-1].answer) if made else None
+        if refused is None:
+            raise
+        raise refused from None
+
+
+async def _open(endpoint: Endpoint, open_timeout: float, made: list[_ClientConnection]) -> ClientConnection:
+    """Open a connection, which `made` gets as soon as it is there, without an answer."""
+
+    def make(*args: Any, **options: Any) -> _ClientConnection:
+        made.append(_ClientConnection(*args, **options))
+        return made[-1]
+
     where = endpoint.host
     host = urlsplit(endpoint.url).hostname or ""
     try:
-        connection: ClientConnection = await _Connect(
+        return await _Connect(
             endpoint.url,
             additional_headers=list(endpoint.headers),
             compression=None,
@@ -171,7 +205,7 @@ async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEO
             open_timeout=open_timeout,
             user_agent_header="gemini-live-tui",
             proxy=None if is_loopback(host) else True,
-            create_connection=_ClientConnection,
+            create_connection=cast("Any", make),  # any callable will do
             logger=_logger,
         )
     # Specific errors first: InvalidStatus is an InvalidHandshake, and TLS, DNS and refusal errors are OSErrors.
@@ -209,7 +243,24 @@ async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEO
         if isinstance(error.__cause__, ConnectionError | EOFError):
             raise _broken_off(where) from None
         raise _no_websocket(where, error) from None
-    return WebSocketTransport(connection)
+
+
+def _refusal(where: str, answer: bytes) -> UpgradeRefusedError | None:
+    """Return the error of a refusal that is not whole, None for another answer."""
+    line = _STATUS_LINE.match(answer)
+    if line is None:
+        return None
+    head, _, body = answer.partition(b"\r\n\r\n")
+    return upgrade_refused(where, int(line[1]), _unchunked(body) if _CHUNKED.search(head) else body, is_cut=True)
+
+
+def _unchunked(data: bytes) -> bytes:
+    """Return the contents of the chunks that came (RFC 9112, 7.1)."""
+    body, at = b"", 0
+    while (line := _CHUNK_SIZE.match(data, at)) and (size := int(line[1], 16)):
+        at = line.end() + size
+        body += data[line.end() : at]
+    return body
 
 
 def _broken_off(where: str) -> UnreachableError:

@@ -22,6 +22,7 @@ from gemini_live_runtime.session.io.reconnect_policy import (
     STABLE_S,
     ReconnectPolicy,
     keeps_handle,
+    refuses_handle,
     retryable,
 )
 from gemini_live_runtime.wire.closes import closed_error
@@ -49,6 +50,9 @@ def rejected(code: int, reason: str = "") -> GeminiLiveError:
         (rejected(1011), True, True),
         (rejected(1008, "session not found"), True, False),
         (SetupRejectedError("The server did not answer the setup within 20 s"), True, True),
+        (SetupRejectedError("an error", status=401), False, True),
+        (SetupRejectedError("an error", status=400), False, True),
+        (SetupRejectedError("an error", status=503), True, True),
         (UnreachableError("no route"), True, True),
         (UpgradeRefusedError("forbidden", status=403), False, True),
         (UpgradeRefusedError("unavailable", status=503), True, True),
@@ -61,6 +65,21 @@ def test_what_ended_it_decides_whether_to_try_again_and_with_which_session(
 ) -> None:
     assert retryable(error) is again
     assert keeps_handle(error) is with_handle
+
+
+@pytest.mark.parametrize(
+    ("error", "refuses"),
+    [
+        (rejected(1008, "session not found"), True),
+        (rejected(1011), False),
+        (SetupRejectedError("an error", status=400), True),
+        (SetupRejectedError("an error", status=429), False),
+        (SetupRejectedError("an error", status=503), False),
+        (UnreachableError("no route"), False),
+    ],
+)
+def test_only_a_refusal_of_the_setup_itself_speaks_against_the_handle(error: GeminiLiveError, refuses: bool) -> None:
+    assert refuses_handle(error) is refuses
 
 
 def test_the_first_attempt_is_made_at_once_and_the_others_below_a_doubling_bound() -> None:

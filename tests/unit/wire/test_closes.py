@@ -145,3 +145,20 @@ def test_the_body_of_a_refusal_is_quoted(body: bytes, reason: str) -> None:
     text = str(upgrade_refused("h", 404, body))
     assert reason in text
     assert ("HTTP 404:" in text) is bool(reason)
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b'{"error": {"code": 403, "message": "Say \\"please\\".", "deta', 'Say "please".'),
+        (b'{"error": {"code": 403, "message": "no \xc3', "no …"),
+        (b"<html><head><title>Forbidden by the fire", "Forbidden by the fire…"),
+        (b"plain words of a prox", "plain words of a prox…"),
+        (b'{"error": {"message": "The key a-registered-canary', "The key [redacted]…"),
+        (b"", ""),
+    ],
+)
+def test_the_part_of_a_body_that_came_is_quoted_without_a_part_of_the_key(body: bytes, reason: str) -> None:
+    redactor.add("a-registered-canary-of-cut-bodies")
+    error = upgrade_refused("h", 403, body, is_cut=True)
+    assert error.message == "h does not allow this (HTTP 403" + (f": {reason})" if reason else ")")

@@ -159,6 +159,43 @@ class TestHandshake:
         with pytest.raises(TransportClosed):
             await ours.recv()
 
+    @pytest.mark.parametrize(
+        ("error", "status", "says", "remedy"),
+        [
+            (
+                {"code": 401, "message": "who?"},
+                401,
+                "401: who?) instead of setupComplete: the server does",
+                "key or token",
+            ),
+            ({"code": 403, "message": "no"}, 403, "the server does not allow this", "Check that the key is valid"),
+            ({"code": 429}, 429, "an error (429) instead", "Wait, or raise the quota"),
+            ({"status": "RESOURCE_EXHAUSTED"}, 429, "no quota left for this key", "Wait, or raise the quota"),
+            ({"code": 400, "message": "bad field"}, 400, "the server refused a message", "Check the setup against"),
+            ({"code": 400, "message": "API key not valid"}, 400, "does not accept the credential", "Check the key"),
+            ({"code": 404}, 404, "does not know this model", "Check the model's name"),
+            ({"code": 500}, 500, "internal error", "Connect again"),
+            ({"code": 503, "message": "later"}, 503, "currently unavailable", "Try again in a moment"),
+            ("Quota exceeded", 0, "(Quota exceeded) instead of setupComplete: the quota", "Wait, or raise the quota"),
+            ({"code": 7}, 0, "answered an error instead of", "Check that the address"),
+            (None, 0, "answered an error instead of", "Check that the address"),
+        ],
+    )
+    async def test_an_error_object_instead_of_an_answer_gives_its_own_remedy(
+        self, error: Any, status: int, says: str, remedy: str
+    ) -> None:
+        ours, theirs = MemoryTransport.pair()
+        await theirs.send(json.dumps({"error": error}))
+
+        async def factory(endpoint: Endpoint) -> Transport:
+            return ours
+
+        with pytest.raises(SetupRejectedError) as caught:
+            await connect(ENDPOINT, SETUP, transport_factory=factory)
+        assert caught.value.status == status
+        assert says in caught.value.message
+        assert remedy in caught.value.remedy
+
     async def test_a_close_instead_of_an_answer_gives_the_servers_reason_and_a_remedy(self) -> None:
         ours, theirs = MemoryTransport.pair()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -300,12 +301,94 @@ async def test_a_server_of_another_kind_is_a_sentence(reply: bytes, scheme: str,
             await open_websocket(url_endpoint(f"{scheme}://127.0.0.1:{port}"))
 
 
+def reset_connection(writer: asyncio.StreamWriter) -> None:
+    """Close without lingering, which sends a reset instead of an orderly end."""
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+KEY_BODY = b'{"error": {"code": 403, "message": "This key is le'
+REFUSED = b"HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\n"
+SAYS = r"does not allow this \(HTTP 403: This key is le…\)\. Check that the key is valid"
+NO_BODY = r"does not allow this \(HTTP 403\)\. Check that the key is valid"
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        (REFUSED + b"Content-Length: 500\r\n\r\n" + KEY_BODY, SAYS),
+        (REFUSED + b"Content-Length: 500\r\n\r\n", NO_BODY),
+        (REFUSED + b"Content-Le", NO_BODY),
+        (REFUSED + b"Content-Length: 3000000\r\n\r\n" + KEY_BODY, SAYS),
+        (REFUSED + b"Content-Length: many\r\n\r\n" + KEY_BODY, SAYS),
+        (REFUSED + b"Transfer-Encoding: gzip\r\n\r\n", NO_BODY),
+        (
+            REFUSED
+            + b"Transfer-Encoding: chunked\r\n\r\n"
+            + b"%x\r\n%b\r\n%x\r\n%b" % (20, KEY_BODY[:20], 500, KEY_BODY[20:]),
+            SAYS,
+        ),
+        (REFUSED.replace(b"1.1", b"1.0") + b"\r\n" + KEY_BODY, SAYS),
+        (REFUSED.replace(b" Forbidden", b"") + b"\r\n", NO_BODY),
+        (
+            b"HTTP/1.1 429 Busy\r\nContent-Length: 9\r\n\r\nslow",
+            r"no quota left .* \(HTTP 429: slow…\)\. Wait, or raise",
+        ),
+        (b"HTTP/1.1 101 Switching Protocols\r\nUpgr", "closed the connection during the handshake"),
+    ],
+)
+@pytest.mark.parametrize("ending", [asyncio.StreamWriter.close, reset_connection])
+async def test_a_refusal_that_is_broken_off_tells_its_status(
+    reply: bytes, says: str, ending: Callable[[asyncio.StreamWriter], None]
+) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(reply)
+        await asyncio.sleep(0)
+        ending(writer)
+
+    other = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    async with other:
+        port = other.sockets[0].getsockname()[1]
+        with pytest.raises((UnreachableError, UpgradeRefusedError)) as caught:
+            await open_websocket(url_endpoint(f"ws://127.0.0.1:{port}"))
+    assert re.search(says, str(caught.value)), str(caught.value)
+
+
+async def test_a_refusal_whose_body_never_ends_tells_its_status() -> None:
+    async def stall(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(REFUSED + b"Content-Length: 500\r\n\r\n" + KEY_BODY)
+        await reader.read()
+        writer.close()
+
+    other = await asyncio.start_server(stall, "127.0.0.1", 0)
+    async with other:
+        port = other.sockets[0].getsockname()[1]
+        with pytest.raises(UpgradeRefusedError, match=SAYS):
+            await open_websocket(url_endpoint(f"ws://127.0.0.1:{port}"), open_timeout=1)
+
+
+async def test_of_a_refusal_without_end_the_status_and_the_beginning_are_told() -> None:
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(REFUSED + b"\r\n")
+        with contextlib.suppress(ConnectionError):
+            while True:
+                writer.write(b"x" * 100_000)
+                await writer.drain()
+
+    other = await asyncio.start_server(pour, "127.0.0.1", 0)
+    async with other:
+        port = other.sockets[0].getsockname()[1]
+        with pytest.raises(UpgradeRefusedError, match=r"does not allow this \(HTTP 403: x{299}…\)"):
+            await open_websocket(url_endpoint(f"ws://127.0.0.1:{port}"))
+
+
 async def test_a_reset_during_the_upgrade_is_no_other_protocol() -> None:
     async def reset(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        # Closing without lingering sends a reset instead of an orderly end.
-        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        writer.transport.abort()
+        reset_connection(writer)
 
     other = await asyncio.start_server(reset, "127.0.0.1", 0)
     async with other:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError, SetupRejectedError
+from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.core.effects import Effect
-from gemini_live_runtime.session.io.reconnect_policy import ReconnectPolicy, keeps_handle, retryable
+from gemini_live_runtime.session.io.reconnect_policy import ReconnectPolicy, keeps_handle, refuses_handle
 from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
 from gemini_live_runtime.wire.server import AudioFrame, ServerMessage, ToolCall
 
@@ -158,9 +158,7 @@ class ConnectionManager:
             connection = await opening.connect(self._recorder, setup, handle)
         except GeminiLiveError as error:
             await opening_audio
-            # A server that is only busy, or slow, says nothing about the handle.
-            busy = retryable(error) and keeps_handle(error)
-            refused = bool(handle) and isinstance(error, SetupRejectedError) and not busy
+            refused = bool(handle) and refuses_handle(error)
             if refused:
                 # Some contexts are beyond resuming; the handle would fail for ever.
                 self._core.state.resumption_handle = ""

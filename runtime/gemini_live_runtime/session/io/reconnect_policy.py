@@ -9,11 +9,12 @@ from gemini_live_runtime.errors import (
     ConnectionClosedError,
     CredentialError,
     GeminiLiveError,
+    SetupRejectedError,
     UnreachableError,
     UpgradeRefusedError,
     WireError,
 )
-from gemini_live_runtime.wire.closes import CloseKind, CloseMeaning, classify
+from gemini_live_runtime.wire.closes import CREDENTIAL_STATUS, CloseKind, CloseMeaning, classify
 
 MAX_ATTEMPTS = 5
 """Attempts in a row before giving up."""
@@ -92,7 +93,7 @@ def retryable(error: GeminiLiveError) -> bool:
     if isinstance(_close(error), ConnectionClosedError):
         meaning = _meaning(error)
         return meaning.retryable and (_code(error) in _TRANSIENT or meaning.kind in _NEEDS_NEW_SESSION)
-    if isinstance(error, UpgradeRefusedError):
+    if isinstance(error, UpgradeRefusedError | SetupRejectedError) and error.status:
         return error.status >= 500
     return isinstance(error, UnreachableError | WireError) and not isinstance(error, CredentialError)
 
@@ -100,6 +101,16 @@ def retryable(error: GeminiLiveError) -> bool:
 def keeps_handle(error: GeminiLiveError) -> bool:
     """Return True when the resumption handle may still work after this end."""
     return not isinstance(_close(error), ConnectionClosedError) or _meaning(error).keep_handle
+
+
+def refuses_handle(error: GeminiLiveError) -> bool:
+    """Return True when a server that refused to resume may still begin a new session.
+
+    False for one that is only busy or slow, or refuses the credential: that says nothing about the handle.
+    """
+    if not isinstance(error, SetupRejectedError) or error.status in CREDENTIAL_STATUS:
+        return False
+    return not (retryable(error) and keeps_handle(error))
 
 
 def _close(error: GeminiLiveError) -> BaseException | None:
