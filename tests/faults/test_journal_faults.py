@@ -131,6 +131,30 @@ def test_a_disk_that_gets_room_again_gets_every_event_and_it_is_told(tmp_path, m
     assert [report.code for report in reports] == ["journal-failed", "journal-recovered"]
 
 
+def test_a_recording_that_goes_on_says_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer_module, "SYNC_S", 3600.0)
+    reports: list[ev.Payload] = []
+    disk = FaultyDisk(10**9, errno.ENOSPC, lasting=True)
+    journal = JournalWriter(tmp_path, "s1", audio=True, report=reports.append, disk=disk)
+    for seq in (1, 3):
+        disk.at = 1
+        journal.keep_value(f"value-{seq}.txt", b"large")
+        journal.append(event(seq).to_line())
+        journal.audio("user", SAMPLES)
+        journal.flush()
+        disk.at = 10**9
+        journal.append(event(seq + 1).to_line())
+        journal.flush()
+    journal.close()
+    assert list(read_journal(tmp_path / "s1")) == [event(seq) for seq in (1, 2, 3, 4)]
+    told = [report for report in reports if isinstance(report, ev.Notice) and report.code != "audio-recording-stopped"]
+    assert [notice.code for notice in told] == ["value-not-kept", "journal-failed", "journal-recovered"] * 2
+    assert [(told[number].level, told[number].text) for number in (2, 5)] == [
+        ("warning", f"The session file is written again, without {lost}. Sound is no longer recorded.")
+        for lost in ("1 large value", "2 large values")
+    ]
+
+
 @pytest.mark.parametrize(
     ("number", "remedy"),
     [
@@ -156,7 +180,8 @@ def test_the_remedy_for_a_recording_that_cannot_begin_or_go_on_fits_the_cause(tm
     journal.close()
 
 
-def test_a_session_whose_disk_took_nothing_is_not_listed_as_one_that_ended_at_once(tmp_path):
+def test_a_session_whose_disk_took_nothing_is_not_listed_as_one_that_ended_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer_module, "SYNC_S", 3600.0)  # else its first line may be written before the disk fails
     disk = FaultyDisk(10**9, errno.ENOSPC, lasting=True)
     journal = JournalWriter(tmp_path, "s1", audio=False, report=lambda payload: None, disk=disk)
     disk.at = 1

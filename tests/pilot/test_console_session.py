@@ -41,6 +41,22 @@ async def test_the_header_says_in_words_that_the_disk_refuses_the_recording() ->
         assert "REC" in driver.rows()[0]
 
 
+@pytest.mark.parametrize("level", ["info", "warning"])
+async def test_a_recording_that_goes_on_again_replaces_the_error_above_the_transcript(level: Any) -> None:
+    async with console(size=(80, 24)) as driver:
+        failed = "The session file cannot be written: No space left on device."
+        driver.link.emit(ev.Notice(level="error", code="journal-failed", text=failed, remedy="Free some space"))
+        await driver.settle()
+        banner = driver.app.query_one("Banner")
+        assert "cannot be written" in banner.message
+        assert banner.has_class("-error")
+        text = "The session file is written again, without 3 events."
+        driver.link.emit(ev.Notice(level=level, code="journal-recovered", text=text))
+        await driver.settle()
+        assert (banner.message, banner.level) == (text, level)
+        assert not banner.has_class("-error")
+
+
 async def test_time_goes_on_between_events_but_not_when_the_session_is_over() -> None:
     async with console() as driver:
         driver.clock.advance(65)

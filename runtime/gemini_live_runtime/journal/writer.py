@@ -103,7 +103,7 @@ class JournalWriter:
         self._lines: deque[str] = deque()
         self._values: deque[tuple[str, bytes]] = deque()
         self._value_names: set[str] = set()
-        self._value_bytes = 0
+        self._value_bytes = self._lost_values = 0
         self._pcm: deque[tuple[ev.Side, bytes]] = deque()
         self._queued_lines = 0
         self._queued_audio = 0
@@ -284,9 +284,19 @@ class JournalWriter:
             if self._failing:
                 self._failing = False
                 # Displays show whether the file is written: the next failure is told, too.
-                self._reported.discard("journal-failed")
-                lost = f"{self.lost_events:,} events are missing" if self.lost_events else "no event was lost"
-                self._notice("info", "journal-recovered", f"The session file is written again, {lost}")
+                self._reported -= {"journal-failed", "value-not-kept"}
+                self._report_recovery()
+
+    def _report_recovery(self) -> None:
+        counts = ((self.lost_events, "event"), (self._lost_values, "large value"))
+        missing = " and ".join(f"{number:,} {what}{'s'[: number != 1]}" for number, what in counts if number)
+        is_silent = self._wanted_audio and not self._audio
+        self._notice(
+            "warning" if missing or is_silent else "info",
+            "journal-recovered",
+            f"The session file is written again, {f'without {missing}' if missing else 'no event was lost'}"
+            f"{'. Sound is no longer recorded' if is_silent else ''}",
+        )
 
     def _give_up(self) -> None:
         self._stopped = True
@@ -305,6 +315,7 @@ class JournalWriter:
                 finally:
                     self._disk.close(fd)
             except OSError as error:
+                self._lost_values += 1
                 with contextlib.suppress(OSError):
                     self._disk.unlink(path)
                 self._notice(

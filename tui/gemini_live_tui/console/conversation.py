@@ -92,6 +92,9 @@ class Conversation:
             payload = event.payload
             if isinstance(payload, Notice) and payload.level == "error":
                 self._notices.say(f"{payload.text.rstrip('.')}. {payload.remedy}".strip(), "error")
+            elif isinstance(payload, Notice) and payload.code == "journal-recovered":
+                # It takes the place of the error that the recording fails, which no longer holds.
+                self._notices.say(payload.text, payload.level)
 
         self._store.listen(TextSent, on_text_sent)
         self._store.listen(CommandRefused, on_refused)
