@@ -6,14 +6,15 @@ count, only the files of a session are touched, and symbolic links are never fol
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.errors import UsageError, write_remedy
 from gemini_live_runtime.journal.disk import Disk, is_locked
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.session_summary import started_at
@@ -31,11 +32,15 @@ class TrimResult:
 
 @dataclass(frozen=True, slots=True)
 class DeletionResult:
-    """Result of a deletion; `not_deleted` are (id, reason)."""
+    """Result of a deletion.
+
+    `not_deleted` are (id, reason); `remedies` help against those that a disk has refused.
+    """
 
     session_ids: tuple[str, ...]
     bytes_freed: int
     not_deleted: tuple[tuple[str, str], ...]
+    remedies: tuple[str, ...] = ()
 
 
 def session_folders(root: Path) -> list[Path]:
@@ -122,7 +127,7 @@ def purge(
         if everything or (before is not None and _started(folder) < before):
             chosen.add(name)
     result = delete_folders([folders[name] for name in sorted(chosen & folders.keys())], disk)
-    return DeletionResult(result.session_ids, result.bytes_freed, (*not_deleted, *result.not_deleted))
+    return replace(result, not_deleted=(*not_deleted, *result.not_deleted))
 
 
 def delete_folders(folders: Iterable[Path], disk: Disk | None = None) -> DeletionResult:
@@ -132,6 +137,7 @@ def delete_folders(folders: Iterable[Path], disk: Disk | None = None) -> Deletio
     """
     disk = disk or Disk()
     done, not_deleted, freed = [], [], 0
+    remedies: dict[str, None] = {}
     for folder in folders:
         # Checked right before each deletion: an engine may start to write a session while others are deleted.
         if is_running(folder):
@@ -140,10 +146,19 @@ def delete_folders(folders: Iterable[Path], disk: Disk | None = None) -> Deletio
         try:
             freed += _delete_folder(folder, disk)
         except OSError as error:
-            not_deleted.append((folder.name, f"it cannot be deleted: {error.strerror or error}"))
+            path = Path(os.fsdecode(error.filename)) if isinstance(error.filename, str | bytes) else folder
+            not_deleted.append((folder.name, f"{path} cannot be deleted: {error.strerror or error}"))
+            remedies[_remedy(error, path, folder)] = None
         else:
             done.append(folder.name)
-    return DeletionResult(tuple(done), freed, tuple(not_deleted))
+    return DeletionResult(tuple(done), freed, tuple(not_deleted), tuple(remedies))
+
+
+def _remedy(error: OSError, path: Path, folder: Path) -> str:
+    # A folder in the session's: Linux calls it EISDIR, macOS EPERM.
+    if error.errno in (errno.EISDIR, errno.ENOTEMPTY) or (error.errno == errno.EPERM and path.is_dir()):
+        return f"Look into {folder} and delete it yourself"
+    return write_remedy(error, path.parent if error.errno in (errno.EACCES, errno.EPERM) else folder.parent)
 
 
 def _delete_folder(folder: Path, disk: Disk) -> int:

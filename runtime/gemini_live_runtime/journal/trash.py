@@ -64,7 +64,7 @@ def delete(root: Path, name: str, *, wall: Callable[[], float] = time.time) -> s
         purge = f"To delete it for good: gemini-live-tui sessions purge {name}"
         remedy = write_remedy(error, root.parent) if error.errno in _REFUSED else purge
         raise JournalError(
-            f"The session {name} cannot be moved: {error.strerror or error}", remedy=remedy, field="session"
+            f"The session {name} cannot be moved to {trash}: {error.strerror or error}", remedy=remedy, field="session"
         ) from None
     return target.name
 
@@ -114,7 +114,7 @@ def restore(root: Path, name: str) -> str:
         (target / DELETED_FILE).unlink(missing_ok=True)
     except OSError as error:
         raise JournalError(
-            f"The session {name} cannot be moved: {error.strerror or error}",
+            f"The session {name} cannot be moved to {root}: {error.strerror or error}",
             remedy=write_remedy(error, root.parent),
             field="session",
         ) from None

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
+import pytest
 from tests.support.canaries import HOSTILE
 from tests.support.command_line import run
 from tests.support.recordings import Recorder, debt_call
 
 from gemini_live_runtime import paths
+from gemini_live_runtime.journal.disk import Disk
 from gemini_live_runtime.journal.trash import trash_dir
 
 
@@ -79,6 +82,30 @@ def test_a_running_session_is_not_deleted() -> None:
     writer.close()
     assert ended.code == 1
     assert "is running" in ended.sentence
+
+
+def test_a_read_only_disk_is_told_with_the_file_and_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(disk: Disk, path: Path) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    for name in ("20261120-1", "20261121-1", "20261122-1"):
+        record(name)
+    run("sessions", "delete", "20261122-1")
+    monkeypatch.setattr(Disk, "unlink", refuse)
+    root = paths.sessions_dir()
+    trash = trash_dir(root)
+    reason = "cannot be deleted: Read-only file system."
+    for arguments, kept, place in (
+        (("purge", "20261120-1"), [root / "20261120-1" / "events.jsonl"], root),
+        (("purge", "--all"), [root / f"2026112{day}-1" / "events.jsonl" for day in (0, 1)], root),
+        (("empty-trash",), [trash / "20261122-1" / "deleted.json"], trash),
+    ):
+        ended = run("sessions", *arguments, "--yes")
+        assert ended.code == 1
+        assert ended.err.splitlines() == [
+            *(f"Kept {file.parent.name}: {file} {reason}" for file in kept),
+            f"Mount the disk of {place} writable.",
+        ]
 
 
 def test_emptying_the_trash_asks_or_wants_yes() -> None:

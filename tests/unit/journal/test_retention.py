@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -157,8 +158,35 @@ def test_a_session_that_holds_a_folder_is_kept_with_the_reason(tmp_path):
     (tmp_path / "s1" / "extra").mkdir()
     purged = purge(tmp_path, everything=True)
     assert purged.session_ids == ()
-    assert "cannot be deleted" in purged.not_deleted[0][1]
+    assert f"{tmp_path / 's1' / 'extra'} cannot be deleted" in purged.not_deleted[0][1]
+    assert purged.remedies == (f"Look into {tmp_path / 's1'} and delete it yourself",)
     assert [item.id for item in list_entries(tmp_path)] == ["s1"]
+
+
+@pytest.mark.parametrize(
+    ("number", "remedies"),
+    [
+        (errno.EROFS, ["Mount the disk of {root} writable"]),
+        (
+            errno.EACCES,
+            ["Give yourself the right to write in {root}/s1", "Give yourself the right to write in {root}/s2"],
+        ),
+        (errno.EIO, ["Check the disk of {root}"]),
+    ],
+)
+def test_what_cannot_be_deleted_names_the_file_the_reason_and_each_remedy_once(tmp_path, number, remedies):
+    record(tmp_path, "s1").close()
+    record(tmp_path, "s2").close()
+
+    class Refusing(Disk):
+        def unlink(self, path):
+            raise OSError(number, os.strerror(number), str(path))
+
+    purged = purge(tmp_path, everything=True, disk=Refusing())
+    assert purged.not_deleted == tuple(
+        (name, f"{tmp_path / name / 'events.jsonl'} cannot be deleted: {os.strerror(number)}") for name in ("s1", "s2")
+    )
+    assert purged.remedies == tuple(remedy.format(root=tmp_path) for remedy in remedies)
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc", ".", "..", "", "a/b", "x" * 300, "a\0b", "․․"])

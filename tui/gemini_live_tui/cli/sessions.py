@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from gemini_live_tui.cli.records import complete_session, locate
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.catalog import Entry
+    from gemini_live_runtime.journal.retention import DeletionResult
 
 _UNITS = {"h": 3600.0, "d": 86400.0, "w": 604800.0}
 _YES = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -161,7 +161,7 @@ def empty_trash(yes: bool) -> int:
     if not _agreed(yes, f"{count} session{'' if count == 1 else 's'} for good"):
         return 1
     emptied = trash.empty(root)
-    _print_result(emptied.session_ids, emptied.bytes_freed, emptied.not_deleted)
+    _print_result(emptied)
     return 1 if emptied.not_deleted else 0
 
 
@@ -209,8 +209,9 @@ def purge(names: tuple[str, ...], older_than: str | None, everything: bool, yes:
     root = paths.sessions_dir()
     now = datetime.now().timestamp()
     purged = retention.purge(root, ids=names, before=None if age is None else now - age, everything=everything)
-    _print_result(purged.session_ids, purged.bytes_freed, purged.not_deleted)
-    return 1 if names and purged.not_deleted else 0
+    _print_result(purged)
+    # A running session is kept as it should be, unless it was named.
+    return 1 if purged.remedies or (names and purged.not_deleted) else 0
 
 
 def _agreed(yes: bool, what: str) -> bool:
@@ -222,10 +223,13 @@ def _agreed(yes: bool, what: str) -> bool:
     return click.confirm(f"Delete {sanitise_line(what, 300)}?", default=False)
 
 
-def _print_result(done: Sequence[str], freed: int, kept: Sequence[tuple[str, str]]) -> None:
-    click.echo(f"Deleted {len(done)} session{'' if len(done) == 1 else 's'}, {freed / 1e6:.1f} MB.")
-    for name, why in kept:
-        click.echo(f"Kept {sanitise_line(name, 80)}: {why}.", err=True)
+def _print_result(result: DeletionResult) -> None:
+    count = len(result.session_ids)
+    click.echo(f"Deleted {count} session{'' if count == 1 else 's'}, {result.bytes_freed / 1e6:.1f} MB.")
+    for name, why in result.not_deleted:
+        click.echo(f"Kept {sanitise_line(name, 80)}: {sanitise_line(why, 500)}.", err=True)
+    for remedy in result.remedies:
+        click.echo(f"{sanitise_line(remedy, 500)}.", err=True)
 
 
 def _seconds(age: str) -> float:
