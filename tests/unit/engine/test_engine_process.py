@@ -206,6 +206,40 @@ async def test_stop_forces_an_engine_whose_loop_is_blocked(place, monkeypatch):
     assert await exit_code(engine) != 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGSTOP")
+async def test_stop_continues_a_frozen_engine_which_then_ends_in_an_orderly_way(place, monkeypatch):
+    monkeypatch.setattr(stop, "TELL_S", 0.0)
+    monkeypatch.setattr(stop, "SILENCE_S", 0.2)
+    monkeypatch.setattr(stop, "GRACE_S", WAIT)
+    engine = place.start()
+    pid = engine.process.pid
+    async with linked(place, engine) as link:
+        await until(link, is_listening)
+        engine.process.send_signal(signal.SIGSTOP)
+        await asyncio.to_thread(os.waitpid, pid, os.WUNTRACED)
+        told: list[str] = []
+        assert await stop_engine("s1", root=place.root, tell=told.append) == "terminated"
+    assert told == [
+        "s1 does not answer so far; waiting up to 0.2 s for it.",
+        f"Sending SIGTERM to process {pid} of s1; in 20 s it is killed.",
+    ]
+    assert await exit_code(engine) == 0
+    (item,) = list_entries(place.data / "sessions")
+    assert item.ended in ("stopped by gemini-live-tui stop", "asked to stop by SIGTERM")
+
+
+async def test_an_engine_that_answers_gets_its_time_and_this_is_told(place, monkeypatch):
+    monkeypatch.setattr(stop, "TELL_S", 0.0)
+    engine = place.start(agent="clings")
+    told: asyncio.Queue[str] = asyncio.Queue()
+    async with linked(place, engine) as link, asyncio.timeout(WAIT):
+        await until(link, is_listening)
+        stopping = asyncio.create_task(stop_engine("s1", root=place.root, tell=told.put_nowait))
+        assert await told.get() == "s1 does not answer so far; waiting up to 5 s for it."
+        assert await told.get() == "s1 was told to hang up; waiting up to 15 s for its session to end."
+        stopping.cancel()
+
+
 async def test_stopping_an_engine_that_is_not_there_says_so(place):
     with pytest.raises(EngineError, match="There is no engine s9"):
         await stop_engine("s9", root=place.root)

@@ -72,7 +72,7 @@ def stop(session: str, everything: bool) -> int:
         raise UsageError("Give a session or --all, not both", field="session")
     chosen = [engine.session_id for engine in list_engines()] if everything else [_choose(session)]
     for name in chosen:
-        how = asyncio.run(stop_engine(name))
+        how = asyncio.run(stop_engine(name, tell=lambda text: click.echo(text, err=True)))
         click.echo(f"{how.capitalize()} {name}.")
     if not chosen:
         click.echo("No engine is running.")
