@@ -19,7 +19,6 @@ from gemini_live_runtime.errors import EngineError, GeminiLiveError
 GRACE_S = 5.0
 """Seconds to wait for a process to end after each step of stopping it."""
 
-
 SILENCE_S = 5.0
 """Seconds for an engine's first answer; a frozen or blocked one gives none."""
 

@@ -41,16 +41,24 @@ async def exchange(
 ) -> tuple[int, bytes]:
     """Return the HTTP status and the body of a reply.
 
-    Stops reading when the body is longer than `max_reply` bytes; the result is then longer, too.
+    Stops reading when the body is longer than `max_reply` bytes; the result is then longer, too. The body of a refusal
+    may be broken off.
     """
+    import httpx
+
     reply = bytearray()
     # A small compressed reply could expand beyond the limit.
     headers = {**headers, "Accept-Encoding": "identity"}
     async with client.stream(method, url, content=content, headers=headers) as response:
-        async for chunk in response.aiter_bytes(65536):
-            reply += chunk
-            if len(reply) > max_reply:
-                break
+        try:
+            async for chunk in response.aiter_bytes(65536):
+                reply += chunk
+                if len(reply) > max_reply:
+                    break
+        except httpx.TransportError:
+            # The status of a refusal tells its cause without the body.
+            if response.status_code < 300:
+                raise
         return response.status_code, bytes(reply)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -60,6 +61,29 @@ async def test_the_models_are_listed_with_the_key_in_a_header_of_googles_host() 
 )
 async def test_every_answer_is_a_sentence(status: int, body: object, state: str, said: str) -> None:
     check = await checked(status, body)
+    assert check.state == state
+    assert said in check.sentence
+
+
+@pytest.mark.parametrize(
+    "end", [httpx.RemoteProtocolError("incomplete body"), httpx.ReadError(""), httpx.ReadTimeout("")]
+)
+@pytest.mark.parametrize(
+    ("status", "state", "said"),
+    [
+        (403, "refused", "may not use the Gemini API"),
+        (429, "works", "quota is used up"),
+        (200, "unknown", "generativelanguage.googleapis.com"),
+    ],
+)
+async def test_a_reply_that_is_broken_off_keeps_the_cause(end: Exception, status: int, state: str, said: str) -> None:
+    class BrokenOff(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield b'{"error": {"mess'
+            raise end
+
+    answer = httpx.MockTransport(lambda request: httpx.Response(status, stream=BrokenOff()))
+    check = await check_key(api_key(KEY), transport=answer)
     assert check.state == state
     assert said in check.sentence
 
