@@ -147,7 +147,9 @@ def test_a_recording_that_goes_on_says_what_is_missing(tmp_path, monkeypatch):
         journal.flush()
     journal.close()
     assert list(read_journal(tmp_path / "s1")) == [event(seq) for seq in (1, 2, 3, 4)]
-    told = [report for report in reports if isinstance(report, ev.Notice) and report.code != "audio-recording-stopped"]
+    sound = next(report for report in reports if report.code == "audio-recording-stopped")
+    assert sound.remedy == f"Free some space on the disk of {tmp_path / 's1'} before the next session"
+    told = [report for report in reports if report is not sound]
     assert [notice.code for notice in told] == ["value-not-kept", "journal-failed", "journal-recovered"] * 2
     assert [(told[number].level, told[number].text) for number in (2, 5)] == [
         ("warning", f"The session file is written again, without {lost}. Sound is no longer recorded.")

@@ -163,7 +163,7 @@ class JournalWriter:
                 self.lost_audio_bytes += len(pcm) if self._wanted_audio else 0
                 return
             if self._queued_audio + len(pcm) > MAX_QUEUED_AUDIO:
-                self._stop_audio("The disk is too slow to record sound")
+                self._stop_audio("The disk is too slow to record sound", "Record to a faster disk")
                 return
             self._pcm.append((track, pcm))
             self._queued_audio += len(pcm)
@@ -386,12 +386,13 @@ class JournalWriter:
         )
 
     def _fail_audio(self, error: OSError) -> None:
-        self._stop_audio(f"Sound can no longer be recorded: {error.strerror or error}")
+        remedy = f"{write_remedy(error, self.folder)} before the next session"
+        self._stop_audio(f"Sound can no longer be recorded: {error.strerror or error}", remedy)
 
-    def _stop_audio(self, text: str) -> None:
+    def _stop_audio(self, text: str, remedy: str = "") -> None:
         self._audio = False
         if text:
-            self._notice("error", "audio-recording-stopped", f"{text}. The sound recorded so far is kept")
+            self._notice("error", "audio-recording-stopped", f"{text}. The sound recorded so far is kept", remedy)
 
     def _close_files(self) -> None:
         for track in self._tracks.values():

@@ -275,19 +275,29 @@ _STATUS_NAMES = {
 _ERROR_KINDS = {400: CloseKind.ARGUMENT, 404: CloseKind.MODEL, 500: CloseKind.INTERNAL}
 
 
+def _status_and_reason(error: object) -> tuple[int, str]:
+    """Return HTTP status, 0 when unknown, and message of a `google.rpc.Status`."""
+    fields: dict[str, Any] = error if isinstance(error, dict) else {"message": error}
+    status, reason = fields.get("code"), fields.get("message")
+    if not isinstance(status, int) or not 400 <= status < 600:
+        status = _STATUS_NAMES.get(str(fields.get("status")), 0)
+    return status, reason if isinstance(reason, str) else ""
+
+
+def error_text(error: object) -> str:
+    """Return status and message of a server's error object as `an error (403: …)`."""
+    status, reason = _status_and_reason(error)
+    details = ": ".join(part for part in (str(status or ""), server_text(reason).rstrip(".")) if part)
+    return f"an error ({details})" if details else "an error"
+
+
 def setup_refused(error: object) -> SetupRejectedError:
     """Return the error of an error object that answers the setup.
 
     `error` should be a `google.rpc.Status`.
     """
-    fields: dict[str, Any] = error if isinstance(error, dict) else {"message": error}
-    status = fields.get("code")
-    if not isinstance(status, int) or not 400 <= status < 600:
-        status = _STATUS_NAMES.get(str(fields.get("status")), 0)
-    reason = fields.get("message")
-    reason = reason if isinstance(reason, str) else ""
-    details = ": ".join(part for part in (str(status or ""), server_text(reason).rstrip(".")) if part)
-    text = f"The server answered an error{f' ({details})' if details else ''} instead of setupComplete"
+    status, reason = _status_and_reason(error)
+    text = f"The server answered {error_text(error)} instead of setupComplete"
     if status in CREDENTIAL_STATUS:
         problem, remedy = _STATUS[status]
         text = f"{text}: the server {problem}"

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.wire.base import Message
+from gemini_live_runtime.wire.closes import error_text
 from gemini_live_runtime.wire.content import Blob, Content, FunctionResponse, Part
 from gemini_live_runtime.wire.enums import Scheduling
 from gemini_live_runtime.wire.fields import CodecRegistry, MessageCodec, Problems, WrongTypeError
@@ -62,8 +63,8 @@ def decode_server_message(frame: str | bytes) -> ServerMessage:
     if chars > MAX_TEXT_CHARS and chars - _speech_size(message) > MAX_TEXT_CHARS:
         raise ProtocolError(f"The frame has texts of more than {MAX_TEXT_CHARS:,} characters", field="frame")
     if raw and len(message.extra) == len(raw):
-        names = ", ".join(list(raw)[:5])
-        problems.add("message", f"no known kind of server message, got {names[:200]}")
+        names = error_text(raw["error"]) if "error" in raw else ", ".join(list(raw)[:5])[:200]
+        problems.add("message", f"no known kind of server message, got {names}")
     return replace(message, raw=raw, problems=problems.sentences())
 
 

@@ -204,7 +204,9 @@ def test_a_disk_too_slow_for_sound_stops_sound_and_not_the_session(tmp_path, mon
     journal.audio("user", b"\0\0" * 501)
     journal.append(event(1).to_line())
     journal.close()
-    assert [report.code for report in reports] == ["audio-recording-stopped"]
+    assert [(report.code, report.remedy) for report in reports] == [
+        ("audio-recording-stopped", "Record to a faster disk")
+    ]
     assert list(read_journal(tmp_path / "s1")) == [event(1)]
 
 

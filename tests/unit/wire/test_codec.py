@@ -144,6 +144,11 @@ class TestTolerantReading:
         assert "got none" in client({}).problems[0]
         assert "got hello" in client({"hello": 1}).problems[0]
 
+    def test_an_error_object_is_quoted_without_keys(self) -> None:
+        error = {"code": 403, "message": "revoked: AIzaSyCanaryCanaryCanary", "status": "PERMISSION_DENIED"}
+        (problem,) = decode_server(json.dumps({"error": error})).problems
+        assert problem.endswith("no known kind of server message, got an error (403: revoked: [redacted])")
+
     def test_lone_surrogates_become_replacement_characters(self) -> None:
         message = decode_server('{"serverContent":{"outputTranscription":{"text":"a\\ud800b \\ud83d\\ude00"}}}')
         assert isinstance(message, ServerMessage)
