@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
+CONCIERGE = RUNTIME / "gemini_live_runtime/agents/dialogues/concierge.toml"
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def clean_environment() -> dict[str, str]:
 def live_server(clean_environment: dict[str, str]) -> Iterator[str]:
     """Yield the URL of a server that ends with the module."""
     server = subprocess.Popen(
-        [sys.executable, "-m", "gemini_live_runtime.local", "--exit-with-parent"],
+        [sys.executable, "-m", "gemini_live_runtime.local", "--exit-with-parent", "--script", str(CONCIERGE)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

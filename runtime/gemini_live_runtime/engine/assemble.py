@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,6 +130,8 @@ def session_of(
                 instruction=instruction,
                 handle=handle,
             )
+            if parts is not None:
+                setup = replace(setup, labels=_labels(session.orchestrator.agent.plan))
             return await connect(endpoint, setup, observer=recorder, transport_factory=factory)
 
         # With devices the user can type instead, so warn of a server without speech recognition. A microphone file has
@@ -173,10 +176,20 @@ def _local_model(plan: SessionPlan, parts: DefaultParts) -> str:
         return f"local-{parts.own.name}"
     if plan.definition.local_model:
         return plan.definition.local_model
+    from gemini_live_runtime.local.default_parts import DEFAULT_SCRIPT
     from gemini_live_runtime.local.script import bundled_names
 
-    # An agent without a dialogue of its own gets the concierge's, which calls any tool by the words of its name.
-    return f"local-{plan.name if plan.name in bundled_names() else 'concierge'}"
+    if plan.name not in bundled_names():
+        return f"local-{DEFAULT_SCRIPT}"
+    # An agent that merely has the name of a bundled one must not speak as that one.
+    script = parts.script(f"local-{plan.name}")
+    called = {call.tool for intent in script.intents for call in intent.calls}
+    return f"local-{plan.name if called <= {tool.name for tool in plan.declared} else DEFAULT_SCRIPT}"
+
+
+def _labels(plan: SessionPlan) -> dict[str, str]:
+    """Return the names that the embedded server's neutral dialogue says."""
+    return {"agent": plan.name, "phases": ",".join(phase.name for phase in plan.definition.phases)}
 
 
 def _script(model: str, parts: DefaultParts) -> Script:
@@ -203,11 +216,11 @@ def _text_model(plan: SessionPlan, script: Script | None, backend: Backend) -> T
 def _local_phrases(plan: SessionPlan, script: Script, parts: DefaultParts) -> tuple[str, ...]:
     """Return phrases for an agent without any that the embedded server understands.
 
-    They are the examples of its dialogue, or, when that is another agent's, the names of its tools as words.
+    They are the examples of its dialogue, or, when that is not its own, the names of its tools as words, if it has any.
     """
     own_names = (plan.name, plan.definition.local_model.removeprefix("local-"))
     if script is parts.own or script.name in own_names:
         return script.examples
     from gemini_live_runtime.local.words import name_words
 
-    return tuple(" ".join(name_words(tool.name)) for tool in plan.declared)
+    return tuple(" ".join(name_words(tool.name)) for tool in plan.declared) or script.examples

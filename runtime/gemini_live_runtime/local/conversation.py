@@ -62,6 +62,7 @@ class Conversation:
             raise Refusal(VIOLATION, _NOT_FOUND.format(model=config.model[:40])) from None
         self._recogniser: Recogniser | None = None
         self._speech: Speech | None = None
+        self.dialogue.label(config.labels)
         self.dialogue.instruct(self.instruction)
         self.no_recogniser = ""
         """Reason for the missing recogniser; "" while it works or was not needed."""

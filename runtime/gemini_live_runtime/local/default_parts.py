@@ -18,7 +18,8 @@ from gemini_live_runtime.local.script_types import Script
 LOCAL_PREFIX = "local-"
 """Prefix of model names that name a bundled script or the server's own."""
 
-DEFAULT_SCRIPT = "concierge"
+DEFAULT_SCRIPT = "neutral"
+"""Script for other models: it names the client's own tools."""
 
 
 class DefaultParts:

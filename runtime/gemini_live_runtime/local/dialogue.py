@@ -54,6 +54,7 @@ class ScriptedDialogue:
         # Tools used in phases cannot be called by name: the script defines when they are called.
         self._phased = {call.tool for intent in script.intents if intent.during for call in intent.calls}
         self._tools: dict[str, Mapping[str, Any]] = {}
+        self._labels: dict[str, str] = {}
         self._pending: Pending | None = None
         self._said: list[str] = []
         self._last_reply = ""
@@ -74,7 +75,8 @@ class ScriptedDialogue:
         if self._pending is not None:
             patterns += self._script.slots[self._pending.slot].answer
         scripted = {call.tool for intent in self._script.intents for call in intent.calls}
-        choices = {name: spoken_choices(schema) for name, schema in self._tools.items() if name not in scripted}
+        own = {name: schema for name, schema in self._tools.items() if name not in scripted}
+        choices = {name: spoken_choices(schema) for name, schema in own.items() if self._script.call_by_name}
         return build_grammar(patterns, self._script.slots, choices)
 
     @property
@@ -85,6 +87,14 @@ class ScriptedDialogue:
     def declare(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
         """Set the client's tools: name to JSON schema of the parameters."""
         self._tools = dict(tools)
+
+    def label(self, labels: Mapping[str, str]) -> None:
+        """Set the labels of the client's setup, such as the agent's name."""
+        names = (" ".join(name_words(name)) for name in labels.get("phases", "").split(","))
+        self._labels = {
+            "agent": " ".join(name_words(labels.get("agent", ""))),
+            "phases": ", ".join(filter(None, names)),
+        }
 
     def instruct(self, text: str) -> None:
         """Set the instruction; drop an open question that belongs to another one."""
@@ -105,7 +115,7 @@ class ScriptedDialogue:
                     self._question = ""  # the cue replaces an open question
                     return self._remember_reply(Reply(said))
         if not self._turns and not self._last_reply:
-            return self._remember_reply(Reply(self._fill(self._script.greeting, {})))
+            return self._remember_reply(Reply(self._fill_sentences(self._script.greeting)))
         if self._pending is not None:
             return self._remember_reply(Reply(self._script.slots[self._pending.slot].ask))
         return self._remember_reply(Reply(self._question or self._fill(self._script.prompted, {})))
@@ -184,7 +194,7 @@ class ScriptedDialogue:
             if answer is not None and (best is None or answer.cost <= best[1].cost or self._free_text_pending()):
                 return self._filled(self._pending, answer)
         ended = self._matching.ending(self._notes) is not None
-        by_name = named_tools(words, [] if ended else [name for name in self._tools if name not in self._phased])
+        by_name = named_tools(words, [] if ended or not self._script.call_by_name else self._callable_by_name)
         if best is not None:
             intent, match = best
             tools = {call.tool for call in intent.calls}
@@ -201,6 +211,10 @@ class ScriptedDialogue:
             return self._call((request,), "", {})
         within = self._matching.find_within(words, self._now)
         return self._not_understood() if within is None else self._act(within, {})
+
+    @property
+    def _callable_by_name(self) -> list[str]:
+        return [name for name in self._tools if name not in self._phased]
 
     @property
     def _now(self) -> DialogueState:
@@ -323,6 +337,8 @@ class ScriptedDialogue:
             "last_reply": self._last_reply,
             "last_question": self._question,
             "known": self._known,
+            "tools": _listed([_tool_title(name) for name in self._tools]),
+            **self._labels,
             **self._remembered,
         }
 

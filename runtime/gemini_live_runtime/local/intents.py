@@ -104,7 +104,8 @@ class IntentMatcher:
 
     def examples(self, tools: Collection[str]) -> list[str]:
         """Return phrases usable with these tools: names of unscripted ones, examples."""
-        own = [" ".join(name_words(name)) for name in tools if name not in self._scripted]
+        by_name = tools if self._script.call_by_name else ()
+        own = [" ".join(name_words(name)) for name in by_name if name not in self._scripted]
         return [*filter(None, own[:_MAX_TOOLS]), *(text for text, meant in self._meant if _usable(meant, tools))]
 
     def examples_now(self, now: DialogueState) -> tuple[list[str], list[str]]:

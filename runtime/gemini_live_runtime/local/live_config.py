@@ -2,8 +2,8 @@
 
 Accepted without effect, because a scripted dialogue has nothing they could change: sampling (temperature, topP, topK,
 seed, penalties, candidateCount, maxOutputTokens, stopSequences), mediaResolution, thinkingConfig, languageCode,
-enableAffectiveDialog, safetySettings, labels, and the refinements of the transcriptions. Everything else works or is
-refused by name.
+enableAffectiveDialog, safetySettings, and the refinements of the transcriptions. Of the labels, a dialogue may say
+`agent` and `phases`. Everything else works or is refused by name.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ from gemini_live_runtime.wire.messages import (
 
 MAX_TOOLS = 512
 """Most functions that a client may declare."""
+
+MAX_LABEL_CHARS = 1000
+"""Characters of a label that are kept."""
 
 _NON_BLOCKING_MODELS = "gemini-3.8-live"
 """Prefix of models that call functions without waiting by default."""
@@ -84,6 +87,7 @@ class LiveConfig:
     proactive: bool = False
     """True when the model may stay silent; here, when it did not understand."""
     vad_signal: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 def check_setup(setup: Setup) -> LiveConfig:
@@ -120,6 +124,7 @@ def check_setup(setup: Setup) -> LiveConfig:
         calls_end_turns=second_generation,
         proactive=bool(proactivity and proactivity.proactive_audio),
         vad_signal=bool(setup.explicit_vad_signal),
+        labels={name: str(value)[:MAX_LABEL_CHARS] for name, value in setup.labels.items()},
     )
 
 

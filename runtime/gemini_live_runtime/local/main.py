@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="port to listen on (default: a free one)")
-    parser.add_argument("--script", type=Path, help="dialogue file (default: the concierge)")
+    parser.add_argument("--script", type=Path, help="dialogue file (default: one that names your tools)")
     parser.add_argument("--go-away-after", type=float, metavar="S", help="announce the end of a connection after S s")
     parser.add_argument("--exit-with-parent", action="store_true", help="end when standard input does")
     parser.add_argument("--private", action="store_true", help="admit only clients with the token that is printed")

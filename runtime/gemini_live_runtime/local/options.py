@@ -35,7 +35,8 @@ class Fault(StrEnum):
 class ServerOptions:
     """Options of a server; raises `UsageError` for an invalid port or time.
 
-    `script`: dialogue file for every model name that does not say `local-NAME`; None is the concierge.
+    `script`: dialogue file for every model name that does not say `local-NAME`; None is the neutral one,
+    which names the client's tools.
     `host`, `port`: where `start` listens; port 0 takes a free one.
     `go_away_after`: seconds after setup until `goAway`; `time_left` seconds later the connection closes (1011).
     `faults`: which fault, and how often it still happens, counted over all connections.

@@ -95,6 +95,10 @@ class Dialogue(Protocol):
         """Set the client's tools: name to JSON schema of the parameters."""
         ...
 
+    def label(self, labels: Mapping[str, str]) -> None:
+        """Set the labels of the client's setup, such as the agent's name."""
+        ...
+
     def instruct(self, text: str) -> None:
         """Set the system instruction, "" for none; called before all other methods."""
         ...

@@ -4,12 +4,16 @@ A script defines what users can say, which tool that calls, and the answers.
 
 TOML, `format = 1`. Top level: `name`, `title`, `greeting`, `fallback`, `unavailable`, `timeout`, `failed`, `told`,
 `prompted` (templates, see template.py), `examples` (phrases to show), `filler` (words that change nothing when typed).
-A sentence of `fallback` is left out when its placeholders cannot be filled.
+A sentence of `greeting` or `fallback` is left out when its placeholders cannot be filled. With `call_by_name` (true
+unless it says false) a declared tool that no intent calls is called by the words of its name, with arguments from the
+words that are left.
 
 `{examples}` are all examples, `{some_examples}` three of them, `{examples_now}` one or two that are understood in this
 phase; none of them calls a tool that the client did not declare. The first two begin with the names of declared tools
-that no intent calls. `{last_question}` is the open question: the last one asked, until tools are called or a cue is
-said. `{known.FIELD}` is the newest value of a field in tool results.
+that no intent calls, if they can be called by name. `{tools}` are the names of all declared tools. `{agent}` and
+`{phases}` are the labels of these names in the client's setup; phases are separated by commas. `{last_question}` is
+the open question: the last one asked, until tools are called or a cue is said. `{known.FIELD}` is the newest value of a
+field in tool results.
 
 `[slots.NAME]` has `ask` (the question when it is missing), `answer` (patterns that may answer it) and `kind`:
 `choice` (default; `values`), `number` (`min`, `max`, `spoken`: the values a recogniser listens for), `time`, or `text`

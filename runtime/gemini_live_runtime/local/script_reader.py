@@ -44,7 +44,7 @@ class ScriptReader:
         """Return the script in `data`; raise `ConfigError`."""
         known = {
             "format", "name", "title", "greeting", "fallback", "unavailable", "timeout", "failed", "told", "prompted",
-            "examples", "filler", "slots", "intent", "cue", "extract", "pronunciations",
+            "call_by_name", "examples", "filler", "slots", "intent", "cue", "extract", "pronunciations",
         }  # fmt: skip
         self._only(data, known, "")
         if data.get("format") != FORMAT:
@@ -76,6 +76,7 @@ class ScriptReader:
         return Script(
             name=self._text(data, "name", "", required=True),
             title=self._text(data, "title", ""),
+            call_by_name=self._flag(data, "call_by_name", "", default=True),
             examples=self._texts(data, "examples", ""),
             filler=tuple(tuple(split_words(item)) for item in self._texts(data, "filler", "")),
             slots=self._slots,
@@ -244,10 +245,10 @@ class ScriptReader:
             raise self.fail(where, problem, "Write placeholders as {name} or {result.field|other}")
         return value
 
-    def _flag(self, raw: dict[str, Any], key: str, where: str) -> bool:
-        value = raw.get(key, False)
+    def _flag(self, raw: dict[str, Any], key: str, where: str, *, default: bool = False) -> bool:
+        value = raw.get(key, default)
         if not isinstance(value, bool):
-            raise self.fail(f"{where}.{key}", f"is {value!r}", "Use true or false")
+            raise self.fail(f"{where}.{key}".lstrip("."), f"is {value!r}", "Use true or false")
         return value
 
     def _folded(self, raw: dict[str, Any], key: str, where: str) -> tuple[str, ...]:

@@ -111,6 +111,8 @@ class Script:
     failed: str
     told: str
     prompted: str
+    call_by_name: bool
+    """True when a tool that no intent calls is called by the words of its name."""
     examples: tuple[str, ...]
     filler: tuple[tuple[str, ...], ...]
     slots: Mapping[str, Slot]

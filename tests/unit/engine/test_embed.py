@@ -14,6 +14,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.api import Live
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.conversation.llm_extractor import LlmExtractor
+from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.errors import AgentError, CredentialError, GeminiLiveError
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.local.script import bundled_script
@@ -226,6 +227,25 @@ def test_what_one_can_say_is_the_agents_own_phrases_or_its_dialogues_examples_or
     (recorded,) = tmp_path.rglob("events.jsonl")
     (started,) = [event.payload for event in read_journal(recorded) if isinstance(event.payload, ev.SessionStarted)]
     assert started.phrases == offered
+
+
+@pytest.mark.parametrize("name", ["game_master", "concierge"])
+def test_an_agent_without_a_dialogue_is_spoken_for_by_its_own_names(name: str) -> None:
+    title = name.replace("_", " ")
+
+    async def main() -> str:
+        agent = Live.builder(name).instruction("Test.").tools(greet).phase(Phase("first_part", "Ask.", tools=[greet]))
+        async with agent.connect(backend="local", fast=True) as session:
+            events = session.events()
+            for text in ("who are you", "what can you do"):
+                await session.send_text(text)
+                await session.until_quiet()
+        said = [event.payload async for event in events if isinstance(event.payload, ev.TranscriptDelta)]
+        return "".join(delta.text for delta in said if delta.side == "model")
+
+    said = run_virtual(main())
+    assert f"I speak for {title}." in said
+    assert f"I call a tool when you say its name: greet. The phases of {title}: first part." in said
 
 
 def test_an_agent_that_extracts_starts_with_a_model_that_has_no_dialogue_of_its_own() -> None:

@@ -57,6 +57,8 @@ class Parrot:
     def declare(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
         self.tools = dict(tools)
 
+    def label(self, labels: Mapping[str, str]) -> None: ...
+
     def instruct(self, text: str) -> None:
         pass
 

@@ -21,6 +21,12 @@ def concierge(**more: Mapping[str, Any]) -> ScriptedDialogue:
     return dialogue
 
 
+def neutral(**tools: Mapping[str, Any]) -> ScriptedDialogue:
+    dialogue = ScriptedDialogue(bundled_script("neutral"))
+    dialogue.declare(tools)
+    return dialogue
+
+
 def hear(dialogue: ScriptedDialogue, text: str) -> Reply:
     return dialogue.respond(text, typed=True)
 
@@ -91,9 +97,45 @@ def test_what_is_not_understood_is_said_with_some_of_what_one_can_say() -> None:
     assert all(any(example in reply for reply in replies) for example in examples)
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["can you book a table for tonight", "get me the time of the next train", "list my notes timers", "roll the dice"],
+)
+def test_a_bundled_dialogue_calls_no_tool_that_merely_has_a_name_of_these_words(said: str) -> None:
+    dialogue = concierge(roll_dice={})
+    assert called(hear(dialogue, said)) == []
+    assert not dialogue.grammar.accepts(["roll", "dice"])
+    assert all("roll dice" not in hear(dialogue, "open the pod bay doors").text for _ in range(4))
+
+
+@pytest.mark.parametrize("said", ["hello", "who are you", "what can you do", "which phases are there"])
+def test_an_agent_without_a_dialogue_is_spoken_for_by_its_own_names(said: str) -> None:
+    dialogue = neutral(roll_dice={}, openDoor={})
+    dialogue.label({"agent": "game_master", "phases": "intro,main_part"})
+    reply = hear(dialogue, said).text
+    own = {"hello": "roll dice", "what can you do": "roll dice, or open door", "which phases are there": "main part"}
+    assert "game master" in reply
+    assert own.get(said, "") in reply
+    assert not any(word in reply for word in ("weather", "concierge", "table"))
+
+
+def test_without_labels_and_tools_the_neutral_dialogue_names_none() -> None:
+    dialogue = neutral()
+    assert dialogue.prompt().text == "I'm listening."
+    for said in ("hello", "who are you", "what can you do", "which phases are there", "open the pod bay doors"):
+        reply = hear(dialogue, said).text
+        assert reply.endswith((".", "?"))
+        assert "{" not in reply
+
+
+def test_a_labelled_agent_is_greeted_by_its_name() -> None:
+    dialogue = neutral()
+    dialogue.label({"agent": "game_master"})
+    assert dialogue.prompt().text == "Hello, this is game master. I'm listening."
+
+
 def test_an_agent_without_a_dialogue_is_offered_its_own_tools_and_none_of_the_concierges() -> None:
-    dialogue = ScriptedDialogue(bundled_script("concierge"))
-    dialogue.declare({"roll_dice": {}})
+    dialogue = neutral(roll_dice={})
     offered = " ".join(hear(dialogue, "open the pod bay doors").text for _ in range(4))
     assert "roll dice" in offered
     assert "notes" not in offered
@@ -111,16 +153,16 @@ def test_a_scripted_tool_that_was_not_declared_is_named() -> None:
 
 
 def test_a_declared_tool_is_called_when_its_words_are_said() -> None:
-    dialogue = concierge(roll_dice={"properties": {"sides": {"type": "integer"}}, "required": ["sides"]})
+    dialogue = neutral(roll_dice={"properties": {"sides": {"type": "integer"}}, "required": ["sides"]})
     assert called(hear(dialogue, "please roll the dice with 20 sides")) == [("roll_dice", {"sides": 20})]
 
 
 def test_a_declared_tool_goes_before_a_line_of_the_script() -> None:
-    assert called(hear(concierge(tell_joke={}), "tell me a joke")) == [("tell_joke", {})]
+    assert called(hear(neutral(count_twenty={}), "count to twenty")) == [("count_twenty", {})]
 
 
 def test_the_result_of_an_unscripted_tool_is_told() -> None:
-    dialogue = concierge(roll_dice={})
+    dialogue = neutral(roll_dice={})
     request = hear(dialogue, "roll dice").calls[0]
     assert dialogue.results([(request, {"output": {"eyes": 6}})]).text == "roll dice says: eyes 6."
 
@@ -214,5 +256,5 @@ def test_the_grammar_listens_for_answers_only_while_a_question_is_open() -> None
 
 
 def test_the_grammar_listens_for_the_clients_tools() -> None:
-    dialogue = concierge(roll_dice={"properties": {"sides": {"type": "integer"}}})
+    dialogue = neutral(roll_dice={"properties": {"sides": {"type": "integer"}}})
     assert dialogue.grammar.accepts(["please", "roll", "the", "dice", "twenty"])

@@ -34,7 +34,7 @@ def recognise(pcm: bytes, talk: ScriptedDialogue | None = None) -> Recognition:
 
 
 def test_words_that_no_dictionary_has_are_recognised() -> None:
-    talk = dialogue()
+    talk = ScriptedDialogue(bundled_script("neutral"))
     talk.declare({"frobnicate_widget": {}})
     assert recognise(say("flite:slt", "frobnicate widget"), talk).text == "frobnicate widget"
 

@@ -33,6 +33,7 @@ def test_a_small_script_is_read() -> None:
     [
         ("format = 1", "format = 2", "format"),
         ("format = 1", "", "format"),
+        ("format = 1", 'format = 1\ncall_by_name = "no"', "call_by_name"),
         ('name = "small"', 'nme = "small"', "nme"),
         ("weather in {city}", "weather in {town}", "intent 'weather'.say"),
         ("weather in {city}", "weather in {city", "intent 'weather'.say"),

@@ -16,7 +16,7 @@ from gemini_live_runtime.errors import UsageError
     "--script",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Dialogue for all but bundled local-NAME models.",
+    help="Dialogue for all but bundled local-NAME models (default: one that names your tools).",
 )
 @click.option("--go-away-after", type=float, metavar="S", help="Announce the end of each connection after S seconds.")
 def serve_local(host: str, port: int, script: Path | None, go_away_after: float | None) -> int:
