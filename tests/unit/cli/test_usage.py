@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.support.command_line import run
 
+from gemini_live_runtime.engine import registry, stop
+from gemini_live_runtime.engine.registry import EngineInfo
 from gemini_live_tui.cli import COMMANDS, main
 
 EVERY_COMMAND = [
@@ -134,6 +137,18 @@ def test_without_an_engine_there_is_nothing_to_stop(command: tuple[str, ...]) ->
     assert ended.code == 1
     assert "No engine is running" in ended.sentence
     assert "gemini-live-tui demo" in ended.sentence
+
+
+def test_stop_says_what_it_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def stop_engine(name: str, *, tell: Callable[[str], None]) -> str:
+        tell(f"{name} does not answer so far.")
+        return "killed"
+
+    info = EngineInfo(session_id="s1", pid=1, agent="a", backend="b", started=1.0, program="p")
+    monkeypatch.setattr(registry, "list_engines", lambda: [info])
+    monkeypatch.setattr(stop, "stop_engine", stop_engine)
+    ended = run("stop")
+    assert (ended.code, ended.err, ended.out) == (0, "s1 does not answer so far.\n", "Killed s1.\n")
 
 
 def test_listing_nothing_is_no_error() -> None:
