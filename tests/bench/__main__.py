@@ -2,9 +2,11 @@
 
 `make bench`, `python -m tests.bench [NAME ...]`: runs each bench_NAME.py of this folder, then prints a line for each.
 
-A bench prints its own table of targets and figures. It exits with 0 when all targets are met and with 1 when one is
-missed, and raises SystemExit with a sentence when it cannot run here. This program prints missed targets and exits with
-0 all the same: figures of one machine on one day are to be read, not asserted. It fails when a bench crashes.
+A bench prints its own table of targets and figures, each as soon as it is measured. It exits with 0 when all targets
+are met and with 1 when one is missed, and raises SystemExit with a sentence when what it needs is not installed here.
+This program prints missed targets and exits with 0 all the same: figures of one machine on one day are to be read, not
+asserted. It fails when a bench crashes, and a product that ends or hangs crashes a bench: both are errors, never
+SystemExit.
 """
 
 from __future__ import annotations
@@ -48,11 +50,10 @@ def main(arguments: Sequence[str], folder: Path = HERE) -> int:
 
 def _run(bench: Path) -> int:
     path = os.pathsep.join(str(ROOT / name) for name in (".", "tui", "runtime"))
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, str(Path(__file__).resolve()), "--child", str(bench)]
     try:
-        return subprocess.run(
-            command, env={**os.environ, "PYTHONPATH": path}, cwd=ROOT, timeout=TIMEOUT_S, check=False
-        ).returncode
+        return subprocess.run(command, env=environment, cwd=ROOT, timeout=TIMEOUT_S, check=False).returncode
     except subprocess.TimeoutExpired:
         print(f"{bench.name} was not done after {TIMEOUT_S} s", file=sys.stderr)
         return CRASHED

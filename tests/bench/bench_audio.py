@@ -263,7 +263,7 @@ def run(canceller: EchoCanceller, far: Float32, mic: Float32) -> tuple[Float32, 
         canceller.render(far16[at : at + FRAME])
         out.append(canceller.capture(mic16[at : at + FRAME]))
         times.append(time.perf_counter() - start)
-    return np.concatenate(out).astype(np.float32) / 32768, statistics.median(times)
+    return np.concatenate(out).astype(np.float32) / np.float32(32768), statistics.median(times)
 
 
 def erle(mic: Float32, clean: Float32, heard: np.ndarray, start: float, end: float) -> float:

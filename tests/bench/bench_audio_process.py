@@ -75,11 +75,11 @@ def watch_callbacks(path: str) -> None:
     """Note each callback of the product's loudspeaker streams in `path`."""
     from gemini_live_runtime.audio.streams import LoudspeakerStream
 
-    times, before = Times(path), LoudspeakerStream._callback
+    noted, before = Times(path), LoudspeakerStream._callback
 
-    def callback(self: LoudspeakerStream, data: Any, frames: int, moment: Any, status: Any) -> None:
-        times.note(status)
-        before(self, data, frames, moment, status)
+    def callback(self: LoudspeakerStream, data: Any, frames: int, times: Any, status: Any) -> None:
+        noted.note(status)
+        before(self, data, frames, times, status)
 
     LoudspeakerStream._callback = callback  # type: ignore[method-assign]
 
@@ -195,7 +195,7 @@ async def product(audio: Any, path: Path) -> tuple[list[float], int, float]:
     recorder = Recorder()
     opened = await audio.open(recorder)
     if opened.problems:
-        raise SystemExit(f"The devices did not open: {opened.problems}")
+        raise RuntimeError(f"The devices did not open: {opened.problems}")
     await asyncio.sleep(2)
     since, first = time.monotonic(), len(recorder.chunks)
     audio.play(1, (8000 * np.sin(np.arange(24_000 * 6) / 20)).astype("<i2").tobytes())

@@ -114,7 +114,7 @@ def peer() -> dict[str, Call]:
 
     socket = NoSocket()
     client = genai.Client(api_key="no-key-is-needed-here")
-    session = live.AsyncSession(api_client=client._api_client, websocket=socket)  # type: ignore[arg-type]
+    session = live.AsyncSession(api_client=client._api_client, websocket=socket)
     blobs = [types.Blob(data=chunk, mime_type="audio/pcm;rate=16000") for chunk in microphone_chunks()]
 
     def drive(coroutine: Any) -> Any:
@@ -201,7 +201,7 @@ def main() -> int:
     try:
         import google.genai as sdk
     except ImportError:
-        sdk = None  # type: ignore[assignment]
+        sdk = None
     if sdk is None and SDK_PYTHON.exists() and "BENCH_CODEC_CHILD" not in os.environ:
         path = os.pathsep.join([str(ROOT / "runtime"), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
         environment = {**os.environ, "PYTHONPATH": path, "BENCH_CODEC_CHILD": "1"}

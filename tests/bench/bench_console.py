@@ -98,7 +98,7 @@ def _read_until(master: int, marker: bytes, started: float) -> float:
     while marker not in seen:
         ready, _, _ = select.select([master], [], [], 20)
         if not ready:
-            raise SystemExit(f"nothing painted within 20 s: {seen[-2000:]!r}")
+            raise TimeoutError(f"nothing painted within 20 s: {seen[-2000:]!r}")
         chunk = os.read(master, 65536)
         seen += chunk
     return time.perf_counter() - started

@@ -51,8 +51,8 @@ def measure(name: str) -> list[float]:
     assert server.stdout is not None
     with tempfile.TemporaryDirectory(prefix="glt") as folder, server:
         url = server.stdout.readline().strip()
-        folders = dict.fromkeys(("XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"), folder)
-        with PseudoTerminal(CONSOLE.format(url=url), **folders) as terminal:
+        program = CONSOLE.format(url=url)
+        with PseudoTerminal(program, XDG_RUNTIME_DIR=folder, XDG_DATA_HOME=folder, XDG_CONFIG_HOME=folder) as terminal:
             terminal.read_until(b" TEXT ")
             _watch(terminal, 1.0)
             terminal.type(b"mode flood\r")

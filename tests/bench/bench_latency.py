@@ -77,9 +77,9 @@ async def peer(url: str) -> None:
     from tests.bench.device import DeviceThread
 
     client = genai.Client(api_key="no-key-needed")
-    client._api_client._websocket_base_url = lambda *_: url  # type: ignore[method-assign]
+    client._api_client._websocket_base_url = lambda *_: url
     client._api_client._websocket_ssl_ctx = {}
-    config = types.LiveConnectConfig(response_modalities=["AUDIO"])  # type: ignore[list-item]
+    config = types.LiveConnectConfig(response_modalities=["AUDIO"])
     async with client.aio.live.connect(model="peer", config=config) as session:
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[bytes] = asyncio.Queue()
@@ -131,7 +131,7 @@ class Child:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise SystemExit(f"{self._process.args!r:.200} ended")
+            raise ChildProcessError(f"{self._process.args!r:.200} ended")
         return line
 
     def end(self) -> None:

@@ -2,9 +2,9 @@
 
     .venv/bin/python tests/bench/bench_runtime.py
 
-Sound: what `LiveSession._play` does with a listener to `on_audio`, less what it takes to play, beside a guarded
-direct call of that listener in the same place. Turns: the steps `turn_began` and `turn_ended` of an agent with 20
-phases, 100 watchers and 50 computed values, from the first line to the last: settling, guards, steering, listeners,
+Sound: what a session does for a piece of sound with a listener to `on_audio`, less what it takes to play, beside a
+guarded direct call of that listener in the same place. Turns: the steps `turn_began` and `turn_ended` of an agent with
+20 phases, 100 watchers and 50 computed values, from the first line to the last: settling, guards, steering, listeners,
 signals, measuring, and every event of it made, redacted, encoded and folded by the engine's own hub, no console
 attached. What an extractor does to write its ten keys, their ten events included, is not part of it. The floor is the
 bare evaluation of what had to be decided: the guards of the current phase's transitions, and, of what the changed
@@ -20,7 +20,6 @@ import asyncio
 import statistics
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,9 +33,9 @@ from gemini_live_runtime.audio.interface import MODEL_RATE  # noqa: E402
 from gemini_live_runtime.clock import LoopClock  # noqa: E402
 from gemini_live_runtime.conversation.phases import Phase, Transition  # noqa: E402
 from gemini_live_runtime.session.agent.settle_engine import FireRateCounter  # noqa: E402
-from gemini_live_runtime.session.core.effects import Play  # noqa: E402
 from gemini_live_runtime.session.definition.plan import SessionPlan  # noqa: E402
 from gemini_live_runtime.session.io.live_session import LiveSession  # noqa: E402
+from gemini_live_runtime.session.io.model_sound import ModelSound  # noqa: E402
 from gemini_live_runtime.session.ports.sink import EventSink  # noqa: E402
 from gemini_live_runtime.state.computed import ComputedVar  # noqa: E402
 from gemini_live_runtime.state.guards import Guard  # noqa: E402
@@ -75,32 +74,20 @@ class Stamps:
         return None
 
 
-class Least(LiveSession):
-    """Session with the least work for a piece of sound: play it and call the listener.
+class Least:
+    """The least work for a piece of sound: play it and call the listener, guarded."""
 
-    It is a session in all else, so that looking up its parts costs the same.
-    """
+    def __init__(self, session: LiveSession) -> None:
+        self._audio = session._audio
+        self._faults: list[Exception] = []
 
-    listener: Callable[[bytes], None]
-    faults: list[Exception]
-
-    def play(self, effect: Play) -> None:
-        """As without any listeners."""
-        pcm = effect.pcm
-        if effect.rate != MODEL_RATE:
-            pcm = self._converter(effect.rate).convert(pcm)
-        self._audio.play(effect.gen, pcm)
-
-    def play_and_call(self, effect: Play) -> None:
+    def play_and_call(self, gen: int, pcm: bytes) -> None:
         """Play a piece of sound and call the listener, guarded."""
-        pcm = effect.pcm
-        if effect.rate != MODEL_RATE:
-            pcm = self._converter(effect.rate).convert(pcm)
-        self._audio.play(effect.gen, pcm)
+        self._audio.play(gen, pcm)
         try:
-            self.listener(pcm)
+            listener(pcm)
         except Exception as error:
-            self.faults.append(error)
+            self._faults.append(error)
 
 
 def nothing() -> None:
@@ -136,20 +123,19 @@ async def sound() -> bool:
     session = session_of(Live.builder("bench").instruction("You are a bench.").on("audio", listener).plan())
     agent = session.orchestrator.agent
     agent.telemetry.turn_started(agent.clock.now(), 1, "typed")
-    least = Least.__new__(Least)
-    least.__dict__.update(session.__dict__, listener=listener, faults=[])
-    cases: dict[str, Callable[[Play], None]] = {
-        "play": least.play,
-        "guarded": least.play_and_call,
-        "session": session._play,
+    end = session._audio.end_of_turn
+    cases = {
+        "play": ModelSound(session._audio.play, end).play,
+        "guarded": ModelSound(Least(session).play_and_call, end).play,
+        "session": session._sound.play,
     }
-    effects = [Play(1, bytes(1920), MODEL_RATE)] * FRAMES
+    pcm = bytes(1920)
     samples: dict[str, list[float]] = {name: [] for name in cases}
     for _ in range(4 * ROUNDS):
         for name, play in cases.items():
             began = time.perf_counter()
-            for effect in effects:
-                play(effect)
+            for _ in range(FRAMES):
+                play(1, pcm, MODEL_RATE)
             samples[name].append((time.perf_counter() - began) / FRAMES * 1e9)
     assert agent.telemetry._sound[0] == 4 * ROUNDS * FRAMES
     rounds = zip(samples["play"], samples["guarded"], samples["session"], strict=True)

@@ -80,7 +80,8 @@ def seeks(history: History, first: int, count: int, seed: int = 1) -> list[float
 
     No seek goes to the page of the one before.
     """
-    chance, found, page = random.Random(seed), [], -1
+    chance, page = random.Random(seed), -1
+    found: list[float] = []
     while len(found) < count:
         seq = chance.randrange(first, history.last_seq)
         if seq // PAGE != page:
@@ -178,7 +179,7 @@ def memory() -> bool:
     met = True
     for record in ("text", "off"):
         history = LiveHistory()
-        history.live.record = record  # type: ignore[assignment]
+        history.live.record = record
         grown = kept(lambda event, history=history, record=record: _take(history, event, record)) - alone  # type: ignore[misc]
         if record == "off":
             print(f"not recorded, {history.count:,} of {HOUR:,} events can be reached")
@@ -187,7 +188,7 @@ def memory() -> bool:
     return met
 
 
-def _take(history: History, event: ev.Event, record: str) -> None:
+def _take(history: LiveHistory, event: ev.Event, record: str) -> None:
     if event.seq > 1:
         history.append(event)
     history.live.record = record  # type: ignore[assignment]

@@ -184,7 +184,7 @@ asyncio.run(main(float(sys.argv[1])))
 
 def _changed_cells(
     recorded: list[list[tuple[int, list[tuple[str, object]]]]],
-) -> list[list[tuple[int, int, int, object]]]:
+) -> list[list[tuple[int, int, int, list[tuple[str, object]]]]]:
     """Return the columns that differ from before, for each frame and row.
 
     A perfect painter would repaint just these.
@@ -238,7 +238,7 @@ def _memory(environment: dict[str, str]) -> list[float]:
         env=environment, cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if run.returncode:
-        raise SystemExit(f"the memory run failed: {run.stderr[-2000:]}")
+        raise ChildProcessError(f"the memory run failed: {run.stderr[-2000:]}")
     figures: list[float] = json.loads(run.stdout)
     return figures
 

@@ -118,13 +118,17 @@ def make_session(
 
     async def opening() -> Opening:
         async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
-            connection = await connect(
-                endpoint,
-                setup_of(plan, AGENT.model, capabilities=capabilities, instruction=instruction, handle=handle),
-                clock=clock,
-                observer=recorder,
-                transport_factory=transport_factory,
-            )
+            try:
+                connection = await connect(
+                    endpoint,
+                    setup_of(plan, AGENT.model, capabilities=capabilities, instruction=instruction, handle=handle),
+                    observer=recorder,
+                    transport_factory=transport_factory,
+                )
+            except Exception as error:
+                # The session reports it as its own fault and goes on: the bench would wait for ever.
+                opened.set_exception(error)
+                raise
             opened.set_result(connection)
             return connection
 

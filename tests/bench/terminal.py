@@ -63,16 +63,19 @@ class Terminal:
         os.close(self._master)
 
     def until(self, marker: bytes) -> float:
-        """Read until `marker` was written; seconds since the start."""
-        seen = b""
+        """Read until `marker` was written; return the seconds since the start.
+
+        Raises `TimeoutError` when it does not come, and `ChildProcessError` when the program ends.
+        """
+        seen, end = b"", time.monotonic() + PATIENCE_S
         while marker not in seen:
-            ready, _, _ = select.select([self._master], [], [], PATIENCE_S)
-            if not ready:
-                raise SystemExit(f"{marker!r} was not painted within {PATIENCE_S:g} s, but: {_words(seen)}")
+            ready, _, _ = select.select([self._master], [], [], max(0.0, end - time.monotonic()))
+            if not ready or time.monotonic() > end:
+                raise TimeoutError(f"{marker!r} was not painted within {PATIENCE_S:g} s, but: {_words(seen)}")
             try:
                 seen += os.read(self._master, 65536)
             except OSError:
-                raise SystemExit(f"ended before {marker!r} was painted: {_words(seen)}") from None
+                raise ChildProcessError(f"ended before {marker!r} was painted: {_words(seen)}") from None
         return time.monotonic() - self.started
 
     def read_for(self, seconds: float) -> int:

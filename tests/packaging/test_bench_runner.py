@@ -11,6 +11,13 @@ MET = "print('10 of 12')\n"
 MISSED = "raise SystemExit(1)\n"
 CANNOT = "raise SystemExit('There is no tape measure.')\n"
 CRASHING = "1 / 0\n"
+WATCHING = """
+import os, sys
+from tests.bench.terminal import Terminal
+print("first figure")
+with Terminal([sys.executable, "-c", "print('no such attribute')"], os.environ) as terminal:
+    terminal.until(b"LISTENING")
+"""
 
 
 @pytest.fixture
@@ -39,6 +46,16 @@ def test_a_bench_that_crashes_fails_the_run_and_the_others_are_run(
     out, err = capfd.readouterr()
     assert "ZeroDivisionError" in err
     assert "10 of 12" in out
+
+
+def test_a_bench_whose_program_ends_early_fails_the_run_after_its_figures(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bench_watching.py").write_text(WATCHING)
+    assert main([], tmp_path) == 1
+    out, err = capfd.readouterr()
+    assert "first figure" in out
+    assert "ended before b'LISTENING' was painted: no such attribute" in err
 
 
 def test_benches_can_be_named(benches: Path, capfd: pytest.CaptureFixture[str]) -> None:
