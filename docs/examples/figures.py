@@ -32,13 +32,14 @@ telemetry = SessionTelemetry(started_at=0.0)
 telemetry.turn_started(1.0, 1, "voice")
 telemetry.voice_ended(2.0, "server_vad")
 telemetry.model_audio(2.6, 48_000)
+telemetry.on_playback_started(2.62, device_latency_ms=20.0)
 telemetry.turn_completed(4.0)
 figures = telemetry.snapshot(10.0)
-print(figures["last_response_latency_ms"], figures["response_latency_source"], figures["audio_kbytes_out"])
+print(figures["last_response_latency_ms"], figures["first_byte"]["last_ms"], figures["response_latency_source"])
 
 # Prints:
 # 1 active True
 # 1 ['AUDIO', 'TEXT'] 1
 # True 840000
 # audio_video 60000
-# 600 server_vad 46
+# 640 600.0 server_vad

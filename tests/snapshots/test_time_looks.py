@@ -41,6 +41,7 @@ def call(link: ScriptedLink) -> None:
             ev.TurnMeasured(
                 of_turn=link.turn,
                 latency_ms=ms,
+                first_byte_ms=ms - 48,
                 source="local_voice",
                 stages={**STAGES, "server": ms - 324},
                 prompt_tokens=812,

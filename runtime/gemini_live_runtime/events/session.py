@@ -223,7 +223,7 @@ class TurnInterrupted(Payload):
 class TurnCompleted(Payload):
     """A turn is over.
 
-    `latency_ms` runs from the end of the user's input to the first sample played (null: no sample was played).
+    `latency_ms` is that of `turn.measured`; null when the turn has none, or its sound is yet to be played.
     """
 
     type: ClassVar[str] = "turn.completed"

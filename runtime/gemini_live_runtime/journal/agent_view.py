@@ -249,7 +249,10 @@ class ToolRun:
 
 @record
 class TurnCard:
-    """Turn with its latency and tokens; `end` is None while it goes on."""
+    """Turn with its latency and tokens; `end` is None while it goes on.
+
+    `latency_ms` is the sum of the stages; of journals without `first_byte_ms` it is that figure instead.
+    """
 
     turn: int
     t: float
@@ -264,6 +267,7 @@ class TurnCard:
     stage_ms: tuple[float | None, ...] = ()
     prompt_tokens: int = 0
     response_tokens: int = 0
+    first_byte_ms: float | None = None
 
     @property
     def stages(self) -> dict[str, float | None]:
@@ -446,11 +450,17 @@ _ITEMS: dict[str, type[Any]] = {
     "breakpoints": Breakpoint,
     "held": Hold,
 }
+_LATER: dict[type[Any], tuple[str, ...]] = {TurnCard: ("first_byte_ms",)}
+"""Fields that came later: they are in the JSON of items that have them, so that older views stay as they were."""
 _ITEM_FIELDS = {cls: tuple(f.name for f in fields(cls)) for cls in _ITEMS.values()}
 
 
 def _flat(item: Any) -> dict[str, Any]:
-    return {name: getattr(item, name) for name in _ITEM_FIELDS[type(item)]}
+    value = {name: getattr(item, name) for name in _ITEM_FIELDS[type(item)]}
+    for name in _LATER.get(type(item), ()):
+        if value[name] is None:
+            del value[name]
+    return value
 
 
 def _restored(cls: type[Any], value: Mapping[str, Any]) -> Any:

@@ -250,13 +250,27 @@ def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty
     view.turns_completed += 1
     finish(view, "user", "model", "thought")
     if p.latency_ms is not None:
-        view.latencies.append(p.latency_ms)
-        del view.latencies[:-MAX_LATENCIES]
-        for index, block in recent(view, event.turn):
-            if block.kind == "model" and block.turn == event.turn:
-                change(view, index, ms=p.latency_ms)
-                break
+        _add_latency(view, event.turn, p.latency_ms)
     return Dirty.TRANSCRIPT | Dirty.HEADER | Dirty.METERS
+
+
+@_on(ev.TurnMeasured)
+def _measured(view: SessionView, event: ev.Event, p: ev.TurnMeasured) -> Dirty:
+    card = view.agent_view.turns.get(p.of_turn)
+    # The sound of a turn may be played after its completion. In older journals this was another figure.
+    if p.first_byte_ms is None or p.latency_ms is None or card is None or card.latency_ms is not None:
+        return Dirty.NONE
+    _add_latency(view, p.of_turn, p.latency_ms)
+    return Dirty.TRANSCRIPT | Dirty.METERS
+
+
+def _add_latency(view: SessionView, turn: int, ms: float) -> None:
+    view.latencies.append(ms)
+    del view.latencies[:-MAX_LATENCIES]
+    for index, block in recent(view, turn):
+        if block.kind == "model" and block.turn == turn:
+            change(view, index, ms=ms)
+            break
 
 
 @_on(ev.ToolCalled)

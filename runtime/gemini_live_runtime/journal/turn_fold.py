@@ -90,6 +90,7 @@ def _turn_measured(view: SessionView, event: ev.Event, p: ev.TurnMeasured) -> Di
         turns[p.of_turn] = replace(
             card,
             latency_ms=p.latency_ms if p.latency_ms is not None else card.latency_ms,
+            first_byte_ms=p.first_byte_ms,
             source=clean_name(p.source),
             stage_names=clean_names(tuple(p.stages)),
             stage_ms=tuple(p.stages.values()),

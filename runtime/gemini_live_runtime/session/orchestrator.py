@@ -22,7 +22,7 @@ from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.event_observer import EventObserver
 from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
-from gemini_live_runtime.session.agent.metrics_reporter import MetricsReporter
+from gemini_live_runtime.session.agent.metrics_reporter import SETTLING, MetricsReporter
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.agent.session_keys import OBSERVED, SessionSignals
 from gemini_live_runtime.session.agent.settle_engine import SettleEngine
@@ -267,6 +267,7 @@ class Orchestrator:
         bus.subscribe(self.subscribers.push)
         self.checkpoints.subscribe()
         self.observer = EventObserver(agent, self.callbacks, self.settle, self.session_keys, self.timers)
+        bus.subscribe(self.reporter.on_settled, *SETTLING)
         self.state_events = StateEvents(agent.state, bus, self.settle)
         self.state_events.on_changes.append(self.checkpoints.on_state_changes)
         if self.guards is not None:

@@ -257,7 +257,7 @@ def test_the_document_tells_what_happened(tmp_path: Path) -> None:
         "| Watchers | fired 1 time |",
         "| Marks | 2 |",
         "| Interruptions | 1 |",
-        "| Latency | median 606 ms, worst 700 ms (4 turns) |",
+        "| Latency | median 600 ms, worst 700 ms (4 turns) |",
         "| Tokens | 4,800 in, 1,200 out |",
     ):
         assert row in text, row

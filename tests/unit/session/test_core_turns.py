@@ -216,28 +216,6 @@ def test_one_message_with_content_and_completion_loses_neither(bench: Bench) -> 
     assert bench.last(ev.TurnCompleted).outcome == "complete"
 
 
-def test_latency_runs_from_the_end_of_speech_to_the_first_sample_played(bench: Bench) -> None:
-    bench.voice(True)
-    bench.passes(1.0)
-    bench.voice(False)
-    bench.content(inputTranscription={"text": "hello"})
-    bench.passes(0.4)
-    bench.audio(100)
-    bench.passes(0.1)
-    bench.drains(1)
-    bench.content(turnComplete=True)
-    assert bench.last(ev.TurnCompleted).latency_ms == 500.0
-
-
-def test_latency_of_a_typed_turn_runs_from_its_sending(bench: Bench) -> None:
-    bench.types("hello")
-    bench.passes(0.25)
-    bench.audio(100)
-    bench.drains(1)
-    bench.content(turnComplete=True)
-    assert bench.last(ev.TurnCompleted).latency_ms == 250.0
-
-
 def test_a_call_of_an_answer_that_was_cut_leaves_no_turn_open(bench: Bench) -> None:
     bench.audio(500)
     bench.order(cmd.Interrupt())
@@ -350,16 +328,6 @@ def test_an_interruption_after_the_end_leaves_the_next_completion_its_meaning() 
     bench.content(turnComplete=True)
     assert bench.last(ev.TurnCompleted).outcome == "empty"
     assert bench.core.is_quiet
-
-
-def test_a_cough_long_ago_is_no_latency(bench: Bench) -> None:
-    bench.voice(True)
-    bench.voice(False)
-    bench.passes(300)
-    bench.audio(100)
-    bench.drains(1)
-    bench.content(turnComplete=True)
-    assert bench.last(ev.TurnCompleted).latency_ms is None
 
 
 def test_thinking_aloud_is_not_speaking() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -76,11 +78,15 @@ def test_the_line_below_a_turn_keeps_to_its_room() -> None:
     assert waterfall.inline(_card(ms=None), UNICODE, 60) == ""
 
 
-@given(st.lists(st.floats(0, 1e5), min_size=1), st.floats(0, 1))
-def test_a_share_is_one_of_the_values_and_not_exceeded_by_its_part(values, part):
-    found = waterfall.share(values, part)
-    assert found in values
-    assert sum(value <= found for value in values) >= part * len(values) - 1e-6
+def test_a_latency_of_seconds_is_printed_in_the_unit_of_its_parts() -> None:
+    card = _card(ms=1412.0, stages=(("server", 1400.5), ("buffer", 11.5), ("total", 1412.0)))
+    assert "turn 1 · 1412 ms to the first sound" in _text(waterfall.title(card, UNICODE, 100))
+    assert waterfall.inline(card, UNICODE, 60) == "1412 ms │model 1401│play 11│"
+
+
+def test_the_title_tells_when_the_first_byte_came() -> None:
+    card = replace(_card(), first_byte_ms=528.0)
+    assert "612 ms to the first sound · first byte 528 ms · 00:10" in _text(waterfall.title(card, UNICODE, 100))
 
 
 @given(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import ceil
-
 from gemini_live_runtime.journal.agent_view import TurnCard
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.latency import percentile, rounded_stages
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.wrapping import fit
@@ -36,27 +34,18 @@ def measured(view: SessionView) -> list[TurnCard]:
     return [card for card in view.agent_view.turns.values() if card.latency_ms is not None]
 
 
-def share(values: Sequence[float], part: float) -> float | None:
-    """Return the value that `part` (0 to 1) of `values` do not exceed.
-
-    By nearest rank; None without values.
-    """
-    ordered = sorted(values)
-    return ordered[max(0, ceil(part * len(ordered)) - 1)] if ordered else None
-
-
 def worst(view: SessionView) -> TurnCard | None:
     """Return the turn with the longest latency, the first of equals."""
     return max(measured(view), key=lambda card: card.latency_ms or 0.0, default=None)
 
 
 def stages_of(card: TurnCard) -> list[tuple[str, float | None]]:
-    """Return (name, milliseconds or None) of each stage without the sum.
+    """Return (name, whole milliseconds or None) of each stage without the sum.
 
-    Known stages come first, in their order.
+    Known stages come first, in their order. They are rounded so that they add up.
     """
-    stages = card.stages
-    stages.pop("total", None)
+    rounded = rounded_stages(card.stages)
+    stages = {name: rounded.get(name) for name in card.stage_names if name != "total"}
     return [(name, stages.pop(name, None)) for name in LABELS] + list(stages.items())
 
 
@@ -67,10 +56,12 @@ def title(card: TurnCard, glyphs: Glyphs, width: int) -> list[Run]:
         runs.append((f" {glyphs.separator} no answer measured yet", "quiet"))
     else:
         runs.append((f" {glyphs.separator} ", "quiet"))
-        runs.append((duration_text(card.latency_ms), "strong"))
+        # In milliseconds like its parts, which add up to it.
+        runs.append((f"{card.latency_ms:.0f} ms", "strong"))
         has_audio = card.stages.get("buffer") is not None
         runs.append((" to the first sound" if has_audio else " to the answer", "quiet"))
-    parts = [clock_text(card.t)]
+    parts = [] if card.first_byte_ms is None else [f"first byte {card.first_byte_ms:.0f} ms"]
+    parts.append(clock_text(card.t))
     if card.source:
         parts.append(f"from the {SOURCES.get(card.source, card.source)}")
     if card.outcome and card.outcome != "complete":
@@ -109,7 +100,7 @@ def bars(card: TurnCard, width: int, glyphs: Glyphs) -> list[list[Run]]:
                 (" " * start, ""),
                 (glyphs.fill * size, style),
                 (" " * (room - start - size), ""),
-                (f"{duration_text(ms):>{NUMBER_WIDTH}}", "strong"),
+                (f"{fit(f'{ms:.0f} ms', NUMBER_WIDTH, glyphs.ellipsis):>{NUMBER_WIDTH}}", "strong"),
             ]
         )
     return rows
@@ -119,7 +110,7 @@ def summary(view: SessionView, glyphs: Glyphs) -> list[Run]:
     """Return the median, the 95th percentile, and the longest latency."""
     cards = measured(view)
     latencies = [card.latency_ms for card in cards if card.latency_ms is not None]
-    median, most, longest = share(latencies, 0.5), share(latencies, 0.95), worst(view)
+    median, most, longest = percentile(latencies, 50), percentile(latencies, 95), worst(view)
     if median is None or most is None or longest is None:
         return []
     gap = f" {glyphs.separator} "
@@ -154,18 +145,19 @@ def inline(card: TurnCard, glyphs: Glyphs, room: int) -> str:
     """
     if card.latency_ms is None:
         return ""
-    stages = card.stages
+    stages = rounded_stages(card.stages)
     groups = (
         ("vad", ("hang_over",)),
         ("net", ("uplink", "downlink")),
         ("model", ("server",)),
         ("play", ("buffer", "speaker")),
     )
-    text = duration_text(card.latency_ms)
+    text = f"{card.latency_ms:.0f} ms"
     parts = []
     for word, names in groups:
-        values = [value for name in names if (value := stages.get(name)) is not None]
+        values = [stages[name] for name in names if name in stages]
         if values:
             parts.append(f"{word} {sum(values):.0f}")
     line = f"{text} {glyphs.bar}{glyphs.bar.join(parts)}{glyphs.bar}" if parts else text
+    text = duration_text(card.latency_ms)
     return line if len(line) <= room else text if len(text) <= room else ""

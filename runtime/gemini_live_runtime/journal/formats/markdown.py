@@ -6,7 +6,6 @@ Text of the session never becomes markup: characters with a meaning in Markdown 
 from __future__ import annotations
 
 import re
-import statistics
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -15,6 +14,7 @@ from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.formats.base import ExportSource
 from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.latency import percentile
 from gemini_live_runtime.text import sanitise, sanitise_line
 
 _MARKUP = re.compile(r"[\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.", re.IGNORECASE)
@@ -28,7 +28,8 @@ class _Figures:
 
     def __init__(self) -> None:
         self.phases: list[str] = []
-        self.latencies: list[float] = []
+        self.latencies: dict[int, float] = {}
+        """Latency of each turn in ms."""
         self.calls = 0
         self.failed = 0
         self.watchers = 0
@@ -39,7 +40,10 @@ class _Figures:
             case ev.PhaseEntered(phase=phase):
                 self.phases.append(sanitise_line(phase, 80))
             case ev.TurnCompleted(latency_ms=float() | int() as latency):
-                self.latencies.append(latency)
+                self.latencies[event.turn] = latency
+            case ev.TurnMeasured(latency_ms=float() | int() as latency, first_byte_ms=float() | int()):
+                # Without a first byte it is an older journal's, and another figure.
+                self.latencies[event.payload.of_turn] = latency
             case ev.ToolFinished(status=status):
                 self.calls += 1
                 self.failed += status != "ok"
@@ -76,7 +80,8 @@ def markdown(material: ExportSource) -> Iterator[bytes]:
     for event in material.events():
         apply(view, event)
         t = marked_at(event, event.payload) if isinstance(event.payload, ev.MarkSet) else event.t
-        if covers(t, event.turn):
+        turn_of = event.payload.of_turn if isinstance(event.payload, ev.TurnMeasured) else event.turn
+        if covers(t, turn_of):
             figures.add(event)
         if view.next_block - 1 > last_id:
             for block in reversed(view.blocks):
@@ -109,7 +114,7 @@ def _head(material: ExportSource, view: SessionView, figures: _Figures) -> str:
         ("Watchers", f"fired {_count(figures.watchers, 'time')}" if figures.watchers else ""),
         ("Marks", str(figures.marks) if figures.marks else ""),
         ("Interruptions", str(view.interruptions) if view.interruptions else ""),
-        ("Latency", _latency(figures.latencies)),
+        ("Latency", _latency(list(figures.latencies.values()))),
         ("Tokens", f"{view.prompt_tokens:,} in, {view.response_tokens:,} out" if view.prompt_tokens else ""),
         ("Cost", "" if view.cost_usd is None else f"about ${view.cost_usd:.4f}"),
         ("Part", "" if material.window.whole else material.window.words),
@@ -186,4 +191,4 @@ def _count(number: int, what: str) -> str:
 def _latency(values: list[float]) -> str:
     if not values:
         return ""
-    return f"median {statistics.median(values):.0f} ms, worst {max(values):.0f} ms ({_count(len(values), 'turn')})"
+    return f"median {percentile(values, 50):.0f} ms, worst {max(values):.0f} ms ({_count(len(values), 'turn')})"

@@ -106,6 +106,7 @@ class EventObserver:
         subscribe(self._on_turn_completed, ev.TurnCompleted)
         subscribe(self._on_turn_interrupted, ev.TurnInterrupted)
         subscribe(self._on_playback, ev.PlaybackStarted, ev.PlaybackDrained)
+        subscribe(self._on_devices, ev.AudioOpened, ev.AudioLost)
         subscribe(self._on_voice, ev.VoiceMarked)
         subscribe(self._on_usage, ev.UsageReported)
         subscribe(self._on_notice, ev.Notice)
@@ -177,9 +178,9 @@ class EventObserver:
     def _on_text_sent(self, event: ev.Event) -> None:
         agent, sent = self._agent, event.payload
         assert isinstance(sent, ev.TextSent)
-        said_at = agent.input_times.on_text_sent(sent.command_id)
+        said_at, typed_at = agent.input_times.on_text_sent(sent.command_id)
         agent.transcript.add_input(sent.text, turn=event.turn, said_at=said_at)
-        agent.telemetry.text_sent(agent.clock.now())
+        agent.telemetry.text_sent(agent.clock.now(), typed_at=typed_at)
         self._call("on_input_transcript", sent.text, True)
 
     def _on_turn_started(self, event: ev.Event) -> None:
@@ -231,6 +232,14 @@ class EventObserver:
             return
         agent.telemetry.on_playback_started(agent.clock.now(), turn=event.turn, device_latency_ms=self.speaker_ms)
         agent.react(PlaybackStarted())
+
+    def _on_devices(self, event: ev.Event) -> None:
+        """Note that answers have a speaker, or none."""
+        devices = event.payload
+        if isinstance(devices, ev.AudioOpened):
+            self._agent.telemetry.speaker_changed(bool(devices.output))
+        elif isinstance(devices, ev.AudioLost) and devices.direction == "output":
+            self._agent.telemetry.speaker_changed(False)
 
     def _on_voice(self, event: ev.Event) -> None:
         agent, mark = self._agent, event.payload

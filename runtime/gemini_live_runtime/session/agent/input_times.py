@@ -43,8 +43,8 @@ class InputTimes:
     def __init__(self, state: State, now: Callable[[], float]) -> None:
         self._state = state
         self._now = now
-        self._typed: list[tuple[str, int]] = []
-        """Command id and moment of each text that was not sent yet, in order."""
+        self._typed: list[tuple[str, int, float]] = []
+        """Command id, moment and clock time (s) of each text that was not sent yet, in order."""
         self._voice: _Voice | None = None
 
     def subscribe(self, bus: EventBus) -> None:
@@ -58,15 +58,15 @@ class InputTimes:
 
     def on_typed(self, command_id: str) -> None:
         """Note that the user typed a text, which may wait for its connection."""
-        self._typed.append((command_id, self._state.sequence))
+        self._typed.append((command_id, self._state.sequence, self._now()))
 
-    def on_text_sent(self, command_id: str) -> int:
-        """Return the moment at which the text that was sent now was typed."""
-        for at, (typed_id, moment) in enumerate(self._typed):
+    def on_text_sent(self, command_id: str) -> tuple[int, float]:
+        """Return when the text that was sent now was typed: moment and clock time (s)."""
+        for at, (typed_id, moment, typed_at) in enumerate(self._typed):
             if typed_id == command_id:
                 del self._typed[at]
-                return moment
-        return self._state.sequence
+                return moment, typed_at
+        return self._state.sequence, self._now()
 
     def _on_refused(self, event: ev.Event) -> None:
         refused = event.payload

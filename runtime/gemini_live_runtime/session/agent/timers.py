@@ -105,6 +105,7 @@ class Timers:
     def report_losses(self) -> None:
         """Publish at once what was dropped: the session is about to end."""
         self._report_notes()
+        self._reporter.report_waiting()
         self._reporter.report_losses()
 
     def _report_notes(self) -> None:

@@ -151,7 +151,6 @@ class AudioEvents:
         state = self._state
         generation = state.ledger.get(gen)
         turn = generation.turn if generation is not None else state.turns.number
-        state.turns.measure_latency(turn, now)
         state.emit(ev.PlaybackStarted(), turn=turn, gen=gen)
         return state.flush(now)
 

@@ -96,8 +96,6 @@ class ServerEvents:
             state.open_turn("voice")
         state.facts.answer_possible_since = None
         state.owe(now)
-        if state.turns.input_ended_at is None:
-            state.turns.input_ended_at = now
         state.emit(ev.TranscriptDelta(side="user", text=text))
 
     def _model_audio(self, pcm: bytes, rate: int) -> None:

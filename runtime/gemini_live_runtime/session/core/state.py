@@ -103,7 +103,7 @@ class CoreState:
         if not on:
             if self.facts.status == "ready" and (self.facts.voice or (self.manual_activity and self.streaming_audio)):
                 # Closing the microphone ends what was being said, as a pause would.
-                self.turns.input_ended_at = self.facts.answer_possible_since = now
+                self.facts.answer_possible_since = now
             self.facts.voice = False
             self.end_audio_stream()
             if self.facts.status == "ready":
@@ -147,7 +147,6 @@ class CoreState:
         realtime = self.capabilities.text_is_realtime
         message = compose.realtime_text(text) if realtime else compose.text_turn(text)
         self.out.append(Send(message, command_id, text))
-        self.turns.input_ended_at = now
         self.owe(now)
         self.facts.interrupted_at = None
         self.facts.answer_possible_since = self.result_sent_at = None
@@ -184,10 +183,8 @@ class CoreState:
     def change_voice(self, now: float, speaking: bool) -> None:
         """Note that the user's voice began or ended."""
         facts = self.facts
-        if facts.voice and not speaking:
-            self.turns.input_ended_at = now
-            if self.taking_audio and not facts.speaking:
-                facts.answer_possible_since = now
+        if facts.voice and not speaking and self.taking_audio and not facts.speaking:
+            facts.answer_possible_since = now
         if speaking:
             facts.answer_possible_since = None
         facts.voice = speaking

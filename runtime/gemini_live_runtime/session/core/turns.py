@@ -1,4 +1,4 @@
-"""Number the turns of a conversation and measure the time to the answer."""
+"""Number the turns of a conversation."""
 
 from __future__ import annotations
 
@@ -24,30 +24,24 @@ class TurnLedger:
     """Ids of the calls that the model made in the open turn."""
     call_cancelled: bool = False
     """True when the server cancelled one of `calls`."""
-    input_ended_at: float | None = None
-    """End of the user's last input, until an answer to it is heard."""
-    latency_ms: float | None = None
 
     def open(self, by: OpenedBy) -> TurnStarted:
         """Begin the next turn and return its event."""
         self.number += 1
-        self.is_open, self.has_content, self.latency_ms, self.opened_by = True, False, None, by
+        self.is_open, self.has_content, self.opened_by = True, False, by
         self.calls, self.call_cancelled = set(), False
         return TurnStarted(by=by)
 
     def close(self, outcome: Outcome, reason: str = "") -> TurnCompleted | None:
-        """End the open turn and return its event, or None when no turn is open."""
+        """End the open turn and return its event, or None when no turn is open.
+
+        The event has no latency yet.
+        """
         if not self.is_open:
             return None
         self.is_open = False
-        return TurnCompleted(outcome=outcome, latency_ms=self.latency_ms, reason=reason)
+        return TurnCompleted(outcome=outcome, reason=reason)
 
     def cut_short(self) -> Outcome:
         """Return the outcome of a turn that ends without the server's `turnComplete`."""
         return "interrupted" if self.has_content else "empty"
-
-    def measure_latency(self, turn: int, now: float) -> None:
-        """Measure the latency: the first sample of an answer in `turn` was played."""
-        if self.input_ended_at is not None and turn == self.number:
-            self.latency_ms = round((now - self.input_ended_at) * 1000, 1)
-            self.input_ended_at = None

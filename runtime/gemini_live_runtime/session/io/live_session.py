@@ -375,6 +375,9 @@ class LiveSession:
                 case Emit(payload=ev.SessionState(word=word, reason=reason)) if (word, reason) != self._core.state.word:
                     # A handler of an earlier effect has changed the word, and published the newer one.
                     continue
+                case Emit(payload=ev.TurnCompleted() as completed):
+                    latency_ms = self.orchestrator.agent.telemetry.latency_so_far_ms
+                    self.bus.publish(replace(completed, latency_ms=latency_ms), effect.turn, effect.gen)
                 case Emit():
                     self.bus.publish(effect.payload, effect.turn, effect.gen)
                 case Play():

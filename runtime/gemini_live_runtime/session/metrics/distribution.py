@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections import deque
 from typing import Any
+
+from gemini_live_runtime.latency import percentile
 
 SAMPLES = 256
 """Number of the latest values that percentiles cover; the other figures cover all."""
@@ -46,22 +47,21 @@ class Distribution:
     def percentiles(self, *percents: float) -> tuple[float | None, ...]:
         """Return percentiles (0 to 100) of the last 256 values.
 
-        By nearest rank: the `ceil(p * n / 100)`-th smallest; None for each before the first value.
+        By nearest rank; None for each before the first value.
         """
         ordered = sorted(self._recent)
-        if not ordered:
-            return (None,) * len(percents)
-        return tuple(ordered[max(1, math.ceil(percent * len(ordered) / 100)) - 1] for percent in percents)
+        return tuple(percentile(ordered, percent) for percent in percents)
 
     def to_json(self, *, histogram: bool = False) -> dict[str, Any]:
         """Return the figures as a JSON object.
 
-        It has `count`, and in ms or None `last_ms`, `min_ms`, `max_ms`, `mean_ms`, `p50_ms`, `p90_ms` and `p99_ms`.
+        It has `count`, and in ms or None `last_ms`, `min_ms`, `max_ms`, `mean_ms`, `p50_ms`, `p90_ms`, `p95_ms` and
+        `p99_ms`.
         `histogram` adds `histogram`: `[upper bound or None, count]` for each bucket.
         """
-        p50, p90, p99 = self.percentiles(50, 90, 99)
+        p50, p90, p95, p99 = self.percentiles(50, 90, 95, 99)
         figures = {"last": self.last, "min": self.min, "max": self.max, "mean": self.mean}
-        figures |= {"p50": p50, "p90": p90, "p99": p99}
+        figures |= {"p50": p50, "p90": p90, "p95": p95, "p99": p99}
         out: dict[str, Any] = {"count": self.count}
         out |= {f"{name}_ms": None if ms is None else round(ms, 1) for name, ms in figures.items()}
         if histogram:

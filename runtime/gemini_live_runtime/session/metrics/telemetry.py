@@ -2,8 +2,8 @@
 
 All times are seconds of one monotonic clock, passed in. Reports come out of order: a local end of speech may be
 reported after the answer has begun (the detector waits before it reports), playback and usage after the turn has
-completed. So the newest unanswered input, the open turn and the last completed one stay open to later reports, and a
-latency is counted once, when its two ends are known.
+completed. So the newest unanswered input, the open turn and the last completed one stay open to later reports. The
+latency of a turn is counted once: when the turn is over and its sound was played, or will not be.
 """
 
 from __future__ import annotations
@@ -12,18 +12,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from gemini_live_runtime.latency import STAGES
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, OWED_PATIENCE_S
 from gemini_live_runtime.session.core.turns import OpenedBy
 from gemini_live_runtime.session.metrics.distribution import Distribution
-from gemini_live_runtime.session.metrics.waterfall import STAGES, Answer, Input, LatencySource, Waterfall
+from gemini_live_runtime.session.metrics.waterfall import Answer, Input, LatencySource, Waterfall
+
+KEPT_TURNS = 16
+"""Completed turns whose metrics are kept: a turn's end may be worked through after the next one has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnMetrics:
     """Metrics of one turn; token counts are by modality.
 
-    `latency_ms` is None when the turn answered no input. `duration_ms`: from the turn's first activity to its
-    completion.
+    `latency_ms` is the sum of the waterfall's stages, None when the turn answered no input or its answer was not heard.
+    `duration_ms`: from the turn's first activity to its completion.
     """
 
     turn: int
@@ -47,6 +51,8 @@ class _Turn:
     answer: Answer = field(default_factory=Answer)
     answering: bool = False
     interrupted: bool = False
+    settled: bool = False
+    """True when its latency has been counted."""
     bytes_before: int = 0
     """Bytes of audio in the session before this turn."""
     audio_bytes: int = 0
@@ -66,9 +72,11 @@ class SessionTelemetry:
         self._counted_elsewhere: Callable[[], tuple[int, int]] = lambda: (0, 0)
         self.sounding = False
         """True when the open turn has audio: its further chunks only need to be counted."""
+        self._has_speaker = True
         self._interruptions = self._turn_count = 0
         self._response = Distribution()
         self._text = Distribution()
+        self._first_byte = Distribution()
         self._durations = Distribution()
         self._round_trips = Distribution()
         self._stages = {name: Distribution() for name in (*STAGES, "total")}
@@ -77,6 +85,7 @@ class SessionTelemetry:
         self._input: Input | None = None
         self._open: _Turn | None = None
         self._last: _Turn | None = None
+        self._completed: dict[int, _Turn] = {}
         self._voice_since: float | None = None
         self._voice_until: float | None = None
         self._tokens: dict[str, dict[str, int]] = {}
@@ -127,7 +136,6 @@ class SessionTelemetry:
                 # The local detector reports an end only after its hang-over; the answer was faster.
                 answer.input = answer.input or Input()
                 answer.input.local_at = at
-                self._measure(answer)
                 return
         pending = self._input
         known = pending is not None and (pending.server_at if source == "server_vad" else pending.local_at) is not None
@@ -144,9 +152,12 @@ class SessionTelemetry:
             self._input = Input()
         self._input.committed_at = now
 
-    def text_sent(self, now: float) -> None:
-        """Note that typed text was sent; it replaces a spoken input without an answer."""
-        self._input = Input(typed_at=now)
+    def text_sent(self, now: float, *, typed_at: float | None = None) -> None:
+        """Note that text typed at `typed_at` (None: now) was sent.
+
+        It replaces a spoken input without an answer.
+        """
+        self._input = Input(typed_at=now if typed_at is None else min(typed_at, now), committed_at=now)
 
     # The model.
 
@@ -159,11 +170,14 @@ class SessionTelemetry:
         pending = self._input
         self._input = None
         if pending is not None and (pending.confirmed or not pending.is_older(now, OWED_PATIENCE_S)):
-            turn.answer = Answer(input=pending, first_frame=now)
-            if pending.typed_at is not None:
-                self._measure(turn.answer)
-        elif turn.answer.first_frame is None:  # an answer to no input, or to a local mark too old to be its cause
-            turn.answer.first_frame = now
+            turn.answer = Answer(input=pending)
+        elif turn.answer.first_frame is not None:
+            return
+        # Else an answer to no input, or to a local mark too old to be its cause.
+        turn.answer.first_frame, turn.answer.has_speaker = now, self._has_speaker
+        # The round trip of now: later pings do not change an answer that has begun.
+        if self._round_trips.last is not None:
+            turn.answer.round_trip_s = self._round_trips.last / 1000
 
     def model_audio(self, now: float, byte_count: int, *, cut: bool = False) -> None:
         """Count a chunk of the model's audio (`byte_count` bytes of s16le).
@@ -182,7 +196,6 @@ class SessionTelemetry:
         self.sounding = True
         if turn.answer.first_audio is None:
             turn.answer.first_audio = now
-            self._measure(turn.answer)
 
     def add_counter(self, counts: Callable[[], tuple[int, int]]) -> None:
         """Add the chunks and bytes that `counts` returns to the totals.
@@ -197,6 +210,17 @@ class SessionTelemetry:
         chunks, size = self._counted_elsewhere()
         return self._chunks + chunks, self._bytes + size
 
+    def speaker_changed(self, is_open: bool) -> None:
+        """Note that a speaker was opened, or that none is left.
+
+        Then sound that waits will not be played. A session is assumed to have one until this is called.
+        """
+        self._has_speaker = is_open
+        for known in (self._open, self._last):
+            if known is not None and not is_open and known.answer.awaits_playback:
+                known.answer.is_cut = True
+        self._settle_last()
+
     def on_playback_started(
         self, now: float, *, turn: int | None = None, device_latency_ms: float | None = None
     ) -> None:
@@ -207,10 +231,9 @@ class SessionTelemetry:
         """
         for known in (self._open, self._last):
             if known is not None and turn in (None, known.number) and known.answer.first_audio is not None:
-                if known.answer.played_at is None:
+                if known.answer.awaits_playback:
                     known.answer.played_at, known.answer.speaker_ms = now, device_latency_ms
-                    if known is self._last:
-                        self._count_stages(known, ("buffer", "speaker", "total"))
+                    self._settle_last()
                 return
 
     def interrupted(self, now: float, turn: int | None = None) -> None:
@@ -219,11 +242,21 @@ class SessionTelemetry:
         self.sounding = False
         for known in (self._open, self._last):
             if known is not None and turn in (None, known.number):
-                known.interrupted = True
+                known.interrupted = known.answer.is_cut = True
                 known.answering = False
                 break
+        self._settle_last()
         if self._input is not None:
             self._input.while_answering = False
+
+    @property
+    def latency_so_far_ms(self) -> float | None:
+        """Latency of the open turn in ms; None while it is not known."""
+        return None if self._open is None else self._open.answer.waterfall(self._started_at).stages()["total"]
+
+    def awaits_playback(self, number: int) -> bool:
+        """Return True when a completed turn's sound may yet be played."""
+        return self._last is not None and self._last.number == number and not self._last.settled
 
     # Turns.
 
@@ -252,11 +285,13 @@ class SessionTelemetry:
         turn.audio_bytes = self._sound[1] - turn.bytes_before
         turn.ended_at = now
         self._durations.add((now - turn.since) * 1000)
-        self._measure(turn.answer)
         if self._last is not None:
             _add_tokens(self._tokens, self._last)
-        self._last = turn
-        self._count_stages(turn, (*STAGES, "total"))
+            self._settle(self._last)
+        self._last = self._completed[turn.number] = turn
+        if len(self._completed) > KEPT_TURNS:
+            del self._completed[next(iter(self._completed))]
+        self._settle_last()
         # The voice that interrupted an answer belongs to the next turn.
         if self._voice_until is not None and not turn.interrupted:
             self._voice_since = self._voice_until = None
@@ -296,26 +331,26 @@ class SessionTelemetry:
         """Record a ping's round trip of `ms`; waterfalls of later answers use it."""
         self._round_trips.add(ms)
 
-    def turn_metrics(self) -> TurnMetrics | None:
-        """Return the metrics of the last completed turn, or None before the first.
+    def turn_metrics(self, number: int | None = None) -> TurnMetrics | None:
+        """Return the metrics of a completed turn, or None without it.
 
-        Playback and usage reported later still change them.
+        `number` is one of the last 16; None is the last. Playback and usage reported later still change the last one.
         """
-        turn = self._last
+        turn = self._last if number is None else self._completed.get(number)
         if turn is None or turn.ended_at is None or turn.number == 0:
             return None
-        latency = turn.answer.latency
+        waterfall = turn.answer.waterfall(self._started_at)
         return TurnMetrics(
             turn=turn.number,
             by=turn.by,
             interrupted=turn.interrupted,
             duration_ms=(turn.ended_at - turn.since) * 1000,
-            latency_ms=None if latency is None else latency[0],
-            latency_source=None if latency is None else latency[1],
+            latency_ms=waterfall.total_ms,
+            latency_source=waterfall.source,
             audio_bytes=turn.audio_bytes,
             prompt=turn.prompt,
             response=turn.response,
-            waterfall=turn.answer.waterfall(self._started_at),
+            waterfall=waterfall,
         )
 
     def snapshot(self, now: float) -> dict[str, Any]:
@@ -341,6 +376,7 @@ class SessionTelemetry:
             "response_latency_source": self._last_source,
             "latency_sources": dict(self._sources),
             "text_latency": self._text.to_json(histogram=True),
+            "first_byte": self._first_byte.to_json(),
             "turn_count": self._turn_count,
             "avg_turn_duration_ms": round(self._durations.mean or 0),
             "turn_duration": self._durations.to_json(),
@@ -353,27 +389,30 @@ class SessionTelemetry:
 
     # Inside.
 
-    def _measure(self, answer: Answer) -> None:
-        """Count the answer's latency once."""
-        latency = answer.latency
-        if latency is None or answer.measured:
-            return
-        answer.measured = True
-        # The round trip of now: later pings do not change an answer that has been counted.
-        if answer.round_trip_s is None and self._round_trips.last is not None:
-            answer.round_trip_s = self._round_trips.last / 1000
-        ms, source = latency
-        (self._text if source == "typed" else self._response).add(ms)
-        self._sources[source] = self._sources.get(source, 0) + 1
-        if source != "typed":
-            self._last_source = source
+    def _settle_last(self) -> None:
+        """Count the last completed turn's latency, unless that waits for playback."""
+        turn = self._last
+        if turn is not None and not turn.answer.awaits_playback:
+            self._settle(turn)
 
-    def _count_stages(self, turn: _Turn, names: tuple[str, ...]) -> None:
+    def _settle(self, turn: _Turn) -> None:
+        """Count a turn's latency and its stages, once."""
+        if turn.settled:
+            return
+        turn.settled = True
         waterfall = turn.answer.waterfall(self._started_at)
-        for name in names:
+        for name in (*STAGES, "total"):
             ms = getattr(waterfall, f"{name}_ms")
             if ms is not None:
                 self._stages[name].add(ms)
+        if waterfall.first_byte_ms is not None:
+            self._first_byte.add(waterfall.first_byte_ms)
+        if waterfall.total_ms is None or waterfall.source is None:
+            return
+        (self._text if waterfall.source == "typed" else self._response).add(waterfall.total_ms)
+        self._sources[waterfall.source] = self._sources.get(waterfall.source, 0) + 1
+        if waterfall.source != "typed":
+            self._last_source = waterfall.source
 
     def _tokens_by_modality(self) -> dict[str, dict[str, int]]:
         tokens = {name: dict(sides) for name, sides in self._tokens.items()}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
+
+from gemini_live_runtime.latency import STAGES, rounded_stages
 
 LatencySource: TypeAlias = Literal["server_vad", "local_voice", "typed"]
 """Source of the end of the user's input: server voice activity, local voice detection, or the Enter key."""
@@ -11,26 +13,28 @@ LatencySource: TypeAlias = Literal["server_vad", "local_voice", "typed"]
 SAME_END_S = 3.0
 """Seconds within which two marks of an end of speech mean the same end."""
 
-STAGES = ("hang_over", "uplink", "server", "downlink", "buffer", "speaker")
-"""Stages in the order in which they pass."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waterfall:
-    """Stages of one answer in ms; None for a stage that cannot be measured.
+    """Latency of one answer in ms, and its stages, which add up to it.
 
-    The time of such a stage is then part of its neighbour. Without a measured round trip the network's time is part of
-    `server`, or of `hang_over` where the server's mark ended that. Without the end of the hang-over, `server` includes
-    the hang-over too.
+    None for what cannot be measured. The time of such a stage is then part of its neighbour. Without a measured round
+    trip the network's time is part of `server`, or of `hang_over` where the server's mark ended that. Without the end
+    of the hang-over, `server` includes the hang-over too. Tools that run before the answer are part of `server`.
 
-    `end_of_speech_s` is the zero of the waterfall, in seconds since the session's start. `total_ms` goes from there to
-    the sound, or to the first frame of an answer without sound.
+    `end_of_speech_s` is the zero of the waterfall, in seconds since the session's start: the end of the user's speech,
+    or the Enter key. `total_ms` goes from there to the first sample at the speaker. In a session without a speaker, and
+    for an answer without sound, it goes to the first words or the first sample handed over. It is None for an answer
+    whose sound was not played.
     """
 
     source: LatencySource | None = None
     end_of_speech_s: float | None = None
     hang_over_ms: float | None = None
-    """From the end of speech to the decision that the turn is over: the server's mark or our `activityEnd`."""
+    """From the end of speech to the decision that the turn is over: the server's mark or our `activityEnd`.
+
+    Of typed text: how long it waited for its connection.
+    """
     uplink_ms: float | None = None
     """Half of the last round trip."""
     server_ms: float | None = None
@@ -41,14 +45,18 @@ class Waterfall:
     speaker_ms: float | None = None
     """Output latency that the device reports: from consuming a sample to its sound."""
     total_ms: float | None = None
+    first_byte_ms: float | None = None
+    """From the zero to the arrival of what `total_ms` ends with: the stages without `buffer` and `speaker`."""
 
     def stages(self) -> dict[str, float | None]:
-        """Return the stages and their sum by name, in ms rounded to a tenth."""
-        found = {}
-        for name in (*STAGES, "total"):
-            value: float | None = getattr(self, f"{name}_ms")
-            found[name] = None if value is None else round(value, 1)
-        return found
+        """Return the stages and their sum by name, in ms with one decimal.
+
+        They are rounded so that they add up exactly.
+        """
+        given: dict[str, float | None] = {name: getattr(self, f"{name}_ms") for name in STAGES}
+        rounded = rounded_stages(given, 1)
+        found = {name: rounded.get(name) for name in STAGES}
+        return {**found, "total": None if self.total_ms is None else round(sum(rounded.values()), 1)}
 
 
 @dataclass(slots=True)
@@ -59,7 +67,7 @@ class Input:
     server_at: float | None = None
     typed_at: float | None = None
     committed_at: float | None = None
-    """Time at which an `activityEnd` was sent."""
+    """Time at which an `activityEnd`, or the typed text, was sent."""
     while_answering: bool = False
     """True when it ended during an answer: a back-channel, unless that answer is interrupted."""
 
@@ -74,21 +82,22 @@ class Input:
     @property
     def zero(self) -> float | None:
         """End of speech or of typing; None when no source has reported it."""
-        known = (self.typed_at, self.local_at, self.committed_at, self.server_at)
-        return next((at for at in known if at is not None), None)
+        return self._end[0]
 
     @property
-    def measured_from(self) -> tuple[float, LatencySource] | None:
-        """Start of the response latency and its source.
+    def source(self) -> LatencySource | None:
+        """Source of `zero`."""
+        return self._end[1]
 
-        The server's mark takes precedence over the local one.
-        """
-        if self.typed_at is not None:
-            return self.typed_at, "typed"
-        if self.server_at is not None:
-            return self.server_at, "server_vad"
-        at = self.local_at if self.local_at is not None else self.committed_at
-        return None if at is None else (at, "local_voice")
+    @property
+    def _end(self) -> tuple[float | None, LatencySource | None]:
+        marks: tuple[tuple[float | None, LatencySource], ...] = (
+            (self.typed_at, "typed"),
+            (self.local_at, "local_voice"),
+            (self.committed_at, "local_voice"),
+            (self.server_at, "server_vad"),
+        )
+        return next(((at, source) for at, source in marks if at is not None), (None, None))
 
     @property
     def confirmed(self) -> bool:
@@ -106,70 +115,81 @@ class Answer:
     played_at: float | None = None
     speaker_ms: float | None = None
     round_trip_s: float | None = None
-    measured: bool = False
-    """True when its latency has been counted."""
+    has_speaker: bool = True
+    """True when its sound is played; otherwise it counts as soon as it is handed over."""
+    is_cut: bool = False
+    """True when it was interrupted, or its speaker was lost."""
 
     @property
-    def latency(self) -> tuple[float, LatencySource] | None:
-        """Milliseconds from the input's end to the answer, and the source of that end.
+    def awaits_playback(self) -> bool:
+        """True when the first sample of its sound has come and may yet be played."""
+        return self._is_sound and self.played_at is None and not self.is_cut
 
-        For speech the answer begins with its first audio (without audio: its first frame), for text with its first
-        frame.
-        """
-        begin = self.input.measured_from if self.input is not None else None
-        if begin is None or self.first_frame is None:
-            return None
-        audio = self.first_audio if self.first_audio is not None else self.first_frame
-        arrived = self.first_frame if begin[1] == "typed" else audio
-        return max(0.0, arrived - begin[0]) * 1000, begin[1]
+    @property
+    def _is_sound(self) -> bool:
+        return self.has_speaker and self.first_audio is not None
+
+    @property
+    def _arrived(self) -> float | None:
+        return self.first_audio if self._is_sound else self.first_frame
 
     def waterfall(self, started_at: float) -> Waterfall:
-        """Return the stages of the answer.
+        """Return the latency of the answer and its stages.
 
         With a server's mark `server` is exact: mark and answer took the same way down.
         """
-        hang_over = uplink = server = total = None
         zero = self.input.zero if self.input is not None else None
-        arrived = self.first_audio if self.first_audio is not None else self.first_frame
-        end = self.played_at if self.played_at is not None else self.first_frame if self.first_audio is None else None
-        if self.input is not None and zero is not None and arrived is not None:
-            ours = self.input.committed_at if self.input.committed_at is not None else self.input.typed_at
-            theirs = self.input.server_at if ours is None else None
-            whole = max(0.0, arrived - zero)
-            trip = 0.0
-            measurable = self.round_trip_s is not None
-            # The server's mark has come down to us like the answer, so the two differ by the server's time alone, and
-            # the whole round trip is in the time before the mark. A mark or commit of ours has its trip behind it.
-            if theirs is not None and zero <= theirs <= arrived:
-                trip = self._trip(theirs - zero)
-                hang_over = theirs - zero - trip if theirs > zero else None
-                server, measurable = arrived - theirs, measurable and theirs > zero
-            elif ours is not None and ours <= arrived:
-                spoken = self.input.typed_at is None and self.input.local_at is not None
-                hang_over = ours - zero if spoken and ours >= zero else None
-                trip = self._trip(whole - (hang_over or 0.0))
-                server = whole - (hang_over or 0.0) - trip
-            else:
-                trip = self._trip(whole)
-                server = whole - trip
-            uplink = trip / 2 if measurable else None
-            if end is not None:
-                total = max(0.0, end - zero) + (self.speaker_ms or 0.0) / 1000
-        buffer = None
-        if self.played_at is not None and self.first_audio is not None:
-            buffer = max(0.0, self.played_at - self.first_audio)
-        begin = self.input.measured_from if self.input is not None else None
-        return Waterfall(
-            source=begin[1] if begin is not None else None,
-            end_of_speech_s=None if zero is None else zero - started_at,
-            hang_over_ms=_ms(hang_over),
-            uplink_ms=_ms(uplink),
-            server_ms=_ms(server),
-            downlink_ms=_ms(uplink),
+        arrived = self._arrived
+        is_played = self._is_sound and self.played_at is not None
+        buffer = speaker = None
+        if is_played and arrived is not None and self.played_at is not None:
+            buffer, speaker = max(0.0, self.played_at - arrived), self.speaker_ms
+        if self.input is None or zero is None:
+            return Waterfall(buffer_ms=_ms(buffer), speaker_ms=speaker)
+        found = Waterfall(
+            source=self.input.source,
+            end_of_speech_s=zero - started_at,
             buffer_ms=_ms(buffer),
-            speaker_ms=self.speaker_ms if self.played_at is not None else None,
-            total_ms=_ms(total),
+            speaker_ms=speaker,
         )
+        if arrived is None:
+            return found
+        hang_over, trip, server = self._way_to(arrived, self.input, zero)
+        way = (hang_over, trip, server, trip)
+        first_byte = sum(part or 0.0 for part in way)
+        total = first_byte * 1000 + (_ms(buffer) or 0.0) + (speaker or 0.0)
+        return replace(
+            found,
+            hang_over_ms=_ms(hang_over),
+            uplink_ms=_ms(trip),
+            server_ms=_ms(server),
+            downlink_ms=_ms(trip),
+            total_ms=total if is_played or not self._is_sound else None,
+            first_byte_ms=first_byte * 1000,
+        )
+
+    def _way_to(self, arrived: float, given: Input, zero: float) -> tuple[float | None, float | None, float]:
+        """Return hang-over, one way of the network, and the server's time, in seconds."""
+        hang_over: float | None = None
+        ours = given.committed_at if given.committed_at is not None else given.typed_at
+        theirs = given.server_at if ours is None else None
+        measurable = self.round_trip_s is not None
+        whole = max(0.0, arrived - zero)
+        # The server's mark has come down to us like the answer, so the two differ by the server's time alone, and the
+        # whole round trip is in the time before the mark. A mark or commit of ours has its trip behind it.
+        if theirs is not None and zero <= theirs <= arrived:
+            trip = self._trip(theirs - zero)
+            hang_over = theirs - zero - trip if theirs > zero else None
+            server, measurable = arrived - theirs, measurable and theirs > zero
+        elif ours is not None and zero <= ours <= arrived:
+            waited = given.local_at is not None if given.typed_at is None else ours > zero
+            hang_over = ours - zero if waited else None
+            trip = self._trip(whole - (hang_over or 0.0))
+            server = whole - (hang_over or 0.0) - trip
+        else:
+            trip = self._trip(whole)
+            server = whole - trip
+        return hang_over, trip / 2 if measurable else None, server
 
     def _trip(self, at_most: float) -> float:
         return min(self.round_trip_s or 0.0, max(0.0, at_most))
