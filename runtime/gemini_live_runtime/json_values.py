@@ -99,4 +99,5 @@ def same_value(left: Any, right: Any) -> bool:
 
 def is_number(value: Any) -> bool:
     """Return True for a JSON number; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    kind = type(value)
+    return kind is int or kind is float or (kind is not bool and isinstance(value, (int, float)))

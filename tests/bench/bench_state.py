@@ -65,7 +65,19 @@ TARGETS = [
     Target("journaled set vs set + dirty mark", "set, journaled, tracked", "floor: set + dirty mark", at_most=8),
     Target("the same with mutations and changes taken", "set, all taken", "floor: set + dirty mark"),
     Target("a transaction's set vs set + dirty mark", "set in a transaction", "floor: set + dirty mark"),
-    Target("watcher pass vs deepcopy snapshots, 1,000", "pass, 1,000 keys", "floor: snapshots, 1,000", at_least=100),
+    Target("watcher pass vs deepcopy snapshots, nested", "pass, 1,000 keys", "floor: snapshots, 1,000", at_least=100),
+    Target(
+        "the same, integers, 1 of 3 changed watched",
+        "pass, integers, 1 of 3 watched",
+        "floor: snapshots, integers",
+        at_least=100,
+    ),
+    Target(
+        "the same, integers, 3 of 3 changed watched",
+        "pass, integers, 3 of 3 watched",
+        "floor: snapshots, integers",
+        at_least=100,
+    ),
     Target("watcher pass, 10,000 vs 1,000 keys", "pass, 10,000 keys", "pass, 1,000 keys", at_most=1.2),
     Target("recompute affected, 1 of 50", "1 of 50 recomputed", "floor: its guard"),
 ]
@@ -158,27 +170,18 @@ def nothing() -> None:
 
 
 def watching() -> dict[str, Callable[[], object]]:
-    """Return cases that find the watchers of `CHANGED` changed keys among `WATCHERS`."""
-    cases: dict[str, Callable[[], object]] = {}
-    for count in (1_000, 10_000):
-        cases[f"pass, {count:,} keys"] = watcher_pass(count)
-    state = values(1_000)
-    crossed: Callable[[Any, Any], bool] = lambda old, new: new > 1e9  # noqa: E731
-    watched = {f"app:key{number * 10}": crossed for number in range(WATCHERS)}
-    before = [deepcopy(state)]
-    versions = ({name: state[name] for name in changed_values()}, changed_values())
-    turn = [0]
-
-    def snapshots() -> object:
-        turn[0] += 1
-        state.update(versions[turn[0] % 2])
-        now, old = deepcopy(state), before[0]
-        changed = {name: (old.get(name), value) for name, value in now.items() if old.get(name) != value}
-        before[0] = now
-        return [predicate for name, predicate in watched.items() if name in changed and predicate(*changed[name])]
-
-    cases["floor: snapshots, 1,000"] = snapshots
-    return cases
+    """Return cases that find the watchers of changed keys among `WATCHERS`."""
+    ints: dict[str, Any] = {f"app:key{number}": number for number in range(1_000)}
+    one_watched = {f"app:key{number}": number + 1_000 for number in range(500, 503)}
+    all_watched = {f"app:key{number}": number + 1_000 for number in (490, 500, 510)}
+    return {
+        "pass, 1,000 keys": watcher_pass(values(1_000), changed_values()),
+        "pass, 10,000 keys": watcher_pass(values(10_000), changed_values()),
+        "floor: snapshots, 1,000": snapshots(values(1_000), changed_values()),
+        "pass, integers, 1 of 3 watched": watcher_pass(ints, one_watched),
+        "pass, integers, 3 of 3 watched": watcher_pass(ints, all_watched),
+        "floor: snapshots, integers": snapshots(ints, all_watched),
+    }
 
 
 def changed_values() -> dict[str, Any]:
@@ -187,8 +190,29 @@ def changed_values() -> dict[str, Any]:
     return {f"app:key{number}": others[f"app:key{number + 1_000}"] for number in range(500, 500 + CHANGED)}
 
 
-def watcher_pass(count: int) -> Callable[[], object]:
-    state = State(values(count))
+def snapshots(values: dict[str, Any], changed: dict[str, Any]) -> Callable[[], object]:
+    """Return a pass that compares a deep copy of the state with the one before."""
+    state = dict(values)
+    crossed: Callable[[Any, Any], bool] = lambda old, new: new > 1e9  # noqa: E731
+    watched = {f"app:key{number * 10}": crossed for number in range(WATCHERS)}
+    before = [deepcopy(state)]
+    versions = ({name: state[name] for name in changed}, changed)
+    turn = [0]
+
+    def run() -> object:
+        turn[0] += 1
+        state.update(versions[turn[0] % 2])
+        now, old = deepcopy(state), before[0]
+        found = {name: (old.get(name), value) for name, value in now.items() if old.get(name) != value}
+        before[0] = now
+        return [predicate for name, predicate in watched.items() if name in found and predicate(*found[name])]
+
+    return run
+
+
+def watcher_pass(values: dict[str, Any], changed: dict[str, Any]) -> Callable[[], object]:
+    """Return the product's pass over these changes."""
+    state = State(values)
     changes = state.track()
     kinds = (
         lambda term: term.changed(),
@@ -200,7 +224,7 @@ def watcher_pass(count: int) -> Callable[[], object]:
         Watcher(kinds[number % 4](key(f"app:key{number * 10}")), nothing) for number in range(WATCHERS)
     )
     registry.prime(state)
-    for name, value in changed_values().items():
+    for name, value in changed.items():
         state.set(name, value)
     notes = changes.old_values
 

@@ -196,6 +196,17 @@ async def test_a_firing_is_an_event_that_explains_itself() -> None:
     assert fired.explanation["value"] is True
 
 
+async def test_a_firing_is_explained_by_the_state_that_decided_it_not_by_what_an_earlier_action_wrote() -> None:
+    first = Watcher(key("app:anger").changed(), lambda state: state.set("app:calls", 9), name="first", blocking=True)
+    guard = (key("app:anger") > 0.7) & (key("app:calls") < 5)
+    second = Watcher(guard.became_true(), lambda: None, name="second")
+    async with talk(agent().watch(first, second).state(values={"app:anger": 0.2, "app:calls": 1})) as t:
+        await t.writes(anger=0.8)
+    explained = {fired.watcher: fired.explanation for fired in t.all(ev.WatcherFired)}
+    (tree,) = explained["second"]["children"]
+    assert [read["value"] for child in tree["children"] for read in child["reads"]] == [0.8, 1]
+
+
 async def test_a_near_miss_is_an_event_that_says_by_how_much() -> None:
     angry = Watcher(key("app:anger").crossed_above(0.7), lambda: None, name="angry")
     async with talk(agent().watch(angry).state(values={"app:anger": 0.2})) as t:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.protocols import Reader
 from gemini_live_runtime.state.values import MISSING, format_value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Read:
     """A value that was read. `by` names its last writer."""
 
@@ -20,7 +20,7 @@ class Read:
     by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Explanation:
     """A decision with its reasons: the node's own `reads` and its parts.
 

@@ -30,12 +30,13 @@ class Compare(Guard):
     Raises `TypeError` for a constant that is a key or a guard, and for an ordering with one that has no order.
     """
 
-    __slots__ = ("_key", "_order", "_sign", "_value")
+    __slots__ = ("_key", "_keys", "_order", "_sign", "_text", "_value")
 
     def __init__(self, key: str, sign: str, value: Any) -> None:
         if isinstance(value, KeyExpression | Guard):
             raise TypeError(f"{key} {sign} {value!r}: a key is compared with a value; compare two keys in a function")
         self._key, self._sign, self._value = key, sign, value
+        self._keys, self._text = frozenset((key,)), f"{key} {sign} {format_value(value)}"
         self._order = _ORDERINGS.get(sign)
         if self._order is not None and not (is_number(value) or isinstance(value, str)):
             raise TypeError(f"{key} {sign} {value!r}: only numbers and texts have an order")
@@ -48,12 +49,12 @@ class Compare(Guard):
     @property
     def text(self) -> str:
         """For example `app:anger > 0.7`."""
-        return f"{self._key} {self._sign} {format_value(self._value)}"
+        return self._text
 
     @property
     def keys(self) -> frozenset[str]:
         """The key."""
-        return frozenset((self._key,))
+        return self._keys
 
     def holds(self, reader: Reader, /) -> bool:
         """Return True when the comparison is true."""

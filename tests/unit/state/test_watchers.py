@@ -24,8 +24,14 @@ def nothing() -> None:
     """Do nothing, as an action."""
 
 
-def change(predicate: WatchPredicate, old: Any, new: Any, name: str = "app:x") -> WatchResult:
-    """Evaluate one watcher on one change."""
+def change(predicate: WatchPredicate, old: Any, new: Any) -> WatchResult:
+    """Evaluate one watcher of `app:x` on one change."""
+    return changed_state(predicate, old, new)[0]
+
+
+def changed_state(predicate: WatchPredicate, old: Any, new: Any) -> tuple[WatchResult, State]:
+    """Evaluate one watcher of `app:x` on one change; return the state too."""
+    name = "app:x"
     state = State() if old is MISSING else State({name: old})
     registry = WatcherRegistry([Watcher(predicate, nothing, name="w")])
     registry.prime(state)
@@ -34,7 +40,7 @@ def change(predicate: WatchPredicate, old: Any, new: Any, name: str = "app:x") -
         state.remove(name)
     else:
         state.set(name, new)
-    return registry.evaluate(changes.take(), state)
+    return registry.evaluate(changes.take(), state), state
 
 
 X = key("app:x")
@@ -118,8 +124,19 @@ def test_a_predicate_fires_on_its_change_only(predicate: WatchPredicate, old: An
     ],
 )
 def test_a_near_miss_names_the_missing_part(predicate: WatchPredicate, old: Any, new: Any, missing: str) -> None:
-    (miss,) = change(predicate, old, new).near_misses
-    assert miss.missing == missing
+    result, state = changed_state(predicate, old, new)
+    (miss,) = result.near_misses
+    assert miss.missing(state) == missing
+
+
+def test_a_pass_only_decides_and_describes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    described: list[WatchPredicate] = []
+    for name in ("missing", "share", "explain"):
+        monkeypatch.setattr(WatchPredicate, name, lambda self, *_: described.append(self))
+    fired = change((X > 3).became_true(), 3, 4)
+    missed = change(X.crossed_above(100), 3, 4)
+    assert (len(fired.fired), len(missed.near_misses)) == (1, 1)
+    assert described == []
 
 
 @pytest.mark.parametrize(
@@ -148,13 +165,13 @@ def test_a_firing_is_explained_with_both_values_and_the_writer() -> None:
         state.set("app:x", 0.9)
     plain, guarded = registry.evaluate(changes.take(), state).fired
     assert plain.change == Change("app:x", 0.5, 0.9)
-    assert plain.explanation.to_json() == {
+    assert plain.explain(state).to_json() == {
         "text": "app:x crossed above 0.7",
         "value": True,
         "reads": [{"key": "app:x", "value": 0.9, "present": True, "by": "extractor mood"}],
         "children": [{"text": "before", "value": 0.5}],
     }
-    assert [read.by for read in guarded.explanation.all_reads()] == ["extractor mood"]
+    assert [read.by for read in guarded.explain(state).all_reads()] == ["extractor mood"]
 
 
 def test_several_fire_in_the_order_of_registration_whatever_changed_first() -> None:

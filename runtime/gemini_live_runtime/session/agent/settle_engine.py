@@ -174,11 +174,13 @@ class SettleEngine:
             for fault in found.faults:
                 self._watcher_failed(fault)
             if found.near_misses:
-                self._emit(_missed_event(found.near_misses))
+                self._emit(_missed_event(found.near_misses, self._state))
             for firing in found.muted:
-                self._emit(_fired_event(firing, muted=True))
-            for firing in found.fired:
-                await self._fire(firing)
+                self._emit(_fired_event(firing, firing.explain(self._state), muted=True))
+            # All of them before the first action, which may change what decided the others.
+            explained = [(firing, firing.explain(self._state)) for firing in found.fired]
+            for firing, explanation in explained:
+                await self._fire(firing, explanation)
             await self.observe(TemporalEvent("state"))
         rest = self._changes.take()
         if rest:
@@ -216,7 +218,7 @@ class SettleEngine:
         Raises `KeyError` for an unknown watcher.
         """
         firing = self.watchers.force(name, self._state, reason)
-        self._emit(_fired_event(firing))
+        self._emit(_fired_event(firing, firing.explain(self._state)))
         await self._act(firing, Origin("operator", "", reason))
 
     def _is_too_often(self, what: str) -> bool:
@@ -226,15 +228,15 @@ class SettleEngine:
             self._emit(ev.Notice(level="warning", code="watchers", text=text, remedy="Let it write something else"))
         return count >= MAX_PER_S
 
-    async def _fire(self, firing: Firing) -> None:
+    async def _fire(self, firing: Firing, explanation: Explanation) -> None:
         if self._is_too_often(f"watcher {firing.name}"):
             return
-        await self._before_action(firing.name, firing.key, firing.explanation)
+        await self._before_action(firing.name, firing.key, explanation)
         if self.watchers.recount_if_muted(firing.name):
             # The operator muted it while the agent was held here.
-            self._emit(_fired_event(firing, muted=True))
+            self._emit(_fired_event(firing, explanation, muted=True))
             return
-        self._emit(_fired_event(firing))
+        self._emit(_fired_event(firing, explanation))
         await self._act(firing, Origin("watcher", firing.name, f"{firing.key} changed"))
 
     async def _act(self, firing: Firing, origin: Origin) -> None:
@@ -282,26 +284,35 @@ def copy_for_event(value: Any) -> Any:
     return value if is_huge(value) else copy_value(value)
 
 
-def _fired_event(firing: Firing, *, muted: bool = False) -> ev.WatcherFired:
+def _fired_event(firing: Firing, explanation: Explanation, *, muted: bool = False) -> ev.WatcherFired:
     return ev.WatcherFired(
         watcher=firing.name,
         key=firing.key,
         # Copies: an action may change the values that it gets.
         old=copy_for_event(firing.old),
         new=copy_for_event(firing.new),
-        explanation=firing.explanation.to_json(),
+        explanation=explanation.to_json(),
         blocking=firing.watcher.blocking,
         muted=muted,
     )
 
 
-def _missed_event(misses: list[NearMiss]) -> ev.WatchersMissed:
-    return ev.WatchersMissed(misses=tuple(map(_as_json, misses)))
+def _missed_event(misses: list[NearMiss], state: State) -> ev.WatchersMissed:
+    return ev.WatchersMissed(misses=tuple([_as_json(miss, state) for miss in misses]))
 
 
-def _as_json(miss: NearMiss) -> dict[str, Any]:
-    found = {"watcher": miss.name, "key": miss.key, "old": miss.old, "new": miss.new, "missing": miss.missing}
-    return found if miss.share is None else {**found, "share": miss.share}
+def _as_json(miss: NearMiss, state: State) -> dict[str, Any]:
+    found = {
+        "watcher": miss.name,
+        "key": miss.key,
+        "old": copy_for_event(miss.old),
+        "new": copy_for_event(miss.new),
+        "missing": miss.missing(state),
+    }
+    share = miss.share(state)
+    if share is not None:
+        found["share"] = share
+    return found
 
 
 def _do_nothing() -> None:
