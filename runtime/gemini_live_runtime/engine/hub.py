@@ -228,7 +228,7 @@ class Hub:
         if self._hold_timer is None:
             self._hold_timer = self._loop.call_later(HOLD_S, self._release)
         # The session does not wait. What it makes of its transcript, such as state, must hold no part of a secret.
-        return self._secrets.without_open(event)
+        return self._secrets.without_open(held.event)
 
     def _release(self) -> ev.Event | None:
         """Publish the events that were held and return the last."""

@@ -7,6 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.canaries import PROVIDERS_KEYS
@@ -70,9 +71,9 @@ class Session:
         self.events: list[ev.Event] = []
         self.hub.emit(STARTED, turn=0, gen=0)
 
-    def says(self, text: str, *, turn: int = 1) -> str:
+    def says(self, text: str, *, turn: int = 1, side: ev.Side = "model", **fields: Any) -> str:
         """Return the text that the session's own handlers get."""
-        event = self.hub.emit(ev.TranscriptDelta(side="model", text=text), turn=turn, gen=turn)
+        event = self.hub.emit(ev.TranscriptDelta(side=side, text=text, **fields), turn=turn, gen=turn)
         assert isinstance(event.payload, ev.TranscriptDelta)
         return event.payload.text
 
@@ -203,6 +204,26 @@ def test_the_session_itself_gets_no_part_of_a_secret_while_its_rest_is_awaited()
         heard = [session.says(text) for text in (f"It is {KNOWN[:7]}", KNOWN[7:10], f"{KNOWN[10:]} now")]
         assert heard == ["It is [redacted]", "", " now"]
         assert await session.text() == "".join(heard)
+
+    with_session(body)
+
+
+@pytest.mark.parametrize("other", [{"side": "user"}, {"channel": "text"}], ids=["the user", "another channel"])
+def test_the_session_gets_no_rest_of_a_secret_while_another_text_is_held(other: dict[str, Any]) -> None:
+    async def body(session: Session) -> None:
+        session.says("sk-", **other)
+        heard = [session.says(text) for text in (f"It is {KEY[:14]}", KEY[14:], " and so on")]
+        assert heard == ["It is [redacted]", "", " and so on"]
+
+    with_session(body)
+
+
+def test_the_session_gets_no_rest_of_a_secret_whose_beginning_was_shown_in_time() -> None:
+    async def body(session: Session) -> None:
+        session.says(f"It is {KEY[:14]}")
+        await asyncio.sleep(HOLD_S * 2)
+        session.says("sk-", side="user")
+        assert [session.says(text) for text in (KEY[14:], " and so on")] == ["", " and so on"]
 
     with_session(body)
 
