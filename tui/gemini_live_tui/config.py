@@ -7,6 +7,7 @@ nothing is parsed and nothing heavy is imported: the console starts at once.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
@@ -21,6 +22,9 @@ CONFIG_PATH_VARIABLE = "GEMINI_LIVE_TUI_CONFIG"
 
 MAX_BYTES = 1024 * 1024
 """Bytes of the largest config file."""
+
+_HOST = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*|\[?[0-9a-fA-F:.]*:[0-9a-fA-F:.]+\]?)(?::[0-9]{1,5})?")
+"""A host as a name or an address, and its port."""
 
 Check = Callable[[Any], str]
 
@@ -41,6 +45,11 @@ def _backend(value: str) -> str:
     if value in ("", "gemini", "vertex", "local") or value.startswith(("ws://", "wss://")):
         return ""
     return "must be gemini, vertex, local, or a ws:// or wss:// URL"
+
+
+def _hosts(value: list[str]) -> str:
+    fits = all(_HOST.fullmatch(item) for item in value)
+    return "" if fits else "must have names of hosts alone, each with a port or without, and no patterns"
 
 
 def _option(key: str, default: Any, help: str, check: Check | None = None) -> Any:
@@ -98,7 +107,9 @@ class Config:
         _choice("", "env", "keyring", "file"),
     )
     api_key_file: str = _option("credentials.file", "", "A file, mode 0600, that holds the key")
-    trusted_hosts: list[str] = _option("credentials.trusted_hosts", [], "Hosts besides Google's that may get the key")
+    trusted_hosts: list[str] = _option(
+        "credentials.trusted_hosts", [], "Hosts besides Google's that may get the key", _hosts
+    )
     vertex_project: str = _option("vertex.project", "", "Google Cloud project")
     vertex_location: str = _option("vertex.location", "", "Google Cloud location, e.g. us-central1")
     prices: dict[str, Any] = _option(

@@ -209,7 +209,8 @@ def redacted_url(url: str) -> str:
 def _host_trusted(parts: SplitResult, trusted_hosts: Collection[str]) -> bool:
     host = (parts.hostname or "").lower()
     names = {host, f"{host}:{parts.port}"}
-    return _GOOGLE_HOSTS.fullmatch(host) is not None or any(name.lower() in names for name in trusted_hosts)
+    trusted = (name.lower().replace("[", "").replace("]", "") for name in trusted_hosts)
+    return _GOOGLE_HOSTS.fullmatch(host) is not None or any(name in names for name in trusted)
 
 
 def _split(url: str) -> SplitResult:

@@ -51,6 +51,9 @@ def test_flags_override_variables_override_the_file(environment: dict[str, str])
         ("[limits]\nmax_cost = -1.0", ["limits.max_cost", "0 (no limit)"]),
         ("[limits]\nmax_cost = nan", ["limits.max_cost"]),
         ("[credentials]\ntrusted_hosts = [1]", ["credentials.trusted_hosts", "list of strings"]),
+        ("[credentials]\ntrusted_hosts = ['*']", ["credentials.trusted_hosts", "no patterns"]),
+        ("[credentials]\ntrusted_hosts = ['a b']", ["credentials.trusted_hosts", "names of hosts"]),
+        ("[credentials]\ntrusted_hosts = ['wss://a.example']", ["credentials.trusted_hosts", "names of hosts"]),
         ("[keymap]\nmute = 3", ["keymap", "strings"]),
     ],
 )
@@ -77,8 +80,9 @@ def test_a_bad_variable_is_refused_by_its_name(environment: dict[str, str], vari
 
 
 def test_lists_in_variables_are_separated_by_commas(environment: dict[str, str]) -> None:
-    environment["GEMINI_LIVE_TUI_CREDENTIALS_TRUSTED_HOSTS"] = "a.example, b.example"
-    assert config.load(environment).config.trusted_hosts == ["a.example", "b.example"]
+    environment["GEMINI_LIVE_TUI_CREDENTIALS_TRUSTED_HOSTS"] = "a.example, b_b.example:8443,::1,[::1]:9"
+    hosts = config.load(environment).config.trusted_hosts
+    assert hosts == ["a.example", "b_b.example:8443", "::1", "[::1]:9"]
 
 
 def test_setting_a_value_keeps_comments_and_the_rest(environment: dict[str, str]) -> None:

@@ -14,6 +14,7 @@ from gemini_live_tui.actions.keymap import (
     SWALLOWED,
     UNREACHABLE,
     check_keymap,
+    is_key,
     key_label,
     keymap_problem,
     keys_of,
@@ -137,6 +138,24 @@ def test_a_keymap_that_cannot_work_is_a_sentence_naming_the_entry(
         check_keymap(keymap)
     assert caught.value.field == field
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["ctlr+k", "f99", "f0", "hyperspace", "ctrl+foo", "ctrl+", "shift+ctrl+up", "shift+a", "ctrl+K", "ctrl+ctrl+k"],
+)
+def test_a_key_that_no_terminal_sends_is_refused(key: str) -> None:
+    with pytest.raises(ConfigError, match="not a key"):
+        check_keymap({"mute": key})
+
+
+@pytest.mark.parametrize("key", ["+", "?", "M", "ctrl+shift+up", "alt+x", "shift+f5", "ctrl+@", "ctrl+full_stop"])
+def test_keys_that_terminals_send_are_accepted(key: str) -> None:
+    assert is_key(key)
+
+
+def test_every_default_key_is_a_key() -> None:
+    assert [key for action in ACTIONS for key in keys_of(action, {}) if not is_key(key)] == []
 
 
 def test_keys_are_written_as_people_write_them() -> None:

@@ -175,8 +175,9 @@ class TestCredentialsGoHomeOnly:
 
     @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
     def test_plain_ws_to_this_machine_is_fine_when_named(self, host: str) -> None:
-        endpoint = url_endpoint(f"ws://{host}:9", KEY, trusted_hosts=[host.strip("[]")])
-        assert endpoint.headers == (("x-goog-api-key", KEY.secret),)
+        for named in (host, host.strip("[]"), f"{host}:9"):
+            endpoint = url_endpoint(f"ws://{host}:9", KEY, trusted_hosts=[named])
+            assert endpoint.headers == (("x-goog-api-key", KEY.secret),)
 
     @pytest.mark.parametrize(
         "host",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
+import string
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from textual.keys import _character_to_key
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_tui.actions import ACTIONS, BY_ID, PLACES
@@ -29,7 +32,16 @@ SWALLOWED = {
 }
 """Keys that terminals, multiplexers and shells may keep for themselves: an action needs a second key beside one."""
 
-_KEY = re.compile(r"(?:[a-z]+\+)*(?:[A-Za-z0-9_]+|[!-~])")
+_MODIFIERS = ("alt", "ctrl", "hyper", "meta", "shift", "super")
+_SIGNS = frozenset(_character_to_key(sign) for sign in string.punctuation)
+_NAMED_KEYS = frozenset(
+    (
+        *("backspace", "delete", "end", "enter", "escape", "home", "insert", "pagedown", "pageup", "space", "tab"),
+        *("down", "left", "right", "up"),
+        *(f"f{number}" for number in range(1, 25)),
+    )
+)
+"""Keys that have a name and no sign."""
 
 _LABELS = {
     "escape": "esc",
@@ -114,6 +126,19 @@ def keymap_problem(faults: Sequence[ConfigError]) -> str:
     return f"{faults[0]} This action keeps its default keys; the rest of the keymap is in use.{more}"
 
 
+def is_key(key: str) -> bool:
+    """Return True for a key as it arrives: its sign, or modifiers and a name."""
+    *modifiers, name = key.split("+") if len(key) > 1 else [key]
+    if not modifiers:
+        return name in _NAMED_KEYS or name in _SIGNS or (len(name) == 1 and "!" <= name <= "~")
+    # The order is that of events. Of shift and a sign only the sign arrives that both make.
+    is_sign = name in _SIGNS or (len(name) == 1 and (name.isdigit() or "a" <= name <= "z"))
+    return (
+        [modifier for modifier in _MODIFIERS if modifier in modifiers] == modifiers
+        and (name in _NAMED_KEYS or (is_sign and modifiers != ["shift"]))
+    ) or key == "ctrl+@"
+
+
 def _faults(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
     """Yield an error for each faulty entry; its `field` is `keymap.` and the id."""
     for ident, keys in keymap.items():
@@ -127,18 +152,18 @@ def _faults(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
             yield ConfigError(f"{field}: no key is given", remedy='Write e.g. "f4" or "k,f4"', field=field, value=keys)
             continue
         for key in keys_of(BY_ID[ident], keymap):
-            if not _KEY.fullmatch(key):
-                yield ConfigError(
-                    f"{field}: {key[:40]!r} is not a key",
-                    remedy='Write e.g. "m", "f4", "ctrl+n" or "shift+tab"',
-                    field=field,
-                    value=key,
-                )
-                break
             if key in UNREACHABLE:
                 yield ConfigError(
                     f"{field}: {key} cannot be used, {UNREACHABLE[key]}",
                     remedy="Choose another key",
+                    field=field,
+                    value=key,
+                )
+                break
+            if not is_key(key):
+                yield ConfigError(
+                    f"{field}: {key[:40]!r} is not a key that terminals send",
+                    remedy='Write e.g. "m", "M", "f4", "ctrl+n", "shift+tab" or "ctrl+shift+up"',
                     field=field,
                     value=key,
                 )
