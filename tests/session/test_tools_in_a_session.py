@@ -22,6 +22,7 @@ from gemini_live_runtime import (
     tool,
 )
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
 
 
@@ -326,6 +327,62 @@ async def test_the_program_may_answer_a_call_that_runs() -> None:
         assert t.sent("answer") == [("answer", "c1", {"by": "hand"})]
         await t.passes(6)
         assert len(t.sent("answer")) == 1
+
+
+async def given_in_place(answer: Any, by: str) -> tuple[ev.ToolFinished, bool | None]:
+    """Answer a call in its tool's place; its end, and `bg:slow_failed`."""
+    of = agent().tools(slow)
+    if by == "listener":
+        of = of.on("on_tool_call", lambda calls, state: {call.id: answer for call in calls})
+    async with talk(of) as t:
+        await t.calls("slow")
+        if by == "program":
+            assert t.handle.answer_tool("c1", answer)
+            await t.rests()
+        assert t.sent("answer") == [("answer", "c1", t.all(ev.ToolFinished)[0].result)]
+        return t.all(ev.ToolFinished)[0], t.state.get("bg:slow_failed")
+
+
+@pytest.mark.parametrize("by", ["program", "listener"])
+async def test_an_error_given_in_a_tools_place_is_a_failure(by: str) -> None:
+    finished, failed = await given_in_place({"error": "card refused"}, by)
+    assert (finished.status, failed) == ("error", True)
+
+
+@pytest.mark.parametrize("by", ["program", "listener"])
+async def test_an_answer_in_a_tools_place_has_the_limit_of_a_result(by: str) -> None:
+    finished, failed = await given_in_place("x" * 1_000_001, by)
+    assert (finished.status, failed) == ("error", True)
+    assert "1,000,000 characters" in finished.result["error"]
+
+
+async def test_a_program_that_gives_no_json_hears_so_and_the_tool_runs_on() -> None:
+    async with talk(agent().tools(slow)) as t:
+        await t.calls("slow")
+        with pytest.raises(AgentError, match="c1 cannot be answered"):
+            t.handle.answer_tool("c1", {"by": object()})
+        await t.passes(6)
+        assert t.sent("answer") == [("answer", "c1", {"it": "is done"})]
+
+
+@pytest.mark.parametrize(
+    ("left", "sent", "told"),
+    [
+        ({"a": "x" * 1_000_001}, {"output": "pong"}, "1,000,000 characters"),
+        ({"a": float("nan")}, {"a": None}, "result.a"),
+        ((item / 0 for item in [1]), {"output": "pong"}, "division by zero"),
+    ],
+    ids=["huge", "nan", "raising"],
+)
+async def test_a_listener_that_leaves_an_unusable_response_is_told(left: Any, sent: dict[str, Any], told: str) -> None:
+    def change(responses: list[Any], state: State) -> list[Any]:
+        responses[0].response = left
+        return responses
+
+    async with talk(agent().tools(ping).on("before_tool_response", change)) as t:
+        await t.calls("ping")
+        assert t.sent("answer") == [("answer", "c1", sent)]
+    assert told in t.failures()[0].error
 
 
 async def test_every_call_has_its_end_when_the_session_is_hung_up() -> None:

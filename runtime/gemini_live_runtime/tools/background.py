@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.tools.results import Outcome, ToolCall, as_object
+from gemini_live_runtime.tools.results import Outcome, ToolCall, as_object, nulls_text
 from gemini_live_runtime.tools.running import RunningCalls
 
 Scheduling = Literal["INTERRUPT", "WHEN_IDLE", "SILENT"]
@@ -122,7 +122,8 @@ STANDARD = ToolExecutionMode.standard()
 class ToolAnswer:
     """Function response to send.
 
-    `problem` reports that the formatter raised `error`, and that the default formatter worded the response.
+    `problem` reports numbers that became null, or that the formatter raised `error` and the default formatter worded
+    the response.
     """
 
     response: dict[str, Any]
@@ -164,7 +165,9 @@ def final_answer(outcome: Outcome, mode: ToolExecutionMode, *, async_tools: bool
 
 def _format(mode: ToolExecutionMode, method: str, *args: Any) -> tuple[dict[str, Any], str, BaseException | None]:
     try:
-        return as_object(getattr(mode.formatter, method)(*args)), "", None
+        nulls: list[str] = []
+        response = as_object(getattr(mode.formatter, method)(*args), nulls)
+        return response, f"{type(mode.formatter).__name__}.{method}: {nulls_text(nulls)}" if nulls else "", None
     except USER_ERRORS as error:
         problem = f"{type(mode.formatter).__name__}.{method}: {error_text(error)}"
         default: dict[str, Any] = getattr(DefaultResultFormatter(), method)(*args)

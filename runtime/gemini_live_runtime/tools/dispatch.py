@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from gemini_live_runtime.clock import Clock, hold_time
@@ -21,7 +21,15 @@ from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
 from gemini_live_runtime.tools.context import Agents
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
-from gemini_live_runtime.tools.results import Outcome, Status, ToolCall, error_outcome, outcome, result_outcome
+from gemini_live_runtime.tools.results import (
+    IteratorResultError,
+    Outcome,
+    Status,
+    ToolCall,
+    error_outcome,
+    outcome,
+    result_outcome,
+)
 from gemini_live_runtime.tools.running import RunningCall, RunningCalls
 
 __all__ = ["MAX_BACKGROUND", "MAX_CONCURRENT", "Outcome", "Status", "ToolCall", "ToolDispatcher"]
@@ -146,7 +154,7 @@ class ToolDispatcher:
         try:
             with writing_as(Origin("tool", declared.name)):
                 bound = declared.bind(call.args, context)
-                return result_outcome(call, await _call(declared.function, bound, declared.timeout_s))
+                return await _call(call, declared, bound)
         except BadArguments as error:
             return outcome(call, "refused", {"error": str(error)}, str(error))
         except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
@@ -202,10 +210,25 @@ def _index_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     return table
 
 
-async def _call(function: Callable[..., Any], bound: dict[str, Any], timeout_s: float) -> Any:
-    if inspect.iscoroutinefunction(function):
-        return await function(**bound)
+async def _call(call: ToolCall, declared: Tool, bound: dict[str, Any]) -> Outcome:
+    """Call a tool's function and return the outcome; iterators run in a thread."""
+    if inspect.iscoroutinefunction(declared.function):
+        return await _awaited(call, declared, declared.function(**bound))
+
+    def run() -> Outcome | Awaitable[Any]:
+        value = declared.function(**bound)
+        return value if inspect.isawaitable(value) else result_outcome(call, value)
+
     # In virtual time a thread takes no time; without the hold its timeout would fire first.
-    with hold_time(timeout_s):
-        result = await call_in_thread(lambda: function(**bound), "tool")
-    return await result if inspect.isawaitable(result) else result
+    with hold_time(declared.timeout_s):
+        ended = await call_in_thread(run, "tool")
+    return ended if isinstance(ended, Outcome) else await _awaited(call, declared, ended)
+
+
+async def _awaited(call: ToolCall, declared: Tool, result: Awaitable[Any]) -> Outcome:
+    value = await result
+    try:
+        return result_outcome(call, value, iterates=False)
+    except IteratorResultError:
+        with hold_time(declared.timeout_s):
+            return await call_in_thread(lambda: result_outcome(call, value), "tool")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic_core import PydanticSerializationError
@@ -80,54 +80,96 @@ def error_outcome(call: ToolCall, error: BaseException) -> Outcome:
     return outcome(call, "error", {"error": text or type(error).__name__}, cause, trace)
 
 
-def result_outcome(call: ToolCall, value: Any) -> Outcome:
+class ResultTooLargeError(TypeError):
+    """Result above `MAX_RESULT_CHARS`."""
+
+    def __init__(self) -> None:
+        limit = f"{MAX_RESULT_CHARS:,} characters"
+        super().__init__(f"The result is above {limit}, too large for a model. Return less at a time.")
+
+
+class IteratorResultError(TypeError):
+    """Result with an iterator, whose code may not run here."""
+
+
+def result_outcome(call: ToolCall, value: Any, *, iterates: bool = True) -> Outcome:
     """Return the outcome of a call whose tool returned `value`.
 
     Its cause names the numbers that became null. A value above `MAX_RESULT_CHARS` is an error, found before it is
     encoded. Raises as `as_object` does.
     """
     nulls: list[str] = []
-    # Looked at again as an object, because models and dataclasses are no containers before.
-    result = {} if (too_large := is_too_large(value)) else as_object(value, nulls)
-    if too_large or is_too_large(result):
-        text = f"The result is above {MAX_RESULT_CHARS:,} characters, too large for a model. Return less at a time."
-        return outcome(call, "error", {"error": text}, text)
-    cause = f"JSON has no NaN and no infinity, so these became null: {', '.join(nulls[:10])}" if nulls else ""
+    try:
+        result = as_object(value, nulls, iterates=iterates)
+    except ResultTooLargeError as error:
+        return outcome(call, "error", {"error": str(error)}, str(error))
     # The Live API documents an object with `error` as the way to report failure.
-    return outcome(call, "error" if result.get("error") else "ok", result, cause)
+    return outcome(call, "error" if result.get("error") else "ok", result, nulls_text(nulls))
 
 
-def is_too_large(value: Any) -> bool:
-    """Return True for a value above `MAX_RESULT_CHARS`, without looking at all of it."""
-    left, waiting = MAX_RESULT_CHARS, [value]
-    while waiting and left >= 0:
-        item = waiting.pop()
-        if isinstance(item, str | bytes | bytearray):
-            left -= len(item)
-        elif isinstance(item, Mapping | list | tuple | set | frozenset):
-            left -= VALUE_CHARS * len(item)
-            if left >= 0:
-                waiting.extend(item)
-                waiting.extend(item.values() if isinstance(item, Mapping) else ())
-    return left < 0
+def nulls_text(nulls: Sequence[str]) -> str:
+    """Return a sentence that names the places of numbers that became null, or ""."""
+    return f"JSON has no NaN and no infinity, so these became null: {', '.join(nulls[:10])}" if nulls else ""
 
 
-def as_object(value: Any, nulls: list[str] | None = None) -> dict[str, Any]:
+def as_object(value: Any, nulls: list[str] | None = None, *, iterates: bool = True) -> dict[str, Any]:
     """Return a tool's return value as a JSON object.
 
-    A mapping, a dataclass or a pydantic model becomes the object itself, any other value its `output`. NaN and
-    infinities become null; their places are added to `nulls`. Raises `TypeError` for a value that JSON cannot hold.
+    A mapping, a dataclass or a pydantic model becomes the object itself, any other value its `output`; an iterator
+    becomes a list. NaN and infinities become null; their places are added to `nulls`. Raises `TypeError` for a value
+    that JSON cannot hold, `ResultTooLargeError` above `MAX_RESULT_CHARS`, found before it is encoded, and
+    `IteratorResultError` for an iterator unless `iterates`: taking its items runs the author's code.
     """
     nulls = [] if nulls is None else nulls
-    if isinstance(value, BaseModel):
-        value = value.model_dump(mode="json")
-    elif is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
     try:
+        value = _Bounded(iterates).copy(value)
+    except RecursionError as error:
+        raise TypeError(f"its result cannot be written as JSON: {error}") from None
+    try:
+        if isinstance(value, BaseModel):
+            value = value.model_dump(mode="json")
+        elif is_dataclass(value) and not isinstance(value, type):
+            value = asdict(value)
         plain = _finite(_ANY.dump_python(value, mode="json"), "result", nulls)
+        # Measured again as an object, because models and dataclasses are no containers before.
+        plain = _Bounded().copy(plain if isinstance(plain, dict) else {"output": plain})
     except (PydanticSerializationError, RecursionError, ValueError) as error:
         raise TypeError(f"its result cannot be written as JSON: {error}") from None
-    return plain if isinstance(plain, dict) else {"output": plain}
+    return cast("dict[str, Any]", plain)
+
+
+class _Bounded:
+    """Copier of containers that takes at most `MAX_RESULT_CHARS` in all."""
+
+    def __init__(self, iterates: bool = True) -> None:
+        self._left = MAX_RESULT_CHARS
+        self._iterates = iterates
+
+    def copy(self, value: Any) -> Any:
+        """Return `value` with lists in place of its iterators, sets and tuples."""
+        if isinstance(value, str | bytes | bytearray):
+            self._take(len(value))
+        elif isinstance(value, Mapping):
+            self._take(VALUE_CHARS * len(value))
+            self._take(sum(len(key) for key in value if isinstance(key, str | bytes)))
+            return {key: self.copy(item) for key, item in value.items()}
+        elif isinstance(value, list | tuple | set | frozenset):
+            self._take(VALUE_CHARS * len(value))
+            return [self.copy(item) for item in value]
+        elif isinstance(value, Iterator):
+            if not self._iterates:
+                raise IteratorResultError(f"its result holds a {type(value).__name__}")
+            return list(map(self._copy_next, value))
+        return value
+
+    def _copy_next(self, item: Any) -> Any:
+        self._take(VALUE_CHARS)
+        return self.copy(item)
+
+    def _take(self, chars: int) -> None:
+        self._left -= chars
+        if self._left < 0:
+            raise ResultTooLargeError
 
 
 def _finite(value: Any, place: str, nulls: list[str]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -85,6 +86,44 @@ def test_a_result_too_large_for_a_model_is_an_error_that_says_so(value: Any) -> 
     assert outcome.result == {
         "error": "The result is above 1,000,000 characters, too large for a model. Return less at a time."
     }
+
+
+@pytest.mark.parametrize(
+    "value", [itertools.count(), {"rows": itertools.repeat("x" * 1000)}, [map(str, itertools.count())]]
+)
+def test_a_result_without_end_is_too_large(value: Any) -> None:
+    assert result_outcome(ToolCall("c1", "give"), value).status == "error"
+
+
+def test_iterators_of_a_result_become_lists() -> None:
+    value = {"rows": map(str, range(2)), 1: [zip("ab", (iter([3]), 4), strict=True)], (2,): {5}}
+    result = {"rows": ["0", "1"], "1": [[["a", [3]], ["b", 4]]], "2": [5]}
+    assert result_outcome(ToolCall("c1", "give"), value).result == result
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["plain", "async"])
+def test_iterators_of_a_result_run_in_a_thread(is_async: bool) -> None:
+    ran: list[str] = []
+
+    def fetch(row: int) -> int:
+        ran.append(threading.current_thread().name)
+        return row
+
+    def rows() -> Any:
+        """Give rows."""
+        return {"rows": map(fetch, [1, 2])}
+
+    async def rows_later() -> Any:
+        """Give rows."""
+        return rows()
+
+    async def scenario() -> None:
+        harness = Harness(tool(name="rows")(rows_later if is_async else rows))
+        harness.dispatcher.start("c1", "rows", {})
+        assert (await harness.one()).result == {"rows": [1, 2]}
+
+    virtually(scenario)
+    assert ran == ["tool", "tool"]
 
 
 def test_a_result_at_the_limit_is_the_tools() -> None:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.author_code import USER_ERRORS
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
@@ -23,7 +24,7 @@ from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
-from gemini_live_runtime.tools.results import as_object, outcome
+from gemini_live_runtime.tools.results import as_object, nulls_text, outcome, result_outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,8 @@ class ToolExecutor:
         self._on_problem = on_problem
         self._waiting: set[str] = set()
         self._cancelled: set[str] = set()
-        self._answers: dict[str, dict[str, Any]] = {}
-        """Answers that a program gave in a running tool's place, by call id."""
+        self._answers: dict[str, Outcome] = {}
+        """Outcomes that a program gave in a running tool's place, by call id."""
         self._unanswered: dict[str, Outcome] = {}
         """Outcomes of calls whose answer is not given yet, by call id."""
 
@@ -112,11 +113,19 @@ class ToolExecutor:
     def answer_for(self, call_id: str, result: Any) -> bool:
         """Answer a running call in its tool's place; False when it does not run.
 
-        Raises `TypeError` for a result that is no JSON.
+        Raises `AgentError` for a result that is no JSON.
         """
         if call_id not in self.dispatcher.active_ids:
             return False
-        self._answers[call_id] = as_object(result)
+        try:
+            self._answers[call_id] = result_outcome(ToolCall(call_id, ""), result)
+        except TypeError as error:
+            raise AgentError(
+                f"{call_id} cannot be answered: {error}",
+                remedy="Give an object that JSON can hold",
+                field="result",
+                value=type(result).__name__,
+            ) from None
         return self.dispatcher.cancel(call_id)
 
     def on_outcome(self, ended: Outcome) -> None:
@@ -126,7 +135,7 @@ class ToolExecutor:
         """
         override = self._answers.pop(ended.call_id, None)
         if override is not None:
-            ended = replace(ended, status="ok", result=override, cause="")
+            ended = replace(ended, status=override.status, result=override.result, cause=override.cause)
         self._unanswered[ended.call_id] = ended
         if not self._agent.queue.put("tool ended", lambda: self._decide(ended)):
             # The session is ending and its queue closed, but the call still has its one end.
@@ -198,9 +207,9 @@ class ToolExecutor:
 
     def _overridden(self, call: ToolCall, result: Any) -> Outcome:
         try:
-            return outcome(call, "ok", as_object(result))
-        except TypeError as error:
-            return outcome(call, "error", {"error": f"The answer given for {call.name} is unusable"}, str(error))
+            return result_outcome(call, result)
+        except USER_ERRORS as error:
+            return outcome(call, "error", {"error": f"The answer given for {call.name} is unusable"}, error_text(error))
 
     def _start(self, call: ToolCall) -> None:
         answer = acknowledgement(call, self.dispatcher.mode_of(call.name), async_tools=self._async_tools)
@@ -222,11 +231,15 @@ class ToolExecutor:
             # A call without an answer would leave the model waiting.
             self._listener(ended.name, "before_tool_response dropped the answer; it was sent as it was")
             return answer
+        nulls: list[str] = []
         try:
-            return replace(answer, response=as_object(kept.response))
-        except TypeError as error:
+            response_object = as_object(kept.response, nulls)
+        except USER_ERRORS as error:
             self._listener(ended.name, f"before_tool_response left an unusable answer: {error}", error)
             return answer
+        if nulls:
+            self._listener(ended.name, f"before_tool_response: {nulls_text(nulls)}")
+        return replace(answer, response=response_object)
 
     def _formatter(self, name: str, answer: ToolAnswer) -> None:
         if answer.problem:
