@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +11,29 @@ from tests.support.scripted_link import ScriptedLink
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_tui.cli.start import DEMO_HINT
 from gemini_live_tui.painting.glyphs import STATE_LABELS
+
+
+@pytest.mark.parametrize("size", [(100, 34), (110, 30), (120, 36), (150, 45)])
+async def test_every_pane_is_named_above_its_place_in_the_order_of_digits(size: tuple[int, int]) -> None:
+    async with console(size=size) as driver:
+        for key in "493":
+            await driver.press(key)
+            (row,) = (row for row in driver.rows() if re.search(rf"\[{key}", row))
+            frame = next(part for part in row.split("╭") if f"[{key}" in part)
+            digits = re.findall(r"(?<![\w:])[1-9](?= |$|\])", frame)
+            assert digits == sorted(digits)
+            assert set(digits) >= ({"4", "8"} if size[0] == 150 and key == "4" else {"3", "7", "9"})
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_the_pointer_onward_of_the_demo_can_be_read_whole(size: tuple[int, int]) -> None:
+    async with console(size=size, hint=DEMO_HINT) as driver:
+        for _ in range(2):
+            text = " ".join(re.sub("[│╭╮╯╰─]", " ", driver.screen()).split())
+            assert re.search("This is the demo on this machine. .*To talk to Gemini: .p or F3, .*API key", text), text
+            await driver.press("f2")
 
 
 async def test_every_state_is_told_by_its_word() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -32,6 +32,20 @@ PANES: tuple[PaneName, ...] = (
 """Panes in the order of their digits."""
 
 BY_PANE: Mapping[str, PaneName] = {pane.id: pane for pane in PANES}
+
+
+def tab_texts(panes: Sequence[PaneName], shown: str, short: int = 0) -> list[str]:
+    """Return the text of each pane's tab; the `short` last ones are digits alone.
+
+    The pane `shown` is in brackets and always has its word: colour alone must not tell it.
+    """
+    texts = []
+    for place, pane in enumerate(panes):
+        own = pane.id == shown
+        text = f"{pane.digit}" if place >= len(panes) - short and not own else f"{pane.digit} {pane.tab}"
+        texts.append(f"[{text}]" if own else f" {text} ")
+    return texts
+
 
 Kind = Literal["wide", "normal", "narrow", "talk", "zoom"]
 
@@ -125,8 +139,9 @@ def _slots(width: int, height: int, whole: Region, state: PaneLayout) -> Arrange
     return Arrangement("normal", _normal(width, height, state))
 
 
-def _slot(x: int, y: int, width: int, height: int, state: PaneLayout, *panes: str) -> Slot:
-    shown = next((pane for pane in state.recent if pane in panes), panes[0])
+def _slot(x: int, y: int, width: int, height: int, state: PaneLayout, *panes: str, first: str = "") -> Slot:
+    """Return a slot that shows the pane used last, else `first` or its first one."""
+    shown = next((pane for pane in state.recent if pane in panes), first or panes[0])
     return Slot(Region(x, y, width, height), panes, shown)
 
 
@@ -154,10 +169,10 @@ def _normal(width: int, height: int, state: PaneLayout) -> tuple[Slot, ...]:
     left = width * 53 // 100
     right = width - left
     phase = 8
-    rest = ("state", "watchers", "tools", "latency", "events", "logs")
+    rest = ("watchers", "state", "latency", "tools", "events", "logs")
     return (
         _slot(0, 0, left, top, state, "transcript"),
         _slot(left, 0, right, phase, state, "phase"),
-        _slot(left, phase, right, top - phase, state, *rest),
+        _slot(left, phase, right, top - phase, state, *rest, first="state"),
         _slot(0, top, width, bottom, state, "timeline"),
     )

@@ -36,7 +36,7 @@ class ConsoleSettings:
     detach_on_quit: bool = False
     """True to leave the engine running on quitting; another console started it."""
     hint: str = ""
-    """Sentence for the empty transcript, e.g. about setting a key."""
+    """Sentence for the empty transcript, e.g. about setting a key; `{id}` stands for the keys of an action."""
     tmux: bool = field(default_factory=lambda: bool(os.environ.get("TMUX")))
     """True inside tmux, whose prefix is ctrl+b: key names show the way past it."""
     recording: Path | None = None

@@ -48,6 +48,12 @@ def test_a_console_begins_with_the_conversation_in_sight(width, height, state):
     assert "transcript" in {slot.shown for slot in arrange(width, height, state.at_start(), ALL).slots}
 
 
+@given(widths, heights, states)
+def test_panes_of_one_place_stand_in_the_order_of_their_digits(width, height, state):
+    for slot in arrange(width, height, state, ALL).slots:
+        assert list(slot.panes) == sorted(slot.panes, key=ALL.index)
+
+
 def test_three_sizes_have_three_arrangements():
     kinds = [arrange(*size, PaneLayout(), ALL).kind for size in ((160, 39), (120, 30), (80, 18))]
     assert kinds == ["wide", "normal", "narrow"]

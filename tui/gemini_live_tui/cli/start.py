@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 
 DEMO = "concierge"
+
+DEMO_HINT = "This is the demo on this machine. To talk to Gemini: {palette}, API key."
+"""Sentence of the empty transcript, with the key of an action."""
 """Default agent of `demo`."""
 
 SINGLE_PROCESS = click.option(
@@ -97,7 +100,7 @@ def demo(
             )
         return converse(None, starter, first_screen="gallery")
     spec = spec_of(starter.load(), agent=agent, backend="local", sound=starter.sound, script=script or "")
-    return open_console(spec, starter, single_process=single_process)
+    return open_console(spec, starter, single_process=single_process, hint=DEMO_HINT)
 
 
 @click.command()
@@ -245,17 +248,17 @@ def require_terminal(instead: str = "talk --plain") -> None:
         raise UsageError("The console needs a terminal on input and output", remedy=f"Without one use: {instead}")
 
 
-def open_console(spec: EngineSpec, starter: EngineStarter, *, single_process: bool = False) -> int:
+def open_console(spec: EngineSpec, starter: EngineStarter, *, single_process: bool = False, hint: str = "") -> int:
     """Start the engine, show the console, and return the exit code."""
     require_terminal()
     # While modules are imported the garbage collector finds nothing and delays the first paint.
     gc.disable()
     if single_process:
         _keep_the_screen()
-    return converse(_in_process(spec) if single_process else engine_source(spec), starter)
+    return converse(_in_process(spec) if single_process else engine_source(spec), starter, hint=hint)
 
 
-def converse(source: LinkSource | None, starter: EngineStarter, *, first_screen: str = "") -> int:
+def converse(source: LinkSource | None, starter: EngineStarter, *, first_screen: str = "", hint: str = "") -> int:
     """Show a console, and another for each agent that the user chooses in it.
 
     Returns the last one's exit code.
@@ -263,7 +266,7 @@ def converse(source: LinkSource | None, starter: EngineStarter, *, first_screen:
     require_terminal()
     gc.disable()
     # Faults of the settings are reported here, before an engine is started.
-    hint = "This is the demo on the embedded server. To talk to Gemini: ^p, API key." if first_screen else ""
+    hint = hint or (DEMO_HINT if first_screen else "")
     settings = settings_of(starter.load(), starter=starter, first_screen=first_screen, hint=hint)
     while True:
         outcome = show(source, settings, recorded=starter.load().config.record != "off")

@@ -98,7 +98,7 @@ class PaneGrid(Container):
             pane.display = name in shown
         for slot in new.slots:
             if slot.shown in self.panes:
-                self.panes[slot.shown].name_tabs(slot.panes, framed=not new.tabs)
+                self.panes[slot.shown].name_tabs(slot.panes, framed=not new.tabs, width=slot.region.width)
         if new != old:
             self.refresh(layout=True)
             self.post_message(self.Changed())

@@ -9,7 +9,7 @@ from textual import events
 from textual.message import Message
 
 from gemini_live_tui.painting.runs import Run
-from gemini_live_tui.pane_layout import PANES
+from gemini_live_tui.pane_layout import PANES, tab_texts
 from gemini_live_tui.widgets.row import Row
 
 
@@ -51,14 +51,10 @@ class TabBar(Row):
         runs: list[Run] = []
         self._places = []
         at = 0
-        for place, pane in enumerate(PANES):
-            word = "" if place >= len(PANES) - short and pane.id != self._shown else f" {pane.tab}"
-            text = f"{pane.digit}{word}"
-            shown = pane.id == self._shown
-            text = f"[{text}]" if shown else f" {text} "
+        for pane, text in zip(PANES, tab_texts(PANES, self._shown, short), strict=True):
             self._places.append((at, at + len(text), pane.id))
             at += len(text)
-            runs.append((text, "strong" if shown else "quiet"))
+            runs.append((text, "strong" if pane.id == self._shown else "quiet"))
         return runs
 
     def on_click(self, event: events.Click) -> None:

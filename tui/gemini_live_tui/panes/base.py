@@ -23,12 +23,15 @@ from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.messages import PaneChanged, PaneFailed, ShowHint
 from gemini_live_tui.painting.glyphs import glyphs
-from gemini_live_tui.pane_layout import BY_PANE
+from gemini_live_tui.pane_layout import BY_PANE, PaneName, tab_texts
 from gemini_live_tui.settings import ConsoleSettings
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
     from gemini_live_runtime.journal.view import LogLine, SessionView
+
+FRAME = 6
+"""Cells of the upper edge that the names cannot use: corners, lines and spaces."""
 
 MAX_SAID = 500
 """Characters of an error that a failed pane shows; the details have them all."""
@@ -131,24 +134,41 @@ class Pane(Container):
         """Focus the body, or the message in its place."""
         (self._failed if self._failed is not None and self.failure else self.body).focus()
 
-    def name_tabs(self, panes: Sequence[str], *, framed: bool) -> None:
-        """Show the names of the panes in this place, this one in brackets."""
+    def name_tabs(self, panes: Sequence[str], *, framed: bool, width: int) -> None:
+        """Show the names of the panes in this place, this one in brackets.
+
+        All of them in the `width` of the frame: shorter where their titles do not fit.
+        """
         self.set_class(not framed, "-bare")
         self._titles = []
         parts: list[Content] = []
         at = 2
-        for pane in panes:
-            name = BY_PANE[pane]
-            own = pane == self.pane and len(panes) > 1
-            # Brackets, as in the tab bar: colour alone must not tell which pane is shown.
-            text = f"[{name.digit} {name.title}]" if own else f"{name.digit} {name.title}"
-            if parts:
-                parts.append(Content.styled(f" {self._separator} ", "$quiet"))
-                at += 3
-            parts.append(Content.styled(text, "$foreground" if own else "$quiet"))
+        separator, texts = self._tab_texts([BY_PANE[pane] for pane in panes], width - FRAME)
+        for pane, text in zip(panes, texts, strict=True):
+            if parts and separator:
+                parts.append(Content.styled(separator, "$quiet"))
+                at += cell_len(separator)
+            parts.append(Content.styled(text, "$foreground" if pane == self.pane and len(panes) > 1 else "$quiet"))
             self._titles.append((at, at + cell_len(text), pane))
             at += cell_len(text)
         self.border_title = Content("").join(parts)
+
+    def _tab_texts(self, panes: Sequence[PaneName], room: int) -> tuple[str, list[str]]:
+        """Return a separator and the names of panes that fit."""
+        titles = [f"{name.digit} {name.title}" for name in panes]
+        if len(panes) == 1:
+            return "", titles
+        # Brackets, as in the tab bar: colour alone must not tell which pane is shown.
+        titles = [f"[{title}]" if name.id == self.pane else title for name, title in zip(panes, titles, strict=True)]
+        separator = f" {self._separator} "
+        if cell_len(separator.join(titles)) <= room:
+            return separator, titles
+        for short in range(len(panes) + 1):
+            texts = tab_texts(panes, self.pane, short)
+            texts = [texts[0].lstrip(), *texts[1:-1], texts[-1].rstrip()]
+            if sum(map(cell_len, texts)) <= room:
+                break
+        return "", texts
 
     def on_resize(self) -> None:
         """Show the body again: it depends on its size."""

@@ -10,10 +10,10 @@ from textual.widgets import Static
 
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
-from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.painting.wrapping import fit, wrap
 
 MARGIN = 5
-"""Rows around the phrases: greeting, gaps and the hints."""
+"""Rows around the phrases: greeting, gaps and the key of text mode."""
 
 MAX_ROWS = 16
 MAX_COLUMNS = 2
@@ -69,9 +69,10 @@ class Welcome(Static):
             for line in self._greeting(view, connected=connected, replay=replay)
         ]
         if connected and not replay:
-            lines.extend(self._phrases(view, width, height - len(lines)))
-            if self.hint:
-                lines.extend((Content(""), Content(fit(self.hint, width - 2, self._glyphs.ellipsis))))
+            hint = [Content(self.hint[start:end]) for start, end in wrap(self.hint, width - 2)] if self.hint else []
+            below = [Content(""), *hint] if hint else []
+            lines.extend(self._phrases(view, width, height - len(lines) - len(below)))
+            lines.extend(below)
         return Content("\n").join(lines)
 
     def _greeting(self, view: SessionView, *, connected: bool, replay: bool) -> list[str]:
@@ -87,7 +88,7 @@ class Welcome(Static):
 
     def _phrases(self, view: SessionView, width: int, room: int) -> list[Content]:
         lines: list[Content] = []
-        room -= MARGIN + (2 if self.hint else 0)
+        room -= MARGIN
         if view.phrases and room >= 1:
             lines.extend((Content(""), Content("Try saying" if view.mode == "voice" else "Try writing")))
             lines.extend(self._columns(view.phrases, width, min(room, MAX_ROWS)))

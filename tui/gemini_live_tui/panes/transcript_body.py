@@ -9,7 +9,7 @@ from textual.containers import Container
 
 from gemini_live_runtime.journal.view import Block, Dirty, SessionView
 from gemini_live_tui.actions import BY_ID
-from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.actions.keymap import hints, key_label, keys_of
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.painted import Guarded
 from gemini_live_tui.panes.base import Frame
@@ -41,7 +41,8 @@ class TranscriptBody(Guarded, Container):
         super().__init__()
         signs = glyphs(settings.ascii)
         self.transcript = Transcript(id="transcript", glyphs=signs, key_of=self._key_of)
-        self.welcome = Welcome(id="welcome", glyphs=signs, hint=settings.hint, text_key=text_key)
+        hint = " ".join(hints((settings.hint,), settings.keymap, ascii_only=settings.ascii))
+        self.welcome = Welcome(id="welcome", glyphs=signs, hint=hint, text_key=text_key)
         self.welcome.add_class("-shown")
         self._glyphs = signs
         self._settings = settings
