@@ -64,6 +64,7 @@ class ScriptedDialogue:
         self._open = OpenCalls()
         self._notes = InstructionNotes()
         self._remembered: dict[str, SlotValue] = {}
+        self._last_call: tuple[str, Mapping[str, SlotValue]] | None = None
 
     @property
     def grammar(self) -> Grammar:
@@ -167,6 +168,7 @@ class ScriptedDialogue:
             "open": self._open.snapshot(),
             "told": self._notes.snapshot(),
             "remembered": dict(self._remembered),
+            "last_call": None if self._last_call is None else [self._last_call[0], dict(self._last_call[1])],
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -184,6 +186,8 @@ class ScriptedDialogue:
         self._notes.restore(state.get("told", {}))
         remembered = state.get("remembered", {})
         self._remembered = {name: value for name, value in remembered.items() if name in self._script.slots}
+        last_call = state.get("last_call")
+        self._last_call = (last_call[0], last_call[1]) if last_call else None
 
     # --- from words to intents ------------------------------------------------------------------------------------
 
@@ -210,7 +214,15 @@ class ScriptedDialogue:
             request = ToolRequest(tool.name, arguments_for(self._tools[tool.name], tool.rest))
             return self._call((request,), "", {})
         within = self._matching.find_within(words, self._now)
-        return self._not_understood() if within is None else self._act(within, {})
+        if within is not None:
+            return self._act(within, {})
+        return self._changed_call(words) or self._not_understood()
+
+    def _changed_call(self, words: Words) -> Reply | None:
+        """Make the last call again with what words such as "and in Rome?" change; None for any other words."""
+        intent = self._intents.get(self._last_call[0]) if self._last_call else None
+        slots = self._matching.changed(intent, words, self._now) if intent else {}
+        return self._act(intent, {**self._last_call[1], **slots}) if intent and self._last_call and slots else None
 
     @property
     def _callable_by_name(self) -> list[str]:
@@ -278,6 +290,7 @@ class ScriptedDialogue:
 
     def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
         self._open.add(requests, intent, slots)
+        self._last_call = (intent, slots)
         self._question = ""  # the call answers it
         return Reply(calls=tuple(requests))
 

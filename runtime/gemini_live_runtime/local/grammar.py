@@ -67,7 +67,7 @@ def _accepts(
 
 def spoken_values(slot: Slot) -> tuple[str, ...]:
     """Return the spoken forms of a slot's values, as normalised words."""
-    if slot.kind == "number":
+    if slot.kind in ("number", "duration"):
         return tuple(spoken_number(value) for value in slot.spoken)
     if slot.kind == "time":
         return tuple(spoken_times())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from gemini_live_runtime.local.instruction_notes import InstructionNotes
-from gemini_live_runtime.local.matching import Match, Matcher, Words
+from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.meaning import MeaningMatcher, Understood
 from gemini_live_runtime.local.script_types import Cue, Intent, Script, SlotRef
 from gemini_live_runtime.local.words import folded, name_words
 
@@ -31,6 +32,7 @@ class IntentMatcher:
     def __init__(self, script: Script, matcher: Matcher) -> None:
         self._script = script
         self._matcher = matcher
+        self._meanings = MeaningMatcher(script.slots)
         self._scripted = {call.tool for intent in script.intents for call in intent.calls}
 
     def best(self, words: Words, now: DialogueState) -> tuple[Intent, Match] | None:
@@ -51,7 +53,25 @@ class IntentMatcher:
                 rank = (match.cost, 0 if intent.after else 1, age)
                 if best is None or rank < best_rank:
                     best, best_rank = (intent, match), rank
+            for meant in self._meant_by(intent, words):
+                rank = (meant.cost, 0 if intent.after else 1, age)
+                if best is None or rank < best_rank:
+                    best, best_rank = (intent, Match(meant.cost, meant.slots)), rank
         return best
+
+    def _meant_by(self, intent: Intent, words: Words) -> Iterator[Understood]:
+        """Yield what the meanings of `intent` find, where it is sure enough to act on."""
+        for meaning in intent.means:
+            meant = self._meanings.match(meaning, words)
+            if meant is not None and meant.is_sure and not (meant.negated and intent.calls):
+                yield meant
+
+    def changed(self, intent: Intent, words: Words, now: DialogueState) -> Mapping[str, SlotValue]:
+        """Return the slots of `intent` that words such as "and in Rome?" give anew; {} for any other words."""
+        if not intent.calls or self.age(intent, now) is None:
+            return {}
+        names = {name for meaning in intent.means for name in (*meaning.slots, *meaning.optional)}
+        return self._meanings.fill_only(names, words)
 
     def find_within(self, words: Words, now: DialogueState) -> Intent | None:
         """Return the intent without calls whose phrase is within `words`.

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
-from gemini_live_runtime.local.words import parse_number, parse_time, split_original, split_words, typos
+from gemini_live_runtime.local.words import parse_duration, parse_number, parse_time, split_original, split_words, typos
 
 MAX_WORDS = 60
 """Most words of an utterance; a longer one is not matched."""
 
-SlotValue = str | int
+SlotValue = str | int | float
 
 _ARTICLES = frozenset({"a", "an", "the", "my", "me"})
 _CONTRACTIONS = {
@@ -62,7 +62,11 @@ class Matcher:
         self._slots = slots
         self._filler = tuple(group for group in filler if group)
         self._values = {
-            name: tuple((split_words(value), value) for value in slot.values) for name, slot in slots.items()
+            name: (
+                *((tuple(split_words(value)), value) for value in slot.values),
+                *((phrase, value) for value, phrases in slot.synonyms.items() for phrase in phrases),
+            )
+            for name, slot in slots.items()
         }
 
     def match(self, pattern: Pattern, words: Words) -> Match | None:
@@ -152,6 +156,11 @@ class Matcher:
             number = parse_number(plain, start)
             if number is not None and slot.minimum <= number[0] <= slot.maximum:
                 yield number[1], 0.0, number[0]
+        elif slot.kind == "duration":
+            # A bare number, too: the phrase may say what it counts.
+            for duration in (parse_duration(plain, start), parse_number(plain, start)):
+                if duration is not None and slot.minimum <= duration[0] <= slot.maximum:
+                    yield duration[1], 0.0, duration[0]
         elif slot.kind == "time":
             time = parse_time(plain, start)
             if time is not None:

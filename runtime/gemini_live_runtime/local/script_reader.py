@@ -7,11 +7,13 @@ import re
 from typing import Any, TypeGuard
 
 from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.local.meaning_reader import MeaningReader
 from gemini_live_runtime.local.script_types import (
     KINDS,
     Cue,
     ExtractRule,
     Intent,
+    Meaning,
     Pattern,
     Scalar,
     Script,
@@ -35,6 +37,7 @@ class ScriptReader:
     def __init__(self, source: str) -> None:
         self._source = source
         self._slots: dict[str, Slot] = {}
+        self._meanings = MeaningReader(self.fail, {})
 
     def fail(self, where: str, problem: str, remedy: str) -> ConfigError:
         """Return the error that the field `where` has `problem`."""
@@ -44,11 +47,12 @@ class ScriptReader:
         """Return the script in `data`; raise `ConfigError`."""
         known = {
             "format", "name", "title", "greeting", "fallback", "unavailable", "timeout", "failed", "told", "prompted",
-            "call_by_name", "examples", "filler", "slots", "intent", "cue", "extract", "pronunciations",
+            "examples", "filler", "concepts", "slots", "intent", "cue", "extract", "pronunciations", "call_by_name",
         }  # fmt: skip
         self._only(data, known, "")
         if data.get("format") != FORMAT:
             raise self.fail("format", f"is {data.get('format')!r}", f"This program reads format = {FORMAT}")
+        self._meanings = MeaningReader(self.fail, self._table(data, "concepts", ""))
         raw_slots = self._table(data, "slots", "")
         for name in raw_slots:
             self._slots[name] = Slot(name, "text", "", ())
@@ -91,7 +95,8 @@ class ScriptReader:
         where = f"slots.{name}"
         if not isinstance(raw, dict):
             raise self.fail(where, "is not a table", f"Write [slots.{name}]")
-        self._only(raw, {"ask", "answer", "kind", "values", "min", "max", "spoken"}, where)
+        known = {"ask", "answer", "kind", "values", "min", "max", "spoken", "synonyms", "before", "after"}
+        self._only(raw, known, where)
         kind = raw.get("kind", "choice")
         if kind not in KINDS:
             raise self.fail(f"{where}.kind", f"is {kind!r}", f"Use one of {', '.join(KINDS)}")
@@ -105,16 +110,29 @@ class ScriptReader:
         if not isinstance(spoken, list) or not all(type(item) is int and low <= item <= high for item in spoken):
             raise self.fail(f"{where}.spoken", "is not a list of numbers from min to max", "Correct it")
         answer = self._patterns(raw, "answer", where) or ((SlotRef(name),),)
-        return Slot(name, kind, self._text(raw, "ask", where), answer, values, low, high, tuple(spoken))
+        synonyms = {}
+        for value, phrases in self._table(raw, "synonyms", where).items():
+            if value not in values:
+                raise self.fail(f"{where}.synonyms.{value}", "is not one of values", f"Use one of {', '.join(values)}")
+            synonyms[value] = self._phrases({value: phrases}, value, f"{where}.synonyms")
+        before, after = self._phrases(raw, "before", where), self._phrases(raw, "after", where)
+        ask = self._text(raw, "ask", where)
+        return Slot(name, kind, ask, answer, values, low, high, tuple(spoken), synonyms, before, after)
+
+    def _phrases(self, raw: dict[str, Any], key: str, where: str) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(split_words(text)) for text in self._texts(raw, key, where))
 
     def _intent(self, index: int, raw: dict[str, Any]) -> Intent:
         name = self._text(raw, "name", f"intent {index}", required=True)
         where = f"intent {name!r}"
         self._only(
-            raw, {"name", "say", "typed", "reply", "call", "calls", "forget", "during", "after", "remember"}, where
+            raw,
+            {"name", "say", "typed", "means", "reply", "call", "calls", "forget", "during", "after", "remember"},
+            where,
         )
         say, typed = self._patterns(raw, "say", where), self._patterns(raw, "typed", where)
-        if not say and not typed:
+        means = self._means(raw, where, (*say, *typed))
+        if not say and not typed and not means:
             raise self.fail(f"{where}.say", "is missing", "List at least one phrase")
         replies = raw.get("reply")
         if not isinstance(replies, list) or not replies:
@@ -126,7 +144,14 @@ class ScriptReader:
         if remember and not in_patterns and not any(call.needs for call in calls):
             raise self.fail(f"{where}.remember", "has nothing to remember", "Put a {slot} into a phrase, or remove it")
         forget, during = self._flag(raw, "forget", where), self._folded(raw, "during", where)
-        return Intent(name, say, typed, lines, calls, forget, during, remember, self._folded(raw, "after", where))
+        after = self._folded(raw, "after", where)
+        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means)
+
+    def _means(self, raw: dict[str, Any], where: str, phrases: tuple[Pattern, ...] = ()) -> tuple[Meaning, ...]:
+        """Return the meanings of an intent or rule; words of its phrases stand against none of them."""
+        own = tuple(dict.fromkeys((word,) for phrase in phrases for word in phrase if isinstance(word, str)))
+        texts = self._texts(raw, "means", where)
+        return tuple(self._meanings.read(text, f"{where}.means", self._slots, own) for text in texts)
 
     def _cue(self, index: int, raw: dict[str, Any]) -> Cue:
         where = f"cue {index}"
@@ -149,22 +174,22 @@ class ScriptReader:
         return rules
 
     def _rule(self, raw: dict[str, Any], where: str) -> ExtractRule:
-        self._only(raw, {"slot", "when", "value", "after"}, where)
+        self._only(raw, {"slot", "when", "means", "value", "after"}, where)
         after = self._folded(raw, "after", where)
         if "slot" in raw:
-            if "when" in raw or "value" in raw:
-                raise self.fail(where, "has slot and when or value", "Use slot alone, or when with value")
+            if "when" in raw or "means" in raw or "value" in raw:
+                raise self.fail(where, "has slot and when, means or value", "Use slot alone, or when with value")
             slot = self._text(raw, "slot", where, required=True)
             if slot not in self._slots:
                 raise self.fail(f"{where}.slot", f"names an unknown slot {slot!r}", self._known_slots())
             return ExtractRule(slot, after=after)
-        when = self._patterns(raw, "when", where)
-        if not when:
+        when, means = self._patterns(raw, "when", where), self._means(raw, where)
+        if not when and not means:
             raise self.fail(f"{where}.when", "is missing", "List at least one phrase, or name a slot")
         value = raw.get("value")
         if not _is_scalar(value):
             raise self.fail(f"{where}.value", f"is {value!r}", "Use a text, a number, true or false")
-        return ExtractRule(when=when, value=value, after=after)
+        return ExtractRule(when=when, value=value, after=after, means=means)
 
     def _line(self, raw: Any, where: str) -> Line:
         if isinstance(raw, str):

@@ -9,8 +9,8 @@ from typing import Literal
 from gemini_live_runtime.local.template import Line
 from gemini_live_runtime.local.words import MAX_SPOKEN
 
-KINDS = ("choice", "number", "time", "text")
-Kind = Literal["choice", "number", "time", "text"]
+KINDS = ("choice", "number", "duration", "time", "text")
+Kind = Literal["choice", "number", "duration", "time", "text"]
 Scalar = str | int | float | bool
 
 
@@ -41,6 +41,25 @@ class Slot:
     minimum: int = 0
     maximum: int = MAX_SPOKEN
     spoken: tuple[int, ...] = ()
+    synonyms: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    """Further phrases for a value."""
+    before: tuple[tuple[str, ...], ...] = ()
+    after: tuple[tuple[str, ...], ...] = ()
+    """Phrases around a number that tell what it counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Parts that a typed sentence has in any order: words, each with alternatives, and slots.
+
+    `also` are phrases that it may have, `without` are those that it may not.
+    """
+
+    needs: tuple[tuple[tuple[str, ...], ...], ...]
+    slots: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    also: tuple[tuple[str, ...], ...] = ()
+    without: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +84,7 @@ class Intent:
     during: tuple[str, ...] = ()
     remember: bool = False
     after: tuple[str, ...] = ()
+    means: tuple[Meaning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +104,15 @@ class Cue:
 class ExtractRule:
     """Source of an extracted field.
 
-    The field is the value of `slot`, or `value` when a pattern of `when` is said. With `after` (folded)
-    only in answer to one of these texts.
+    The field is the value of `slot`, or `value` when a pattern of `when` is said or one of `means` is meant. With
+    `after` (folded) only in answer to one of these texts.
     """
 
     slot: str = ""
     when: tuple[Pattern, ...] = ()
     value: Scalar = ""
     after: tuple[str, ...] = ()
+    means: tuple[Meaning, ...] = ()
 
     def fits(self, asked: str) -> bool:
         """Return True when the rule applies after the model has said `asked` (folded)."""

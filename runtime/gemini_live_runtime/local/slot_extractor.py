@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.meaning import MeaningMatcher
 from gemini_live_runtime.local.script_types import Pattern, Scalar, Script, SlotRef
 from gemini_live_runtime.local.words import folded
 
@@ -73,6 +74,7 @@ class SlotExtractor:
     def __init__(self, script: Script) -> None:
         self._script = script
         self._matcher = Matcher(script.slots, script.filler)
+        self._meanings = MeaningMatcher(script.slots)
         phrases = (pattern for intent in script.intents for pattern in (*intent.say, *intent.typed))
         self._patterns = tuple(dict.fromkeys(pattern for pattern in phrases if self._tells_its_slots(pattern)))
 
@@ -114,6 +116,9 @@ class SlotExtractor:
             if rule.slot and rule.slot in slots:
                 return slots[rule.slot]
             if any(self._matcher.find(pattern, utterance.words) for pattern in rule.when):
+                return rule.value
+            meant = (self._meanings.match(meaning, utterance.words) for meaning in rule.means)
+            if any(found is not None and found.is_sure and not found.negated for found in meant):
                 return rule.value
         return slots.get(name)
 

@@ -16,6 +16,24 @@ _VALUES = {word: value for value, word in enumerate(_ONES)} | {word: value for v
 _CLOCK = re.compile(r"(\d{1,2})(?:[:.](\d{2}))?(am|pm)?")
 _WORD = re.compile(r"\d+[:.]\d+(?:am|pm)?|[^\W_]+(?:'[^\W_]+)*")
 
+_UNITS = {
+    unit: minutes
+    for units, minutes in (
+        ("second seconds sec secs s", 1 / 60),
+        ("minute minutes min mins m", 1.0),
+        ("hour hours hr hrs h", 60.0),
+    )
+    for unit in units.split()
+}
+_PARTS_OF_A_UNIT = {
+    ("half", "an"): 0.5,
+    ("half", "a"): 0.5,
+    ("a", "half"): 0.5,
+    ("a", "quarter", "of", "an"): 0.25,
+    ("quarter", "of", "an"): 0.25,
+    ("three", "quarters", "of", "an"): 0.75,
+}
+
 MAX_SPOKEN = 999
 
 
@@ -74,6 +92,56 @@ def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
             used += rest[1] + (words[start + used] == "and")
             value += rest[0]
     return value, used
+
+
+def parse_duration(words: list[str], start: int) -> tuple[int | float, int] | None:
+    """Read a duration with its unit at `start`; return its minutes and its number of words.
+
+    `ten minutes`, `half an hour`, `an hour and a half`, `two and a half hours`, `90 seconds`, `1 h 30 min`.
+    """
+    total, used = 0.0, 0
+    while (found := _parse_part(words, start + used + _and(words, start + used, used))) is not None:
+        used += _and(words, start + used, used) + found[1]
+        total += found[0]
+    if not used:
+        return None
+    return int(total) if total == int(total) else round(total, 2), used
+
+
+def _and(words: list[str], at: int, used: int) -> int:
+    return 1 if used and words[at : at + 1] == ["and"] else 0
+
+
+def _parse_part(words: list[str], at: int) -> tuple[float, int] | None:
+    """Read a number and a unit of time; return its minutes and its number of words."""
+    for lead, value in (
+        (("half", "an"), 0.5),
+        (("half", "a"), 0.5),
+        (("a", "half"), 0.5),
+        (("quarter", "of", "an"), 0.25),
+    ):
+        if tuple(words[at : at + len(lead)]) == lead and (unit := _unit(words, at + len(lead))):
+            return value * unit, len(lead) + 1
+    together = re.fullmatch(r"(\d{1,3})(h|hr|hrs|m|min|mins|s|sec|secs)", words[at]) if at < len(words) else None
+    if together is not None:
+        return int(together[1]) * _UNITS[together[2]], 1
+    number = (1, 1) if words[at : at + 1] in (["a"], ["an"]) else parse_number(words, at)
+    if number is None:
+        return None
+    value, used = float(number[0]), number[1]
+    if words[at + used : at + used + 3] == ["and", "a", "half"]:
+        value, used = value + 0.5, used + 3
+    unit = _unit(words, at + used)
+    if not unit:
+        return None
+    used += 1
+    if words[at + used : at + used + 3] == ["and", "a", "half"]:
+        value, used = value + 0.5, used + 3
+    return value * unit, used
+
+
+def _unit(words: list[str], at: int) -> float:
+    return _UNITS.get(words[at], 0.0) if at < len(words) else 0.0
 
 
 def parse_time(words: list[str], start: int) -> tuple[str, int] | None:

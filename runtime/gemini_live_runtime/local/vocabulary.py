@@ -1,0 +1,89 @@
+"""Tell words that carry meaning from those that any sentence has.
+
+Words are compared by their base form: `timers`, `raining` and `booking` are `timer`, `rain` and `book`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from gemini_live_runtime.local.words import typos
+
+_ENDINGS = {"'s": "is", "n't": "not", "'ll": "will", "'re": "are", "'ve": "have", "'d": "would", "'m": "am"}
+_SPOKEN_FORMS = {
+    "cannot": "can not", "can't": "can not", "cant": "can not", "won't": "will not", "wont": "will not",
+    "dont": "do not", "doesnt": "does not", "didnt": "did not", "isnt": "is not", "im": "i am", "ive": "i have",
+    "id": "i would", "whats": "what is", "hows": "how is", "whos": "who is", "thats": "that is", "let's": "let us",
+    "lets": "let us", "gonna": "going to", "wanna": "want to", "gotta": "got to", "gimme": "give me", "lemme": "let me",
+    "shan't": "shall not", "ain't": "is not", "y'all": "you all", "dunno": "do not know", "kinda": "kind of",
+    "ya": "you", "u": "you", "pls": "please", "plz": "please", "thx": "thanks", "tmrw": "tomorrow",
+}  # fmt: skip
+
+_COMMON = """
+a an the this that these those some any each such i me my mine myself you your yours yourself he him his she
+her hers it its itself we us our ours they them their theirs one ones someone somebody anyone anybody
+something anything is am are was were be been being do does did done doing have has had having will would
+shall should can could may might must ought let lets and or but so because as if then than though although
+while when where what which who whom whose why how there here of to in on at by for from with without about
+into onto over under up down out off through during before after around near between against please thanks
+thank kindly sorry pardon excuse hello hi hey yo dear sir madam mate love honey buddy pal um uh er erm hmm hm
+oh ah well ok okay right like actually really just only quite very rather pretty bit little lot too also even
+still again maybe perhaps possibly probably simply quickly quick real basically honestly anyway else more most
+much many kind sort sure fine good great nice lovely perfect cool wonderful old new whole yes yeah yep yup aye
+certainly definitely absolutely course now today tonight tomorrow later soon moment minute second currently
+want wants wanted need needs wish wonder wondering hope know knows think guess suppose mean say says said tell
+talk speak ask asking give get got getting go goes going come comes coming make makes making take takes taking
+put see look looks looking find help try trying use possible able chance mind bother happen thing things stuff
+way time times day
+"""
+
+COMMON_WORDS = frozenset(_COMMON.split())
+"""Words that any sentence may have: they neither make a meaning nor stand against one."""
+
+NEGATIONS = frozenset({"not", "never", "no", "nobody", "nothing", "without", "already", "yesterday", "ago", "stop"})
+"""Words that turn a request round, or say that it was in the past."""
+
+_SHORTEST_WITH_TYPOS = 5
+
+
+def expand(words: Sequence[str]) -> list[str]:
+    """Return words with contractions and spoken forms written out."""
+    expanded: list[str] = []
+    for word in words:
+        if word in _SPOKEN_FORMS:
+            expanded += _SPOKEN_FORMS[word].split()
+            continue
+        for ending, meant in _ENDINGS.items():
+            if word.endswith(ending) and len(word) > len(ending):
+                expanded += [word.removesuffix(ending), meant]
+                break
+        else:
+            expanded.append(word)
+    return expanded
+
+
+@lru_cache(maxsize=4096)
+def base_forms(word: str) -> frozenset[str]:
+    """Return forms of which `word` may be a plural or a present participle."""
+    forms = {word}
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        forms.add(word[:-1])
+        if word.endswith("ies"):
+            forms.add(f"{word[:-3]}y")
+        elif word.endswith("es"):
+            forms.add(word[:-2])
+    if len(word) > 5 and word.endswith("ing"):
+        stem = word[:-3]
+        forms |= {stem, f"{stem}e"}
+        if re.search(r"([b-df-hj-np-tv-z])\1$", stem):
+            forms.add(stem[:-1])
+    return frozenset(forms)
+
+
+def is_same(word: str, meant: str) -> bool:
+    """Return True when `word` is `meant`, a form of it, or a mistyped one."""
+    if word == meant or meant in base_forms(word):
+        return True
+    return len(meant) >= _SHORTEST_WITH_TYPOS and word not in COMMON_WORDS and typos(word, meant) is not None
