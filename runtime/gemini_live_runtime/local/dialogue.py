@@ -61,6 +61,8 @@ class ScriptedDialogue:
         self._question = ""
         self._known: dict[str, str | int | float] = {}
         self._turns = 0
+        self._misses = 0
+        """Utterances in a row that were not understood."""
         self._open = OpenCalls()
         self._notes = InstructionNotes()
         self._remembered: dict[str, SlotValue] = {}
@@ -124,8 +126,10 @@ class ScriptedDialogue:
     def respond(self, text: str, *, typed: bool) -> Reply:
         """Answer an utterance; "" was not understood. Typed and spoken mean the same."""
         self._turns += 1
-        words = Words(text)
-        reply = self._answer(words)
+        misses = self._misses
+        reply = self._answer(Words(text))
+        if self._misses == misses:
+            self._misses = 0
         self.remember(text)
         return self._remember_reply(reply)
 
@@ -165,6 +169,7 @@ class ScriptedDialogue:
             "question": self._question,
             "known": dict(self._known),
             "turns": self._turns,
+            "misses": self._misses,
             "open": self._open.snapshot(),
             "told": self._notes.snapshot(),
             "remembered": dict(self._remembered),
@@ -182,6 +187,7 @@ class ScriptedDialogue:
         self._question = str(state.get("question", ""))
         self._known = dict(state.get("known", {}))
         self._turns = int(state.get("turns", 0))
+        self._misses = int(state.get("misses", 0))
         self._open.restore(state.get("open", []))
         self._notes.restore(state.get("told", {}))
         remembered = state.get("remembered", {})
@@ -219,7 +225,10 @@ class ScriptedDialogue:
         return self._changed_call(words) or self._not_understood()
 
     def _changed_call(self, words: Words) -> Reply | None:
-        """Make the last call again with what words such as "and in Rome?" change; None for any other words."""
+        """Make the last call again with what the words change, as in "and in Rome?".
+
+        Return None when they say anything else.
+        """
         intent = self._intents.get(self._last_call[0]) if self._last_call else None
         slots = self._matching.changed(intent, words, self._now) if intent else {}
         return self._act(intent, {**self._last_call[1], **slots}) if intent and self._last_call and slots else None
@@ -231,6 +240,10 @@ class ScriptedDialogue:
     @property
     def _now(self) -> DialogueState:
         return DialogueState(self._notes, self._last_reply, self._tools)
+
+    @property
+    def _has_all_tools(self) -> bool:
+        return all(call.tool in self._tools for intent in self._script.intents for call in intent.calls)
 
     def _drop_unfit_question(self) -> None:
         if self._pending is None:
@@ -244,6 +257,8 @@ class ScriptedDialogue:
         slot = self._pending.slot
         patterns: tuple[Pattern, ...] = (*self._script.slots[slot].answer, (SlotRef(slot),))
         matches = [match for pattern in patterns if (match := self._matcher.match(pattern, words)) is not None]
+        if not matches and (said := self._matching.slots_only((slot,), words)):
+            return Match(0.0, said)
         return min(matches, key=lambda match: match.cost, default=None)
 
     def _free_text_pending(self) -> bool:
@@ -256,8 +271,10 @@ class ScriptedDialogue:
         ending = self._matching.ending(self._notes)
         if ending is not None:
             return Reply(text=self._fill_sentences(ending.end) or _NOT_UNDERSTOOD)
+        self._misses += 1
         pending = self._pending
-        fallback = self._fill_sentences(self._script.fallback) or _NOT_UNDERSTOOD
+        again = self._misses > 1 and self._fill(self._script.fallback_again, {})
+        fallback = again or self._fill_sentences(self._script.fallback) or _NOT_UNDERSTOOD
         # A fallback that asks again keeps the question open.
         if pending is None or "{last_question" in self._script.fallback:
             return Reply(text=fallback)
@@ -352,6 +369,9 @@ class ScriptedDialogue:
             "known": self._known,
             "tools": _listed([_tool_title(name) for name in self._tools]),
             **self._labels,
+            "title": self._script.title,
+            "about": self._script.about,
+            "abilities": self._script.abilities if self._has_all_tools else "",
             **self._remembered,
         }
 

@@ -67,10 +67,18 @@ class IntentMatcher:
                 yield meant
 
     def changed(self, intent: Intent, words: Words, now: DialogueState) -> Mapping[str, SlotValue]:
-        """Return the slots of `intent` that words such as "and in Rome?" give anew; {} for any other words."""
+        """Return the slots of `intent` that are given anew, as in "and in Rome?".
+
+        Return {} when the words say anything else.
+        """
         if not intent.calls or self.age(intent, now) is None:
             return {}
-        names = {name for meaning in intent.means for name in (*meaning.slots, *meaning.optional)}
+        return self.slots_only(
+            {name for meaning in intent.means for name in (*meaning.slots, *meaning.optional)}, words
+        )
+
+    def slots_only(self, names: Collection[str], words: Words) -> Mapping[str, SlotValue]:
+        """Return the slots that a sentence names when it says nothing else, else {}."""
         return self._meanings.fill_only(names, words)
 
     def find_within(self, words: Words, now: DialogueState) -> Intent | None:

@@ -17,14 +17,14 @@ from gemini_live_runtime.local.words import parse_duration, parse_number, parse_
 _MOST_UNEXPLAINED = 3
 _BEFORE_TIMES = frozenset({"at", "around", "by", "from", "until", "till"})
 _TOLD_BY_UNIT, _TOLD_BY_CLOCK, _TOLD_BEFORE, _BARE = _CERTAINTIES = (3, 2, 1, 0)
-"""How certain the words around a number make its slot."""
+"""Degrees of certainty that the words around a number give to its slot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """Slots that a meaning filled, and how sure it is.
+    """Slots that a meaning filled, with the words and slots that it found (`hits`).
 
-    `hits` words and slots were found, `unexplained` are the words that nothing explains.
+    `unexplained` are the words that nothing explains.
     """
 
     hits: int
@@ -106,10 +106,6 @@ class MeaningMatcher:
         rest = [sentence.words[at] for at in sentence.free]
         return {} if any(self._counts(word) for word in rest) else slots
 
-    def fill(self, names: Collection[str], words: Words) -> Mapping[str, SlotValue]:
-        """Return the slots that the sentence names, whatever else it says."""
-        return self._fill(tuple(names), Sentence(words))
-
     def _counts(self, word: str) -> bool:
         """Return True when `word` carries a meaning of its own."""
         return not (word in COMMON_WORDS or word in self._filler or word in NEGATIONS)
@@ -126,7 +122,9 @@ class MeaningMatcher:
                 # A bare number is taken only where it can stand for one thing.
                 if slot.name in found or (certainty == _BARE and not bare and counted - {slot.name} - found.keys()):
                     continue
-                values = _choices(slot, sentence) if slot.kind == "choice" else _numbers(slot, sentence, certainty)
+                values = (
+                    _choices(slot, sentence) if slot.kind == "choice" else _numbers(slot, sentence, certainty, bare)
+                )
                 best = next(values, None)
                 if best is not None:
                     at, length, value = best
@@ -153,13 +151,18 @@ def _is_value(word: str, meant: str) -> bool:
     return word == meant or is_same(word, meant) or (word not in COMMON_WORDS and typos(word, meant) is not None)
 
 
-def _numbers(slot: Slot, sentence: Sentence, certainty: int) -> Iterator[tuple[int, int, SlotValue]]:
+def _numbers(slot: Slot, sentence: Sentence, certainty: int, bare: bool) -> Iterator[tuple[int, int, SlotValue]]:
     """Yield place, count of words and value of numbers that are as certain."""
     for at in sorted(sentence.free):
         found = _read(slot, sentence.words, at)
+        has_unit = found is not None
+        if found is None and bare and slot.kind == "duration":
+            found = _within(slot, parse_number(sentence.words, at))
         if found is None:
             continue
         first, last, told = _surroundings(slot, sentence.words, at, found[1])
+        if not has_unit:
+            told = _BARE
         if told == certainty and sentence.free.issuperset(range(at, at + found[1])):
             yield first, last - first, found[0]
 
@@ -168,14 +171,18 @@ def _read(slot: Slot, words: list[str], at: int) -> tuple[SlotValue, int] | None
     """Return the number, time or duration at `at` and its count of words."""
     if slot.kind == "time":
         return parse_time(words, at)
-    found = parse_duration(words, at) if slot.kind == "duration" else parse_number(words, at)
-    if found is None or not slot.minimum <= found[0] <= slot.maximum:
-        return None
-    return found
+    return _within(slot, parse_duration(words, at) if slot.kind == "duration" else parse_number(words, at))
+
+
+def _within(slot: Slot, found: tuple[int | float, int] | None) -> tuple[int | float, int] | None:
+    return found if found is not None and slot.minimum <= found[0] <= slot.maximum else None
 
 
 def _surroundings(slot: Slot, words: list[str], at: int, length: int) -> tuple[int, int, int]:
-    """Return where a value begins and ends with the words that tell its slot, and how certain they make it."""
+    """Return where a value begins and ends, and how certain its slot is.
+
+    Words that tell the slot belong to it.
+    """
     last = at + length
     if slot.kind == "duration":
         return at, last, _TOLD_BY_UNIT

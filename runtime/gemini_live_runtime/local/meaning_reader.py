@@ -16,7 +16,7 @@ from gemini_live_runtime.local.script_types import Meaning
 from gemini_live_runtime.local.words import split_words
 
 _PART = re.compile(
-    r"\{(?P<slot>[a-z_][a-z0-9_]*)(?P<optional>\?)\}|(?P<mark>!?)(?:\((?P<also>[^()]*)\)|(?P<words>[^\s{}()]+))"
+    r"\{(?P<slot>[a-z_][a-z0-9_]*)(?P<optional>\??)\}|\((?P<also>[^()]*)\)|(?P<mark>!?)(?P<words>[^\s{}()]+)"
 )
 
 Phrases = tuple[tuple[str, ...], ...]
@@ -36,7 +36,7 @@ class MeaningReader:
             self._concepts[name] = tuple(tuple(split_words(text)) for text in texts)
 
     def read(self, text: str, where: str, slots: Mapping[str, Any], also: Phrases = ()) -> Meaning:
-        """Return the meaning that `text` writes; `also` are further phrases that may be said."""
+        """Return the meaning that `text` writes; `also` may be said as well."""
         needs: list[Phrases] = []
         without: Phrases = ()
         required: list[str] = []

@@ -4,9 +4,11 @@ A script defines what users can say, which tool that calls, and the answers.
 
 TOML, `format = 1`. Top level: `name`, `title`, `greeting`, `fallback`, `unavailable`, `timeout`, `failed`, `told`,
 `prompted` (templates, see template.py), `examples` (phrases to show), `filler` (words that change nothing when typed).
-A sentence of `greeting` or `fallback` is left out when its placeholders cannot be filled. With `call_by_name` (true
-unless it says false) a declared tool that no intent calls is called by the words of its name, with arguments from the
-words that are left.
+A sentence of `greeting` or `fallback` is left out when its placeholders cannot be filled; `fallback_again` (a template)
+answers a second utterance in a row that is not understood. `about` and `abilities` are texts for templates: `{about}`
+goes on "I'm", `{abilities}` "I can". With `everyday = true` the intents of everyday.toml are understood as well. With
+`call_by_name` (true unless it says false) a declared tool that no intent calls is called by the words of its name, with
+arguments from the words that are left.
 
 `{examples}` are all examples, `{some_examples}` three of them, `{examples_now}` one or two that are understood in this
 phase; none of them calls a tool that the client did not declare. The first two begin with the names of declared tools
@@ -16,8 +18,9 @@ the open question: the last one asked, until tools are called or a cue is said. 
 field in tool results.
 
 `[slots.NAME]` has `ask` (the question when it is missing), `answer` (patterns that may answer it) and `kind`:
-`choice` (default; `values`), `number` (`min`, `max`, `spoken`: the values a recogniser listens for), `time`, or `text`
-(anything of at most `max` words when typed, `values` when spoken).
+`choice` (default; `values`, `synonyms`: a table of phrases for a value), `number` (`min`, `max`, `spoken`: the values a
+recogniser listens for, `before` and `after`: words that tell what a number counts), `duration` (minutes, with its unit,
+else as a number), `time`, or `text` (anything of at most `max` words when typed, `values` when spoken).
 
 `[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when
@@ -25,6 +28,9 @@ missing) or `calls` (a list of such, sent together), `reply` (lines, the first t
 `say`), `forget = true` (drops a question that is open), `remember = true` (lines and arguments of later intents may use
 its slots too), `during` (a text or a list of texts: matched only while the instruction or a note contains one of
 them), and `after` (the same: matched only when the model has just said one of them).
+
+`means` of an intent are typed sentences by their words, wherever they stand (meaning.py; meaning_reader.py tells how
+they are written), with lists of words under `[concepts]`. What remains unsure is not acted on.
 
 `during` and `told` are searched in the instruction and the notes since: client content that is no user turn (the last
 `instruction_notes.MAX_NOTES`). Case and line breaks do not matter. Among intents that match equally well, one with
@@ -39,8 +45,8 @@ template) ends the conversation: then only intents without call and `during` mat
 After `calls`, `{result.FIELD}` are the fields of all answers together, `{results.TOOL.FIELD}` those of one tool.
 
 `[extract.FIELD]` defines for `slot_extractor.py` the source of a field that no slot is named after: `slot = "NAME"`, or
-`when` (patterns, anywhere in an utterance) and `value` (a text, number, true or false); `after` restricts it as for
-intents. `[[extract.FIELD]]` gives a field several rules; the first that fits the newest utterance counts.
+`when` (patterns, anywhere in an utterance) or `means` and `value` (a text, number, true or false); `after` restricts it
+as for intents. `[[extract.FIELD]]` gives a field several rules; the first that fits the newest utterance counts.
 
 `[pronunciations]` adds ways in which a word may be spoken, in ARPAbet: a text or a list of texts.
 """
@@ -51,6 +57,7 @@ import tomllib
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.local.script_reader import ScriptReader
@@ -106,4 +113,17 @@ def parse_script(text: str, source: str) -> Script:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: {error}", remedy="Correct the TOML there", field="script") from None
+    if data.get("everyday") is True:
+        data = _with_everyday(data)
     return ScriptReader(source).script(data)
+
+
+def _with_everyday(data: dict[str, Any]) -> dict[str, Any]:
+    """Add what people say to any agent, where the script does not have it itself."""
+    shared = tomllib.loads(resources.files("gemini_live_runtime").joinpath("local", "everyday.toml").read_text("utf-8"))
+    own, concepts = data.get("intent", []), data.get("concepts", {})
+    if not isinstance(own, list) or not isinstance(concepts, dict):
+        return data  # The reader tells what is wrong with them.
+    names = {intent.get("name") for intent in own if isinstance(intent, dict)}
+    added = [intent for intent in shared["intent"] if intent["name"] not in names]
+    return {**data, "intent": [*own, *added], "concepts": {**shared["concepts"], **concepts}}

@@ -46,8 +46,9 @@ class ScriptReader:
     def script(self, data: dict[str, Any]) -> Script:
         """Return the script in `data`; raise `ConfigError`."""
         known = {
-            "format", "name", "title", "greeting", "fallback", "unavailable", "timeout", "failed", "told", "prompted",
-            "examples", "filler", "concepts", "slots", "intent", "cue", "extract", "pronunciations", "call_by_name",
+            "format", "name", "title", "about", "abilities", "everyday", "greeting", "fallback", "fallback_again",
+            "unavailable", "timeout", "failed", "told", "prompted", "examples", "filler", "concepts", "slots",
+            "intent", "cue", "extract", "pronunciations", "call_by_name",
         }  # fmt: skip
         self._only(data, known, "")
         if data.get("format") != FORMAT:
@@ -75,6 +76,9 @@ class ScriptReader:
                 "failed": "That didn't work: {result.error}.",
                 "told": "{tool} says: {result}.",
                 "prompted": "I'm listening.",
+                "about": "",
+                "abilities": "",
+                "fallback_again": "",
             }.items()
         }
         return Script(
@@ -148,7 +152,10 @@ class ScriptReader:
         return Intent(name, say, typed, lines, calls, forget, during, remember, after, means)
 
     def _means(self, raw: dict[str, Any], where: str, phrases: tuple[Pattern, ...] = ()) -> tuple[Meaning, ...]:
-        """Return the meanings of an intent or rule; words of its phrases stand against none of them."""
+        """Return the meanings of an intent or rule.
+
+        Words of its phrases stand against none of them.
+        """
         own = tuple(dict.fromkeys((word,) for phrase in phrases for word in phrase if isinstance(word, str)))
         texts = self._texts(raw, "means", where)
         return tuple(self._meanings.read(text, f"{where}.means", self._slots, own) for text in texts)

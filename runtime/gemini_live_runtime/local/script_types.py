@@ -50,7 +50,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """Parts that a typed sentence has in any order: words, each with alternatives, and slots.
+    """Parts of a typed sentence, in any order: words with alternatives, and slots.
 
     `also` are phrases that it may have, `without` are those that it may not.
     """
@@ -134,6 +134,9 @@ class Script:
     prompted: str
     call_by_name: bool
     """True when a tool that no intent calls is called by the words of its name."""
+    about: str
+    abilities: str
+    fallback_again: str
     examples: tuple[str, ...]
     filler: tuple[tuple[str, ...], ...]
     slots: Mapping[str, Slot]

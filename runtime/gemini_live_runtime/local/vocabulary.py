@@ -33,7 +33,7 @@ oh ah well ok okay right like actually really just only quite very rather pretty
 still again maybe perhaps possibly probably simply quickly quick real basically honestly anyway else more most
 much many kind sort sure fine good great nice lovely perfect cool wonderful old new whole yes yeah yep yup aye
 certainly definitely absolutely course now today tonight tomorrow later soon moment minute second currently
-want wants wanted need needs wish wonder wondering hope know knows think guess suppose mean say says said tell
+want wants wanted need needs wish wonder wondering hope know knows think guess suppose mean meant say says said tell
 talk speak ask asking give get got getting go goes going come comes coming make makes making take takes taking
 put see look looks looking find help try trying use possible able chance mind bother happen thing things stuff
 way time times day

@@ -25,6 +25,7 @@ _UNITS = {
     )
     for unit in units.split()
 }
+_JOINED = re.compile(r"(\d{1,2})h(?:rs?)?(?:(\d{1,2})(?:m|mins?)?)?|(\d{1,4})(m|mins?|s|secs?)")
 _PARTS_OF_A_UNIT = {
     ("half", "an"): 0.5,
     ("half", "a"): 0.5,
@@ -95,7 +96,7 @@ def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
 
 
 def parse_duration(words: list[str], start: int) -> tuple[int | float, int] | None:
-    """Read a duration with its unit at `start`; return its minutes and its number of words.
+    """Read a duration at `start`; return its minutes and its number of words.
 
     `ten minutes`, `half an hour`, `an hour and a half`, `two and a half hours`, `90 seconds`, `1 h 30 min`.
     """
@@ -114,30 +115,26 @@ def _and(words: list[str], at: int, used: int) -> int:
 
 def _parse_part(words: list[str], at: int) -> tuple[float, int] | None:
     """Read a number and a unit of time; return its minutes and its number of words."""
-    for lead, value in (
-        (("half", "an"), 0.5),
-        (("half", "a"), 0.5),
-        (("a", "half"), 0.5),
-        (("quarter", "of", "an"), 0.25),
-    ):
-        if tuple(words[at : at + len(lead)]) == lead and (unit := _unit(words, at + len(lead))):
-            return value * unit, len(lead) + 1
-    together = re.fullmatch(r"(\d{1,3})(h|hr|hrs|m|min|mins|s|sec|secs)", words[at]) if at < len(words) else None
+    for lead, share in _PARTS_OF_A_UNIT.items():
+        if tuple(words[at : at + len(lead)]) == lead and (length := _unit(words, at + len(lead))):
+            return share * length, len(lead) + 1
+    together = _JOINED.fullmatch(words[at]) if at < len(words) else None
     if together is not None:
-        return int(together[1]) * _UNITS[together[2]], 1
+        hours, minutes, count, unit = together.groups()
+        return (int(hours) * 60.0 + int(minutes or 0) if hours else int(count) * _UNITS[unit]), 1
     number = (1, 1) if words[at : at + 1] in (["a"], ["an"]) else parse_number(words, at)
     if number is None:
         return None
     value, used = float(number[0]), number[1]
     if words[at + used : at + used + 3] == ["and", "a", "half"]:
         value, used = value + 0.5, used + 3
-    unit = _unit(words, at + used)
-    if not unit:
+    length = _unit(words, at + used)
+    if not length:
         return None
     used += 1
     if words[at + used : at + used + 3] == ["and", "a", "half"]:
         value, used = value + 0.5, used + 3
-    return value * unit, used
+    return value * length, used
 
 
 def _unit(words: list[str], at: int) -> float:

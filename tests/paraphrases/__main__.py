@@ -1,0 +1,55 @@
+"""Print how much of people's own words the bundled agents understand, typed.
+
+`python -m tests.paraphrases [open|held]`. Of the held sentences only figures are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+from tests.paraphrases.measuring import Judged, measure, read
+
+KINDS = ("call", "asks", "answers", "refuses", "any", "state")
+
+
+def main() -> int:
+    """Measure one half of the sentences; 1 when an agent did something unasked."""
+    parser = argparse.ArgumentParser(prog="python -m tests.paraphrases", description=__doc__)
+    parser.add_argument("half", nargs="?", choices=("open", "held"), default="open")
+    parser.add_argument("--agent", default="", help="one agent only")
+    chosen = parser.parse_args()
+    judged = [measure(line) for line in read(chosen.half) if chosen.agent in ("", line["agent"])]
+    if chosen.half == "open":
+        for one in judged:
+            if not one.is_right:
+                tell(one)
+    groups = [("agent", lambda one: one.line["agent"]), ("kind", kind_of)]
+    for title, group in groups:
+        total, right, wrong = (
+            Counter(map(group, chosen_ones))
+            for chosen_ones in (judged, [j for j in judged if j.is_right], [j for j in judged if j.is_wrong])
+        )
+        print(f"{title:<16} {'right':>9} {'wrong action':>13}")
+        for name in total:
+            print(f"{name:<16} {right[name]:>4} of {total[name]:<3}{wrong[name]:>12}")
+    right_all, wrong_all = sum(j.is_right for j in judged), sum(j.is_wrong for j in judged)
+    print(f"{chosen.half}: {right_all / len(judged):.0%} of {len(judged)} right, {wrong_all} wrong actions")
+    return 1 if wrong_all else 0
+
+
+def kind_of(one: Judged) -> str:
+    """Return the kind of outcome that a sentence has."""
+    return next(kind for kind in KINDS if kind in one.line)
+
+
+def tell(one: Judged) -> None:
+    """Print a sentence that was not understood, with what followed."""
+    line = one.line
+    wanted = {key: value for key, value in line.items() if key in KINDS}
+    print(f"{'WRONG' if one.is_wrong else 'missed'} {line['agent']}: {line['say']!r} after {line.get('before', [])}")
+    print(f"    wanted {wanted}\n    got {list(one.turn.calls)} {sorted(one.turn.changed)} {one.turn.answer!r}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,130 @@
+"""Say sentences of tests/data/paraphrases to the agents, and compare the outcome."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gemini_live_runtime import Live
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents.times import minutes_since_midnight
+from gemini_live_runtime.clock import run_virtual
+
+FOLDER = Path(__file__).parents[1] / "data" / "paraphrases"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Outcome of one sentence: calls, changed keys, state and answer."""
+
+    calls: tuple[tuple[str, Mapping[str, Any]], ...]
+    changed: frozenset[str]
+    state: Mapping[str, Any]
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Verdict on one sentence; `is_wrong` when a call was made unasked."""
+
+    line: Mapping[str, Any]
+    turn: Turn
+    is_right: bool
+    is_wrong: bool
+
+
+def read(half: str) -> list[dict[str, Any]]:
+    """Return the sentences of `open` or `held`."""
+    return [json.loads(line) for line in (FOLDER / f"{half}.jsonl").read_text("utf-8").splitlines()]
+
+
+def measure(line: Mapping[str, Any]) -> Judged:
+    """Type a sentence, after what has to be said before it, and judge what follows."""
+    turn = run_virtual(_talk(line["agent"], line.get("before", ()), line["say"]))
+    outcomes = line.get("any") or [line]
+    right = any(_holds(outcome, turn) for outcome in outcomes)
+    called = {call["tool"] for outcome in outcomes if (call := outcome.get("call"))}
+    # A call that nobody asked for is worse than none.
+    wrong = not right and any(tool not in called or _call_of(outcomes, tool, args) for tool, args in turn.calls)
+    return Judged(line, turn, right, wrong)
+
+
+def _call_of(outcomes: list[Any], tool: str, args: Mapping[str, Any]) -> bool:
+    wanted = [outcome["call"]["args"] for outcome in outcomes if outcome.get("call", {}).get("tool") == tool]
+    return not any(_fits(value, args) for value in wanted)
+
+
+async def _talk(agent: str, before: list[str], say: str) -> Turn:
+    made: Live = getattr(importlib.import_module(f"gemini_live_runtime.agents.{agent}"), agent)()
+    async with made.connect(backend="local", fast=True) as session:
+        for text in before:
+            await session.until_quiet()
+            await session.send_text(text)
+        await session.until_quiet()
+        events = session.events()
+        state_before = dict(session.state.snapshot())
+        await session.send_text(say)
+        await session.until_quiet()
+        state = dict(session.state.snapshot())
+    calls: list[tuple[str, Mapping[str, Any]]] = []
+    answer = ""
+    async for event in events:
+        if isinstance(event.payload, ev.ToolCalled):
+            calls.append((event.payload.name, event.payload.args))
+        elif isinstance(event.payload, ev.TranscriptDelta) and event.payload.side == "model":
+            answer += event.payload.text
+    changed = frozenset(key for key in state.keys() | state_before.keys() if state.get(key) != state_before.get(key))
+    return Turn(tuple(calls), frozenset(key for key in changed if _is_users(key)), state, answer)
+
+
+def _is_users(key: str) -> bool:
+    return key.partition(":")[0] in ("app", "user")
+
+
+def _holds(outcome: Mapping[str, Any], turn: Turn) -> bool:
+    call, state = outcome.get("call"), outcome.get("state")
+    if call and not any(tool == call["tool"] and _fits(call["args"], args) for tool, args in turn.calls):
+        return False
+    if state and not all(_same(value, turn.state.get(key)) for key, value in state.items()):
+        return False
+    if outcome.get("asks") and (turn.calls or "?" not in turn.answer):
+        return False
+    if outcome.get("refuses") and (turn.calls or turn.changed):
+        return False
+    answers = outcome.get("answers")
+    if answers is None:
+        return True
+    said = f" {_plain(turn.answer)} "
+    return not turn.calls and any(f" {_plain(words)} " in said for words in answers)
+
+
+def _fits(wanted: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
+    return all(name in args and _same(value, args[name]) for name, value in wanted.items())
+
+
+def _same(wanted: Any, found: Any) -> bool:
+    if isinstance(wanted, dict | list | bool):
+        return bool(wanted == found)
+    if isinstance(wanted, int | float) and not isinstance(found, bool) and _is_number(found):
+        return float(wanted) == float(found)
+    clock = minutes_since_midnight(str(wanted)) if re.search(r"\d:\d\d", str(wanted)) else None
+    if clock is not None:
+        return clock == minutes_since_midnight(str(found))
+    return f" {_plain(str(wanted))}" in f" {_plain(str(found))} "
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"[a-z0-9]+", text.lower().replace("'", "").replace("\u2019", "")))

@@ -1,0 +1,183 @@
+"""Typed sentences are understood by their words, or refused when unsure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.script import parse_script
+
+SCRIPT = """
+format = 1
+name = "inn"
+fallback = "Pardon?"
+fallback_again = "I can {abilities}."
+abilities = "book tables and set timers"
+everyday = true
+
+[concepts]
+book = ["book", "reserve", "put us down"]
+
+[slots.city]
+values = ["Rome", "Oslo"]
+synonyms = { Oslo = ["capital of norway"] }
+ask = "Where?"
+
+[slots.people]
+kind = "number"
+before = ["for", "party of"]
+after = ["people", "of us"]
+min = 1
+max = 20
+ask = "How many?"
+
+[slots.time]
+kind = "time"
+ask = "When?"
+
+[slots.minutes]
+kind = "duration"
+min = 0
+max = 180
+ask = "How long?"
+
+[[intent]]
+name = "table"
+means = ["[book] table {people?} {time?} (nice)"]
+call = { tool = "seating", args = { people = "{people}", time = "{time}" } }
+reply = ["Booked."]
+
+[[intent]]
+name = "weather"
+means = ["weather|rain|umbrella {city}", "weather|rain|umbrella !insurance"]
+call = { tool = "sky", args = { city = "{city}" } }
+reply = ["Dry."]
+
+[[intent]]
+name = "timer"
+means = ["timer|wake {minutes}"]
+call = { tool = "bell", args = { minutes = "{minutes}" } }
+reply = ["Set."]
+"""
+
+
+def talker() -> ScriptedDialogue:
+    dialogue = ScriptedDialogue(parse_script(SCRIPT, "inn.toml"))
+    dialogue.declare({"seating": {}, "sky": {}, "bell": {}})
+    return dialogue
+
+
+def calls(*texts: str) -> tuple[str, dict[str, Any]] | str:
+    """Return the call that the last of `texts` leads to, or the answer."""
+    dialogue = talker()
+    for text in texts:
+        reply = dialogue.respond(text, typed=True)
+        if reply.calls:
+            dialogue.results([(call, {}) for call in reply.calls])
+    return (reply.calls[0].name, dict(reply.calls[0].args)) if reply.calls else reply.text
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("Could you possibly reserve us a nice table at half past seven, there will be six of us?", (6, "19:30")),
+        ("we'd like to book for four people, a table at 8", (4, "20:00")),
+        ("table at 7pm please, can you put us down, party of 5", (5, "19:00")),
+        ("book a table for two, 19:15", (2, "19:15")),
+        ("reserve a table for seven at seven", (7, "19:00")),
+    ],
+)
+def test_slots_are_told_apart_by_the_words_around_them(text: str, call: tuple[int, str]) -> None:
+    assert calls(text) == ("seating", {"people": call[0], "time": call[1]})
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [("wake me in half an hour", 30), ("timer, an hour and a half", 90), ("wake me up in 90 seconds", 1.5)],
+)
+def test_a_duration_has_its_unit(text: str, minutes: float) -> None:
+    assert calls(text) == ("bell", {"minutes": minutes})
+
+
+def test_words_may_be_mistyped_and_have_endings() -> None:
+    assert calls("do I need my umbrela in Oslo") == ("sky", {"city": "Oslo"})
+    assert calls("do people need umbrellas in the capital of Norway") == ("sky", {"city": "Oslo"})
+
+
+def test_a_missing_slot_is_asked_for() -> None:
+    assert calls("can you book a table for tonight") == "How many?"
+    assert calls("can you book a table for tonight", "four", "at eight") == (
+        "seating",
+        {"people": 4, "time": "20:00"},
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I already booked a table for two at eight",
+        "don't book a table for two at eight",
+        "my uncle paints a table for book fairs and museum shops",
+        "what about my travel insurance, umbrella and all",
+        "rain check on museum visits",
+        "wake up sheeple",
+        "book a flight for two at eight",
+        "",
+    ],
+)
+def test_what_is_unsure_calls_nothing(text: str) -> None:
+    assert isinstance(calls(text), str)
+
+
+@pytest.mark.parametrize("text", ["and in Rome?", "what about Rome then", "no, Rome I meant"])
+def test_the_last_call_is_made_again_with_what_changed(text: str) -> None:
+    assert calls("is it raining in Oslo", text) == ("sky", {"city": "Rome"})
+
+
+def test_a_correction_keeps_the_rest() -> None:
+    asked = "book a table for two people at 8"
+    assert calls(asked, "no, make it five people") == ("seating", {"people": 5, "time": "20:00"})
+    assert calls("timer for 5 minutes", "actually make that eight") == ("bell", {"minutes": 8})
+
+
+def test_other_words_after_a_call_change_nothing() -> None:
+    assert calls("is it raining in Oslo", "my aunt was born in Rome") == "Pardon?"
+
+
+def test_the_last_call_is_known_on_another_connection() -> None:
+    before, after = talker(), talker()
+    before.respond("rain in Oslo?", typed=True)
+    after.restore(before.snapshot())
+    assert after.respond("and Rome?", typed=True).calls[0].args == {"city": "Rome"}
+
+
+def test_a_second_miss_says_more() -> None:
+    assert calls("fish") == "Pardon?"
+    assert calls("fish", "bicycle") == "I can book tables and set timers."
+    assert calls("fish", "rain in Oslo", "bicycle") == "Pardon?"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["are you a real person or a computer?", "is this a machine", "what can you do for me", "sorry, what was that?"],
+)
+def test_what_people_say_to_any_agent_is_answered(text: str) -> None:
+    assert calls("fish", text) not in ("Pardon?", "I can book tables and set timers.")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('means = ["[nowhere] table"]', "unknown concept"),
+        ('means = ["table {nothing}"]', "unknown slot"),
+        ('means = ["table {people"]', "stray bracket"),
+        ('means = ["{people?}"]', "asks for no word"),
+        ('means = ["---"]', "is no word"),
+    ],
+)
+def test_a_meaning_that_cannot_be_read_is_named(line: str, problem: str) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        parse_script(SCRIPT.replace('means = ["timer|wake {minutes}"]', line), "inn.toml")
