@@ -16,6 +16,12 @@ from gemini_live_runtime.local.words import folded, name_words
 _MAX_TOOLS = 6
 """Most tools offered by name."""
 
+_UNEXPLAINED = 0.3
+"""Cost above which words are left that nothing explains."""
+
+_Found = tuple[tuple[float, int, float], int, Intent, Match]
+"""Rank, place in the script, intent and match."""
+
 
 @dataclass(frozen=True, slots=True)
 class DialogueState:
@@ -40,24 +46,20 @@ class IntentMatcher:
 
         Among equal costs an intent with `after` wins, then the one whose `during` is newest, then the first.
         """
-        best: tuple[Intent, Match] | None = None
-        best_rank = (math.inf, math.inf, math.inf)
-        for intent in self._script.intents:
+        found: list[_Found] = []
+        for place, intent in enumerate(self._script.intents):
             age = self.age(intent, now)
             if age is None:
                 continue
-            for pattern in (*intent.say, *intent.typed):
-                match = self._matcher.match(pattern, words)
-                if match is None:
-                    continue
-                rank = (match.cost, 0 if intent.after else 1, age)
-                if best is None or rank < best_rank:
-                    best, best_rank = (intent, match), rank
-            for meant in self._meant_by(intent, words):
-                rank = (meant.cost, 0 if intent.after else 1, age)
-                if best is None or rank < best_rank:
-                    best, best_rank = (intent, Match(meant.cost, meant.slots)), rank
-        return best
+            matches = [self._matcher.match(pattern, words) for pattern in (*intent.say, *intent.typed)]
+            matches += [Match(meant.cost, meant.slots) for meant in self._meant_by(intent, words)]
+            best = min((match for match in matches if match is not None), key=lambda match: match.cost, default=None)
+            if best is not None:
+                found.append(((best.cost, 0 if intent.after else 1, age), place, intent, best))
+        found.sort(key=lambda item: item[:2])
+        if not found or (len(found) > 1 and _is_unsure(found[0], found[1])):
+            return None
+        return found[0][2], found[0][3]
 
     def _meant_by(self, intent: Intent, words: Words) -> Iterator[Understood]:
         """Yield what the meanings of `intent` find, where it is sure enough to act on."""
@@ -170,6 +172,15 @@ class IntentMatcher:
     def _ended(self, notes: InstructionNotes) -> tuple[int, Cue] | None:
         ages = [(age, cue) for cue in self._script.cues if cue.end and (age := notes.age(cue.told)) is not None]
         return min(ages, key=lambda found: found[0], default=None)
+
+
+def _is_unsure(one: _Found, other: _Found) -> bool:
+    """Return True when two intents that call other tools are meant as much.
+
+    Both leave words that they do not explain.
+    """
+    differ = {call.tool for call in one[2].calls} != {call.tool for call in other[2].calls}
+    return differ and one[0] == other[0] and one[3].cost > _UNEXPLAINED
 
 
 def _usable(meant: tuple[Intent, ...], tools: Collection[str]) -> bool:
