@@ -78,6 +78,7 @@ async def test_an_agent_is_previewed_edited_moved_and_read_again_over_the_socket
             link = await connect("s1", engine=engine, root=base / "run")
             try:
                 await _operate(Console(link), file)
+                assert _sound_libraries(engine.process.pid) == set()
             finally:
                 await link.close()
             assert await asyncio.to_thread(engine.process.wait, WAIT_S) == 0
@@ -85,6 +86,12 @@ async def test_an_agent_is_previewed_edited_moved_and_read_again_over_the_socket
             if engine.process.poll() is None:
                 engine.process.kill()
             engine.process.wait()
+
+
+def _sound_libraries(pid: int) -> set[str]:
+    """Return the libraries of the sound layer that a process has loaded, by Linux."""
+    maps = Path(f"/proc/{pid}/maps")
+    return {name for name in ("numpy", "soxr", "portaudio") if maps.exists() and name in maps.read_text()}
 
 
 async def _operate(console: Console, file: Path) -> None:

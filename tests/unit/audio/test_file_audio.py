@@ -252,6 +252,28 @@ def test_without_devices_a_turn_ends_unheard(recorder: Recorder) -> None:
     assert not audio.playing
 
 
+def test_without_devices_a_turn_that_was_cut_or_has_drained_is_not_reported_again(recorder: Recorder) -> None:
+    async def main() -> None:
+        audio = make_audio(AudioSpec("none"))
+        await audio.open(recorder)
+        audio.end_of_turn(2)
+        audio.end_of_turn(2)
+        await asyncio.sleep(0.01)
+        audio.end_of_turn(2)
+        audio.end_of_turn(1)
+        audio.end_of_turn(3)
+        audio.cut(4)
+        audio.play(3, b"\x01\x00")
+        assert not audio.playing
+        await asyncio.sleep(0.01)
+        audio.end_of_turn(4)
+        await audio.close()
+        await asyncio.sleep(0.01)
+
+    run_virtual(main())
+    assert recorder.calls == [("drained", 2)]
+
+
 @settings(max_examples=20)
 @given(st.lists(st.integers(-32_768, 32_767), min_size=1, max_size=3000), st.integers(1, 40))
 def test_every_sample_of_the_microphones_file_is_delivered_once_and_then_silence(
