@@ -40,3 +40,13 @@ CATALOGUE: tuple[BundledAgent, ...] = (
     ),
 )
 """Every bundled agent, the demo's default first."""
+
+_NAMES = {agent.name.replace("_", ""): agent.name for agent in CATALOGUE}
+
+
+def bundled_name(reference: str) -> str:
+    """Return a bundled agent's name however it is spelled; "" for other references.
+
+    Case, hyphens, underscores and spaces do not matter.
+    """
+    return _NAMES.get(reference.lower().translate({ord(sign): None for sign in "-_ "}), "")

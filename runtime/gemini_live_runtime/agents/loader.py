@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from gemini_live_runtime.agents.catalogue import CATALOGUE
+from gemini_live_runtime.agents.catalogue import CATALOGUE, bundled_name
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
 from gemini_live_runtime.session.definition.agent import Agent
@@ -38,8 +38,8 @@ def load_agent(reference: str) -> SessionPlan:
     when the name is not found or the imported code fails.
     """
     check_reference(reference)
-    if reference in BUNDLED:
-        return bundled(reference)
+    if name := bundled_name(reference):
+        return bundled(name)
     place, _, attribute = reference.rpartition(":")
     module = _from_file(Path(place)) if place.endswith(".py") else _from_module(place)
     return _agent_of(module, place, attribute)
@@ -50,7 +50,7 @@ def check_reference(reference: str) -> None:
 
     Imports nothing.
     """
-    if reference in BUNDLED:
+    if bundled_name(reference):
         return
     place, separator, attribute = reference.rpartition(":")
     if not separator or not place or not attribute:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.agents.loader import BUNDLED, load_agent
+from gemini_live_runtime.agents.catalogue import bundled_name
+from gemini_live_runtime.agents.loader import load_agent
 from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.audio.factory import AudioSpec, make_audio
 from gemini_live_runtime.clock import Clock
@@ -47,7 +48,7 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
         backend.prepare()
     finally:
         scrub_environment()
-    if spec.agent in BUNDLED:
+    if bundled_name(spec.agent):
         if spec.reload:
             raise UsageError("A bundled agent has no file to reload", remedy="Leave out --reload", field="reload")
         plan = load_agent(spec.agent).with_turns(spec.turns)

@@ -41,6 +41,11 @@ def test_a_bundled_agent_is_found_by_name() -> None:
     assert load_agent("concierge").name == "concierge"
 
 
+@pytest.mark.parametrize("spelled", ["debt-collection", "Debt_Collection", "DEBTCOLLECTION", "debt collection"])
+def test_a_bundled_agent_is_found_however_its_name_is_spelled(spelled: str) -> None:
+    assert load_agent(spelled).name == "debt_collection"
+
+
 def test_an_agent_in_a_file_is_found(agent_file: Path) -> None:
     agent = load_agent(f"{agent_file}:agent")
     assert [declared.name for declared in agent.declared] == ["add"]

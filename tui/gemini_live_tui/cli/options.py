@@ -128,9 +128,11 @@ def spec_of(
     config: Config = loaded.config
     if agent != Config().agent:
         # Checked before a screen opens and an engine starts. The default agent needs no check.
+        from gemini_live_runtime.agents.catalogue import bundled_name
         from gemini_live_runtime.agents.loader import check_reference
 
         check_reference(agent)
+        agent = bundled_name(agent) or agent
     devices = sound.kind == "devices"
     return EngineSpec(
         session_id=new_session_id(time.time()),

@@ -61,7 +61,8 @@ class _Demo(click.Command):
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    return [name for name in _bundled() if name.startswith(incomplete)]
+    begun = incomplete.lower().replace("-", "_")
+    return [name for name in _bundled() if name.startswith(begun)]
 
 
 @click.command(cls=_Demo)
@@ -125,11 +126,12 @@ def run(
     starter = EngineStarter(flags, _sound(text, no_sound, flags))
     config = starter.load().config
     backend = chosen_backend(config)
-    _require_key(backend, config)
+    # An agent that is not there is the first thing to say: a key would not help.
     spec = spec_of(
         starter.load(), agent=agent, backend=backend, sound=starter.sound, script=script or "", reload=reload
     )
-    _remember(agent)
+    _require_key(backend, config)
+    _remember(spec.agent)
     return open_console(spec, starter, single_process=single_process)
 
 
@@ -164,7 +166,7 @@ class EngineStarter:
         agent = choice.agent or (DEMO if choice.demo else loaded.config.agent)
         spec = spec_of(loaded, agent=agent, backend=backend, sound=self.sound)
         if not choice.demo:
-            _remember(agent)
+            _remember(spec.agent)
         return engine_source(spec)
 
     def key_found(self) -> bool:
