@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 from tests.session.talking import Talk, agent, silence, talk
 
-from gemini_live_runtime import FieldPromotion, FunctionExtractor, Live, MemoryPersistence, Phase, Transition, key
+from gemini_live_runtime import (
+    FieldPromotion,
+    FunctionExtractor,
+    Live,
+    MemoryPersistence,
+    Phase,
+    Transition,
+    Watcher,
+    key,
+)
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
@@ -234,3 +243,75 @@ async def test_a_yes_of_an_earlier_session_is_no_consent_to_what_it_presented_la
         assert not await answers(t)
         assert await agrees(t)
     assert t.all(ev.CodeFailed) == []
+
+
+def ordering(window: int, read_s: float) -> Live:
+    """Return an agent that presents its price in "review" each time the order is done.
+
+    Reading consent takes `read_s` seconds.
+    """
+
+    async def reads(read: TranscriptWindow) -> dict[str, Any]:
+        found = {"agreed": "yes" in " ".join(turn.user for turn in read.turns)}
+        await asyncio.sleep(read_s)
+        return found
+
+    rule = FieldPromotion.true_only("agreed").after_presented("price")
+    return (
+        agent()
+        .extract(FunctionExtractor(reads, name="consent", window=window, promotions=[rule]))
+        .phase(
+            Phase("order", "Take it.", clear_on_enter="app:agreed", transitions=Transition("review", key("app:done"))),
+            Phase(
+                "review",
+                "Tell the price.",
+                presents="price",
+                clear_on_enter="app:done",
+                transitions=Transition("order", key("app:more")),
+            ),
+        )
+    )
+
+
+@pytest.mark.parametrize("said", ["in the window", "read late", "begun before"])
+async def test_a_yes_said_before_a_price_is_presented_again_is_no_consent_to_it(said: str) -> None:
+    window = 3 if said == "in the window" else 1
+    async with talk(ordering(window, read_s=2 if said == "read late" else 0)) as t:
+        await t.writes(done=True)
+        await t.turn("hm")
+        await t.passes(3)
+        await t.writes(more=True)
+        if said == "begun before":
+            await t.voice(True)
+        else:
+            await t.turn("yes please, wine too")
+        await t.writes(more=False, agreed=None)
+        await t.writes(done=True)
+        if said == "begun before":
+            await t.turn("yes")
+        elif said == "in the window":
+            await t.turn("how much is that?")
+        await t.passes(3)
+        assert t.phases == ["order", "review", "order", "review"]
+        assert t.state.get("app:agreed") is None
+        await t.turn("yes")
+        await t.passes(3)
+        assert t.state.get("app:agreed") is True
+
+
+async def test_a_price_presented_again_renews_its_mark_and_sets_off_no_watcher() -> None:
+    fired: list[object] = []
+    seen = Watcher(key("session:presented:price").changed(), lambda: fired.append(1), name="seen", blocking=True)
+    async with talk(ordering(1, 0).watch(seen)) as t:
+        await t.writes(done=True)
+        first = t.state.evidence("session:presented:price")
+        await t.turn()
+        await t.writes(more=True)
+        await t.writes(more=False)
+        await t.writes(done=True)
+        again = t.state.evidence("session:presented:price")
+    assert first is not None
+    assert again is not None
+    assert again.turn > first.turn
+    assert again.sequence > first.sequence
+    assert len(fired) == 1

@@ -12,17 +12,15 @@ PRESENTED = "session:presented:price"
 
 
 class Consent(Rule):
-    """Consent counts when it was said in a turn after the presentation.
+    """Consent counts when it was said in a turn after the newest presentation.
 
     Then it is not lost.
     """
 
     def __init__(self, words: Words) -> None:
         self.words = words
-        self.first: int | None = None
-        """The turn in which the price was presented first."""
         self.last: int | None = None
-        """The turn in which it was presented again, or first."""
+        """The turn in which the price was presented, of several the newest."""
         self.heard = False
         self.agreed = False
         self._presentations = 0
@@ -43,15 +41,15 @@ class Consent(Rule):
         elif event["type"] == "text.sent":
             typed = self._typed.get(data["command_id"], self._presentations)
             self._oldest[turn] = min(typed, self._oldest.get(turn, typed))
-        elif event["type"] == "state.changed" and data["key"] == PRESENTED and self.first is None:
-            self.first = turn
+        elif event["type"] == "state.changed" and data["key"] == PRESENTED:
+            self.last = max(turn, self.last or 0)
         elif event["type"] == "state.changed" and data["key"] == AGREED:
-            self.check(self.first is not None, "consent without a price")
+            self.check(self.last is not None, "consent without a price")
             said = self._said()
-            self.check(any(number > (self.first or 0) for number in said), f"agreed in {said}, told in {self.first}")
+            self.check(any(number > (self.last or 0) for number in said), f"agreed in {said}, told in {self.last}")
             self.agreed = True
         elif event["type"] == "promotion.decided" and data["key"] == AGREED:
-            self.check(not data["accepted"] or self.first is not None, "consent without a price was accepted")
+            self.check(not data["accepted"] or self.last is not None, "consent without a price was accepted")
         elif event["type"] == "extraction.finished" and data["extractor"] == "read_consent":
             self._read(data["of_turn"], data["value"])
 

@@ -147,11 +147,12 @@ class FieldPromotion:
         return replace(self, conditions=(*self.conditions, added))
 
     def after_presented(self, concept: str) -> FieldPromotion:
-        """Write only what was said after `session:presented:<concept>` became true.
+        """Write only what was said after a phase presented `concept` last.
 
-        A user cannot agree to something before it was presented. All of the user's words that were read have to be of
-        later turns than the presentation, and begun after it, however late they or the extraction arrive. So once the
-        user has said something since, the extractor reads nothing earlier (`said_since_presented`).
+        Each entry of such a phase renews `session:presented:<concept>`. A user cannot agree to something before it was
+        presented. All of the user's words that were read have to be of later turns than the presentation, and begun
+        after it, however late they or the extraction arrive. So once the user has said something since, the extractor
+        reads nothing earlier (`said_since_presented`).
         """
         presented = key(f"{PRESENTED}{concept}").is_true()
         condition = _Condition(

@@ -189,6 +189,8 @@ class PhaseRunner:
         of_steps, state.turn_number = state.turn_number, self._turn()
         try:
             for key in keys:
+                # An equal write would keep the turn of an earlier presentation: a "yes" to that one would count.
+                state.remove(key)
                 state.set(key, True)
         finally:
             state.turn_number = of_steps
