@@ -146,7 +146,7 @@ class FunctionExtractor:
     """An extractor made of a plain or async function of a window.
 
     It returns an object, or None for nothing. A plain function runs in a thread of its own, so it may block. `name` ""
-    is the function's own.
+    is the function's own. `promotions` may be a single one.
     """
 
     function: Callable[[TranscriptWindow], Any]
@@ -159,6 +159,7 @@ class FunctionExtractor:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or function_name(self.function))
+        object.__setattr__(self, "promotions", as_promotions(self.promotions))
         check_extractor(self)
 
     def should_extract(self, window: TranscriptWindow, /) -> bool:
@@ -202,8 +203,23 @@ def as_extractor(value: ExtractorLike) -> TurnExtractor:
     return value  # type: ignore[return-value]
 
 
+def as_promotions(value: Any) -> Any:
+    """Return one promotion, or an iterable of them, as a tuple."""
+    if isinstance(value, FieldPromotion):
+        return (value,)
+    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else value
+
+
 def check_extractor(extractor: TurnExtractor) -> None:
-    """Raise `AgentError` for a name, window, deadline or trigger that cannot be used."""
+    """Raise `AgentError` for a setting of an extractor that cannot be used."""
+    promotions: Any = extractor.promotions
+    if not isinstance(promotions, list | tuple) or not all(isinstance(item, FieldPromotion) for item in promotions):
+        raise AgentError(
+            f"The extractor {extractor.name} has the promotions {promotions!r:.60}",
+            remedy="Give a list of promotions, such as FieldPromotion.overwrite(field)",
+            field="promotions",
+            value=promotions,
+        )
     for name, value, usable in (
         ("name", extractor.name, isinstance(extractor.name, str) and bool(extractor.name.strip())),
         ("window", extractor.window, type(extractor.window) is int and extractor.window >= 1),

@@ -17,6 +17,7 @@ from gemini_live_runtime.conversation.extraction import (
     EVERY_TURN,
     ExtractedFields,
     ExtractionTrigger,
+    as_promotions,
     check_extractor,
 )
 from gemini_live_runtime.conversation.promotion import FieldPromotion
@@ -40,7 +41,7 @@ class LlmExtractor:
     `schema` is a pydantic model class or a JSON schema of an object. `name` "" is the class's name, `prompt` "" is
     `PROMPT`, `model` None is the session's. It reads `window` ended turns and the open one with its tool results. It
     does not run while the user's last text has fewer than `min_words` words. Fields of an answer that do not fit are
-    refused one by one. Raises `AgentError` for settings that cannot be used.
+    refused one by one. `promotions` may be a single one. Raises `AgentError` for settings that cannot be used.
     """
 
     schema: type[BaseModel] | Mapping[str, Any]
@@ -60,6 +61,7 @@ class LlmExtractor:
             object.__setattr__(self, "name", self.schema.__name__)
         if not self.name:
             raise AgentError("An extractor with a JSON schema needs a name", remedy="Give it name=...", field="name")
+        object.__setattr__(self, "promotions", as_promotions(self.promotions))
         check_extractor(self)
         object.__setattr__(self, "answer_schema", answer_schema_of(self.schema))
         unknown = [rule.field for rule in self.promotions if rule.field not in self.fields]

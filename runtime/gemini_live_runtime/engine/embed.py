@@ -61,8 +61,8 @@ def connect(plan: SessionPlan, **options: Any) -> Connecting:
     `options` are those of `EngineSpec`, with other defaults: `backend="gemini"`, `audio="none"`, `mode="text"`,
     `record="off"`. With `audio="program"` and `mode="voice"` the program brings the microphone's audio
     (`LiveHandle.send_audio`) and plays the model's (`on_audio`). The block begins once the connection is made or
-    refused. Raises `GeminiLiveError` for unusable options, and on entering when the session cannot be started; later
-    failures are events.
+    refused. Raises `GeminiLiveError` for unusable options, and on entering when the session cannot be started or breaks
+    down before; later failures are events.
     """
     return Connecting(plan, options)
 
@@ -122,6 +122,11 @@ async def _running(plan: SessionPlan, spec: EngineSpec) -> AsyncIterator[LiveHan
         opened = asyncio.ensure_future(session.opened())
         then: tuple[asyncio.Future[Any], ...] = (opened, ended)
         await asyncio.wait(then, return_when=asyncio.FIRST_COMPLETED)
+        failure = engine.host.failure
+        if failure is not None:
+            if isinstance(failure, GeminiLiveError):
+                raise failure
+            raise EngineError(engine.host.hub.view.ended) from failure
         yield session.handle
     finally:
         if opened is not None:

@@ -77,6 +77,8 @@ class Host:
         self._finished = False
         self._stop_reason = ""
         self._console_attached = asyncio.Event()
+        self.failure: Exception | None = None
+        """Error that kept the session from starting, or that it broke down with."""
         self.hub = Hub(
             paths.safe_name(spec.session_id, field="session_id"),
             self._clock,
@@ -270,6 +272,7 @@ class Host:
         return self._end("The session ended", code)
 
     def _fail(self, what: str, error: Exception) -> int:
+        self.failure = error
         if not self.hub.view.seq:
             spec = self.spec
             self.hub.tell(

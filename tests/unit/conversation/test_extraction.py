@@ -13,6 +13,7 @@ import pytest
 from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.conversation import extraction as ex
 from gemini_live_runtime.conversation.extraction_runner import ExtractionFailure, ExtractionResult, ExtractionRunner
+from gemini_live_runtime.conversation.llm_extractor import LlmExtractor
 from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.text_model import ScriptedTextModel
 from gemini_live_runtime.conversation.transcript import TranscriptBuffer, TranscriptTurn, TranscriptWindow
@@ -400,3 +401,17 @@ def test_an_extractor_that_needs_a_model_is_refused_without_one() -> None:
     with pytest.raises(AgentError, match="no text model for Fixed"):
         Bench(Asking())
     Bench(Asking(), model=ScriptedTextModel())
+
+
+@pytest.mark.parametrize("of", [lambda rule: rule, lambda rule: iter([rule])], ids=["one", "iterator"])
+def test_promotions_may_be_one_or_any_iterable(of: Any) -> None:
+    rule = FieldPromotion.true_only("agreed")
+    schema = {"type": "object", "properties": {"agreed": {"type": "boolean"}}}
+    assert ex.FunctionExtractor(lambda window: {}, promotions=of(rule)).promotions == (rule,)
+    assert LlmExtractor(schema, name="x", promotions=of(rule)).promotions == (rule,)
+
+
+@pytest.mark.parametrize("promotions", ["agreed", ["agreed"], None, 5])
+def test_promotions_of_another_kind_are_refused(promotions: Any) -> None:
+    with pytest.raises(AgentError, match="promotions"):
+        ex.FunctionExtractor(lambda window: {}, promotions=promotions)

@@ -13,6 +13,7 @@ from tests.support.synthetic_speech import have_voices, say
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.api import Live
 from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.conversation.extraction import FunctionExtractor
 from gemini_live_runtime.conversation.llm_extractor import LlmExtractor
 from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.errors import AgentError, CredentialError, GeminiLiveError
@@ -51,6 +52,21 @@ def test_two_sessions_of_one_agent_know_nothing_of_each_other_and_leave_nothing_
             assert two.state.get("app:x") is None
             assert one.telemetry() != two.telemetry()
         assert await one.done == await two.done == 0
+        assert others() == []
+
+    run_virtual(main())
+
+
+def test_connect_raises_what_breaks_a_session_before_it_connects() -> None:
+    class Broken(FunctionExtractor):
+        @property
+        def fields(self) -> Any:
+            raise ZeroDivisionError("no fields")
+
+    async def main() -> None:
+        with pytest.raises(GeminiLiveError, match="ZeroDivisionError: no fields"):
+            async with AGENT.extract(Broken(lambda window: {})).connect(backend="local", fast=True) as session:
+                await session.until_quiet()
         assert others() == []
 
     run_virtual(main())

@@ -209,13 +209,13 @@ class LiveSession:
     async def run(self) -> int:
         """Live until the end; return the exit code."""
         emit = self.bus.emit
-        emit(self._started)
-        emit(describe(self.orchestrator.agent.plan))
-        for notice in self._notices:
-            emit(notice)
         opening = asyncio.create_task(self._open_audio(), name="open audio")
         self._tasks = [asyncio.create_task(self._supervise(lambda: self._connections.run(opening)), name="converse")]
         try:
+            emit(self._started)
+            emit(describe(self.orchestrator.agent.plan))
+            for notice in self._notices:
+                emit(notice)
             end = await self._end
             await self._wind_up(opening)
             self.orchestrator.timers.report_losses()
@@ -285,7 +285,7 @@ class LiveSession:
 
     async def opened(self) -> None:
         """Return once the connection is ready, or will not be."""
-        while self._core.connection.unsettled and not self._end.done():
+        while self._core.connection.unsettled and not (self._end.done() or self.done.done()):
             await self._change()
 
     async def _change(self) -> None:
