@@ -7,6 +7,7 @@ from tests.support.console_driver import Driver, console
 
 from gemini_live_runtime import events as ev
 from gemini_live_tui.session_data import store
+from gemini_live_tui.widgets.line_list import Line
 
 CALLS = 1000
 
@@ -45,6 +46,23 @@ async def test_a_transcript_lays_each_call_of_a_flood_out_twice_at_most(monkeypa
         call_many(driver)
         await driver.settle()
         assert len(laid_out) < 2 * CALLS + 200
+
+
+async def test_of_an_answer_with_thousands_of_rows_only_those_in_sight_are_laid_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[str] = []
+    make = Line.__init__
+    async with console(size=(120, 36)) as driver:
+        link = driver.link
+        link.begin_turn()
+        link.model("\n\n- a\n" * 8000)
+        await driver.settle()
+        monkeypatch.setattr(Line, "__init__", lambda line, *row, **more: made.append("") or make(line, *row, **more))
+        link.model("\n\n- a\nand so on")
+        await driver.settle()
+        assert "and so on" in driver.screen()
+        assert len(made) < 36 * 4
 
 
 async def test_two_thousand_announcements_of_the_end_are_one_row_with_their_number() -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len, split_graphemes
 
-from gemini_live_tui.painting.wrapping import fit, wrap
+from gemini_live_tui.painting import wrapping
+from gemini_live_tui.painting.wrapping import fit, wrap, wrap_grown
 
 TEXT = st.text(
     st.one_of(
@@ -27,6 +28,19 @@ def test_no_line_is_wider_than_asked_unless_it_is_a_single_grapheme(text: str, w
         if cell_len(line) > width:
             spans, _ = split_graphemes(line)
             assert sum(1 for *_, size in spans if size) == 1
+
+
+@given(TEXT, TEXT, WIDTH)
+def test_text_that_grows_is_wrapped_like_one_that_comes_at_once(before: str, more: str, width: int) -> None:
+    assert wrap_grown(before + more, width, before, wrap(before, width)) == wrap(before + more, width)
+
+
+def test_only_the_end_of_a_text_that_grows_is_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = "- a\n" * 1000 + "b" * 5000
+    lines, wrapped = wrap(before, 20), []
+    monkeypatch.setattr(wrapping, "wrap", lambda text, width: wrapped.append(text) or wrap(text, width))
+    assert wrap_grown(f"{before} c", 20, before, lines) == wrap(f"{before} c", 20)
+    assert sum(map(len, wrapped)) < 50
 
 
 @given(TEXT, WIDTH)

@@ -32,6 +32,21 @@ def wrap(text: str, width: int) -> list[Slice]:
         start = newline + 1
 
 
+def wrap_grown(text: str, width: int, before: str, lines: list[Slice]) -> list[Slice]:
+    """Return `wrap(text, width)`, where `lines` is `wrap(before, width)`.
+
+    Quick where `text` begins with `before`: text that follows changes no line but the last.
+    """
+    if not text.startswith(before):
+        return wrap(text, width)
+    if text == before:
+        return lines
+    # One line more than the last: a character that follows may change the width of the one before it.
+    kept = lines[:-2]
+    at = lines[len(kept)][0]
+    return [*kept, *((at + start, at + end) for start, end in wrap(text[at:], width))]
+
+
 def _wrap_cells(text: str, start: int, end: int, width: int, lines: list[Slice]) -> None:
     """Wrap a paragraph in which every character is one cell."""
     while end - start > width:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
 
 from textual import events
 
@@ -13,8 +12,7 @@ from gemini_live_runtime.journal.view import MAX_BLOCK_CHARS, Block, SessionView
 from gemini_live_tui.messages import ExplainEvent
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
-from gemini_live_tui.painting.runs import sliced
-from gemini_live_tui.painting.wrapping import wrap
+from gemini_live_tui.panes.block_rows import BlockRows
 from gemini_live_tui.panes.latency_bars import inline
 from gemini_live_tui.widgets.line_list import TAIL, Line, LineList
 
@@ -136,33 +134,25 @@ class Transcript(LineList):
         waits = [next_word_s(block, view.playhead, self._elapsed) for block in view.blocks[-TAIL:] if block.places]
         return min((max(MIN_WORD_S, wait) for wait in waits if wait is not None), default=None)
 
-    def item_lines(self, index: int, width: int) -> list[Line]:
+    def item_lines(self, index: int, width: int) -> Sequence[Line]:
         """Return a gutter with time and speaker, and the text wrapped beside it."""
         block = self._block(index)
         if block is None:
             return []
-        lines: list[Line] = []
         before = self._block(index - 1) if index else None
-        if self._spacious and before is not None and before.turn != block.turn:
-            lines.append(Line(()))
         gutter = self._gutter(block, width)
-        used = sum(len(text) for text, _ in gutter)
-        word, _style = self._speaker(block)
-        room = max(1, width - used)
+        room = max(1, width - sum(len(text) for text, _ in gutter))
         said = _shown(block.text[: self._lit(block)]) if block.kind == "model" else 0
-        runs = list(self._body(block, room, said))
-        for number, (start, end, joins) in enumerate(_folded(runs, room)):
-            row = (*(gutter if number == 0 else ((" " * used, ""),)), *sliced(runs, start, end))
-            sign = None
-            if block.places and start <= said < end:
-                # In the blank before the word, else in the gutter: the words keep their places while they light up.
-                at = used + said - start if said > start and runs[0][0][-1:] == " " else used
-                sign = (max(0, at - 1), self._glyphs.spoken, "key")
-            if number == 0:
-                lines.append(Line(row, used, label=f"{word}: ", sign=sign))
-            else:
-                lines.append(Line(row, used, joins=joins, sign=sign))
-        return lines
+        kept = self.kept_lines(index)
+        return BlockRows(
+            gutter,
+            f"{self._speaker(block)[0]}: ",
+            list(self._body(block, room, said)),
+            room,
+            is_spaced=self._spacious and before is not None and before.turn != block.turn,
+            sign=(said, self._glyphs.spoken, "key") if block.places else None,
+            before=kept if isinstance(kept, BlockRows) else None,
+        )
 
     def _speaker(self, block: Block) -> Run:
         if block.kind == "notice":
@@ -237,17 +227,3 @@ class Transcript(LineList):
 def _shown(text: str) -> int:
     """Return the length of `text` as it is shown."""
     return len(text) + 3 * text.count("\t")
-
-
-def _folded(runs: list[Run], width: int) -> Iterator[tuple[int, int, str | None]]:
-    """Wrap styled runs as one text; yield each line's characters and `Line.joins`."""
-    text = "".join(part for part, _ in runs)
-    for start, end in _wrapped(text, width):
-        before = text[start - 1] if start else "\n"
-        yield start, end, None if before == "\n" else " " if before == " " else ""
-
-
-@lru_cache(maxsize=8)
-def _wrapped(text: str, width: int) -> list[tuple[int, int]]:
-    """Wrap a text; while its words light up it stays the same."""
-    return wrap(text, width)

@@ -81,8 +81,9 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         self._open: set[int] = set()
         self._heights: dict[int, tuple[int, int]] = {}
         """Revision and rows of items at this width, kept for moving between moments."""
-        self._lines: LRUCache[int, list[Line]] = LRUCache(MAX_KEPT)
-        self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(4 * MAX_KEPT)
+        self._lines: LRUCache[int, Sequence[Line]] = LRUCache(MAX_KEPT)
+        self._strips: LRUCache[tuple[int, int], tuple[Line, Strip]] = LRUCache(4 * MAX_KEPT)
+        """Painted rows, each with the row that it shows."""
         self._paint = Paint(self)
         self.following = True
 
@@ -150,7 +151,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
             key, rev = forgotten + index, self.item_rev(index)
             known = self._heights.get(key)
             if old.get(key, rev) != rev or (key not in old and self._lines.get(key) is not None):
-                self._drop(key)
+                self._lines.discard(key)
             if known is not None and known[0] == rev:
                 self._revs.append(rev)
                 self._starts.append(self._starts[-1] + known[1])
@@ -165,12 +166,6 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
             self._to_end()
         self.show_bar()
         self.refresh()
-
-    def _drop(self, key: int) -> None:
-        lines = self._lines.get(key)
-        self._lines.discard(key)
-        for row in range(max(len(lines or ()), self._heights.get(key, (0, 0))[1])):
-            self._strips.discard((key, row))
 
     def _lay_out_all(self, width: int, forgotten: int) -> None:
         anchor = self._anchor() if not self.following and width != self._width else None
@@ -205,7 +200,9 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         return self.item_rev(index) != self._revs[index]
 
     def _renew(self, indices: Sequence[int]) -> list[Region]:
-        """Lay items out again, in order; return the rows that differ from before."""
+        """Lay items out again, in order; return the rows in sight that differ."""
+        top = self.scroll_offset.y
+        bottom = top + self.size.height
         regions: list[Region] = []
         heights: dict[int, int] = {}
         """Heights from the first item on whose height changed."""
@@ -220,9 +217,12 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
             if heights or len(new) != height:
                 heights[index] = len(new)
                 continue
-            for row, line in enumerate(new):
-                if row >= len(old) or old[row] != line:
-                    regions.append(self._rows(start + row, start + row + 1))
+            # Others are compared when they come into sight: an item may have tens of thousands of rows.
+            regions += (
+                self._rows(start + row, start + row + 1)
+                for row in range(max(0, top - start), min(height, bottom - start))
+                if row >= len(old) or old[row] != new[row]
+            )
         if heights:
             # Shift the items behind once: thousands may have changed.
             first, before = next(iter(heights)), self._starts
@@ -232,13 +232,10 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
             regions.append(self._rows(before[first], max(before[-1], self._starts[-1])))
         return regions
 
-    def _keep(self, index: int, lines: list[Line]) -> None:
+    def _keep(self, index: int, lines: Sequence[Line]) -> None:
         key = self._forgotten + index
-        if key in self._lines:
-            for row in range(len(self._lines[key])):
-                self._strips.discard((key, row))
-            # Textual's cache does not replace the value of a known key.
-            self._lines.discard(key)
+        # Textual's cache does not replace the value of a known key.
+        self._lines.discard(key)
         self._lines[key] = lines
 
     def _forget(self, count: int) -> None:
@@ -318,7 +315,11 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         index = bisect_right(self._starts, row) - 1
         return index, row - self._starts[index]
 
-    def _item(self, index: int) -> list[Line]:
+    def kept_lines(self, index: int) -> Sequence[Line] | None:
+        """Return the rows of an item as they were laid out last, if they are kept."""
+        return self._lines.get(self._forgotten + index)
+
+    def _item(self, index: int) -> Sequence[Line]:
         key = self._forgotten + index
         lines = self._lines.get(key)
         if lines is None:
@@ -346,11 +347,12 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         if span is not None:
             return self._strip(lines[within], width, span)
         key = (self._forgotten + index, within)
-        strip = self._strips.get(key)
-        if strip is None or strip.cell_length != width:
-            strip = self._strip(lines[within], width)
-            self._strips.discard(key)
-            self._strips[key] = strip
+        line, painted = lines[within], self._strips.get(key)
+        if painted is not None and painted[1].cell_length == width and painted[0] == line:
+            return painted[1]
+        strip = self._strip(line, width)
+        self._strips.discard(key)
+        self._strips[key] = (line, strip)
         return strip
 
     def _strip(self, line: Line, width: int, selected: tuple[int, int] | None = None) -> Strip:
@@ -409,8 +411,11 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         """Return True when the item may change however far it is from the end."""
         raise NotImplementedError
 
-    def item_lines(self, index: int, width: int) -> list[Line]:
-        """Return the item's rows, none wider than `width` cells."""
+    def item_lines(self, index: int, width: int) -> Sequence[Line]:
+        """Return the item's rows, none wider than `width` cells.
+
+        An item of many rows may lay each of them out when it is looked at.
+        """
         raise NotImplementedError
 
 
