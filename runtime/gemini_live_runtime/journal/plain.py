@@ -28,7 +28,7 @@ class PlainWriter:
     `tool:`, `phase:`, `watch:`, `refused:`, `held:`, `mark:`, `edit:`, `notice:`, `state:`, `session:` or `log:`;
     further lines of a block are indented, so that no text of a session can forge a line. With `times` each line starts
     with its session time, `mm:ss.t`. `within` selects, by time and turn, what is printed. `agent` adds the agent's
-    state and decisions.
+    state and decisions; without `states` the changes of the session's state are left out.
     """
 
     def __init__(
@@ -37,9 +37,11 @@ class PlainWriter:
         times: bool = False,
         within: Callable[[float, int], bool] | None = None,
         agent: AgentLines | None = None,
+        states: bool = True,
     ) -> None:
         self.view = SessionView()
         self._agent = agent
+        self._states = states
         self._within = within or (lambda t, turn: True)
         self._times = times
         self._unprinted: dict[int, Block] = {}
@@ -73,7 +75,8 @@ class PlainWriter:
         elif not within:
             pass
         elif isinstance(payload, ev.SessionState) and view.word != before:
-            lines.append(f"state: {view.word}" + (f" ({view.word_reason})" if view.word_reason else ""))
+            if self._states:
+                lines.append(f"state: {view.word}" + (f" ({view.word_reason})" if view.word_reason else ""))
         elif isinstance(payload, ev.Log) and payload.level != "debug":
             lines.append(f"log: {_log_text(view.log[-1])}")
         if self._agent is not None and within:

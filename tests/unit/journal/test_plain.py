@@ -56,6 +56,13 @@ def test_a_tool_call_is_one_line_with_its_answer():
     ]
 
 
+def test_states_can_be_left_out():
+    writer = PlainWriter(states=False)
+    payloads = (ev.SessionState(word="listening", reason="ready"), ev.TextSent(text="hi"), ev.SessionEnded(reason="x"))
+    out = [line for seq, one in enumerate(payloads, 1) for line in writer.feed(ev.Event(seq, seq, 1, 1, one))]
+    assert out == ["user: hi", "session: ended, x"]
+
+
 def test_notices_and_states_and_logs_have_lines():
     assert lines(
         ev.SessionState(word="listening", reason="ready"),

@@ -18,7 +18,7 @@ DETAIL = click.option(
     "--detail",
     type=click.Choice(["talk", "decisions", "all"]),
     default="decisions",
-    help="Detail of plain lines: talk, the conversation; decisions, with the agent's decisions (default); "
+    help="Detail of plain lines: talk, the conversation alone; decisions, with the agent's decisions (default); "
     "all, everything.",
 )
 

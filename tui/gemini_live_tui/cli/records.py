@@ -68,7 +68,7 @@ def replay(
         from gemini_live_runtime.journal.agent_lines import agent_lines
         from gemini_live_runtime.journal.plain import PlainWriter
 
-        writer = PlainWriter(times=times, agent=agent_lines(detail))
+        writer = PlainWriter(times=times, agent=agent_lines(detail), states=detail != "talk")
         for event in journal:
             for line in writer.feed(event):
                 click.echo(line)

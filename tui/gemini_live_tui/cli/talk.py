@@ -292,7 +292,7 @@ class _Conversation:
         from gemini_live_runtime.journal.agent_lines import agent_lines
         from gemini_live_runtime.journal.plain import PlainWriter
 
-        writer = PlainWriter(agent=agent_lines(self._detail))
+        writer = PlainWriter(agent=agent_lines(self._detail), states=self._detail != "talk")
 
         def write(event: ev.Event) -> None:
             lines = writer.feed(event)
