@@ -16,7 +16,7 @@ from gemini_live_runtime.errors import EngineError
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.console.outcome import failure_of
-from gemini_live_tui.session_data import store
+from gemini_live_tui.session_data import link, store
 from gemini_live_tui.settings import ConsoleSettings
 
 
@@ -97,6 +97,40 @@ async def test_the_answer_to_a_hang_up_counts_although_a_flood_came_before_it(mo
     assert driver.app.return_value is not None
     assert driver.app.return_value.message == "The session is over: hung up."
     assert driver.app.return_value.exit_code == 0
+
+
+async def test_a_flood_is_not_drawn_while_the_console_hangs_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console() as driver:
+        # Each frame folds one event.
+        monkeypatch.setattr(store, "FOLD_BUDGET_S", -1.0)
+        driver.link.answering = False
+        await driver.pilot.press("ctrl+q")
+        driver.link.emit(*(ev.TranscriptDelta(side="model", text="word ") for _ in range(100)))
+        while driver.app.store.queued < 50:
+            await driver.pilot.pause(0)
+        drawn: list[int] = []
+        monkeypatch.setattr(driver.app.console_screen, "frame", lambda: drawn.append(driver.app.store.queued))
+        for _ in range(5):
+            driver.app.frames.flush()
+        assert drawn == []
+        driver.link.bye("hung up", 0)
+        assert driver.app._hanging_up is not None
+        await driver.app._hanging_up
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.message == "The session is over: hung up."
+
+
+async def test_an_engine_that_still_sends_is_not_said_to_be_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "LONGEST_HANG_UP_S", 0.0)
+    async with console() as driver:
+        driver.link.answering = False
+        await driver.pilot.press("ctrl+q")
+        assert driver.app._hanging_up is not None
+        await driver.app._hanging_up
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.exit_code == 1
+    assert "still sent messages" in driver.app.return_value.message
+    assert "did not answer" not in driver.app.return_value.message
 
 
 async def test_events_missing_in_the_recording_are_told_after_the_end() -> None:

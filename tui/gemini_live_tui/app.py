@@ -283,6 +283,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         # Processor time: on a busy machine frames take long whatever they fold.
         began = time.thread_time()
         left = self.store.drain() if self.link is not None else False
+        if left and self._hanging_up is not None:
+            # The engine's last message may wait behind a flood, which nobody reads any more.
+            return 0.0
         again = self._show_frame()
         if left:
             self.store.pace(time.thread_time() - began)

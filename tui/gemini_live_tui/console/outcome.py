@@ -40,6 +40,9 @@ def outcome_of(store: Store, settings: ConsoleSettings, signal: int | None) -> t
             f"Detached: session {ident} goes on, its microphone as you left it. Without a console it hangs up "
             f"within 5 minutes; gemini-live-tui attach {ident} returns, gemini-live-tui stop {ident} ends it."
         )
+    if store.has_unread and not left:
+        fault = "The engine still sent messages when this console left, so the end of the session was not read."
+        return 1, f"{fault} Whether it still runs: gemini-live-tui ps"
     if store.hello is not None and not left:
         return 1, "The engine did not answer the hang-up. Whether it still runs: gemini-live-tui ps"
     return left, ""

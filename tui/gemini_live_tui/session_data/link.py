@@ -36,6 +36,9 @@ UNSENT_S = 5.0
 LONGEST_HANG_UP_S = 20.0
 """Seconds to wait for the end of a session that goes on talking: twice what its engine gives it."""
 
+WAITS = 5
+"""Parts of the wait for an answer to the hang-up; in none of them may a message come."""
+
 SILENT_S = 4
 """Seconds without a message after which an engine counts as silent; it sends one at least every `Hello.beat_s`."""
 
@@ -295,13 +298,21 @@ class SessionLink:
         self._store.leave()
         if not self._send_hang_up():
             return
-        with contextlib.suppress(TimeoutError):
+        try:
             async with asyncio.timeout(LONGEST_HANG_UP_S):
-                before = -1
-                while not self._ended.is_set() and self._received > before:
-                    before = self._received
-                    with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._ended.wait(), timeout_s)
+                await self._wait_for_the_end(timeout_s)
+        except TimeoutError:
+            self._store.leave_unread()
+
+    async def _wait_for_the_end(self, timeout_s: float) -> None:
+        """Wait for the engine's last message, or until nothing came for `timeout_s`."""
+        quiet = 0
+        while not self._ended.is_set() and quiet < WAITS:
+            before = self._received
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), timeout_s / WAITS)
+            # Messages that wait to be read are an answer, as after a moment in which this process stood still.
+            quiet = quiet + 1 if self._received == before and self._is_reading else 0
 
     def _send_hang_up(self) -> bool:
         """Queue the hang-up; return True when that was possible.

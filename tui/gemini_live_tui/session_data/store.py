@@ -70,6 +70,8 @@ class Store:
         """True when the link is lost, but the session is not over as far as is known."""
         self.is_silent = False
         """True while the engine does not answer although its link holds."""
+        self.has_unread = False
+        """True when the console left while the engine still sent messages."""
         self.reattached = ""
         """Sentence about the last time that the link was made again; "" before."""
         self.missed = 0
@@ -115,6 +117,10 @@ class Store:
         """Queue all further messages: the engine's last one may follow a flood."""
         self._is_leaving = True
         self._room.set()
+
+    def leave_unread(self) -> None:
+        """Record that the engine's last message was not waited for any longer."""
+        self.has_unread = True
 
     def tell_reattached(self, missed: int) -> None:
         """Record that the link was made again after `missed` events."""
