@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+
+_compiled = cache(re.compile)
+"""Compiles a pattern when it is first used: most are not, and all of them would take 20 ms of every start."""
 
 # A word after "bearer" or "token" is a credential when it is long or has a digit: "token holders" is not.
 _WORD = r"(?:(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{12,}|[0-9A-Za-z_\-.~+/=]{24,})"
@@ -41,50 +45,47 @@ _CURL = (
 _SLACK = r"hooks\.slack\.com\\?/[a-z]{1,20}\\?/"
 _DISCORD = r"/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{1,20}/"
 
-_SHAPES = tuple(
-    (anchor, re.compile(pattern))
-    for anchor, pattern in (
-        ("AIza", r"AIza[0-9A-Za-z_\-]{10,}"),
-        ("auth_tokens/", r"auth_tokens/[0-9A-Za-z_\-.]+"),
-        ("ya29.", r"ya29\.[0-9A-Za-z_\-.]+"),
-        ("AQ.", rf"{_begins(r'AQ[.]')}[0-9A-Za-z_\-]{{20,}}"),
-        # A run of these characters is read once from its start, and in part only from another word in it.
-        (
-            "eyJ",
-            rf"{_begins('eyJ')}(?:(?<![0-9A-Za-z_\-]eyJ)[0-9A-Za-z_\-]{{8,}}+|[0-9A-Za-z_\-]{{8,400}}+)"
-            r"\.[0-9A-Za-z_\-]{8,}+\.[0-9A-Za-z_\-]*",
-        ),
-        (
-            "-----BEGIN ",
-            r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
-            r"(?:(?:[^\-]|-(?!----)){0,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----"
-            r"|(?:(?:\s|\\+[nr])*[0-9A-Za-z+/=]{20,})+)",
-        ),
-        # Keys of OpenAI and Anthropic, GitHub, GitLab, AWS, Slack, Stripe, Hugging Face, npm and SendGrid.
-        ("sk-", rf"{_begins('sk-')}(?=[A-Za-z_\-]{{0,60}}+[0-9])[0-9A-Za-z_\-]{{20,}}"),
-        ("gh", rf"{_begins('gh[opsur]_')}[0-9A-Za-z_]{{20,}}"),
-        ("github_pat_", rf"{_begins('github_pat_')}[0-9A-Za-z_]{{20,}}"),
-        ("glpat-", rf"{_begins('glpat-')}[0-9A-Za-z_\-]{{20,}}"),
-        ("AKIA", rf"{_begins('AKIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
-        ("ASIA", rf"{_begins('ASIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
-        ("xox", rf"{_begins('xox')}[abeoprs]-[0-9A-Za-z\-]{{10,}}"),
-        ("xapp-", rf"{_begins('xapp-')}[0-9A-Za-z\-]{{10,}}"),
-        ("k_live_", rf"{_begins('[rs]k_live_')}[0-9A-Za-z]{{16,}}"),
-        ("k_test_", rf"{_begins('[rs]k_test_')}[0-9A-Za-z]{{16,}}"),
-        ("hf_", rf"{_begins('hf_')}[0-9A-Za-z]{{30,}}"),
-        ("npm_", rf"{_begins('npm_')}[0-9A-Za-z]{{36}}(?![0-9A-Za-z])"),
-        ("SG.", rf"{_begins('SG[.]')}[0-9A-Za-z_\-]{{16,}}\.[0-9A-Za-z_\-]{{16,}}"),
-        ("://", r"://(?P<user>[^/\s:@\"']{0,200}:[^/\s@\"']{1,200})(?=@)"),
-        ("curl", rf"{_CURL}(?P<password>[^\s\"'\\]{{3,200}})"),
-        # Anybody who knows the address of a webhook may write to its channel.
-        ("hooks.slack.com", rf"{_SLACK}(?P<path>[0-9A-Za-z/\\]{{16,}})"),
-        ("/api/", rf"{_DISCORD}(?P<path>[0-9A-Za-z_\-]{{16,}})"),
-    )
+_SHAPES = (
+    ("AIza", r"AIza[0-9A-Za-z_\-]{10,}"),
+    ("auth_tokens/", r"auth_tokens/[0-9A-Za-z_\-.]+"),
+    ("ya29.", r"ya29\.[0-9A-Za-z_\-.]+"),
+    ("AQ.", rf"{_begins(r'AQ[.]')}[0-9A-Za-z_\-]{{20,}}"),
+    # A run of these characters is read once from its start, and in part only from another word in it.
+    (
+        "eyJ",
+        rf"{_begins('eyJ')}(?:(?<![0-9A-Za-z_\-]eyJ)[0-9A-Za-z_\-]{{8,}}+|[0-9A-Za-z_\-]{{8,400}}+)"
+        r"\.[0-9A-Za-z_\-]{8,}+\.[0-9A-Za-z_\-]*",
+    ),
+    (
+        "-----BEGIN ",
+        r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
+        r"(?:(?:[^\-]|-(?!----)){0,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----"
+        r"|(?:(?:\s|\\+[nr])*[0-9A-Za-z+/=]{20,})+)",
+    ),
+    # Keys of OpenAI and Anthropic, GitHub, GitLab, AWS, Slack, Stripe, Hugging Face, npm and SendGrid.
+    ("sk-", rf"{_begins('sk-')}(?=[A-Za-z_\-]{{0,60}}+[0-9])[0-9A-Za-z_\-]{{20,}}"),
+    ("gh", rf"{_begins('gh[opsur]_')}[0-9A-Za-z_]{{20,}}"),
+    ("github_pat_", rf"{_begins('github_pat_')}[0-9A-Za-z_]{{20,}}"),
+    ("glpat-", rf"{_begins('glpat-')}[0-9A-Za-z_\-]{{20,}}"),
+    ("AKIA", rf"{_begins('AKIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
+    ("ASIA", rf"{_begins('ASIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
+    ("xox", rf"{_begins('xox')}[abeoprs]-[0-9A-Za-z\-]{{10,}}"),
+    ("xapp-", rf"{_begins('xapp-')}[0-9A-Za-z\-]{{10,}}"),
+    ("k_live_", rf"{_begins('[rs]k_live_')}[0-9A-Za-z]{{16,}}"),
+    ("k_test_", rf"{_begins('[rs]k_test_')}[0-9A-Za-z]{{16,}}"),
+    ("hf_", rf"{_begins('hf_')}[0-9A-Za-z]{{30,}}"),
+    ("npm_", rf"{_begins('npm_')}[0-9A-Za-z]{{36}}(?![0-9A-Za-z])"),
+    ("SG.", rf"{_begins('SG[.]')}[0-9A-Za-z_\-]{{16,}}\.[0-9A-Za-z_\-]{{16,}}"),
+    ("://", r"://(?P<user>[^/\s:@\"']{0,200}:[^/\s@\"']{1,200})(?=@)"),
+    ("curl", rf"{_CURL}(?P<password>[^\s\"'\\]{{3,200}})"),
+    # Anybody who knows the address of a webhook may write to its channel.
+    ("hooks.slack.com", rf"{_SLACK}(?P<path>[0-9A-Za-z/\\]{{16,}})"),
+    ("/api/", rf"{_DISCORD}(?P<path>[0-9A-Za-z_\-]{{16,}})"),
 )
 """Patterns of credentials that are recognised by themselves, each with its anchor."""
 
 _NAMED = tuple(
-    (anchor, re.compile(f"(?ai:{pattern})"))
+    (anchor, f"(?ai:{pattern})")
     for anchor, pattern in (
         ("bearer", rf"bearer(?::?[ \t\n]{{1,3}}|%20|\\[nt])(?P<word>{_WORD})"),
         (
@@ -134,7 +135,7 @@ _NAME = r"(?:passw(?:or)?d|passphrase|secret|pwd|token|(?:api|access|private|sec
 _QUOTED_NAME = rf"(?ai:{_NAME})\\{{0,7}}[\"']? ?[:=] ?\\{{0,7}}[\"']"
 
 # The beginning of a secret at the end of a text, from its first private character on.
-_OPEN = re.compile(
+_OPEN = (
     r"(?:AIza[0-9A-Za-z_\-]{1,9}"
     rf"|{_begins('AQ[.]')}{_ANY}{{1,19}}"
     rf"|{_begins('eyJ')}{_ANY}{{0,400}}+(?:\.{_ANY}{{0,4000}}+)?"
@@ -162,7 +163,7 @@ _OPEN = re.compile(
     r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))[0-9A-Za-z_\-.~+/=]{1,23})\Z"
 )
 # The same, where even the beginning tells so much that it is replaced when nothing more comes in time.
-_CUT = re.compile(
+_CUT = (
     r"(?:AIza[0-9A-Za-z_\-]{1,9}"
     rf"|{_begins('AQ[.]')}{_ANY}{{6,19}}"
     rf"|{_begins('eyJ')}{_ANY}{{8,400}}+(?:\.{_ANY}{{0,4000}}+)?"
@@ -325,12 +326,12 @@ def spans_of(text: str, low: str) -> Iterator[tuple[int, int]]:
     """
     for anchor, pattern in _SHAPES:
         if anchor in text:
-            for match in pattern.finditer(text):
+            for match in _compiled(pattern).finditer(text):
                 yield match.span(match.lastgroup or 0)
     for anchor, pattern in _NAMED:
         at = low.find(anchor)
         while at >= 0:
-            found = pattern.match(text, at)
+            found = _compiled(pattern).match(text, at)
             if found is None:
                 at = low.find(anchor, at + 1)
             else:
@@ -361,8 +362,8 @@ def cut_at(text: str) -> int | None:
     return _start(_CUT, text)
 
 
-def _start(pattern: re.Pattern[str], text: str) -> int | None:
-    match = pattern.search(text, max(0, len(text) - _OPEN_LENGTH))
+def _start(pattern: str, text: str) -> int | None:
+    match = _compiled(pattern).search(text, max(0, len(text) - _OPEN_LENGTH))
     return None if match is None else match.start(match.lastgroup or 0)
 
 

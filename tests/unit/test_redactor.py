@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
+import sys
 from urllib.parse import quote
 
 import pytest
@@ -382,3 +384,19 @@ def test_a_field_is_a_secret_by_its_name_however_long_and_even_when_the_name_is_
         "_" * 100 + "token": REDACTED,
         "other": "o1",
     }
+
+
+def test_a_process_compiles_a_pattern_when_its_first_credential_may_come() -> None:
+    code = (
+        "from gemini_live_runtime import secret_patterns as patterns\n"
+        "from gemini_live_runtime.redactor import Redactor\n"
+        "redactor = Redactor()\n"
+        "redactor.text('Good morning. The token is a bearing: key = 4.')\n"
+        "print(patterns._compiled.cache_info().currsize)\n"
+        "redactor.text('sk-' + 'a1' * 20)\n"
+        "print(patterns._compiled.cache_info().currsize)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    first, later = map(int, ran.stdout.split())
+    assert first <= 2
+    assert first < later <= first + 2
