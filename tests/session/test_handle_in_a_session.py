@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,56 @@ async def test_context_that_is_no_text_is_refused_at_once_even_while_a_call_runs
         await t.passes(6)
         assert t.failures() == []
         assert t.sent("model context") == []
+
+
+@pytest.mark.parametrize(
+    ("act", "problem"),
+    [
+        (lambda t: t.handle.update_instruction(7), "An instruction is text, not int: 7"),
+        (lambda t: t.handle.update_instruction(None), "An instruction is text, not NoneType"),
+        (lambda t: t.handle.writer().update_instruction(b"x"), "An instruction is text, not bytes"),
+        (lambda t: t.handle.writer().send_text(5), "What the user types is text, not int"),
+        (lambda t: t.handle.writer().send_context([1]), "Context is text, not int: 1"),
+        (lambda t: t.handle.writer().send_context("abc"), "Context is a list of texts, not 'abc'"),
+        (lambda t: t.handle.writer().send_context(["a"], role="system"), "Context cannot have the role 'system'"),
+        (lambda t: t.handle.transition_to(["second"]), "The name of a phase is text, not list"),
+        (lambda t: t.handle.prompt(5), "A reason is text, not int"),
+        (lambda t: t.handle.mute_watcher(None), "The name of a watcher is text, not NoneType"),
+        (lambda t: t.handle.send_text(b"x"), "What the user types is text, not bytes"),
+        (lambda t: t.handle.edit_state(None), "An edit is an object, not None"),
+        (lambda t: t.handle.until_quiet("1"), "until_quiet cannot wait '1'"),
+    ],
+)
+@pytest.mark.parametrize("calling", [False, True], ids=["at rest", "while a call runs"])
+async def test_what_is_no_text_is_refused_at_the_call_and_nothing_is_lost(
+    act: Callable[[Talk], Any], problem: str, calling: bool
+) -> None:
+    @tool
+    async def look_up() -> None:
+        """Take a while."""
+        await asyncio.sleep(5)
+
+    async with talk(agent().tools(look_up).phase(*two_phases())) as t:
+        t.handle.update_instruction("Be kind.")
+        await t.rests()
+        if calling:
+            await t.calls("look_up")
+        t.handle.send_context("It rains.")
+
+        async def attempt() -> None:
+            done = act(t)
+            if done is not None:
+                await done
+
+        with pytest.raises(GeminiLiveError, match=re.escape(problem)):
+            await attempt()
+        await t.passes(6)
+        await t.turn()
+        await t.writes(go=True)
+        assert t.failures() == []
+        assert t.phases == ["first", "second"]
+        assert t.sent("model context") == [("model context", "It rains.")]
+        assert [told for _, told in t.sent("instruction")] == ["Be kind.\n\nOne.", "Be kind.\n\nTwo."]
 
 
 async def test_the_program_sends_audio_in_place_of_a_microphones(tmp_path: Path) -> None:

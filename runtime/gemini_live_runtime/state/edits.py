@@ -61,7 +61,11 @@ class AppliedEdit:
 
 def read_edits(commands: Iterable[Mapping[str, Any]]) -> tuple[Edit, ...]:
     """Read the edits of a command; raise `StateError` naming a wrong one."""
-    items = tuple(commands)
+    items: tuple[Any, ...] = tuple(commands) if isinstance(commands, Iterable) else (commands,)
+    for item in items:
+        if not isinstance(item, Mapping):
+            text = f"An edit is an object, not {item!r:.60}"
+            raise StateError(text, remedy='Write {"key": ..., "value": ...}', field="edits", value=item)
     if not items:
         raise StateError("The edit is empty", remedy="Name a key and its value", field="edits")
     if len(items) > MAX_EDITS:

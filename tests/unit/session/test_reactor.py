@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, cast
 
 import pytest
@@ -20,6 +20,7 @@ from gemini_live_runtime.session.rules.effects import (
     SendContext,
     SignalUserActivityEnd,
     SignalUserActivityStart,
+    UpdateInstruction,
 )
 from gemini_live_runtime.session.rules.reactor import (
     Live,
@@ -270,5 +271,26 @@ def test_a_timeout_of_nothing_is_refused() -> None:
 
 
 def test_a_single_string_as_context_is_refused() -> None:
-    with pytest.raises(AgentError, match="tuple of strings"):
+    with pytest.raises(AgentError, match="list of texts"):
         SendContext(cast(Any, "The caller is angry."))
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda: SendContext(cast(Any, (1,))), "Context is text, not int: 1"),
+        (lambda: SendContext(("a",), role=cast(Any, "system")), "the role 'system'. Use model or user"),
+        (lambda: UpdateInstruction(cast(Any, None)), "An instruction is text, not NoneType"),
+        (lambda: EmitEvent(cast(Any, "x")), "EmitEvent cannot emit 'x'"),
+    ],
+)
+def test_an_effect_with_unusable_contents_is_refused_where_the_rule_makes_it(
+    make: Callable[[], object], problem: str
+) -> None:
+    with pytest.raises(AgentError, match=problem):
+        make()
+
+
+def test_the_contents_of_context_may_be_any_iterable() -> None:
+    effect = SendContext(cast(Any, iter(["a", "b"])), role=cast(Any, "User"))
+    assert (effect.contents, effect.role) == (("a", "b"), "user")

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.subscription import Subscription
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
 from gemini_live_runtime.session.io.loop_calls import LoopCalls, async_on_loop, on_loop
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter
+from gemini_live_runtime.session.ports.messages import CALL_IT, check_text
 from gemini_live_runtime.session.rules.reactor import PlaybackDrained, VoiceRuntimeState
 from gemini_live_runtime.state.mutations import DECIDING, current_writer
 from gemini_live_runtime.state.store import State
@@ -59,6 +61,7 @@ class LiveHandle:
     @async_on_loop
     async def send_text(self, text: str) -> None:
         """Send typed text as the user's turn; raises `GeminiLiveError` when it is refused."""
+        check_text(text, "What the user types")
         await self._order(cmd.SendText(text=text))
 
     @on_loop
@@ -94,19 +97,15 @@ class LiveHandle:
         """
         self._check_usable()
         for text in texts:
-            if not isinstance(text, str):
-                # Queued while a call runs, it would fail only later, far from here.
-                raise GeminiLiveError(
-                    f"Context is text, not {type(text).__name__}: {text!r:.100}",
-                    remedy="Give each text as an argument of its own: send_context(*texts)",
-                    field="texts",
-                )
+            remedy = "Give each text as an argument of its own: send_context(*texts)"
+            check_text(text, "Context", field="texts", remedy=remedy)
         self._agent.user_writer.send_context(texts, reason="program")
 
     @on_loop
     def prompt(self, reason: str = "program") -> None:
         """Have the model speak as soon as the floor is free."""
         self._check_usable()
+        check_text(reason, "A reason", field="reason")
         self._orchestrator.steering.arm_prompt(reason)
 
     @async_on_loop
@@ -116,8 +115,12 @@ class LiveHandle:
 
     @on_loop
     def update_instruction(self, text: str) -> None:
-        """Replace the agent's own instruction; phase and modifiers are added as before."""
+        """Replace the agent's own instruction; phase and modifiers are added as before.
+
+        Raises `GeminiLiveError` for one that is no text.
+        """
         self._check_usable()
+        check_text(text, "An instruction", remedy=CALL_IT)
         self._orchestrator.steering.replace_instruction(text)
 
     @on_loop
@@ -204,6 +207,8 @@ class LiveHandle:
     @async_on_loop
     async def until_quiet(self, seconds: float = 0.2) -> None:
         """Return once nothing went on and nothing was owed for `seconds`, or at the end."""
+        if not is_number(seconds):
+            raise AgentError(f"until_quiet cannot wait {seconds!r:.60}", remedy="Give seconds", field="seconds")
         await self._until_quiet(seconds)
 
     # -- inspecting and steering ---------------------------------------------------------------------------------------
@@ -228,6 +233,8 @@ class LiveHandle:
     def transition_to(self, phase: str, reason: str = "") -> None:
         """Go to a phase without asking guards; raises `AgentError`."""
         self._check_usable()
+        check_text(phase, "The name of a phase", field="phase")
+        check_text(reason, "A reason", field="reason")
         self._orchestrator.pipeline.request_phase(phase, source="program", reason=reason)
 
     @async_on_loop
@@ -291,6 +298,7 @@ class LiveHandle:
         Raises `AgentError`.
         """
         self._check_usable()
+        check_text(name, "The name of a watcher", field="name")
         self._orchestrator.operator.switch_watcher(name, muted, "agent")
 
     @async_on_loop
@@ -328,5 +336,5 @@ class LiveHandle:
 
         Further calls wait for the same end.
         """
-        self._hang_up(reason)
+        self._hang_up(str(reason))
         return await self.done

@@ -17,7 +17,14 @@ from itertools import groupby
 
 from gemini_live_runtime.errors import GeminiLiveError, ProtocolError
 from gemini_live_runtime.events import ContextSent, Payload, PromptChanged
-from gemini_live_runtime.session.ports.messages import ContextNote, ContextRole, SessionWriter
+from gemini_live_runtime.session.ports.messages import (
+    CALL_IT,
+    ContextNote,
+    ContextRole,
+    SessionWriter,
+    check_context,
+    check_text,
+)
 from gemini_live_runtime.wire.messages import FunctionResponse
 
 MAX_NOTES = 200
@@ -228,6 +235,7 @@ class DeferredWriter:
 
     def send_text(self, text: str) -> None:
         """Send queued context, then the typed text."""
+        check_text(text, "What the user types")
         self.flush()
         self._writer.send_text(text)
 
@@ -239,7 +247,11 @@ class DeferredWriter:
     def send_context(
         self, texts: Sequence[str], role: ContextRole = "model", prompt: bool = False, reason: str = ""
     ) -> None:
-        """Send the texts; with `prompt` send queued context first."""
+        """Send the texts; with `prompt` send queued context first.
+
+        Raises `AgentError` for what is no list of texts, and for an unknown role.
+        """
+        texts, role = check_context(texts, role)
         if self._is_context_held():
             self._pending.extend(ContextNote(text, role, reason) for text in texts)
             self._emit(ContextSent(texts=tuple(texts), reasons=(reason,) if reason else (), queued=True))
@@ -272,7 +284,8 @@ class DeferredWriter:
         self._emit(PromptChanged(state="armed", reason=reason))
 
     def update_instruction(self, text: str, reason: str = "") -> None:
-        """Send the instruction alone."""
+        """Send the instruction alone; raises `AgentError` for one that is no text."""
+        check_text(text, "An instruction", remedy=CALL_IT)
         self._writer.update_instruction(text, reason)
 
     def activity_start(self) -> None:

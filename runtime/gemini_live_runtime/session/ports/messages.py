@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.wire import compose
@@ -18,6 +18,10 @@ INSTRUCTION_MARK = "[Instruction] "
 
 CONTEXT_MARK = "[Context] "
 """Prefix of context that travels as something the user said."""
+
+
+CALL_IT = "Give a string; call a function first, and give what it returns"
+"""Remedy for an instruction that is no text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,40 @@ class SessionWriter(Protocol):
     def send_tool_answers(self, answers: Sequence[FunctionResponse]) -> None:
         """Post the answers of calls."""
         ...
+
+
+def check_text(value: object, what: str, *, field: str = "text", remedy: str = "Give a string") -> None:
+    """Raise `AgentError` unless `value`, called `what` in the sentence, is a string.
+
+    Queued, it would fail only later, far from the code that gave it.
+    """
+    if not isinstance(value, str):
+        raise AgentError(
+            f"{what} is text, not {type(value).__name__}: {value!r:.100}", remedy=remedy, field=field, value=value
+        )
+
+
+def check_context(texts: Any, role: Any, *, field: str = "texts") -> tuple[tuple[str, ...], ContextRole]:
+    """Return context and its role in lower case; raise `AgentError` for others."""
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise AgentError(
+            f"Context is a list of texts, not {texts!r:.100}",
+            remedy=f"Write [{texts[:40]!r}]" if isinstance(texts, str) else "Give a list of strings",
+            field=field,
+            value=texts,
+        )
+    given = tuple(texts)
+    for text in given:
+        check_text(text, "Context", field=field)
+    named: Any = role.lower() if isinstance(role, str) else role
+    if named not in get_args(ContextRole):
+        raise AgentError(
+            f"Context cannot have the role {role!r:.60}",
+            remedy=f"Use {' or '.join(get_args(ContextRole))}",
+            field="role",
+            value=role,
+        )
+    return given, named
 
 
 def instruction_message(text: str, via: InstructionVia) -> ClientMessage:

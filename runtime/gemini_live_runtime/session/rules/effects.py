@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, get_args
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.events import Payload
-from gemini_live_runtime.session.ports.messages import ContextRole
+from gemini_live_runtime.session.ports.messages import CALL_IT, ContextRole, check_context, check_text
 
 
 class EffectMode(StrEnum):
@@ -53,7 +53,7 @@ class EffectPolicy:
 class SendContext:
     """Send texts as context now; queued context stays queued.
 
-    Raises `AgentError` when `contents` is a single string.
+    Raises `AgentError` for contents that are no list of strings, and for an unknown role.
     """
 
     contents: tuple[str, ...]
@@ -61,14 +61,10 @@ class SendContext:
     role: ContextRole = "model"
 
     def __post_init__(self) -> None:
-        contents: Any = self.contents
-        if isinstance(contents, str):
-            raise AgentError(
-                "SendContext takes a tuple of strings",
-                remedy=f"Write SendContext(({contents[:40]!r},))",
-                field="contents",
-                value=contents,
-            )
+        contents, role = check_context(self.contents, self.role, field="contents")
+        object.__setattr__(self, "contents", contents)
+        object.__setattr__(self, "role", role)
+        check_text(self.reason, "A reason", field="reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +72,9 @@ class PromptModel:
     """Send the queued context, then the armed prompt if there is one."""
 
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        check_text(self.reason, "A reason", field="reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +94,31 @@ class SignalUserActivityEnd:
 
 @dataclass(frozen=True, slots=True)
 class UpdateInstruction:
-    """Replace the system instruction."""
+    """Replace the system instruction; raises `AgentError` for one that is no text."""
 
     text: str
     reason: str = ""
 
+    def __post_init__(self) -> None:
+        check_text(self.text, "An instruction", remedy=CALL_IT)
+        check_text(self.reason, "A reason", field="reason")
+
 
 @dataclass(frozen=True, slots=True)
 class EmitEvent:
-    """Emit `payload` as an event of the session."""
+    """Emit `payload` as an event of the session; raises `AgentError` for what is none."""
 
     payload: Payload
+
+    def __post_init__(self) -> None:
+        payload: Any = self.payload
+        if not isinstance(payload, Payload):
+            raise AgentError(
+                f"EmitEvent cannot emit {payload!r:.60}",
+                remedy="Give an event, such as Notice(...)",
+                field="payload",
+                value=payload,
+            )
 
 
 @dataclass(frozen=True, slots=True)
