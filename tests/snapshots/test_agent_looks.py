@@ -12,6 +12,7 @@ from tests.support.scripted_link import ScriptedLink
 from textual.pilot import Pilot
 from textual.widgets import TextArea
 
+from gemini_live_runtime import events as ev
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.editors.state import StateEditor
 from gemini_live_tui.panes.state import StatePane
@@ -40,6 +41,17 @@ def call(link: ScriptedLink) -> Call:
 def nothing(link: ScriptedLink) -> None:
     """Describe an agent without phases, watchers and state."""
     link.start()
+
+
+def unheard(link: ScriptedLink) -> None:
+    """Speak without being understood, and read the answer to it."""
+    link.start()
+    link.exchange("What time is it?", "It is half past ten.")
+    link.begin_turn("model")
+    link.emit(ev.SpeechNotUnderstood(seconds=1.31, peak_db=-41.0))
+    link.model("I didn't catch that.")
+    link.emit(ev.GenerationCompleted(), ev.TurnCompleted(outcome="complete"))
+    link.state("listening")
 
 
 def _pressing(*keys: str) -> Act:
@@ -102,6 +114,8 @@ PICTURES: dict[str, tuple[Any, tuple[int, int], Act, dict[str, Any]]] = {
     "state-empty-narrow": (nothing, NARROW, _pressing("4"), {}),
     "state-filter-narrow": (call, NARROW, _pressing("4", "slash", "z"), {}),
     "why-narrow": (call, NARROW, _pressing("ctrl+e"), {}),
+    "unheard-narrow": (unheard, NARROW, _pressing(), {}),
+    "why-unheard-narrow": (unheard, NARROW, _pressing("ctrl+e"), {}),
     "why-empty-narrow": (nothing, NARROW, _pressing("ctrl+e"), {}),
     "editor-narrow": (call, NARROW, _editing, {}),
     "editor-conflict-narrow": (call, NARROW, _conflict, {}),

@@ -31,6 +31,7 @@ __all__ = [
     "SessionStarted",
     "SessionState",
     "SoundHealth",
+    "SpeechNotUnderstood",
     "TextSent",
     "ToolCalled",
     "ToolFinished",
@@ -400,6 +401,22 @@ class VoiceMarked(Payload):
     type: ClassVar[str] = "voice.marked"
     speaking: bool
     source: Literal["local", "server"] = "local"
+
+
+@keyword_record
+class SpeechNotUnderstood(Payload):
+    """The user spoke, and the turn went on before any words of that came.
+
+    Words that come later in the turn take its place in the transcript. `seconds` is the length of the voice and
+    `peak_db` its highest level in dBFS (null: not measured). `decided_by` is who ended the utterance: the server's
+    detector, our own (`client`), or the microphone switch. `answer`: the model `answered`, or said `nothing`.
+    """
+
+    type: ClassVar[str] = "speech.not_understood"
+    seconds: float
+    peak_db: float | None = None
+    decided_by: Literal["server", "client", "switch"] = "server"
+    answer: Literal["answered", "nothing"] = "answered"
 
 
 @keyword_record

@@ -10,7 +10,15 @@ from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.events import Event
-from gemini_live_runtime.journal.view import MAX_BLOCKS, MAX_CHARS, Block, BlockKind, OpenBlocks, SessionView
+from gemini_live_runtime.journal.view import (
+    MAX_BLOCKS,
+    MAX_CHARS,
+    NOT_UNDERSTOOD,
+    Block,
+    BlockKind,
+    OpenBlocks,
+    SessionView,
+)
 
 _MAX_ALTERNATING = 8
 """Last notices among which one of the same kind is looked for."""
@@ -86,6 +94,14 @@ def recent(view: SessionView, turn: int) -> Iterator[tuple[int, Block]]:
         if block.turn < turn - 1:
             return
         yield index, block
+
+
+def not_understood(view: SessionView, turn: int) -> int | None:
+    """Return the index of the row of `turn` for speech without words, or None."""
+    for index, block in recent(view, turn):
+        if block.kind == "user":
+            return index if block.turn == turn and block.status == NOT_UNDERSTOOD else None
+    return None
 
 
 def streaming(view: SessionView, kind: BlockKind, turn: int) -> int | None:

@@ -26,6 +26,7 @@ from gemini_live_runtime.journal.blocks import (
     forget_oldest,
     interrupted,
     last_notices,
+    not_understood,
     open_block,
     open_call,
     recent,
@@ -39,6 +40,7 @@ from gemini_live_runtime.journal.view import (
     MAX_EVENT_TYPES,
     MAX_LATENCIES,
     MAX_LOG_LINES,
+    NOT_UNDERSTOOD,
     BlockKind,
     Dirty,
     LogLine,
@@ -214,7 +216,19 @@ def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
         return Dirty.NONE
     if kind == "model":
         finish(view, "user")
+    elif kind == "user" and (late := not_understood(view, event.turn)) is not None:
+        view.block_chars += len(text) - len(view.blocks[late].text)
+        change(view, late, text=text, status="", done=False)
+        view.open_blocks = None
+        return Dirty.TRANSCRIPT
     open_block(view, event, kind, text=text, places=((0, p.sample or 0, p.samples),) if placed else ())
+    return Dirty.TRANSCRIPT
+
+
+@_on(ev.SpeechNotUnderstood)
+def _not_understood(view: SessionView, event: ev.Event, p: ev.SpeechNotUnderstood) -> Dirty:
+    text = f"(not understood, {p.seconds:.1f} s)"
+    open_block(view, event, "user", text=text, status=NOT_UNDERSTOOD, done=True)
     return Dirty.TRANSCRIPT
 
 

@@ -34,6 +34,9 @@ Keeps every snapshot far below a link's line limit.
 """
 
 MAX_EVENT_TYPES = 500
+NOT_UNDERSTOOD = "not understood"
+"""Status of a user's block that stands for speech without words."""
+
 MAX_LATENCIES = 64
 MAX_LOG_LINES = 500
 
@@ -83,7 +86,7 @@ class Block:
     status: str = ""
     """Tools: running, ok, error, timeout, cancelled, refused.
 
-    Notices: info, warning, error, log, phase, watch, refused, held, mark, edit.
+    Notices: info, warning, error, log, phase, watch, refused, held, mark, edit. Speech without words: not understood.
     """
     detail: str = ""
     """Result in short of a tool, remedy of a notice."""

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from gemini_live_runtime.journal.agent_view import TurnCard
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.panes import latency_bars as waterfall
+from gemini_live_tui.panes.transcript import Transcript
 
 STAGES = (
     ("hang_over", 180.0),
@@ -99,3 +100,17 @@ def test_rows_never_exceed_the_width(values, width, glyphs):
     for row in waterfall.bars(card, width, glyphs):
         assert sum(cell_len(text) for text, _ in row) <= width
     assert sum(cell_len(text) for text, _ in waterfall.title(card, glyphs, width)) <= max(width, 40)
+
+
+@given(st.text(alphabet="abc \u4e2d", min_size=1, max_size=60).filter(str.strip), st.integers(30, 60), st.booleans())
+def test_the_latency_behind_an_answer_is_never_a_line_of_its_own(text: str, width: int, spacious: bool) -> None:
+    view = SessionView(blocks=[Block(1, "model", 1.0, 1, 1, text, done=True, ms=612.0)])
+    transcript = Transcript()
+    transcript._view, transcript._spacious = view, spacious
+    with_it = [line.plain for line in transcript.item_lines(0, width)]
+    view.blocks = [replace(view.blocks[0], ms=None)]
+    without = [line.plain for line in transcript.item_lines(0, width)]
+    assert with_it[:-1] == without[:-1]
+    assert with_it[-1] in (without[-1], f"{without[-1]}  612 ms")
+    assert all(cell_len(line) <= width for line in with_it)
+    assert (with_it == without) == (cell_len(without[-1]) + len("  612 ms") > width)

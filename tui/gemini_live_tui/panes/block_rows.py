@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import overload
 
+from rich.cells import cell_len
+
 from gemini_live_tui.painting.runs import Run, sliced
 from gemini_live_tui.painting.wrapping import Slice, wrap, wrap_grown
 from gemini_live_tui.widgets.line_list import Line
@@ -19,7 +21,19 @@ class BlockRows(Sequence[Line]):
     `before` are the rows of the same block at an earlier moment: what they have wrapped is not wrapped again.
     """
 
-    __slots__ = ("_gutter", "_is_spaced", "_label", "_made", "_runs", "_sign", "_spans", "_text", "_used", "_width")
+    __slots__ = (
+        "_gutter",
+        "_is_spaced",
+        "_label",
+        "_made",
+        "_runs",
+        "_sign",
+        "_spans",
+        "_suffix",
+        "_text",
+        "_used",
+        "_width",
+    )
 
     def __init__(
         self,
@@ -31,15 +45,18 @@ class BlockRows(Sequence[Line]):
         is_spaced: bool,
         sign: tuple[int, str, str] | None,
         before: BlockRows | None,
+        suffix: str = "",
     ) -> None:
         """Wrap `runs` to `width` cells; an empty row comes first when `is_spaced`.
 
-        `sign` is painted at the given character of `runs`, or beside it.
+        `sign` is painted at the given character of `runs`, or beside it. `suffix` follows the last row if it has room
+        there, and is left out otherwise: alone on a row it would belong to no text.
         """
         self._gutter, self._label, self._runs, self._width = tuple(gutter), label, tuple(runs), width
         self._used = sum(len(text) for text, _ in gutter)
         self._is_spaced = is_spaced
         self._sign = sign
+        self._suffix = suffix
         self._text = "".join(text for text, _ in runs)
         if before is not None and before._width == width:
             self._spans: list[Slice] = wrap_grown(self._text, width, before._text, before._spans)
@@ -73,6 +90,9 @@ class BlockRows(Sequence[Line]):
         start, end = self._spans[number]
         gutter = self._gutter if number == 0 else ((" " * self._used, ""),)
         row = (*gutter, *sliced(self._runs, start, end))
+        if self._suffix and number == len(self._spans) - 1:
+            fits = cell_len(self._text[start:end]) + cell_len(self._suffix) <= self._width
+            row = (*row, (self._suffix, "quiet")) if fits else row
         sign = self._sign_in(start, end)
         if number == 0:
             return Line(row, self._used, label=self._label, sign=sign)

@@ -8,7 +8,7 @@ from textual import events
 
 from gemini_live_runtime.journal.agent_view import TurnCard
 from gemini_live_runtime.journal.heard_words import lit_chars, next_word_s
-from gemini_live_runtime.journal.view import MAX_BLOCK_CHARS, Block, SessionView
+from gemini_live_runtime.journal.view import MAX_BLOCK_CHARS, NOT_UNDERSTOOD, Block, SessionView
 from gemini_live_tui.messages import ExplainEvent
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
@@ -43,8 +43,8 @@ _NOTICE_WORDS = {
     "mark": "mark",
     "edit": "edit",
 }
-_EXPLAINED = frozenset(("phase", "watch", "refused"))
-"""Kinds of blocks that can be explained."""
+_EXPLAINED = frozenset(("phase", "watch", "refused", NOT_UNDERSTOOD))
+"""Statuses of blocks that can be explained."""
 
 _NOTICE_STYLES = {"warning": "warn", "error": "error"}
 
@@ -95,7 +95,7 @@ class Transcript(LineList):
         if found is None or self.text_selection is not None or event.chain > 1:
             return
         block = self._block(found[0])
-        if block is not None and block.seq and (block.status in _EXPLAINED and block.kind in ("notice", "tool")):
+        if block is not None and block.seq and block.status in _EXPLAINED:
             self.post_message(ExplainEvent(block.seq))
 
     # -- items -------------------------------------------------------------------------------------------------------
@@ -151,6 +151,7 @@ class Transcript(LineList):
             room,
             is_spaced=self._spacious and before is not None and before.turn != block.turn,
             sign=(said, self._glyphs.spoken, "key") if block.places else None,
+            suffix=self._latency_suffix(block, room),
             before=kept if isinstance(kept, BlockRows) else None,
         )
 
@@ -188,6 +189,8 @@ class Transcript(LineList):
                 yield f" ({key})", "key"
         elif block.kind == "thought":
             yield text, "thought"
+        elif block.status == NOT_UNDERSTOOD:
+            yield text, "quiet"
         elif block.interrupted:
             # `heard` counts characters of the original text, of which only the end was trimmed.
             heard = _shown(block.text if block.heard is None else block.text[: block.heard])
@@ -205,11 +208,20 @@ class Transcript(LineList):
             yield f" {rest}", "ahead"
         else:
             yield text, "said"
-        if block.kind == "model" and block.ms is not None:
-            card = self._measured(block)
-            line = inline(card, self._glyphs, room) if card is not None and self._spacious else ""
-            # The stages have a row of their own, or do not fit.
-            yield (f"\n{line}" if self._glyphs.bar in line else f"  {duration_text(block.ms)}"), "quiet"
+        if stages := self._stages(block, room):
+            yield f"\n{stages}", "quiet"
+
+    def _stages(self, block: Block, room: int) -> str:
+        """Return the row with the stages of an answer's latency; "" when it has no room."""
+        card = self._measured(block)
+        line = inline(card, self._glyphs, room) if card is not None and self._spacious else ""
+        return line if self._glyphs.bar in line else ""
+
+    def _latency_suffix(self, block: Block, room: int) -> str:
+        """Return an answer's latency, to stand behind it; "" when it has a row of its own."""
+        if block.kind != "model" or block.ms is None or self._stages(block, room):
+            return ""
+        return f"  {duration_text(block.ms)}"
 
     def _tool(self, block: Block, text: str) -> Iterator[Run]:
         yield text, "said"

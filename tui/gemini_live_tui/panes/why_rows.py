@@ -30,10 +30,19 @@ EXPLAINED = frozenset(
         "repair.acted",
         "promotion.decided",
         "tool.finished",
+        "speech.not_understood",
     }
 )
 """Types of events of which some can be explained."""
 
+SOFT_DB = -30.0
+"""Peak (dBFS) below which speech is called soft."""
+
+_DECIDED_BY = {
+    "server": "The server's voice detector",
+    "client": "Our own voice detector",
+    "switch": "The microphone switch",
+}
 _TRIGGERS = {
     "initial": "The conversation begins here.",
     "operator": "The operator took it here.",
@@ -91,6 +100,8 @@ def reason_of(event: ev.Event, before: SessionView) -> Reason | None:
         reason = _kept(payload)
     elif isinstance(payload, ev.ToolFinished):
         reason = _refused(payload, agent)
+    elif isinstance(payload, ev.SpeechNotUnderstood):
+        reason = _not_understood(payload, before)
     else:
         return None
     keys = {**_cells(reason, agent), **_cells_of(reason.missing, agent)}
@@ -180,6 +191,25 @@ def _refused(p: ev.ToolFinished, agent: AgentView) -> Reason:
         allowed = ", ".join(agent.allowed) or "none"
         lead.append((("allowed in ", "quiet"), _said(f"{agent.path[-1].phase}: {allowed}")))
     return Reason(f"{_name(p.name)} was refused", tuple(lead))
+
+
+def _not_understood(p: ev.SpeechNotUnderstood, before: SessionView) -> Reason:
+    level = "" if p.peak_db is None else f", its peak was {p.peak_db:.0f} dBFS"
+    said = {
+        "answered": "When the model began to answer, the server had sent no words of it.",
+        "nothing": "The server ended the turn without words and without an answer.",
+    }
+    lead: list[Sequence[Run]] = [
+        (_said(f"A voice was heard for {p.seconds:.1f} s{level}."),),
+        (_said(f"{_DECIDED_BY.get(p.decided_by, p.decided_by)} ended it and passed it on as speech."),),
+        (_said(said.get(p.answer, p.answer)),),
+    ]
+    if p.peak_db is not None and p.peak_db < SOFT_DB:
+        lead.append((("That is soft: speak closer to the microphone, or raise its level.", "warn"),))
+    if before.backend == "local":
+        hint = "The embedded server's recogniser knows English sentences near those of its dialogue only."
+        lead.append(((hint, "quiet"),))
+    return Reason("Speech was not understood", tuple(lead))
 
 
 # -- lines -----------------------------------------------------------------------------------------------------------

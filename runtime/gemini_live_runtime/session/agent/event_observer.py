@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.agent.host import SOFT_TURN
 from gemini_live_runtime.session.agent.throttle import Throttle, paced_notice
+from gemini_live_runtime.session.core.speech import LOCAL_HANG_OVER_S
 from gemini_live_runtime.session.rules.reactor import (
     VOICE_EVENTS,
     Live,
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 
 MAX_CHANGES = 1000
 """Changes of state that wait for rules that are asked too often; then the oldest are dropped."""
-
-LOCAL_HANG_OVER_S = 0.3
-"""Seconds that the local voice mark waits before it marks the end of a voice (`audio.voice`)."""
 
 INSPECTION = frozenset(
     (

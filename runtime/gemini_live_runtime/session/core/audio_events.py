@@ -6,6 +6,7 @@ from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import Cut, Effect, Send
+from gemini_live_runtime.session.core.speech import LOCAL_HANG_OVER_S
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.wire import compose
 
@@ -134,11 +135,11 @@ class AudioEvents:
             gen=generation.number,
         )
 
-    def on_voice(self, now: float, speaking: bool) -> list[Effect]:
-        """Take a change of the local voice mark."""
+    def on_voice(self, now: float, speaking: bool, peak_db: float | None = None) -> list[Effect]:
+        """Take a change of the local voice mark; `peak_db` is the voice's peak (dBFS)."""
         state = self._state
         state.emit(ev.VoiceMarked(speaking=speaking))
-        state.change_voice(now, speaking)
+        state.change_voice(now, speaking, late_s=LOCAL_HANG_OVER_S, peak_db=peak_db)
         return state.flush(now)
 
     def on_echo_warning(self, now: float, leaking: bool) -> list[Effect]:

@@ -91,6 +91,7 @@ class ConnectionEvents:
         state.facts.owed = False
         state.facts.answer_possible_since = state.result_sent_at = None
         state.streaming_audio = False
+        state.speech.clear()
         state.apply_microphone(now)
         if not retrying:
             state.refuse_queued("Not sent, the connection ended")

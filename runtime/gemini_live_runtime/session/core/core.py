@@ -83,6 +83,7 @@ class SessionCore:
         state, facts = self.state, self.state.facts
         if facts.answer_possible_since is not None and now - facts.answer_possible_since >= ANSWER_PATIENCE_S:
             facts.answer_possible_since = None
+            state.speech.clear()
         if facts.owed and now - facts.owed_at >= OWED_PATIENCE_S and not len(state.calls):
             self._give_up_answer()
         state.check_limits(now)

@@ -94,6 +94,8 @@ class ServerEvents:
             return
         if not state.turns.is_open:
             state.open_turn("voice")
+        if text.strip():
+            state.speech.clear()
         state.facts.answer_possible_since = None
         state.owe(now)
         state.emit(ev.TranscriptDelta(side="user", text=text))
@@ -139,6 +141,8 @@ class ServerEvents:
         if not state.ledger.current_is_cut:
             if not state.turns.is_open:
                 state.open_turn("model")
+            if state.facts.answer_possible_since is not None and state.turns.number > state.speech.turn:
+                state.emit_not_understood("answered")
             state.turns.has_content = True
             state.facts.owed = False
             state.facts.answer_possible_since = state.result_sent_at = None
@@ -186,7 +190,9 @@ class ServerEvents:
     def _turn_complete(self, content: ServerContent, now: float) -> None:
         state = self._state
         if not state.ledger.current_opened and (state.completion_owed or not state.turns.is_open):
-            # The completion of an answer that is already over.
+            # The completion of an answer that is already over, or of a turn without one.
+            if not state.completion_owed:
+                state.emit_not_understood("nothing")
             state.completion_owed = False
             return
         state.completion_owed = False
@@ -203,6 +209,7 @@ class ServerEvents:
             if state.result_sent_at is not None and now - state.result_sent_at < RESULT_CROSSING_S:
                 # The server may have sent this before it got the result: then it tells the result in another turn.
                 state.facts.answer_possible_since, state.result_sent_at = now, None
+                state.speech.clear()
 
     def _server_voice(self, kind: VoiceActivityType | str | None, now: float) -> None:
         if str(kind) in ("ACTIVITY_START", "ACTIVITY_END"):

@@ -5,6 +5,8 @@ Changes add effects to `out`; `flush` hands them over, after the session's statu
 
 from __future__ import annotations
 
+from typing import Literal
+
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import (
@@ -19,6 +21,7 @@ from gemini_live_runtime.session.core.effects import (
 from gemini_live_runtime.session.core.generation import GenerationLedger
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.pricing import Price
+from gemini_live_runtime.session.core.speech import SpokenInput
 from gemini_live_runtime.session.core.speech_pace import SpeakingRate
 from gemini_live_runtime.session.core.status import StatusInputs
 from gemini_live_runtime.session.core.tool_calls import CallLedger
@@ -54,6 +57,7 @@ class CoreState:
         self.microphone_on = not manual_activity
         self.speaker_on = True
         self.turns = TurnLedger()
+        self.speech = SpokenInput()
         self.ledger = GenerationLedger()
         self.speaking_rate = SpeakingRate()
         self.resumption_handle = ""
@@ -98,12 +102,15 @@ class CoreState:
     def apply_microphone(self, now: float) -> None:
         """Open or close the microphone as mode, switch, device and connection have it."""
         on = self.taking_audio
+        if on and self.manual_activity and not self.facts.microphone:
+            self.speech.begin(now)
         self.facts.microphone = on
         self.out.append(Microphone(on))
         if not on:
             if self.facts.status == "ready" and (self.facts.voice or (self.manual_activity and self.streaming_audio)):
                 # Closing the microphone ends what was being said, as a pause would.
                 self.facts.answer_possible_since = now
+                self.speech.end(now, self.turns.number)
             self.facts.voice = False
             self.end_audio_stream()
             if self.facts.status == "ready":
@@ -148,6 +155,7 @@ class CoreState:
         message = compose.realtime_text(text) if realtime else compose.text_turn(text)
         self.out.append(Send(message, command_id, text))
         self.owe(now)
+        self.speech.clear()
         self.facts.interrupted_at = None
         self.facts.answer_possible_since = self.result_sent_at = None
 
@@ -180,9 +188,16 @@ class CoreState:
             self.facts.owed = False
             self.emit(completed)
 
-    def change_voice(self, now: float, speaking: bool) -> None:
-        """Note that the user's voice began or ended."""
+    def change_voice(self, now: float, speaking: bool, *, late_s: float = 0.0, peak_db: float | None = None) -> None:
+        """Note that the user's voice began or ended, `late_s` before now.
+
+        `peak_db` is its highest level in dBFS, when known.
+        """
         facts = self.facts
+        if speaking and not facts.voice:
+            self.speech.begin(now)
+        elif not speaking:
+            self.speech.end(now - late_s, self.turns.number, peak_db)
         if facts.voice and not speaking and self.taking_audio and not facts.speaking:
             facts.answer_possible_since = now
         if speaking:
@@ -195,6 +210,26 @@ class CoreState:
             self.emit(due)
             if due.stage == "hang-up" and not self.ended:
                 self.end(f"the {due.kind} limit was reached", 0)
+
+    def emit_not_understood(self, answer: Literal["answered", "nothing"]) -> None:
+        """Report that the voice which may be answered was, without any words of it."""
+        seconds = self.speech.seconds
+        # What was asked for, by a prompt say, is no answer to a voice.
+        if self.facts.answer_possible_since is None or self.facts.owed or seconds is None:
+            return
+        peak_db = self.speech.peak_db
+        decided_by: Literal["server", "client", "switch"] = (
+            "switch" if self.manual_activity else "client" if self.client_activity else "server"
+        )
+        self.emit(
+            ev.SpeechNotUnderstood(
+                seconds=round(seconds, 2),
+                peak_db=None if peak_db is None else round(peak_db, 1),
+                decided_by=decided_by,
+                answer=answer,
+            )
+        )
+        self.speech.clear()
 
     def emit_controls(self, actor: ev.Actor, reason: str = "") -> None:
         """Add an event with mode and switches as they are."""

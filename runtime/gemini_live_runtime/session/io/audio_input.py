@@ -127,7 +127,9 @@ class AudioInput:
 
     def on_voice(self, speaking: bool) -> None:
         """Pass on that the local voice mark changed."""
-        self._perform(self._core.audio.on_voice(self._now(), speaking))
+        # The peak is held for longer than the mark waits.
+        peak_db = None if speaking else self._audio.levels().mic_peak_db
+        self._perform(self._core.audio.on_voice(self._now(), speaking, peak_db))
 
     def on_echo_warning(self, leaking: bool) -> None:
         """Pass on that echo is reduced too little, or again enough."""

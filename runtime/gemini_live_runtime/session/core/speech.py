@@ -1,0 +1,46 @@
+"""Keep the user's voice until its words have come, or an answer without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LOCAL_HANG_OVER_S = 0.3
+"""Seconds that the local voice mark waits before it marks the end of a voice (`audio.voice`)."""
+
+CONTINUES_S = 1.0
+"""Seconds of silence within one utterance: a server waits at least that long for more in most settings."""
+
+
+@dataclass(slots=True)
+class SpokenInput:
+    """Voice of the user without words so far. Times are clock seconds."""
+
+    began: float | None = None
+    ended: float | None = None
+    turn: int = 0
+    """Newest turn when it ended; what the model says in a later one may answer it."""
+    peak_db: float | None = None
+    """Highest level in dBFS, when known."""
+
+    def begin(self, now: float) -> None:
+        """Note that the user begins to speak, or goes on after a pause."""
+        if self.began is None or self.ended is None or now - self.ended > CONTINUES_S:
+            self.began, self.peak_db = now, None
+        self.ended = None
+
+    def end(self, until: float, turn: int, peak_db: float | None = None) -> None:
+        """Note that the user was heard until `until`; no-op after words or another end."""
+        if self.began is None or self.ended is not None:
+            return
+        self.ended, self.turn = max(self.began, until), turn
+        if peak_db is not None:
+            self.peak_db = peak_db if self.peak_db is None else max(self.peak_db, peak_db)
+
+    def clear(self) -> None:
+        """Forget it: its words came, something else is answered, or nothing was."""
+        self.began = self.ended = self.peak_db = None
+
+    @property
+    def seconds(self) -> float | None:
+        """Length of the voice; None while it lasts, and without one."""
+        return None if self.began is None or self.ended is None else self.ended - self.began
