@@ -61,6 +61,8 @@ def doctor(as_json: bool) -> int:
         click.echo(f"{check.state:8} {check.name:{width}}  {sanitise_line(check.found)}")
         if check.remedy:
             click.echo(f"{'':8} {'':{width}}  -> {sanitise_line(check.remedy)}")
+    if any(check.state != "ok" for check in checks):
+        click.echo("\nMore help, e.g. with echo, tmux, ssh, WSL and keys: docs/troubleshooting.md")
     return int(failed)
 
 
