@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from gemini_live_runtime.local.markdown import without_markdown
@@ -17,6 +18,7 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _PATH = re.compile(r"[A-Za-z_][\w]*(\.[A-Za-z_]\w*)*")
 _COMPARISON = re.compile(r"(\S+)\s*(==|>=|<=)\s*(.+)")
 _MAX_DESCRIBED = 12
+_DECIMALS = 10
 
 
 def check_template(text: str) -> str:
@@ -66,7 +68,7 @@ def describe(value: Any) -> str:
     if value is None:
         return "nothing"
     if isinstance(value, float):
-        return f"{value:g}"
+        return _number(value)
     if isinstance(value, Mapping):
         shown = [f"{_spaced(str(key))} {describe(item)}" for key, item in list(value.items())[:_MAX_DESCRIBED]]
         return ", ".join(shown) or "nothing"
@@ -76,6 +78,13 @@ def describe(value: Any) -> str:
             items.append(f"{len(value) - _MAX_DESCRIBED} more")
         return f"{'; '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else (items[0] if items else "nothing")
     return without_markdown(str(value))
+
+
+def _number(value: float) -> str:
+    """Return all digits, rounded because 0.1 + 0.2 is not quite 0.3."""
+    # Adding 0.0 turns -0.0 into 0.0.
+    digits = f"{Decimal(repr(round(value, _DECIMALS) + 0.0)):f}"
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 def _spaced(name: str) -> str:
