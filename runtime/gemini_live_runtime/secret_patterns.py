@@ -21,9 +21,13 @@ _WORD = r"(?:(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{12,}|[0-9A-Za-z_\-.~
 _QUOTED = r"\\{0,7}[\"']? ?[:=] ?\\{0,7}[\"'](?P<quoted>[^\"'\\]{1,4000})(?=\\{0,7}[\"'])"
 _PLAIN = r"=(?P<plain>[^\s&\"'\\,;)]{4,})"
 _PLAIN_SPACED = r"= {0,2}(?P<spaced>[^\s&\"'\\,;)]{8,})"
+_ASSIGNED = r" {0,2}= {0,2}(?P<assigned>(?=[^\s&\"'\\,;)]{0,40}[0-9])[^\s&\"'\\,;)]{8,})"
 _SAID = r": (?P<said>(?=[^\s\"'\\,;)]{0,40}[0-9])[^\s\"'\\,;)]{8,})"
 _ARGUMENT = r"=(?P<argument>[^&\s\"']+)"
 _OPTION = r" (?P<option>[^\s\"'\\\-][^\s\"'\\]{7,})"
+_KEY_OF_NAMES = "|".join(
+    rf"(?<={name}{between}.ey)" for name in ("api", "access", "private", "secret") for between in ("", "[-_]")
+)
 _TAGGED = r"(?:[ \t][^<>]{0,100})?>\s{0,3}(?P<tagged>[^<>\s\"'\\]{4,400})(?=\s{0,3}</)"
 
 
@@ -38,8 +42,8 @@ def _begins(anchor: str) -> str:
     return rf"{anchor}(?:(?<![0-9A-Za-z]{anchor}){escapes})"
 
 
-_CURL = (
-    r"curl[ \t](?:[^|;]{0,60}\s)?(?:-[A-Za-z]{0,4}[uU][ \t]?|--(?:proxy-)?user[ =])"
+_USER = (
+    r"(?:-[A-Za-z]{0,4}[uU][ \t]?|--(?:proxy-)?user[ =])"
     r"\\{0,7}[\"']?[^\s:\"']{1,40}:"
 )
 _SLACK = r"hooks\.slack\.com\\?/[a-z]{1,20}\\?/"
@@ -77,7 +81,6 @@ _SHAPES = (
     ("npm_", rf"{_begins('npm_')}[0-9A-Za-z]{{36}}(?![0-9A-Za-z])"),
     ("SG.", rf"{_begins('SG[.]')}[0-9A-Za-z_\-]{{16,}}\.[0-9A-Za-z_\-]{{16,}}"),
     ("://", r"://(?P<user>[^/\s:@\"']{0,200}:[^/\s@\"']{1,200})(?=@)"),
-    ("curl", rf"{_CURL}(?P<password>[^\s\"'\\]{{3,200}})"),
     # Anybody who knows the address of a webhook may write to its channel.
     ("hooks.slack.com", rf"{_SLACK}(?P<path>[0-9A-Za-z/\\]{{16,}})"),
     ("/api/", rf"{_DISCORD}(?P<path>[0-9A-Za-z_\-]{{16,}})"),
@@ -94,33 +97,38 @@ _NAMED = tuple(
             rf"|(?:(?<=[?&]token)|(?<=[?&]access_token)){_ARGUMENT}"
             r"|(?:(?<=access[-_]token)|(?<=auth[-_]token)|(?<=refresh[-_]token)|(?<=session[-_]token)"
             rf"|(?<=id[-_]token)|(?<=--token)){_PLAIN}"
-            rf"|(?<=--token){_OPTION}|(?: |=|: )(?P<word>{_WORD}))",
+            rf"|(?<=--token){_OPTION}|(?: |=|: | = )(?P<word>{_WORD}))",
         ),
         (
             # U+212A, the Kelvin sign, is a "k" in lower case.
             "key",
-            rf"[k\u212a]ey(?:(?:(?<=api.ey)|(?<=api[-_].ey)|(?<=private.ey)|(?<=private[-_].ey)|(?<=access.ey)"
-            rf"|(?<=access[-_].ey)){_QUOTED}"
-            rf"|(?:(?<=api.ey)|(?<=api[-_].ey)|(?<=secret.ey)|(?<=secret[-_].ey)|(?<=private[-_].ey)"
-            rf"|(?<=access[-_].ey)){_TAGGED}"
+            rf"[k\u212a]ey(?:(?:{_KEY_OF_NAMES})(?:{_QUOTED}|{_TAGGED}|{_SAID})"
             rf"|(?:(?<=[?&].ey)|(?<=api.ey)|(?<=api[-_].ey)){_ARGUMENT}"
-            rf"|(?:(?<=secret[-_].ey)|(?<=access[-_].ey)|(?<=private[-_].ey)) {{0,2}}{_PLAIN_SPACED}"
+            rf"|(?:{_KEY_OF_NAMES}) {{0,2}}{_PLAIN_SPACED}"
             r"|(?:(?<=api.ey)|(?<=api[-_].ey))(?:: |\": ?\"|': ')(?P<value>[^&\s\"']+)"
-            rf"|(?<=--api-.ey){_OPTION})",
+            rf"|(?:(?<=--api-.ey)|(?<=--access-.ey)|(?<=--secret-.ey)){_OPTION})",
         ),
-        ("passphrase", rf"passphrase(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_SAID}|(?<=--passphrase){_OPTION})"),
-        ("passw", rf"passw(?:or)?d(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_SAID}|(?<=--password){_OPTION})"),
-        ("secret", rf"secret(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_SAID}|(?<=--secret){_OPTION})"),
+        ("passphrase", rf"passphrase(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_ASSIGNED}|{_SAID}|(?<=--passphrase){_OPTION})"),
+        ("passw", rf"passw(?:or)?d(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_ASSIGNED}|{_SAID}|(?<=--password){_OPTION})"),
+        ("secret", rf"secret(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_ASSIGNED}|{_SAID}|(?<=--secret){_OPTION})"),
         ("pwd", rf"pwd(?<=\bpwd)(?:{_QUOTED}|{_TAGGED}|=(?P<plain>(?![/~.$])[^\s&\"'\\,;)]{{4,}}))"),
         (
             "authorization",
             rf"authorization(?:{_QUOTED}"
             r"|: (?:basic )?(?P<basic>(?=[0-9A-Za-z+/=_.\-]{0,40}[0-9])[0-9A-Za-z+/=_.\-]{12,}))",
         ),
-        ("cookie: ", r"cookie: [^\s=;]{1,100}=(?P<cookie>(?=[^\s;\"'\\]{0,40}[0-9])[^\s;\"'\\]{8,})"),
     )
 )
 """Patterns of values that follow a name in small letters or capitals, each with its anchor in small letters."""
+
+_ATTRIBUTE = r"(?i:path|domain|expires|max-age|samesite)=[^\s;\"'\\]*"
+_COOKIE = r"[^\s=;]{1,100}=(?:(?P<cookie>(?=[^\s;\"'\\]{0,40}[0-9])[^\s;\"'\\]{8,})|[^\s;\"'\\]*)"
+
+_CHAINS = (
+    ("curl", rf"[ \t\"'\\](?:[^|;]{{0,60}}?\s)??{_USER}(?P<password>[^\s\"'\\]{{3,200}})"),
+    ("cookie: ", rf"(?:; ?)?(?:{_ATTRIBUTE}|{_COOKIE}|[^\s=;]{{1,100}}(?=;))"),
+)
+"""Anchors in small letters after which values may follow each other, with the pattern of one."""
 
 _REREAD = 40
 """Characters of a match that are searched again: the name of the next value may end it."""
@@ -129,7 +137,20 @@ _OPEN_LENGTH = 8192
 """Characters at the end of a text that can belong to the beginning of a recognised secret."""
 
 _ANY = r"[0-9A-Za-z_\-]"
-_DIGIT_IN = rf"(?={_ANY}{{0,60}}[0-9])"
+
+
+def _tells(signs: str) -> str:
+    """Return a lookahead for what ordinary words do not have.
+
+    That is a digit, or capitals and small letters that change in a way in which CamelCase does not, twice.
+    """
+    return rf"(?={signs}{{0,60}}[0-9]|(?:{signs}{{0,30}}?(?:[A-Z][a-z][A-Z]|[a-z][A-Z]{{2}})){{2}})"
+
+
+_TELLS = _tells(_ANY)
+_WORD_SIGN = r"[0-9A-Za-z_\-.~+/=]"
+_TAGGED_SIGN, _PLAIN_SIGN, _QUOTED_SIGN = r"[^<>\s\"'\\]", r"[^\s&\"'\\,;)]", r"[^\s\"'\\]"
+_COOKIES = r"cookie: (?:[^\s=;]{1,100}(?:=[^\s;]{0,400})?; ?){0,20}[^\s=;]{1,100}="
 _PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
 _NAME = r"(?:passw(?:or)?d|passphrase|secret|pwd|token|(?:api|access|private|secret)[-_]?key|authorization)"
 _QUOTED_NAME = rf"(?ai:{_NAME})\\{{0,7}}[\"']? ?[:=] ?\\{{0,7}}[\"']"
@@ -155,9 +176,9 @@ _OPEN = (
     rf"|{_PRIVATE_KEY}(?:[^\-]|-(?!----END)){{0,8000}}"
     rf"|{_QUOTED_NAME}(?P<quoted>[^\"'\\]{{1,400}})"
     rf"|(?ai:{_NAME})(?:[ \t][^<>]{{0,100}})?>\s{{0,3}}(?P<tagged>[^<>\s\"'\\]{{1,400}}\s{{0,3}}<?)"
-    rf"|(?ai:{_NAME})(?:=|: )(?P<plain>[^\s&\"'\\,;)]{{1,400}})"
-    r"|(?ai:authorization: basic |cookie: [^\s=;]{1,100}=)(?P<basic>[^\s;\"'\\]{1,400})"
-    rf"|{_CURL}(?P<password>[^\s\"'\\]{{1,200}})"
+    rf"|(?ai:{_NAME})(?: {{0,2}}= {{0,2}}|: )(?P<plain>[^\s&\"'\\,;)]{{1,400}})"
+    rf"|(?ai:authorization: basic |{_COOKIES})(?P<basic>[^\s;\"'\\]{{1,400}})"
+    rf"|curl[ \t](?:[^|;]{{0,120}}\s)?{_USER}(?P<password>[^\s\"'\\]{{1,200}})"
     rf"|(?:{_SLACK}|{_DISCORD})(?P<path>[0-9A-Za-z_\-/]{{1,80}})"
     r"|(?<=://)[^/\s@\"']{1,400}"
     r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))[0-9A-Za-z_\-.~+/=]{1,23})\Z"
@@ -167,8 +188,8 @@ _CUT = (
     r"(?:AIza[0-9A-Za-z_\-]{1,9}"
     rf"|{_begins('AQ[.]')}{_ANY}{{6,19}}"
     rf"|{_begins('eyJ')}{_ANY}{{8,400}}+(?:\.{_ANY}{{0,4000}}+)?"
-    rf"|{_begins('sk-')}{_DIGIT_IN}{_ANY}{{6,80}}"
-    rf"|{_begins('gh[opsur]_')}{_DIGIT_IN}{_ANY}{{6,19}}"
+    rf"|{_begins('sk-')}{_TELLS}{_ANY}{{6,80}}"
+    rf"|{_begins('gh[opsur]_')}{_TELLS}{_ANY}{{6,19}}"
     rf"|{_begins('github_pat_')}{_ANY}{{2,19}}"
     rf"|{_begins('glpat-')}{_ANY}{{2,19}}"
     rf"|(?:{_begins('AKIA')}|{_begins('ASIA')})[0-9A-Z]{{4,16}}"
@@ -176,22 +197,22 @@ _CUT = (
     rf"|{_begins('xapp-')}[0-9A-Za-z\-]{{4,9}}"
     rf"|{_begins('[rs]k_live_')}[0-9A-Za-z]{{2,15}}"
     rf"|{_begins('[rs]k_test_')}[0-9A-Za-z]{{2,15}}"
-    rf"|{_begins('hf_')}{_DIGIT_IN}[0-9A-Za-z]{{6,29}}"
-    rf"|{_begins('npm_')}{_DIGIT_IN}[0-9A-Za-z]{{6,36}}"
-    rf"|{_begins('SG[.]')}{_DIGIT_IN}{_ANY}{{8,100}}+(?:\.{_ANY}{{0,15}})?"
+    rf"|{_begins('hf_')}{_TELLS}[0-9A-Za-z]{{6,29}}"
+    rf"|{_begins('npm_')}{_TELLS}[0-9A-Za-z]{{6,36}}"
+    rf"|{_begins('SG[.]')}{_TELLS}{_ANY}{{8,100}}+(?:\.{_ANY}{{0,15}})?"
     rf"|{_PRIVATE_KEY}(?:[^\-]|-(?!----END)){{0,8000}}"
     rf"|(?ai:{_NAME})(?:[ \t][^<>]{{0,100}})?>\s{{0,3}}"
-    r"(?P<tagged>(?=[^<>\s\"'\\]{0,60}[0-9])[^<>\s\"'\\]{6,400}\s{0,3}<?)"
-    rf"|(?ai:{_NAME})(?:=|: )(?P<plain>(?=[^\s&\"'\\,;)]{{0,60}}[0-9])[^\s&\"'\\,;)]{{6,400}})"
-    r"|(?ai:authorization: basic |cookie: [^\s=;]{1,100}=)(?P<basic>[^\s;\"'\\]{6,400})"
+    rf"(?P<tagged>{_tells(_TAGGED_SIGN)}{_TAGGED_SIGN}{{6,400}}\s{{0,3}}<?)"
+    rf"|(?ai:{_NAME})(?: {{0,2}}= {{0,2}}|: )(?P<plain>{_tells(_PLAIN_SIGN)}{_PLAIN_SIGN}{{6,400}})"
+    rf"|(?ai:authorization: basic |{_COOKIES})(?P<basic>[^\s;\"'\\]{{6,400}})"
     rf"|(?:{_SLACK}|{_DISCORD})(?P<path>[0-9A-Za-z_\-/]{{8,80}})"
-    rf"|{_QUOTED_NAME}(?P<quoted>(?=[^\s\"'\\]{{0,60}}[0-9])[^\s\"'\\]{{6,400}})"
+    rf"|{_QUOTED_NAME}(?P<quoted>{_tells(_QUOTED_SIGN)}{_QUOTED_SIGN}{{6,400}})"
     r"|(?<=://)[^/\s:@\"'\[]{1,200}:(?![0-9]*\Z)[^/\s@\"']{4,200}"
-    r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{6,23})\Z"
+    rf"|(?:(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))){_tells(_WORD_SIGN)}{_WORD_SIGN}{{6,23}})\Z"
 )
 
 # A value may follow. In a line of JSON the quotation marks within a text are escaped.
-_KEY_VALUE = re.compile(r"key(?:[=:'\\>]| [=:])")
+_KEY_VALUE = re.compile(r"key(?:[=:'\\>]| {1,2}[=:])")
 _TOKEN_VALUE = re.compile(r"token(?:[=:'\\> ]|s/)")
 _HAS_UNDERSCORE = re.compile(r"(?:gh[opsur]|_pat|k_live|k_test|hf|npm)_")
 
@@ -328,6 +349,15 @@ def spans_of(text: str, low: str) -> Iterator[tuple[int, int]]:
         if anchor in text:
             for match in _compiled(pattern).finditer(text):
                 yield match.span(match.lastgroup or 0)
+    for anchor, pattern in _CHAINS:
+        at = low.find(anchor)
+        while at >= 0:
+            at += len(anchor)
+            while (found := _compiled(pattern).match(text, at)) is not None:
+                at = found.end()
+                if found.lastgroup is not None:
+                    yield found.span(found.lastgroup)
+            at = low.find(anchor, at)
     for anchor, pattern in _NAMED:
         at = low.find(anchor)
         while at >= 0:

@@ -249,6 +249,11 @@ def test_words_that_contain_the_beginning_of_a_key_stay(text: str) -> None:
     "text",
     [
         *('passphrase="{}"', "passphrase: {}", "aws_secret_access_key = {}", "SECRET_KEY={}", "private-key={}"),
+        *('SECRET_KEY="{}"', "SECRET_KEY = '{}'", '{{"secret_key": "{}"}}', "secretkey: {}", "accesskey = {}"),
+        *("password = {}", "passphrase= {}", "client_secret = {}", "auth_token = {}", "--secret-key {}"),
+        *("Cookie: theme=dark; session={}", "Cookie: a=1; b={}; c=2", "Set-Cookie: sid={}; Path=/abc12345; Secure"),
+        *("curl -u me:{} https://x && curl -u me:tiger22 https://x", "curl -u me:{}\ncurl -u me:tiger22"),
+        *("curl -u me:tiger22 --proxy-user me:{}", "curl -u me:{} --proxy-user me:tiger22"),
         *("Bearer\t{}", "Bearer  {}", "bearer\n{}", "Bearer: {}", "--token={}", "--passphrase {}"),
     ],
 )
@@ -256,9 +261,16 @@ def test_values_after_names_in_other_spellings_go(text: str) -> None:
     assert "hunter2hunter22A9" not in Redactor().text(text.format("hunter2hunter22A9"))
 
 
+def test_every_cookie_goes_and_what_is_said_about_it_stays() -> None:
+    text = "Set-Cookie: theme=dark; a=a1b2c3d4e5; b=b1b2c3d4e5; Path=/abc123456; Max-Age=2592000000; Secure"
+    wanted = f"Set-Cookie: theme=dark; a={REDACTED}; b={REDACTED}; Path=/abc123456; Max-Age=2592000000; Secure"
+    assert Redactor().text(text) == wanted
+
+
 @pytest.mark.parametrize(
     "part",
     [
+        *("cookie: a=b;", "a=b; ", "curl -u a:bbb ", "curl -u ab --user ", "password = ", "secret-key = '"),
         *("://a:", "bearer ", "AIza", "?key=", "sk-", "-sk-", "password=", "eyJ", "-eyJaaaaaaaa", "-eyJaaaaaaaa."),
         *("token='", "key=", "cookie: a=b", "-----BEGIN PRIVATE KEY-----a-", "gh", "secret_token=\\"),
         *("_eyJaaaaaaaa", "\\neyJaaaaaaaa.", "passphrase: a", "secret_key=", "bearer\n"),

@@ -179,6 +179,42 @@ def test_a_secret_that_comes_slower_than_text_is_held_shows_no_more_than_its_beg
     with_session(body)
 
 
+async def _spoken_slowly(session: Session, *pieces: str) -> str:
+    for piece in pieces:
+        session.says(piece)
+        await asyncio.sleep(HOLD_S * 2)
+    return await session.text()
+
+
+@pytest.mark.parametrize(
+    ("before", "secret"),
+    [
+        ("", "sk-proj-kVqZbTnWxLrJmHsPdGfCyReAuN7f"),
+        ("", "ghp_kVqZbTnWxLrJmHsPdGfCyReAuNofTiB7aQzM"),
+        ("", "hf_kVqZbTnWxLrJmHsPdGfCyReAuNofTiBkaQzM"),
+        ("Bearer ", "kVqZbTnWxLrJmHsPdGfCyReAuN7f"),
+        ("password: ", "kVqZbTnWxLrJmHsPdGfCyReAuN7f"),
+        ('secret = "', "kVqZbTnWxLrJmHsPdGfCyReAuNof"),
+    ],
+)
+def test_a_key_without_digits_that_comes_slowly_shows_no_more_than_its_first_letters(before: str, secret: str) -> None:
+    async def body(session: Session) -> None:
+        shown = await _spoken_slowly(session, before, *secret, '" now')
+        middle = shown.removeprefix(before).removesuffix('" now')
+        assert middle.endswith("[redacted]")
+        assert len(middle.removesuffix("[redacted]")) <= len("sk-proj-") + 8
+
+    with_session(body)
+
+
+@pytest.mark.parametrize("word", ["sk-getUserAccountName", "hf_HTTPServerFactory", "token = makeNewSession"])
+def test_words_in_camel_case_are_shown_however_slowly_they_come(word: str) -> None:
+    async def body(session: Session) -> None:
+        assert await _spoken_slowly(session, "It is ", *word, " now") == f"It is {word} now"
+
+    with_session(body)
+
+
 def test_what_only_began_like_a_secret_is_shown_but_for_its_beginning() -> None:
     async def body(session: Session) -> None:
         session.says(f"It is {KNOWN[:7]}")
