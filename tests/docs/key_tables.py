@@ -9,21 +9,26 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from gemini_live_tui.actions import ACTIONS, GROUPS, PLACES, Action, in_group, in_scope
-from gemini_live_tui.actions.keymap import key_label, keys_of
-from gemini_live_tui.actions.slash import COMMANDS, form_of
+from gemini_live_tui.actions import GROUPS, PLACES
+from gemini_live_tui.actions.keymap import key_label
+from gemini_live_tui.actions.rows import ROWS, SHARED, Row
+from gemini_live_tui.actions.slash import form_of
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "keys.md"
 _MARK = re.compile(r"<!-- table: keys -->\n(?:\n(?:\|.*\n)+)?")
-_GENERAL = ("everywhere", "prompt")
 
 _INTRO = """\
 # Keys and commands
 
-All actions of the console, by key, by name in the palette (`F3`) and by command in the prompt. `F1` shows the keys of
-the focused pane, as they are mapped. This page is generated from the table in `tui/gemini_live_tui/actions`
+Letters are typed only while the prompt (or another field) has the cursor; `i`, `enter` in the transcript, a click, a
+paste or text mode put it there, `tab` leaves it. In the transcript and in every other pane a letter is a command, the
+same one everywhere. `esc` closes dialogs, lists and search lines; everywhere else it stops the model's speech.
+
+`F1` shows the keys of the focused pane, as they are mapped; typing there searches all actions. The palette (`F3`) finds
+each action by its name. Commands are written in the prompt, where `tab` completes them; `/say`, or `//` in front, sends
+a line that begins so. This page is generated from the table in `tui/gemini_live_tui/actions`
 (`python -m tests.docs.tables`).
 
 Change an action's keys by its name, in the config file or with `gemini-live-tui config set keymap.mute "k,f4"`:
@@ -40,14 +45,17 @@ reported when the console starts; these actions keep their default keys, and the
 have a second key.
 """
 
+_SHARED_ABOUT = "These letters mean the same wherever they mean something."
+
 
 def readme_table() -> list[str]:
     """Return the table of keys that hold everywhere and in the console."""
+    places = {name for name, place in PLACES.items() if place.kind == "everywhere"}
     rows = [
-        f"| {_keys(action)} | {_cell(action.description)} |"
+        f"| {_keys(row)} | {_cell(row.description)} |"
         for group in GROUPS
-        for action in in_group(group)
-        if PLACES[action.scope].kind == "everywhere" and keys_of(action, {})
+        for row in ROWS
+        if row.section == group and row.actions[0].scope in places and row.keys({})
     ]
     return ["| key | what it does |", "|---|---|", *rows]
 
@@ -60,28 +68,40 @@ def with_key_table(readme: str) -> str:
 
 def keys_page() -> str:
     """Return the whole page."""
-    general = [action for action in ACTIONS if PLACES[action.scope].kind in _GENERAL]
-    parts = [_INTRO, *(_section(group, "", (one for one in general if one.group == group)) for group in GROUPS)]
-    for place in PLACES.values():
-        if place.kind not in _GENERAL:
-            title = f"{place.title} pane" if place.kind == "pane" else place.title
-            parts.append(_section(title, place.about, in_scope(place.name)))
-    rows = [f"| `{form_of(one).usage}` | {_cell(one.description)} |" for one in dict.fromkeys(COMMANDS.values())]
-    about = "Written in the prompt, where `tab` completes them. `/say`, or `//` in front, sends a line that begins so."
-    parts.append("\n".join(["## Commands", "", about, "", "| command | what it does |", "|---|---|", *rows, ""]))
-    return "\n".join(part for part in parts if part)
+    parts = [_INTRO]
+    for section in (*GROUPS, SHARED, *PLACES):
+        rows = [row for row in ROWS if row.section == section]
+        place = PLACES.get(section)
+        title = section if place is None else f"{place.title} pane" if place.kind == "pane" else place.title
+        about = _SHARED_ABOUT if section == SHARED else place.about if place is not None else ""
+        if rows:
+            parts.append(_section(title, about, rows))
+    return "\n".join(parts)
 
 
-def _section(title: str, about: str, actions: Iterable[Action]) -> str:
-    rows = [f"| {_keys(one) or 'none'} | `{one.id}` | {_cell(one.description)} |" for one in actions]
-    if not rows:
-        return ""
-    head = [f"## {title}", "", *([about, ""] if about else []), "| key | name | what it does |", "|---|---|---|"]
-    return "\n".join([*head, *rows, ""])
+def _section(title: str, about: str, rows: Iterable[Row]) -> str:
+    lines = [
+        f"| {_keys(row)} | {_commands(row)} | {_cell(_description(row))} | "
+        f"{', '.join(f'`{action.id}`' for action in row.actions)} |"
+        for row in rows
+    ]
+    head = ["| key | command | what it does | names |", "|---|---|---|---|"]
+    return "\n".join([f"## {title}", "", *([about, ""] if about else []), *head, *lines, ""])
 
 
-def _keys(action: Action) -> str:
-    return ", ".join(f"`{key_label(key)}`".replace("|", "\\|") for key in keys_of(action, {}))
+def _description(row: Row) -> str:
+    if row.section != SHARED:
+        return row.description
+    places = dict.fromkeys(PLACES[action.scope].title for action in row.actions)
+    return f"{row.description} ({', '.join(places)})"
+
+
+def _keys(row: Row) -> str:
+    return ", ".join(f"`{key_label(key)}`".replace("|", "\\|") for key in row.keys({}))
+
+
+def _commands(row: Row) -> str:
+    return ", ".join(f"`{_cell(form_of(action).usage)}`" for action in row.actions if action.slash)
 
 
 def _cell(text: str) -> str:

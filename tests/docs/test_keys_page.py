@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.docs import key_tables
 
 from gemini_live_tui.actions import ACTIONS
+from gemini_live_tui.actions.slash import form_of
 
 
 def test_the_page_of_keys_is_current() -> None:
@@ -19,4 +22,14 @@ def test_the_readme_has_its_key_table_and_it_is_current() -> None:
 
 def test_the_page_names_every_action() -> None:
     page = key_tables.PAGE.read_text("utf-8")
-    assert [action.id for action in ACTIONS if f"| `{action.id}` |" not in page] == []
+    assert [action.id for action in ACTIONS if not re.search(rf"[|,] `{action.id}`( \||,)", page)] == []
+
+
+def test_the_page_names_every_command():
+    page = key_tables.PAGE.read_text("utf-8")
+    assert [one.slash for one in ACTIONS if one.slash and f"`{form_of(one).usage}`" not in page] == []
+
+
+def test_the_page_has_at_most_a_hundred_rows():
+    rows = [line for line in key_tables.PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
+    assert 0 < len([line for line in rows if not line.startswith("| key |")]) <= 100

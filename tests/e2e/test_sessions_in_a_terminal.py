@@ -46,7 +46,7 @@ def test_one_goes_from_a_recording_to_another_and_exports_it(tmp_path: Path) -> 
         terminal.read_until(b"APPLES")
         terminal.type(b"x")
         terminal.read_until(b"Markdown")
-        terminal.type(b"e")
+        terminal.type(b"x")
         terminal.read_until(b"Written")
         terminal.type(b"\x11")
         terminal.read_until(b"CODE 0")

@@ -142,14 +142,6 @@ async def test_a_mark_made_while_looking_back_marks_what_is_seen() -> None:
         assert [order.of for order in driver.link.orders] == [3]
 
 
-async def test_in_the_transcript_the_letters_of_holding_are_written() -> None:
-    async with console() as driver:
-        await held(driver)
-        await one_by_one(driver, *"cnm")
-        assert driver.link.orders == []
-        assert "› cnm" in driver.screen()
-
-
 async def test_in_a_recording_nothing_is_marked_held_or_broken() -> None:
     async with console(replay=True) as driver:
         await driver.press("ctrl+g")
@@ -158,5 +150,5 @@ async def test_in_a_recording_nothing_is_marked_held_or_broken() -> None:
         assert "HELD  at watcher no_consent" in driver.screen()
         assert "F7" not in next(row for row in driver.rows() if " HELD  at" in row)
         await broken(driver)
-        await driver.press("a", "space", "d")
+        await driver.press("a", "o", "delete")
         assert driver.link.orders == []

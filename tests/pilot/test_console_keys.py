@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.support.collection import negotiating
 from tests.support.console_driver import console
 
 from gemini_live_runtime.commands import SetMicrophone
@@ -52,20 +53,20 @@ def test_help_names_every_key_of_every_place(place: str, replay: bool) -> None:
 
 
 async def test_an_action_without_a_key_can_be_given_one_and_keeps_its_command() -> None:
-    async with console(size=(100, 300), keymap={"themes": "ctrl+u", "give-context": "ctrl+n"}) as driver:
+    async with console(size=(100, 300), keymap={"themes": "ctrl+u", "give-context": "ctrl+t"}) as driver:
         await driver.press("ctrl+u")
         assert isinstance(driver.app.screen, ThemesScreen)
         await driver.press("escape")
-        await driver.press("ctrl+n")
+        await driver.press("ctrl+t")
         assert driver.app.console_screen.prompt.text == "/context "
         await driver.press("escape", "f1")
         assert "^u" in driver.screen()
 
 
 async def test_beginning_a_command_by_its_key_keeps_what_was_being_written() -> None:
-    async with console(keymap={"give-context": "ctrl+n"}) as driver:
-        await driver.press(*"half a thought")
-        await driver.press("ctrl+n")
+    async with console(keymap={"give-context": "ctrl+t"}) as driver:
+        await driver.press("i", *"half a thought")
+        await driver.press("ctrl+t")
         prompt = driver.app.console_screen.prompt
         assert prompt.text == "/context "
         assert prompt.past[-1] == "half a thought"
@@ -78,11 +79,11 @@ async def test_the_key_bar_offers_the_keys_of_the_pane_in_place_of_those_for_wri
         await driver.press("ctrl+o", "s")
         assert driver.app.place == "state"
         assert "Send" not in driver.rows()[-1]
-        assert "/ Filter" in driver.rows()[-1]
+        assert "f Filter" in driver.rows()[-1]
 
 
 async def test_the_key_bar_of_the_phase_pane_names_why_and_the_way_on_in_a_small_terminal_too() -> None:
-    for size, tmux, more in (((120, 36), False, "esc Interrupt"), ((80, 24), True, "F1 Help")):
+    for size, tmux, more in (((120, 36), False, "esc Stop"), ((80, 24), True, "F1 Help")):
         async with console(size=size, tmux=tmux) as driver:
             await driver.press("2")
             for words in ("^e Why", "t Go to phase", "b Break", "^q Quit", more):
@@ -110,3 +111,14 @@ async def test_keys_that_edit_the_prompt_are_not_overtaken_by_letters() -> None:
         driver.app.console_screen.prompt.focus()
         await driver.press(*"old", "ctrl+u", *"ew", "home", "n", "end", "!")
         assert driver.app.console_screen.prompt.text == "new!"
+
+
+async def test_enter_on_a_watcher_shows_how_near_it_is() -> None:
+    async with console() as driver:
+        negotiating(driver.link)
+        await driver.settle()
+        driver.app.console_screen.grid.go_to("watchers")
+        await driver.settle()
+        await driver.press("enter")
+        for said in ("app:anger crossed above 0.7", "debt.py:40", "app:anger = 0.31", "44 % of the way"):
+            assert said in driver.screen()

@@ -174,7 +174,7 @@ async def test_an_agent_that_greets_first_leaves_the_phrases_until_the_person_ha
         greeting = next(number for number, row in enumerate(rows) if "Good evening." in row)
         phrases = next(number for number, row in enumerate(rows) if "Try saying" in row)
         assert greeting < phrases
-        assert "Answer aloud, or just start typing." in driver.screen()
+        assert "Answer aloud, or press i and type." in driver.screen()
         driver.link.user("Hello")
         await driver.settle()
         assert "Try saying" not in driver.screen()

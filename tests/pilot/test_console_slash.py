@@ -37,7 +37,7 @@ async def test_down_and_enter_choose_and_carry_out() -> None:
         await driver.press(*"/mu", "down", "enter")
         assert driver.link.orders == [SetMicrophone(on=False)]
         assert suggestions(driver) == []
-        assert driver.app.focused is driver.app.console_screen.transcript
+        assert driver.app.focused is driver.app.console_screen.prompt
 
 
 async def test_enter_on_a_command_that_needs_more_only_writes_it_out() -> None:
@@ -65,14 +65,14 @@ async def test_escape_closes_the_list_first_and_keeps_what_was_written() -> None
         assert driver.app.console_screen.prompt.text == "/mu"
         assert driver.app.focused is driver.app.console_screen.prompt
         await driver.press("escape")
-        assert driver.app.focused is driver.app.console_screen.transcript
+        assert driver.app.focused is driver.app.console_screen.prompt
 
 
 async def test_tab_without_a_command_leaves_the_prompt() -> None:
     async with console() as driver:
         driver.link.exchange("Question", "Answer")
         await driver.settle()
-        await driver.press(*"hello", "tab")
+        await driver.press("i", *"hello", "tab")
         assert driver.app.focused is not driver.app.console_screen.prompt
         assert driver.app.console_screen.prompt.text == "hello"
 

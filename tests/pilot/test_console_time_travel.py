@@ -34,9 +34,8 @@ async def test_typing_and_muting_reach_the_call_from_the_past_which_stands_still
         await talked(driver)
         await driver.press("[", "[")
         before = heard(driver)
-        await driver.press("f2", *"hello", "enter")
+        await driver.press("i", *"hello", "enter", "shift+tab")
         assert SendText(text="hello") in driver.link.orders
-        await driver.press("f2")
         await driver.press("space")
         assert driver.link.orders[-1] == SetMicrophone(on=False)
         driver.link.exchange("Question 9", "Answer 9")
@@ -44,7 +43,7 @@ async def test_typing_and_muting_reach_the_call_from_the_past_which_stands_still
         assert heard(driver) == before
         assert "hello" not in before
         await driver.press("5")
-        await driver.press("L")
+        await driver.press("end")
         assert "Answer 9" in heard(driver)
 
 
@@ -57,7 +56,7 @@ async def test_a_mark_set_in_the_past_stands_there_and_is_gone_to_from_the_prese
         await driver.press("m")
         await driver.press(*"early", "enter")
         assert driver.link.orders[-1] == SetMark(text="early", of=there, t=t)
-        await driver.press("L")
+        await driver.press("end")
         marks = driver.app.store.view.agent_view.marks
         assert (marks[-1].of, marks[-1].t) == (there, t)
         await driver.press("g")
@@ -266,7 +265,7 @@ async def test_what_can_be_taken_back_is_told_of_the_present_only() -> None:
         await driver.press("[")
         assert "to undo" not in driver.screen()
         assert "following" not in driver.screen()
-        await driver.press("L")
+        await driver.press("end")
         assert "1 to undo" in driver.screen()
 
 

@@ -2,17 +2,120 @@
 
 from __future__ import annotations
 
-from tests.support.console_driver import console
+import pytest
+from tests.support.console_driver import Driver, console
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import MAX_TEXT, Interrupt, SendText, SetMicrophone
+from gemini_live_tui.actions import PANES, PLACES
+from gemini_live_tui.dialogs.meters import MetersScreen
+from gemini_live_tui.pickers.jump import JumpScreen
+from gemini_live_tui.widgets.filter_line import FilterLine
 
 
-async def test_a_letter_opens_the_prompt_and_lands_in_it_and_none_that_follows_is_lost() -> None:
+@pytest.mark.parametrize("way", ["i", "enter"])
+async def test_the_keys_of_the_prompt_put_the_cursor_there_and_no_letter_that_follows_is_lost(way: str) -> None:
     async with console() as driver:
-        await driver.press(*"hi there vs you")
+        await driver.press(way, *"hi there vs you")
         assert driver.app.console_screen.prompt.text == "hi there vs you"
         assert driver.link.orders == []
+
+
+async def test_letters_are_commands_in_the_transcript_as_in_every_pane() -> None:
+    async with console(size=(120, 40)) as driver:
+        for pane in ("transcript", "state", "logs"):
+            driver.app.console_screen.grid.go_to(pane)
+            await driver.settle()
+            await driver.press("z")
+            assert [slot.shown for slot in driver.app.console_screen.grid.arrangement.slots] == [pane]
+            await driver.press("z", "M")
+            assert isinstance(driver.app.screen, MetersScreen)
+            await driver.press("escape", *"qjk")
+            assert f"k does nothing in {PLACES[pane].title}: i writes a message, / a command" in driver.screen()
+        assert driver.app.console_screen.prompt.text == ""
+
+
+async def test_a_click_into_the_prompt_puts_the_cursor_there() -> None:
+    async with console() as driver:
+        await driver.pilot.click("#prompt")
+        await driver.press(*"zoom")
+        assert driver.app.console_screen.prompt.text == "zoom"
+
+
+async def test_the_cursor_stays_in_the_prompt_after_a_message_in_voice_mode_too() -> None:
+    async with console() as driver:
+        await driver.press("i", *"one", "enter", *"two", "enter")
+        assert driver.link.orders == [SendText(text="one"), SendText(text="two")]
+        assert "F4 Mute" in driver.rows()[-1]
+        await driver.press("f4")
+        assert driver.link.orders[-1] == SetMicrophone(on=False)
+
+
+async def test_a_letter_of_the_keymap_does_not_keep_from_typing_it() -> None:
+    async with console(keymap={"jump": "k,f9", "mark": "K"}) as driver:
+        await driver.press("i", *"kK")
+        assert driver.app.console_screen.prompt.text == "kK"
+        await driver.press("tab")
+        await driver.press("k")
+        assert isinstance(driver.app.screen, JumpScreen)
+        await driver.press("escape")
+        await driver.press("i", "f9")
+        assert isinstance(driver.app.screen, JumpScreen)
+
+
+async def test_letters_typed_right_behind_the_key_of_a_filter_land_in_it() -> None:
+    async with console() as driver:
+        driver.app.console_screen.grid.go_to("state")
+        await driver.settle()
+        await driver.press("f", *"app:x")
+        assert isinstance(driver.app.focused, FilterLine)
+        assert driver.app.focused.value == "app:x"
+
+
+async def _speaking(driver: Driver) -> None:
+    driver.link.begin_turn()
+    driver.link.model("An answer")
+    driver.link.emit(ev.PlaybackStarted(), ev.SessionState(word="speaking"))
+    driver.app.say("The disk is full.", "warning")
+    await driver.settle()
+
+
+@pytest.mark.parametrize("place", ["prompt", *(pane for pane in PANES if pane != "failed")])
+async def test_escape_stops_the_speech_in_every_place_and_does_nothing_else(place: str) -> None:
+    async with console() as driver:
+        screen = driver.app.console_screen
+        if place == "prompt":
+            await driver.press("i")
+        else:
+            screen.grid.go_to(place)
+        await _speaking(driver)
+        focused = driver.app.focused
+        assert "esc Stop" in driver.rows()[-1]
+        await driver.press("escape")
+        assert driver.link.orders == [Interrupt()]
+        driver.link.emit(ev.PlaybackDrained(of=1), ev.SessionState(word="listening"))
+        await driver.settle()
+        await driver.press("escape")
+        assert driver.link.orders == [Interrupt()]
+        assert driver.app.focused is focused
+        assert "The disk is full." in driver.screen()
+
+
+async def test_escape_closes_the_list_and_clears_the_filter_as_the_key_bar_says() -> None:
+    async with console() as driver:
+        await driver.press("/", "m")
+        assert "esc Close list" in driver.rows()[-1]
+        await driver.press("escape")
+        assert driver.app.console_screen.prompt.text == "/m"
+        assert "esc Stop" in driver.rows()[-1]
+        driver.app.console_screen.grid.go_to("state")
+        await driver.settle()
+        await driver.press("f", "a")
+        assert "esc Clear filter" in driver.rows()[-1]
+        await _speaking(driver)
+        await driver.press("escape")
+        assert driver.link.orders == []
+        assert "esc Stop" in driver.rows()[-1]
 
 
 async def test_a_letter_that_means_nothing_in_a_pane_is_said_to_and_types_nothing() -> None:
@@ -21,27 +124,15 @@ async def test_a_letter_that_means_nothing_in_a_pane_is_said_to_and_types_nothin
         await driver.press(*"whq")
         assert driver.app.console_screen.prompt.text == ""
         assert driver.app.console_screen.grid.focused_pane == "phase"
-        assert "q does nothing in Phase. To write: 1 for a message, / for a command." in driver.screen()
+        assert "q does nothing in Phase: i writes a message, / a command, F1 or ? shows the keys." in driver.screen()
         driver.clock.advance(5.0)
         await driver.settle()
         assert "does nothing" not in driver.screen()
-        await driver.press("1")
-        await driver.press(*"hi")
-        assert driver.app.console_screen.prompt.text == "hi"
-
-
-async def test_a_pane_that_has_the_slash_for_itself_is_not_said_to_begin_a_command_with_it() -> None:
-    async with console(keymap={"pane-transcript": "f11"}) as driver:
-        driver.app.console_screen.grid.go_to("state")
-        await driver.settle()
-        await driver.press("h")
-        assert "h does nothing in State. To write: F11 for a message." in driver.screen()
 
 
 async def test_a_command_begun_in_a_pane_keeps_what_was_being_written() -> None:
     async with console() as driver:
-        await driver.press(*"half a thought")
-        await driver.press("escape")
+        await driver.press("i", *"half a thought", "tab")
         await driver.press("2")
         await driver.press(*"/mute", "enter")
         assert driver.link.orders == [SetMicrophone(on=False)]
@@ -93,21 +184,23 @@ async def test_bound_single_keys_win_while_the_prompt_is_not_focused() -> None:
         assert len(driver.link.orders) == 1
 
 
-async def test_escape_leaves_the_prompt_and_keeps_what_was_written() -> None:
+async def test_tab_leaves_the_prompt_and_keeps_what_was_written() -> None:
     async with console() as driver:
-        await driver.press(*"hello", "escape")
+        await driver.press("i", *"hello")
+        assert "tab Panes" in driver.rows()[-1]
+        await driver.press("tab")
         assert driver.app.focused is driver.app.console_screen.transcript
         assert driver.app.console_screen.prompt.text == "hello"
         assert driver.link.orders == []
 
 
-async def test_escape_leaves_the_prompt_in_text_mode_so_that_the_keys_of_panes_can_be_reached() -> None:
+async def test_tab_leaves_the_prompt_in_text_mode_so_that_the_keys_of_panes_can_be_reached() -> None:
     async with console() as driver:
         driver.link.emit(ev.ControlChanged(mode="text", microphone=False, speaker=True, actor="engine"))
         await driver.settle()
         assert driver.app.focused is driver.app.console_screen.prompt
         assert "enter Send" in driver.screen()
-        await driver.press(*"hello", "escape")
+        await driver.press(*"hello", "tab")
         assert "enter Send" not in driver.screen()
         await driver.press("3")
         assert driver.app.console_screen.grid.focused_pane == "watchers"
@@ -116,7 +209,7 @@ async def test_escape_leaves_the_prompt_in_text_mode_so_that_the_keys_of_panes_c
 
 async def test_why_is_asked_from_the_prompt_too() -> None:
     async with console() as driver:
-        await driver.press(*"hello", "ctrl+e")
+        await driver.press("i", *"hello", "ctrl+e")
         assert "Nothing has happened yet that could be explained." in driver.screen()
         await driver.press("escape")
         assert driver.app.console_screen.prompt.text == "hello"
@@ -146,7 +239,7 @@ async def test_a_message_that_is_too_long_stays_and_is_explained() -> None:
 async def test_a_refused_message_comes_back_into_the_prompt() -> None:
     async with console() as driver:
         driver.link.refusing = "The model takes no text."
-        await driver.press(*"hello", "enter")
+        await driver.press("i", *"hello", "enter")
         assert driver.app.console_screen.prompt.text == "hello"
         assert "Not sent: The model takes no text." in driver.screen()
 
@@ -154,7 +247,7 @@ async def test_a_refused_message_comes_back_into_the_prompt() -> None:
 async def test_a_refused_message_waits_in_the_history_while_another_is_written() -> None:
     async with console() as driver:
         driver.link.answering = False
-        await driver.press(*"first", "enter", *"second")
+        await driver.press("i", *"first", "enter", *"second")
         command = driver.link.sent[0]
         driver.link.emit(ev.CommandRefused(command_id=command.id, command="text.send", reason="Busy."))
         await driver.settle()
@@ -166,7 +259,7 @@ async def test_a_refused_message_waits_in_the_history_while_another_is_written()
 async def test_a_message_that_the_dying_engine_never_confirmed_comes_back() -> None:
     async with console() as driver:
         driver.link.answering = False
-        await driver.press(*"hello", "enter")
+        await driver.press("i", *"hello", "enter")
         driver.link.die()
         await driver.settle()
         assert driver.app.console_screen.prompt.text == "hello"

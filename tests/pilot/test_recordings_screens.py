@@ -53,7 +53,7 @@ async def test_while_sessions_are_looked_for_that_is_said_and_keys_answer(monkey
     async with console() as driver:
         await driver.press("ctrl+l")
         assert "Looking through the recordings" in driver.screen()
-        await driver.press("slash", "c")
+        await driver.press("f", "c")
         assert isinstance(driver.app.screen, SessionsScreen)
         assert driver.app.screen.field.value == "c"
         found.set()
@@ -65,7 +65,7 @@ async def test_without_sessions_the_room_says_how_they_come_about() -> None:
     async with console() as driver:
         await open_sessions(driver, recorded=False)
         assert "No session is recorded yet." in driver.screen()
-        await driver.press("enter", "d", "r", "x", "u", "down", "end")
+        await driver.press("enter", "delete", "e", "x", "u", "down", "end")
         assert "Traceback" not in driver.screen()
         assert isinstance(driver.app.screen, SessionsScreen)
 
@@ -76,7 +76,7 @@ async def test_a_folder_of_sessions_that_cannot_be_read_is_a_sentence() -> None:
     async with console() as driver:
         await open_sessions(driver, recorded=False)
         assert "The recordings cannot be looked through: Not a directory." in driver.screen()
-        await driver.press("d", "r", "x", "u", "t")
+        await driver.press("delete", "e", "x", "u", "tab")
         await done(driver)
         assert isinstance(driver.app.screen, SessionsScreen)
 
@@ -94,12 +94,12 @@ async def test_the_preview_follows_the_cursor() -> None:
 async def test_a_filter_that_nothing_passes_says_so_and_escape_gives_it_up() -> None:
     async with console() as driver:
         screen = await open_sessions(driver)
-        await driver.press("slash", *"zzz")
+        await driver.press("f", *"zzz")
         assert "No session has all of these words" in driver.screen()
         await driver.press("escape")
         assert len(screen.list.rows) == 3
         assert screen.list.has_focus
-        await driver.press("slash", *"angry", "down", "up")
+        await driver.press("f", *"angry", "down", "up")
         await driver.press("enter")
         await done(driver)
         assert list(screen.list.rows) == [MIDDLE]
@@ -110,25 +110,25 @@ async def test_letters_are_written_in_the_field_and_are_commands_outside_of_it()
     """However fast they come: what is meant for the field deletes nothing."""
     async with console() as driver:
         screen = await open_sessions(driver)
-        await driver.press("slash", *"dxrut")
+        await driver.press("f", *"dxeuf")
         await driver.press("home")
         await driver.press("d", "d")
-        assert screen.field.value == "dddxrut"
+        assert screen.field.value == "dddxeuf"
         assert (paths.sessions_dir() / NEWEST).is_dir()
 
 
 async def test_naming_keeps_the_filter_and_escape_changes_nothing() -> None:
     async with console() as driver:
         screen = await open_sessions(driver)
-        await driver.press("slash", *"angry", "enter")
+        await driver.press("f", *"angry", "enter")
         await done(driver)
-        await driver.press("r")
+        await driver.press("e")
         assert screen.field.value == "Angry caller"
         await driver.press("x")
         await driver.press("escape")
         assert screen.field.value == "angry"
         assert catalog.title_of(paths.sessions_dir() / MIDDLE) == "Angry caller"
-        await driver.press("r", *" indeed", "enter")
+        await driver.press("e", *" indeed", "enter")
         await done(driver)
         assert catalog.title_of(paths.sessions_dir() / MIDDLE) == "Angry caller indeed"
         assert list(screen.list.rows) == [MIDDLE]
@@ -137,7 +137,7 @@ async def test_naming_keeps_the_filter_and_escape_changes_nothing() -> None:
 async def test_a_title_that_is_too_long_is_refused_and_can_be_shortened() -> None:
     async with console() as driver:
         screen = await open_sessions(driver)
-        await driver.press("r")
+        await driver.press("e")
         screen.field.value = "x" * 130
         await driver.press("enter")
         assert "at most 120 are kept" in driver.screen()
@@ -155,7 +155,7 @@ async def test_a_running_session_is_neither_deleted_nor_lost() -> None:
     async with console() as driver:
         await open_sessions(driver, recorded=False)
         assert "running" in driver.rows()[3]
-        await driver.press("d")
+        await driver.press("delete")
         await done(driver)
         assert "is running" in driver.screen()
         assert "stop running" in words(driver)
@@ -176,10 +176,10 @@ async def test_keys_pressed_while_the_trash_is_looked_through_are_no_words_of_th
     monkeypatch.setattr(trash, "list_trash", slow)
     async with console() as driver:
         screen = await open_sessions(driver)
-        await driver.press("d")
+        await driver.press("delete")
         await done(driver)
-        await driver.press("t")
-        await driver.press("r")
+        await driver.press("tab")
+        await driver.press("e")
         assert "not in the trash" in driver.screen()
         assert screen.field.value == ""
         found.set()
@@ -190,16 +190,16 @@ async def test_keys_pressed_while_the_trash_is_looked_through_are_no_words_of_th
 async def test_in_the_trash_nothing_is_named_or_deleted_again() -> None:
     async with console() as driver:
         await open_sessions(driver)
-        await driver.press("d")
+        await driver.press("delete")
         await done(driver)
         assert [entry.id for entry in trash.list_trash(paths.sessions_dir())] == [NEWEST]
-        await driver.press("t")
+        await driver.press("tab")
         await done(driver)
         await done(driver)
-        await driver.press("r")
+        await driver.press("e")
         await done(driver)
         assert "not in the trash" in driver.screen()
-        await driver.press("d")
+        await driver.press("delete")
         assert "gemini-live-tui sessions empty-trash" in driver.screen()
         await driver.press("escape")
         await done(driver)
@@ -360,7 +360,7 @@ async def test_without_redaction_everything_is_written(tmp_path: Path) -> None:
         screen = await open_export(driver, tmp_path)
         assert screen.list is not None
         screen.list.go_to("redact")
-        await driver.press("space", "e")
+        await driver.press("space", "x")
         await done(driver)
         assert "not redacted" in words(driver)
         assert "Ruiz" in (tmp_path / f"{LIVE}.md").read_text()
@@ -370,11 +370,11 @@ async def test_a_file_that_exists_is_replaced_only_the_second_time(tmp_path: Pat
     (tmp_path / f"{LIVE}.md").write_text("precious")
     async with console() as driver:
         await open_export(driver, tmp_path)
-        await driver.press("e")
+        await driver.press("x")
         await done(driver)
         assert "exists. Press e again to replace it." in words(driver)
         assert (tmp_path / f"{LIVE}.md").read_text() == "precious"
-        await driver.press("down", "up", "e")
+        await driver.press("down", "up", "x")
         await done(driver)
         assert "Written:" in driver.screen()
         assert (tmp_path / f"{LIVE}.md").read_text() != "precious"
@@ -384,9 +384,9 @@ async def test_a_choice_between_the_two_presses_asks_again(tmp_path: Path) -> No
     (tmp_path / f"{LIVE}.md").write_text("precious")
     async with console() as driver:
         await open_export(driver, tmp_path)
-        await driver.press("e")
+        await driver.press("x")
         await done(driver)
-        await driver.press("down", "space", "e")
+        await driver.press("down", "space", "x")
         await done(driver)
         assert "exists" in words(driver)
         assert (tmp_path / f"{LIVE}.md").read_text() == "precious"
@@ -410,7 +410,7 @@ async def test_one_turn_is_asked_for_by_its_number(tmp_path: Path) -> None:
         assert "Write a turn's number, 1 to 3." in driver.screen()
         screen.field.value = "2"
         await driver.press("enter")
-        await driver.press("e")
+        await driver.press("x")
         await done(driver)
         assert [path.name for path in tmp_path.iterdir()] == [f"{NEWEST}-turn2.md"]
 
@@ -453,7 +453,7 @@ async def test_marks_that_are_not_there_are_a_sentence(tmp_path: Path) -> None:
         screen = await open_export(driver, tmp_path)
         assert screen.list is not None
         screen.list.go_to("part marks")
-        await driver.press("space", "e")
+        await driver.press("space", "x")
         await done(driver)
         assert "Nothing was marked in this session" in words(driver)
         assert list(tmp_path.iterdir()) == []
@@ -463,9 +463,9 @@ async def test_no_format_and_a_folder_that_cannot_be_are_sentences(tmp_path: Pat
     (tmp_path / "file").write_text("x")
     async with console() as driver:
         screen = await open_export(driver, tmp_path / "file" / "below")
-        await driver.press("space", "e")
+        await driver.press("space", "x")
         assert "No format is chosen" in driver.screen()
-        await driver.press("space", "e")
+        await driver.press("space", "x")
         await done(driver)
         assert "file" in words(driver)
         assert screen._writing is False
@@ -483,7 +483,7 @@ async def test_a_folder_that_cannot_be_is_a_sentence(
         await driver.press("enter")
         screen.field.value = written
         await driver.press("enter")
-        await driver.press("e")
+        await driver.press("x")
         await done(driver)
         assert isinstance(driver.app.screen, ExportScreen)
         assert driver.app.is_running
@@ -497,6 +497,6 @@ async def test_a_recording_is_exported_from_where_it_is(tmp_path: Path) -> None:
         screen = driver.app.screen
         assert isinstance(screen, ExportScreen)
         screen.choices.folder = str(tmp_path / "out")
-        await driver.press("e")
+        await driver.press("x")
         await done(driver)
         assert [path.name for path in (tmp_path / "out").iterdir()] == ["copied.md"]

@@ -114,7 +114,7 @@ async def test_an_edit_made_while_the_past_is_looked_at_is_said_to_change_the_pr
         await driver.press("delete")
         assert f"note: Removing app:anger; u brings it back. {then}" in driver.screen()
         driver.clock.advance(5.0)
-        await driver.press("L")
+        await driver.press("end")
         await driver.press("a")
         assert driver.app.screen is not driver.app.console_screen
         assert "this changes the present" not in driver.screen()
@@ -163,7 +163,7 @@ async def test_a_file_is_imported_by_its_path(tmp_path: Path) -> None:
     file.write_text('{"app:plan": "gold"}', "utf-8")
     async with console() as driver:
         await listed(driver)
-        await driver.press("i")
+        await driver.press("/import")
         room = driver.app.screen
         assert isinstance(room, ImportState)
         room.path.value = str(tmp_path / "nowhere.json")

@@ -12,7 +12,7 @@ async def test_pinned_keys_folded_scopes_and_the_order_outlive_the_console(tmp_p
     memory = tmp_path / "console.json"
     async with console(memory=memory) as driver:
         pane = await listed(driver)
-        await driver.press("w")
+        await driver.press("*")
         assert pane.list.go_to("=user")
         await driver.press("left")
         rows = list(pane.list.rows)
@@ -20,7 +20,7 @@ async def test_pinned_keys_folded_scopes_and_the_order_outlive_the_console(tmp_p
     async with console(memory=memory) as driver:
         pane = await listed(driver)
         assert list(pane.list.rows) == rows
-        await driver.press("o")
+        await driver.press("s")
     async with console(memory=memory) as driver:
         await listed(driver)
         assert "changed first" in driver.screen()

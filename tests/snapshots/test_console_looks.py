@@ -179,7 +179,7 @@ PICTURES: dict[str, tuple[Scene, tuple[int, int], dict[str, Any], Act]] = {
     "text-mode-narrow": (text_mode, NARROW, {"tmux": True}, _nothing),
     "dead-normal": (dead, NORMAL, {}, _nothing),
     "scrolled-back-narrow": (long, NARROW, {}, _pressing("pageup", "pageup")),
-    "writing-narrow": (listening, NARROW, {}, _pressing("h", "i", "ctrl+j", "y", "o", "u")),
+    "writing-narrow": (listening, NARROW, {}, _pressing("i", "h", "i", "ctrl+j", "y", "o", "u")),
     "muted-narrow": (listening, NARROW, {}, _pressing("space", "v")),
     "held-normal": (held, NORMAL, {}, _nothing),
     "held-narrow": (held, NARROW, {}, _nothing),

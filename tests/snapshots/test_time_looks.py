@@ -90,7 +90,7 @@ PICTURES: dict[str, tuple[Any, tuple[int, int], tuple[str, ...], dict[str, Any]]
     "all-wide": (call, WIDE, ("5",), {}),
     "all-normal": (call, NORMAL, ("5",), {}),
     "timeline-narrow": (call, NARROW, ("5",), {}),
-    "timeline-turn-narrow": (call, NARROW, ("5", "plus", "plus", "plus"), {}),
+    "timeline-turn-narrow": (call, NARROW, ("5", "up", "up", "up"), {}),
     "timeline-ascii-narrow": (call, NARROW, ("5",), {"ascii": True}),
     "timeline-mono-normal": (call, NORMAL, ("5",), {"theme": "mono"}),
     "latency-worst-narrow": (call, NARROW, ("6", "w"), {}),

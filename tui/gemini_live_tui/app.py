@@ -23,7 +23,7 @@ from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import theming
 from gemini_live_tui.actions import BY_ID, Scope, bindings
-from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, usable_keymap
+from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, split_keymap, usable_keymap
 from gemini_live_tui.console.outcome import failure_of, missing_of, outcome_of
 from gemini_live_tui.console.screen import ConsoleScreen
 from gemini_live_tui.console.unbound_keys import place_of
@@ -126,7 +126,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._hanging_up: asyncio.Task[None] | None = None
         self.set_class(settings.ascii, "-ascii")
         self._use_theme(settings.theme)
-        self.set_keymap(dict(settings.keymap))
+        self.set_keymap(split_keymap(settings.keymap))
 
     def get_driver_class(self) -> type[Driver]:
         """Return the driver, which for a terminal of Linux or macOS is our own."""
@@ -401,7 +401,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         if isinstance(event, events.Key):
             self.store.answer_key()
             screen = self.screen
-            if isinstance(screen, ConsoleScreen) and screen.unbound_keys.take_letter(event):
+            if isinstance(screen, ConsoleScreen) and await screen.unbound_keys.take(event):
                 return
         await super().on_event(event)
 

@@ -14,7 +14,7 @@ from gemini_live_tui.pickers.themes import ThemesScreen
 
 @check("copy")
 async def _copy(driver: Driver, key: str) -> None:
-    await driver.press("h", "e", "y", "shift+home")
+    await driver.press("i", "h", "e", "y", "shift+home")
     await driver.press(key)
     assert driver.app.clipboard == "hey"
     assert "Copied 3 characters" in driver.screen()
@@ -27,6 +27,18 @@ async def _help(driver: Driver, key: str) -> None:
     assert "Mute the microphone" in driver.screen()
     await driver.press("escape")
     assert driver.app.screen is driver.app.console_screen
+
+
+@check("close-notice")
+async def _close_notice(driver: Driver, key: str) -> None:
+    driver.app.say("The disk is full.", "warning")
+    await driver.settle()
+    assert "^n Close message" in driver.rows()[-1]
+    await driver.press("escape")
+    assert "warning: The disk is full." in driver.screen()
+    await driver.press(key)
+    assert "The disk is full." not in driver.screen()
+    assert "^n" not in driver.rows()[-1]
 
 
 @check("palette")

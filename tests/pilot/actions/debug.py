@@ -67,49 +67,12 @@ async def _mark(driver: Driver, key: str) -> None:
     assert "mark   odd" in driver.screen()
 
 
-async def in_a_pane(driver: Driver) -> None:
-    """Focus a pane, where letters are commands."""
-    driver.app.console_screen.grid.go_to("tools")
-    await driver.settle()
-
-
-@check("pause-here")
-async def _pause_here(driver: Driver, key: str) -> None:
-    await in_a_pane(driver)
-    await _pause(driver, key)
-
-
-@check("continue-here")
-async def _continue_here(driver: Driver, key: str) -> None:
+@check("continue")
+async def _continue(driver: Driver, way: str) -> None:
     await held(driver)
-    await in_a_pane(driver)
-    await driver.press(key)
+    await driver.press(way)
     assert driver.link.orders == [ReleaseAgent(how="continue")]
     assert "HELD" not in driver.rows()[0]
-
-
-@check("step-here")
-async def _step_here(driver: Driver, key: str) -> None:
-    await in_a_pane(driver)
-    await _step(driver, key)
-
-
-@check("step-turn-here")
-async def _step_turn_here(driver: Driver, key: str) -> None:
-    await held(driver)
-    await in_a_pane(driver)
-    await driver.press(key)
-    assert driver.link.orders == [ReleaseAgent(how="turn")]
-    assert "HELD" not in driver.rows()[0]
-
-
-@check("mark-here")
-async def _mark_here(driver: Driver, key: str) -> None:
-    await in_a_pane(driver)
-    await driver.press(key)
-    assert "A note, or nothing" in driver.screen()
-    await driver.press("enter")
-    assert isinstance(driver.link.orders[-1], SetMark)
 
 
 @check("marks")
@@ -216,7 +179,8 @@ async def _phase_break(driver: Driver, key: str) -> None:
 @check("tool-break")
 async def _tool_break(driver: Driver, key: str) -> None:
     driver.link.call_tool("lookup", {"name": "Ada"}, {"found": True})
-    await in_a_pane(driver)
+    driver.app.console_screen.grid.go_to("tools")
+    await driver.settle()
     await driver.press(key)
     assert driver.link.orders == [SetBreakpoint(kind="tool", target="lookup")]
     assert 'lookup ■ break (name="Ada")' in driver.screen()

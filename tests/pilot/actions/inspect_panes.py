@@ -47,3 +47,24 @@ async def _talk_view(driver: Driver, way: str) -> None:
     assert [slot.shown for slot in desk.arrangement.slots] == ["transcript"]
     await driver.press(way)
     assert len(desk.arrangement.slots) > 1
+
+
+@check("next-pane")
+async def _next_pane(driver: Driver, way: str) -> None:
+    screen = driver.app.console_screen
+    await driver.press("i", *"hello")
+    assert "tab Panes" in driver.rows()[-1]
+    await driver.press(way)
+    assert screen.grid.focused_pane == "transcript"
+    assert screen.prompt.text == "hello"
+    await driver.press("z", way)
+    assert driver.app.focused is screen.prompt
+
+
+@check("previous-pane")
+async def _previous_pane(driver: Driver, way: str) -> None:
+    screen = driver.app.console_screen
+    await driver.press(way)
+    assert driver.app.focused is screen.prompt
+    await driver.press(way)
+    assert driver.app.focused is not screen.prompt

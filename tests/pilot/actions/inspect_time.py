@@ -222,20 +222,6 @@ async def _events_filter(driver: Driver, way: str) -> None:
     assert "again" in listed(driver)
 
 
-@check("events-follow")
-async def _events_follow(driver: Driver, way: str) -> None:
-    await happened(driver)
-    assert "following" in driver.screen()
-    await driver.press(way)
-    assert "stopped" in driver.screen()
-    before = listed(driver)
-    driver.link.emit(ev.MarkSet(text="later"))
-    await driver.settle()
-    assert listed(driver) == before
-    await driver.press(way)
-    assert "later" in listed(driver)
-
-
 @check("events-stand")
 async def _events_stand(driver: Driver, way: str) -> None:
     await happened(driver)

@@ -24,7 +24,7 @@ async def _scroll_down(driver: Driver, key: str) -> None:
 @check("page-up")
 async def _page_up(driver: Driver, key: str) -> None:
     end = await filled(driver)
-    await driver.press("x", key)
+    await driver.press("i", "x", key)
     assert driver.app.console_screen.transcript.scroll_offset.y < end - 5
     assert driver.app.console_screen.prompt.text == "x"
 

@@ -90,7 +90,7 @@ async def _delete(driver: Driver, key: str) -> None:
 @check("sessions-undo")
 async def _undo(driver: Driver, key: str) -> None:
     screen = await open_sessions(driver)
-    await driver.press("down", "d")
+    await driver.press("down", "delete")
     await done(driver)
     assert "Angry" not in "".join(driver.rows()[:8])
     await driver.press(key)
@@ -109,7 +109,7 @@ async def _trash(driver: Driver, key: str) -> None:
     assert "The trash is empty" in driver.screen()
     await driver.press(key)
     await done(driver)
-    await driver.press("d")
+    await driver.press("delete")
     await done(driver)
     await driver.press(key)
     await done(driver)

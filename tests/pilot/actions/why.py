@@ -8,7 +8,6 @@ from tests.support.collection import Call, negotiating
 from tests.support.console_driver import BY_NAME, Driver
 
 from gemini_live_tui.dialogs.why import WhyScreen
-from gemini_live_tui.editors.watcher import WatcherScreen
 
 
 async def asked(driver: Driver) -> Call:
@@ -62,29 +61,13 @@ async def _copy(driver: Driver, key: str) -> None:
     assert "copied" in driver.screen()
 
 
-@check("watcher-open")
-async def _open(driver: Driver, key: str) -> None:
-    call = negotiating(driver.link)
-    await driver.settle()
-    driver.app.console_screen.grid.go_to("watchers")
-    await driver.settle()
-    await driver.press(key)
-    assert isinstance(driver.app.screen, WatcherScreen)
-    for said in ("app:anger crossed above 0.7", "debt.py:40", "app:anger = 0.31", "44 % of the way", "not fired yet"):
-        assert said in driver.screen()
-    call.anger()
-    await driver.settle()
-    for said in ("anger (fired once)", "app:anger 0.31 → 0.9", "Why it fired last"):
-        assert said in driver.screen()
-
-
 @check("watcher-why")
 async def _watcher_why(driver: Driver, key: str) -> None:
     await in_watcher_room(driver)
     await driver.press(key)
     assert "It has not fired yet" in driver.screen()
-    await driver.press("f")
-    await driver.press("f")
+    await driver.press("F")
+    await driver.press("F")
     await driver.press(key)
     assert isinstance(driver.app.screen, WhyScreen)
     assert "Why: anger fired" in driver.screen()

@@ -10,7 +10,7 @@ from gemini_live_runtime.commands import SendText
 
 @check("send")
 async def _send(driver: Driver, key: str) -> None:
-    await driver.press("h", "i")
+    await driver.press("i", "h", "i")
     await driver.press(key)
     assert driver.link.orders == [SendText(text="hi")]
     assert driver.app.console_screen.prompt.text == ""
@@ -19,7 +19,7 @@ async def _send(driver: Driver, key: str) -> None:
 
 @check("newline")
 async def _newline(driver: Driver, key: str) -> None:
-    await driver.press("a", key, "b", "enter")
+    await driver.press("i", "a", key, "b", "enter")
     assert driver.link.orders == [SendText(text="a\nb")]
 
 
@@ -34,7 +34,7 @@ async def _history_previous(driver: Driver, key: str) -> None:
 
 @check("history-next")
 async def _history_next(driver: Driver, key: str) -> None:
-    await driver.press("o", "n", "e", "enter", "d", "r", "a", "f", "t")
+    await driver.press("i", "o", "n", "e", "enter", "d", "r", "a", "f", "t")
     await driver.press("up")
     assert driver.app.console_screen.prompt.text == "one"
     await driver.press(key)
@@ -54,6 +54,14 @@ async def _complete(driver: Driver, way: str) -> None:
     assert driver.app.console_screen.prompt.text == "/theme "
     await driver.press(*"hi", way, "enter")
     assert driver.app.theme == "high-contrast"
+
+
+@check("write")
+async def _write(driver: Driver, way: str) -> None:
+    await driver.press(way)
+    await driver.press(*"hi")
+    assert driver.app.console_screen.prompt.text == "hi"
+    assert driver.link.orders == []
 
 
 @check("command")

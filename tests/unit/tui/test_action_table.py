@@ -11,15 +11,18 @@ from hypothesis import strategies as st
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_tui.actions import ACTIONS, BY_ID, GROUPS, PANES, PLACES, Action, keymap
 from gemini_live_tui.actions.keymap import (
+    GONE,
     SWALLOWED,
     UNREACHABLE,
     check_keymap,
     is_key,
+    is_typed,
     key_label,
     keymap_problem,
     keys_of,
     usable_keymap,
 )
+from gemini_live_tui.actions.rows import ROWS
 from gemini_live_tui.pickers.palette import palette_name
 
 
@@ -45,6 +48,60 @@ def test_a_key_that_terminals_swallow_has_a_twin() -> None:
 def test_no_action_hangs_on_a_key_that_some_terminals_cannot_send() -> None:
     lost = re.compile(r"f1[0-2]|alt\+[a-z]")
     assert [a.id for a in ACTIONS if any(lost.fullmatch(key) for key in keys_of(a, {}))] == []
+
+
+OTHERWISE = {
+    "space": "on a screen of its own it chooses, as in every list; in the console it mutes the microphone (F4, too)",
+    "left_square_bracket": "back, on the screen Why through decisions, in the console through turns",
+    "right_square_bracket": "on, on the screen Why through decisions, in the console through turns",
+}
+"""Letters that have several titles, with the reason."""
+
+
+def _letters() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for action in ACTIONS:
+        for key in filter(is_typed, keys_of(action, {})):
+            found.setdefault(key, set()).add(action.title)
+    return found
+
+
+def test_a_letter_is_the_same_command_in_every_place() -> None:
+    assert {key: titles for key, titles in _letters().items() if len(titles) > 1 and key not in OTHERWISE} == {}
+    assert set(OTHERWISE) == {key for key, titles in _letters().items() if len(titles) > 1}
+
+
+def test_function_keys_are_the_same_command_in_every_place() -> None:
+    titles: dict[str, set[str]] = {}
+    for row in ROWS:
+        for key in row.keys({}):
+            if re.fullmatch(r"f[0-9]+", key):
+                titles.setdefault(key, set()).add(row.title)
+    assert {key: found for key, found in titles.items() if len(found) > 1} == {}
+
+
+def test_no_letter_of_the_console_is_taken_by_a_pane() -> None:
+    general = {key for action in ACTIONS if PLACES[action.scope].kind == "everywhere" for key in keys_of(action, {})}
+    of_panes = {key for action in ACTIONS if action.scope in PANES for key in keys_of(action, {})}
+    assert {key for key in general & of_panes if is_typed(key)} == set()
+
+
+def test_escape_has_one_action_in_each_place() -> None:
+    names = [(action.scope, action.id) for action in ACTIONS if "escape" in keys_of(action, {})]
+    assert names == [("console", "interrupt"), ("sessions", "sessions-close"), ("export", "export-close")]
+
+
+@pytest.mark.parametrize(("gone", "instead"), GONE.items())
+def test_a_keymap_with_a_name_of_before_is_told_the_one_of_now(gone: str, instead: str) -> None:
+    assert instead in BY_ID
+    assert gone not in BY_ID
+    with pytest.raises(ConfigError, match=rf"{gone!r} is gone.*Use {instead} instead"):
+        check_keymap({gone: "k"})
+
+
+def test_every_action_is_in_one_row() -> None:
+    named = [action.id for row in ROWS for action in row.actions]
+    assert sorted(named) == sorted(BY_ID)
 
 
 def test_every_action_has_its_place_its_group_and_its_words() -> None:

@@ -49,23 +49,43 @@ ACTIONS: tuple[Action, ...] = (
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
 
+LETTERS = ":letters"
+"""Ending of the id of an action's second binding, see `bindings`."""
+
+
+def no_key(ident: str) -> str:
+    """Return a name of no key, for the binding of an action without keys."""
+    return f"no_key_{ident}"
+
+
+def separates_letters(action: Action) -> bool:
+    """Return True when an action has a binding of its own for letters.
+
+    Its other keys take priority over those of a field that has the cursor; letters are typed there.
+    """
+    return action.anywhere and PLACES[action.scope].kind == "everywhere"
+
+
 def bindings(scope: Scope) -> list[Binding]:
-    """Return Textual's bindings of a scope.
+    """Return Textual's bindings of a scope, to be changed by `keymap.split_keymap`.
 
     An action without keys gets a binding, too, so that a keymap can give it some.
     """
     from textual.binding import Binding
 
-    return [
-        Binding(
-            action.keys or f"no_key_{action.id}",
-            action.action or f"screen.begin_command('{action.id}')",
-            action.title,
-            id=action.id,
-            priority=action.anywhere,
+    from gemini_live_tui.actions.keymap import split_keymap
+
+    found: list[Binding] = []
+    for action in in_scope(scope):
+        method = action.action or f"screen.begin_command('{action.id}')"
+        keys = split_keymap({action.id: action.keys})
+        found.extend(
+            Binding(names or no_key(action.id), method, action.title, id=ident, priority=action.anywhere)
+            if ident == action.id
+            else Binding(names, method, action.title, id=ident)
+            for ident, names in keys.items()
         )
-        for action in in_scope(scope)
-    ]
+    return found
 
 
 def in_scope(scope: Scope) -> Iterable[Action]:

@@ -9,7 +9,7 @@ Scope = str
 """Name of the `places.Place` in which an action's keys work."""
 
 Group = Literal["Talk", "Write", "Read", "Inspect", "Change", "Debug", "Time", "Session", "Set up", "Console"]
-Bar = Literal["", "always", "voice", "text", "pane"]
+Bar = Literal["", "always", "voice", "prompt", "panes", "pane"]
 
 GROUPS: tuple[Group, ...] = (
     "Talk",
@@ -45,13 +45,12 @@ class Action:
     group: Group
     scope: Scope = "console"
     anywhere: bool = False
-    """True when its keys take priority over those of the focused widget, the prompt included."""
+    """True when its keys, except letters, take priority over those of the focused widget, the prompt included."""
     yields: bool = False
     """True when a pane may use its keys for an action of its own."""
-    panes_only: bool = False
-    """True when its letters are typed into the prompt while the transcript has the focus."""
     bar: Bar = ""
-    """Mode in which the key bar shows it; `pane`: while the pane of its scope has the focus."""
+    """Case in which the key bar shows it: in voice mode, while the prompt has the cursor, while no field has it
+    (`panes`), while the pane of its scope has the focus (`pane`)."""
     bar_in: tuple[Scope, ...] = ()
     """Further panes in which the key bar shows it."""
     palette: bool = True

@@ -7,7 +7,7 @@ from gemini_live_tui.actions.action import Action
 ACTIONS: tuple[Action, ...] = (
     Action(
         "state-delete",
-        "delete",
+        "delete,backspace",
         "delete",
         "Delete",
         "Remove the key; undo brings it back",
@@ -27,7 +27,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "state-redo",
-        "r,ctrl+y",
+        "U",
         "redo",
         "Redo",
         "Redo the edit of the state that was undone last",
@@ -36,9 +36,9 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "watcher-mute",
-        "m",
+        "o",
         "mute",
-        "Mute or unmute",
+        "On or off",
         "Mute the watcher, or unmute it",
         "Change",
         scope="watchers",
@@ -151,7 +151,7 @@ ACTIONS: tuple[Action, ...] = (
         "state-add",
         "a",
         "app.open('state-editor')",
-        "Add key",
+        "Add",
         "Add a key to the state",
         "Change",
         scope="state",
@@ -160,7 +160,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "state-import",
-        "i",
+        "",
         "app.open('import-state')",
         "Import",
         "Set many keys at once from a JSON object",
@@ -180,7 +180,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "editor-keep-mine",
-        "f2",
+        "ctrl+r",
         "keep_mine",
         "Keep mine",
         "Keep the typed value although the agent changed the key",
@@ -190,7 +190,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "editor-take-theirs",
-        "f4",
+        "ctrl+t",
         "take_theirs",
         "Take theirs",
         "Keep the agent's value",
@@ -206,8 +206,6 @@ ACTIONS: tuple[Action, ...] = (
         "Move the conversation to another phase, and preview the effects",
         "Change",
         scope="app",
-        yields=True,
-        panes_only=True,
         bar_in=("phase",),
         slash="phase",
     ),
@@ -232,9 +230,9 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "watcher-screen-mute",
-        "m",
+        "o",
         "mute",
-        "Mute or unmute",
+        "On or off",
         "Mute the watcher, or unmute it",
         "Change",
         scope="watcher",
@@ -242,7 +240,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "watcher-fire",
-        "f",
+        "F",
         "fire",
         "Fire",
         "Run the watcher's action, as if its condition had become true",

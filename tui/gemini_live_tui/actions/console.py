@@ -28,6 +28,15 @@ ACTIONS: tuple[Action, ...] = (
         slash="help",
     ),
     Action(
+        "close-notice",
+        "ctrl+n",
+        "close_notice",
+        "Close message",
+        "Close the message above the transcript; Logs keeps it",
+        "Console",
+        anywhere=True,
+    ),
+    Action(
         "jump",
         "ctrl+o,f9",
         "open('jump')",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textual.keys import _character_to_key
 
 from gemini_live_runtime.errors import ConfigError
-from gemini_live_tui.actions import ACTIONS, BY_ID, PLACES
+from gemini_live_tui.actions import ACTIONS, BY_ID, LETTERS, PLACES, no_key, separates_letters
 from gemini_live_tui.actions.action import Action
 
 UNREACHABLE = {
@@ -42,6 +42,16 @@ _NAMED_KEYS = frozenset(
     )
 )
 """Keys that have a name and no sign."""
+GONE = {
+    "continue-here": "continue",
+    "events-follow": "follow",
+    "mark-here": "mark",
+    "pause-here": "pause",
+    "step-here": "step",
+    "step-turn-here": "step-turn",
+    "watcher-open": "open-row",
+}
+"""Ids that keymaps of earlier versions may have, with the action to use instead."""
 
 _LABELS = {
     "escape": "esc",
@@ -66,6 +76,8 @@ _LABELS = {
     "less_than_sign": "<",
     "greater_than_sign": ">",
     "delete": "del",
+    "asterisk": "*",
+    "at": "@",
 }
 _NAMED = re.compile(r"\{([a-z0-9-]+)\}")
 _ARROWS = ("up", "down", "left", "right")
@@ -74,6 +86,27 @@ _ARROWS = ("up", "down", "left", "right")
 def keys_of(action: Action, keymap: Mapping[str, str]) -> list[str]:
     """Return the keys that trigger an action under a keymap."""
     return [key.strip() for key in keymap.get(action.id, action.keys).split(",") if key.strip()]
+
+
+def is_typed(key: str) -> bool:
+    """Return True for a key that writes a character into a field."""
+    return key == "space" or (len(_spelled(key)) == 1 and key not in _ARROWS)
+
+
+def split_keymap(keymap: Mapping[str, str]) -> dict[str, str]:
+    """Return a keymap for the bindings of `actions.bindings`.
+
+    They separate letters from other keys.
+    """
+    found = {}
+    for ident in keymap:
+        keys, action = keys_of(BY_ID[ident], keymap), BY_ID[ident]
+        if separates_letters(action):
+            found[ident] = ",".join(key for key in keys if not is_typed(key)) or no_key(ident)
+            found[f"{ident}{LETTERS}"] = ",".join(filter(is_typed, keys)) or no_key(ident)
+        else:
+            found[ident] = ",".join(keys)
+    return found
 
 
 def key_label(key: str, *, ascii_only: bool = False) -> str:
@@ -97,11 +130,19 @@ def hints(parts: Iterable[str], keymap: Mapping[str, str], *, ascii_only: bool =
     found = []
     for part in parts:
         names = _NAMED.findall(part)
-        keys = {name: keys_of(BY_ID[name], keymap) for name in names}
+        keys = {name: _named(keys_of(BY_ID[name], keymap)) for name in names}
         if all(keys.values()):
             labels = {name: " or ".join(key_label(key, ascii_only=ascii_only) for key in keys[name]) for name in names}
             found.append(_NAMED.sub(lambda match: labels[match[1]], part))  # noqa: B023
     return found
+
+
+def _named(keys: list[str]) -> list[str]:
+    """Return the keys for a hint, without backspace beside delete.
+
+    Keyboards without a key for delete have that.
+    """
+    return [key for key in keys if key != "backspace" or "delete" not in keys]
 
 
 def check_keymap(keymap: Mapping[str, str]) -> None:
@@ -143,6 +184,10 @@ def _faults(keymap: Mapping[str, str]) -> Iterator[ConfigError]:
     """Yield an error for each faulty entry; its `field` is `keymap.` and the id."""
     for ident, keys in keymap.items():
         field = f"keymap.{ident}"
+        if ident in GONE:
+            said = f"{field}: the action {ident!r} is gone"
+            yield ConfigError(said, remedy=f"Use {GONE[ident]} instead", field=field)
+            continue
         if ident not in BY_ID:
             close = difflib.get_close_matches(ident, BY_ID, n=1)
             remedy = f"Did you mean {close[0]}?" if close else "docs/keys.md lists them"

@@ -34,7 +34,6 @@ ACTIONS: tuple[Action, ...] = (
         "Export",
         "Write this session to files: Markdown, text, JSON, sound",
         "Session",
-        panes_only=True,
         slash="export [FORMAT]",
         takes="export_as",
     ),
@@ -51,9 +50,9 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "sessions-rename",
-        "r",
+        "e",
         "rename",
-        "Name",
+        "Edit",
         "Give the session a title; the recording is unchanged",
         "Session",
         scope="sessions",
@@ -73,7 +72,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "sessions-delete",
-        "d,delete",
+        "delete,backspace",
         "delete",
         "Delete",
         "Move the session to the trash",
@@ -95,7 +94,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "sessions-trash",
-        "t",
+        "tab",
         "toggle_trash",
         "Trash",
         "Show deleted sessions, or go back",
@@ -106,7 +105,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "sessions-filter",
-        "slash",
+        "f",
         "filter",
         "Filter",
         "List only sessions that contain every typed word",
@@ -145,7 +144,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "export-write",
-        "e",
+        "x",
         "write",
         "Export",
         "Write the files; a second time replaces those that exist",

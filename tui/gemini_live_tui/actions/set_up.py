@@ -38,7 +38,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "devices-headphones",
-        "h",
+        "space",
         "headphones",
         "Headphones",
         "Say that you use headphones, or a loudspeaker: with headphones the microphone is never attenuated",

@@ -41,18 +41,16 @@ ACTIONS: tuple[Action, ...] = (
         "Go to",
         "Go to a moment: 12:34, turn 14, event 4812, mark 2, phase NAME",
         "Time",
-        panes_only=True,
         slash="at [WHEN]",
         takes="go_to_moment",
     ),
     Action(
         "live",
-        "L",
+        "",
         "live",
         "Live",
         "Return to live (also: end)",
         "Time",
-        panes_only=True,
         slash="live",
     ),
     Action(
@@ -62,7 +60,6 @@ ACTIONS: tuple[Action, ...] = (
         "Play",
         "Play the session back from here, or pause",
         "Time",
-        panes_only=True,
         slash="play",
     ),
     Action(
@@ -72,8 +69,6 @@ ACTIONS: tuple[Action, ...] = (
         "Slower",
         "Play back more slowly",
         "Time",
-        yields=True,
-        panes_only=True,
     ),
     Action(
         "play-faster",
@@ -82,8 +77,6 @@ ACTIONS: tuple[Action, ...] = (
         "Faster",
         "Play back faster",
         "Time",
-        yields=True,
-        panes_only=True,
     ),
     Action(
         "diff",
@@ -93,7 +86,6 @@ ACTIONS: tuple[Action, ...] = (
         "Compare state: within a turn, between marks, or between this moment and live",
         "Time",
         scope="app",
-        panes_only=True,
         slash="diff",
     ),
     Action(

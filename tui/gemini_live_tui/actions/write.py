@@ -6,14 +6,21 @@ from gemini_live_tui.actions.action import Action
 
 ACTIONS: tuple[Action, ...] = (
     Action(
+        "write",
+        "i",
+        "write",
+        "Write",
+        "Put the cursor into the prompt, where letters are typed",
+        "Write",
+        bar="panes",
+    ),
+    Action(
         "command",
         "slash",
         "begin_command",
         "Command",
-        "Begin a command in the prompt; in panes that don't use / themselves",
+        "Begin a command in the prompt",
         "Write",
-        yields=True,
-        panes_only=True,
         palette=False,
     ),
     Action(
@@ -35,7 +42,7 @@ ACTIONS: tuple[Action, ...] = (
         "Send the text, all lines as one message",
         "Write",
         scope="prompt",
-        bar="text",
+        bar="prompt",
         palette=False,
     ),
     Action(
@@ -46,7 +53,7 @@ ACTIONS: tuple[Action, ...] = (
         "Start a new line in the prompt",
         "Write",
         scope="prompt",
-        bar="text",
+        bar="prompt",
         palette=False,
     ),
     Action(
@@ -54,7 +61,7 @@ ACTIONS: tuple[Action, ...] = (
         "tab",
         "complete",
         "Complete",
-        "Take the suggestion for the command being written; up and down choose among them",
+        "Take the suggestion for the command being written, or leave the prompt",
         "Write",
         scope="prompt",
         palette=False,

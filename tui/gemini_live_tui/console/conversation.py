@@ -130,8 +130,8 @@ class Conversation:
         mode = self._store.view.mode
         if mode != self._shown_mode and not self._settings.replay:
             asked, self._shown_mode, self._wanted_mode = bool(self._wanted_mode), mode, ""
-            # The voice may return by itself, with a device: what is being typed must not turn into single keys.
-            if asked or mode == "text" or not self._prompt.text:
+            # The voice may return by itself, with a device: what is being typed must not turn into commands.
+            if asked or mode == "text":
                 self._focus_for(mode)
 
     def action_mute(self) -> None:
@@ -158,13 +158,13 @@ class Conversation:
         if self._prompt.give_back(text):
             self._screen.set_focus(self._prompt)
 
-    def leave_prompt(self) -> None:
-        """Focus the transcript again in voice mode.
+    def stop_speech(self) -> None:
+        """Stop the model's answer; nothing happens while it is silent."""
+        from gemini_live_runtime.commands import Interrupt
 
-        Space must mute, not type, while the microphone is open.
-        """
-        if self._mode == "voice" and not self._prompt.text:
-            self._screen.set_focus(self._transcript)
+        store = self._store
+        if not self._settings.replay and store.live and (store.view.playing or store.word in ("speaking", "thinking")):
+            self._sender.order(Interrupt())
 
     def action_say(self, text: str, *, written: str = "") -> None:
         """Send a message.
@@ -186,7 +186,6 @@ class Conversation:
             self._prompt.give_back(written)
             return
         self._await_confirmation(ident, text, written)
-        self.leave_prompt()
         self._transcript.scroll_by("end")
         self.show_prompt()
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual import events
 
-from gemini_live_tui.actions import ACTIONS, Action, Scope
-from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.actions import ACTIONS, PANES, Action, Scope
+from gemini_live_tui.actions.keymap import is_typed, key_label, keys_of
 from gemini_live_tui.messages import RunAction
 from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.widgets.row import Row
@@ -38,68 +38,111 @@ class KeyBar(Row):
         self._over = False
         self._mode: Mode = "voice"
         self._typing = False
+        self._escape = ""
+        self._notice = False
         self._muted = (False, False)
         self._place: Scope = "console"
         self._places: list[tuple[int, int, str]] = []
         self._room_for_note = True
+        self._gap = 2
+        """Cells behind a title."""
+
+    @property
+    def escape_closes_list(self) -> bool:
+        """True while the bar says that escape closes a list or leaves a line."""
+        return bool(self._escape)
 
     def show(
-        self, mode: Mode, *, typing: bool, microphone: bool, speaker: bool, over: bool, place: Scope = "console"
+        self,
+        mode: Mode,
+        *,
+        typing: bool,
+        microphone: bool,
+        speaker: bool,
+        over: bool,
+        place: Scope = "console",
+        escape: str = "",
+        notice: bool = False,
     ) -> None:
-        """Show the actions of `mode` and of `place`, the focused pane.
+        """Show the actions of `mode` and of `place`, the focused pane or prompt.
 
-        `typing`: the prompt has the focus. `over`: the session has ended.
+        `typing`: a field has the cursor. `over`: the session has ended. `escape` is what escape does, "" when it stops
+        the speech. `notice`: a message stays until it is closed.
         """
         self._place = place
         self._mode, self._typing, self._over = mode, typing, over
+        self._escape, self._notice = escape, notice
         self._muted = (not microphone, not speaker)
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
         """Return as many actions as fit, in the table's order, help and quit always."""
         offered = [action for action in ACTIONS if self._offers(action)]
-        self._room_for_note = True
+        self._room_for_note, self._gap = True, 2
         while len(offered) > 1 and self._width(offered) > width:
-            expendable = [action for action in offered if action.id not in ("text-mode", "help", "quit", "send")]
+            expendable = [action for action in offered if action.id not in self._kept()]
             # The pane's keys are shown nowhere else, so the others are dropped first.
             others = [action for action in expendable if not self._of_pane(action)]
-            if not others and self._room_for_note:
+            if others:
+                offered.remove(others[-1])
+            elif self._room_for_note:
                 # Then the remark about one of these keys.
                 self._room_for_note = False
+            elif self._gap > 1:
+                self._gap = 1
             else:
-                offered.remove((others or expendable or offered)[-1])
+                offered.remove((expendable or offered)[-1])
         runs: list[Run] = []
         self._places = []
         at = 0
         for action in offered:
             keys, title = self._label(action)
-            size = cell_len(keys) + cell_len(title) + 4
+            size = cell_len(keys) + cell_len(title) + 2 + self._gap
             self._places.append((at, at + size, action.id))
             at += size
-            runs.extend(((f" {keys} ", "key"), (f"{title}  ", "quiet")))
+            runs.extend(((f" {keys} ", "key"), (f"{title}{' ' * self._gap}", "quiet")))
         return runs
 
+    def _kept(self) -> tuple[str, ...]:
+        # Changing the mode is one of many keys in a pane, but the main one beside the prompt and the transcript.
+        mode = () if self._place in PANES and self._place != "transcript" else ("text-mode",)
+        return ("help", "quit", "send", "write", "next-pane", "interrupt", "close-notice", *mode)
+
     def _offers(self, action: Action) -> bool:
-        if self._over and action.group in ("Talk", "Write"):
+        if action.id == "interrupt" and self._escape:
+            return True
+        if (self._over and action.group in ("Talk", "Write")) or not self._keys(action):
             return False
-        texting = self._mode == "text" or self._typing
-        if action.id in ("mute", "mute-speaker"):
-            return not texting
+        if action.id == "close-notice":
+            return self._notice
+        if action.id == "next-pane":
+            return self._place == "prompt"
         if self._place in action.bar_in:
             return True
-        if action.bar == "pane":
-            return action.scope == self._place
-        # In other panes these keys belong to the pane, in text mode, too.
-        return action.bar == "always" or (action.bar == "text" and self._typing)
+        shows = {
+            "always": True,
+            "voice": self._mode == "voice",
+            "prompt": self._place == "prompt",
+            "panes": not self._typing,
+            "pane": action.scope == self._place and not self._typing,
+        }
+        return shows.get(action.bar, False)
+
+    def _keys(self, action: Action) -> list[str]:
+        """Return the keys that work here: in a field letters are typed."""
+        keys = keys_of(action, self._keymap)
+        return [key for key in keys if not is_typed(key)] if self._typing else keys
 
     def _of_pane(self, action: Action) -> bool:
         return action.bar == "pane" or self._place in action.bar_in
 
     def _label(self, action: Action) -> tuple[str, str]:
-        keys = keys_of(action, self._keymap)
+        keys = self._keys(action)
         shown = key_label(keys[0], ascii_only=self._ascii)
         title = action.title
-        if action.id == "text-mode":
+        if action.id == "interrupt":
+            title = self._escape or (title if self._room_for_note else "Stop")
+        elif action.id == "text-mode":
             title = "Voice" if self._mode == "text" else "Text"
             if "ctrl+b" in keys and "f2" in keys:
                 # tmux takes ctrl+b and passes it on only when pressed twice.
@@ -110,11 +153,12 @@ class KeyBar(Row):
         elif action.id == "mute" and self._muted[0]:
             title = "Unmute"
         elif action.id == "mute-speaker":
-            title = "Speaker on" if self._muted[1] else "Speaker off"
+            title = "Unmute speaker" if self._muted[1] else "Mute speaker"
         return shown, title
 
     def _width(self, actions: Sequence[Action]) -> int:
-        return sum(cell_len(keys) + cell_len(title) + 4 for keys, title in map(self._label, actions)) - 1
+        gaps = 2 + self._gap
+        return sum(cell_len(keys) + cell_len(title) + gaps for keys, title in map(self._label, actions)) - 1
 
     def on_click(self, event: events.Click) -> None:
         """Run the action under the pointer."""

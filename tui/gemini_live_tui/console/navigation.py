@@ -36,6 +36,18 @@ class Navigation:
         if name in self._grid.panes:
             self._grid.go_to(name)
 
+    def action_focus_pane(self, step: int) -> None:
+        """Go to another pane on the screen, or to the prompt.
+
+        An empty transcript, which is hidden, is the first.
+        """
+        chain = self._screen.focus_chain
+        if self._transcript not in chain:
+            chain.insert(0, self._transcript)
+        focused = self._screen.focused
+        at = chain.index(focused) if focused in chain else -1
+        self._screen.set_focus(chain[(at + step) % len(chain)])
+
     def action_zoom(self) -> None:
         """Let the focused pane fill the grid, or put it back."""
         state = self._grid.state
@@ -58,10 +70,12 @@ class Navigation:
             pane.scroll_by(step)
             self.show_following()
 
-    def action_open_row(self) -> None:
-        """Open the row under the cursor."""
+    async def action_open_row(self) -> None:
+        """Open the row under the cursor; in the transcript, go to the prompt."""
         if isinstance(self._screen.focused, RowList):
             self._screen.focused.open_row()
+        elif self._screen.focused is self._transcript:
+            await self._screen.run_action("screen.write")
 
     def show_following(self) -> None:
         """Update the transcript's frame, which says whether its end is followed."""

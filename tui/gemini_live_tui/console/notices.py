@@ -58,8 +58,9 @@ class Notices:
         if not passing or len(message) > MAX_PASSING:
             self.keep(message, level)
         self._banner.say(message, level, until=now + HINT_S if passing else None)
-        if passing:
-            self._store.wake()
+        # The key bar names the key that closes a message which stays.
+        self._store.dirty |= Dirty.CONTROLS
+        self._store.wake()
 
     def keep(self, message: str, level: Level = "warning") -> None:
         """Add a message to the logs without showing it, unless it repeats the last one."""

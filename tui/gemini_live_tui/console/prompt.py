@@ -207,10 +207,11 @@ class Prompt(OrderedKeys, TextArea):
 class PromptPane(Container):
     """Framed prompt with unconfirmed messages and text length at its lower edge."""
 
-    def __init__(self, prompt: Prompt, *, glyphs: Glyphs, text_key: str) -> None:
+    def __init__(self, prompt: Prompt, *, glyphs: Glyphs, text_key: str, write_key: str) -> None:
         super().__init__(id="prompt-pane")
         self.prompt = prompt
         self.text_key = text_key
+        self._write_key = write_key
         self._glyphs = glyphs
 
     def compose(self) -> ComposeResult:
@@ -223,9 +224,11 @@ class PromptPane(Container):
 
         `sending` is the number of unconfirmed messages; from 80 % of `limit` on, the length of the text is shown.
         """
-        hint = (
-            "Write a message, enter sends it" if mode == "text" else f"Type to write, or {self.text_key} for text mode"
-        )
+        way_in = f"{self._write_key} writes a message"
+        if self.prompt.has_focus:
+            hint = "Write a message, enter sends it"
+        else:
+            hint = way_in if mode == "text" else f"{way_in}, {self.text_key} is text mode"
         if self.prompt.placeholder != hint:
             self.prompt.placeholder = hint
         parts = [f"sending {sending}"] if sending else []

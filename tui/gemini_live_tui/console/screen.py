@@ -14,6 +14,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
+from textual.widgets import Input
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.view import Dirty
@@ -25,6 +26,7 @@ from gemini_live_tui.console.banner import Banner
 from gemini_live_tui.console.command_sender import CommandSender
 from gemini_live_tui.console.completions import Completions
 from gemini_live_tui.console.conversation import Conversation
+from gemini_live_tui.console.escape_key import EscapeKey
 from gemini_live_tui.console.header import Header
 from gemini_live_tui.console.held_agent import HeldAgent
 from gemini_live_tui.console.held_row import HeldRow
@@ -64,7 +66,6 @@ from gemini_live_tui.panes.transcript_body import TranscriptBody
 from gemini_live_tui.saved_layout import recall, remember
 from gemini_live_tui.session_data.meter_history import MeterHistory
 from gemini_live_tui.session_data.store import ALL
-from gemini_live_tui.widgets.filter_line import FilterLine
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
@@ -97,11 +98,13 @@ class ConsoleScreen(Screen[None]):
         self.conversation = Conversation(console, self, self.sender, self.notices, self.prompt_pane, self.transcript)
         self.held_agent = HeldAgent(console, self, self.sender, self.notices)
         self.navigation = Navigation(self, store, self.grid, self.transcript, self.time_travel)
-        self.unbound_keys = UnboundKeys(self, self.prompt, settings, self.notices)
+        self.unbound_keys = UnboundKeys(self, self.prompt, settings, self.notices, self.perform)
         self.agent_commands = AgentCommands(store, self.sender, self.notices, self.conversation)
+        self.escape_key = EscapeKey(self, store, self.completions, self.conversation.stop_speech)
         self._offer_actions(
             self.agent_commands,
             self.conversation,
+            self.escape_key,
             self.held_agent,
             self.navigation,
             self.time_travel,
@@ -135,7 +138,8 @@ class ConsoleScreen(Screen[None]):
         )
         self.completions = Completions(id="completions", glyphs=signs)
         self.prompt = Prompt(self.completions, id="prompt", keymap=settings.keymap, suggest=self._suggest)
-        self.prompt_pane = PromptPane(self.prompt, glyphs=signs, text_key=text_key)
+        write_key = key_label(keys_of(BY_ID["write"], settings.keymap)[0], ascii_only=settings.ascii)
+        self.prompt_pane = PromptPane(self.prompt, glyphs=signs, text_key=text_key, write_key=write_key)
         self.key_bar = KeyBar(
             id="key-bar",
             keymap=settings.keymap,
@@ -300,7 +304,9 @@ class ConsoleScreen(Screen[None]):
         self.key_bar.show(
             view.mode,
             place=place_of(self),
-            typing=self.focused is self.prompt,
+            typing=isinstance(self.focused, Prompt | Input),
+            escape=self.escape_key.title,
+            notice=bool(self.banner.message) and self.banner.until is None,
             microphone=view.microphone,
             speaker=view.speaker,
             over=self._settings.replay or bool(store.lost) or store.bye is not None,
@@ -322,37 +328,19 @@ class ConsoleScreen(Screen[None]):
         else:
             self.say(f"There is no format {name[:60]!r}. Known: {', '.join(FORMATS)}.", "warning", passing=True)
 
-    def action_interrupt(self) -> None:
-        """Close or stop one of: completions, filter, answer, selection, message, focus.
-
-        The first that is there is chosen.
-        """
-        from gemini_live_runtime.commands import Interrupt
-
-        if self.completions.close():
-            pass
-        elif isinstance(self.focused, FilterLine):
-            self.focused.leave(clear=True)
-        elif self._answering():
-            self.sender.order(Interrupt())
-        elif self.selections:
-            self.clear_selection()
-        elif self.banner.clear():
-            pass
-        elif self.focused is self.prompt:
-            self.set_focus(self.transcript)
-
-    def _answering(self) -> bool:
-        store = self._store
-        busy = store.view.playing or store.word in ("speaking", "thinking")
-        return not self._settings.replay and store.live and busy
+    def action_close_notice(self) -> None:
+        """Hide the message above the transcript."""
+        self.banner.clear()
+        self._store.dirty |= Dirty.CONTROLS
+        self._store.wake()
 
     async def perform(self, ident: str, *arguments: str) -> None:
         """Run an action of the table; `arguments` were written behind its command."""
         action = BY_ID[ident]
         if action.scope in PANES:
             # Show the pane first, so that the action's effect is seen.
-            self.grid.go_to(action.scope)
+            if self.grid.focused_pane != action.scope:
+                self.grid.go_to(action.scope)
             target: DOMNode = self.query_one(f"#{action.scope}")
         else:
             target = {"app": self.app, "prompt": self.prompt}.get(action.scope, self)
@@ -379,7 +367,6 @@ class ConsoleScreen(Screen[None]):
             self.conversation.keep_command(text)
             self.say(str(error), "warning", passing=True)
             return
-        self.conversation.leave_prompt()
         await self.perform(action.id, *arguments)
 
     def _suggest(self, text: str) -> Sequence[slash.Suggestion]:
@@ -396,6 +383,8 @@ class ConsoleScreen(Screen[None]):
     @on(Prompt.Changed)
     def _on_prompt_changed(self) -> None:
         self.conversation.on_typed()
+        if bool(self.escape_key.title) != self.key_bar.escape_closes_list:
+            self._show_keys()
 
     def on_descendant_focus(self) -> None:
         """Update the key bar: it names the keys of the focused widget."""

@@ -1,4 +1,4 @@
-"""Decide what a letter typed outside the prompt does."""
+"""Decide on letters without a meaning, and on keys that begin to type."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 from textual import events
 from textual.widgets import Input
 
-from gemini_live_tui.actions import BY_ID, PLACES, Scope
-from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.actions import BY_ID, LETTERS, PLACES, Scope
+from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.actions.slash import SLASH, form_of
 from gemini_live_tui.console.prompt import Prompt
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from textual.screen import Screen
 
     from gemini_live_tui.console.notices import Notices
     from gemini_live_tui.settings import ConsoleSettings
 
-_TALKING = ("transcript", "console")
-"""Places where an unbound letter begins a message."""
+_BEGINS_TYPING = ("write", "command", "state-filter")
+"""Actions that put the cursor into a field: letters that arrive together with their keys must land there."""
 
 
 def place_of(screen: Screen[None]) -> Scope:
@@ -30,38 +32,43 @@ def place_of(screen: Screen[None]) -> Scope:
 
 
 class UnboundKeys:
-    """Letters without a binding: they open the prompt or get a hint."""
+    """Keys pressed while no field has the cursor."""
 
-    def __init__(self, screen: Screen[None], prompt: Prompt, settings: ConsoleSettings, notices: Notices) -> None:
+    def __init__(
+        self,
+        screen: Screen[None],
+        prompt: Prompt,
+        settings: ConsoleSettings,
+        notices: Notices,
+        perform: Callable[[str], Awaitable[None]],
+    ) -> None:
         self._screen = screen
         self._prompt = prompt
         self._settings = settings
         self._notices = notices
+        self._perform = perform
 
     @property
-    def _open(self) -> bool:
-        """True when the prompt can be opened: no other field has the focus."""
-        elsewhere = isinstance(self._screen.focused, Prompt | Input)
-        return not self._settings.replay and not self._screen.has_class("-tiny") and not elsewhere
+    def _outside(self) -> bool:
+        """True when letters are commands: no field has the cursor."""
+        return not self._screen.has_class("-tiny") and not isinstance(self._screen.focused, Prompt | Input)
 
-    def take_letter(self, event: events.Key) -> bool:
-        """Handle a letter that has no binding where it was typed; return False for others.
+    async def take(self, event: events.Key) -> bool:
+        """Handle a key that begins to type, or a letter without a meaning.
 
-        In the transcript it opens the prompt and lands there; in another pane a hint says that the key does nothing.
-        Called before the key is queued for the focused widget, so that of letters that arrive together none gets past.
+        Return False for others.
+
+        Called before the key is queued for the focused widget, so that of keys that arrive together none gets past.
         """
-        if not self._open or not event.is_printable or not event.character:
+        if not self._outside:
             return False
         ident = self._meaning(event.key)
-        if ident == "command":
-            self.action_begin_command()
-        elif ident is not None:
-            return False
-        elif place_of(self._screen) in _TALKING:
-            self._screen.set_focus(self._prompt)
-            self._prompt.insert(event.character)
-        else:
+        if ident in _BEGINS_TYPING or (ident == "open-row" and place_of(self._screen) == "transcript"):
+            await self._perform(ident)
+        elif ident is None and event.is_printable and event.character:
             self._notices.say(self._nothing(event.character), passing=True)
+        else:
+            return False
         return True
 
     def _meaning(self, key: str) -> str | None:
@@ -72,29 +79,30 @@ class UnboundKeys:
         active = self._screen.active_bindings.get(key)
         if active is None:
             return None
-        action = BY_ID.get(active.binding.id or "")
-        if action is not None and action.panes_only and place_of(self._screen) in _TALKING:
-            return None
-        return action.id if action is not None else ""
+        ident = (active.binding.id or "").removesuffix(LETTERS)
+        return ident if ident in BY_ID else ""
 
     def _nothing(self, letter: str) -> str:
-        keymap, plain = self._settings.keymap, self._settings.ascii
-        talk, *_ = keys_of(BY_ID["pane-transcript"], keymap)
-        command, *_ = keys_of(BY_ID["command"], keymap)
-        keys = f"{key_label(talk, ascii_only=plain)} for a message"
-        if self._meaning(command) == "command":
-            keys += f", {key_label(command, ascii_only=plain)} for a command"
-        return f"{letter} does nothing in {PLACES[place_of(self._screen)].title}. To write: {keys}."
+        ways = () if self._settings.replay else ("{write} writes a message", "{command} a command")
+        known = hints((*ways, "{help} shows the keys"), self._settings.keymap, ascii_only=self._settings.ascii)
+        return f"{letter} does nothing in {PLACES[place_of(self._screen)].title}: {', '.join(known)}."
+
+    def action_write(self) -> None:
+        """Put the cursor into the prompt."""
+        if self._settings.replay:
+            self._notices.say("This is a recording: nothing can be written to it.", passing=True)
+        else:
+            self._screen.set_focus(self._prompt)
 
     def action_begin_command(self, ident: str = "") -> None:
         """Begin a command in the prompt; the text there stays in the history."""
+        self.action_write()
         if not self._settings.replay:
-            self._screen.set_focus(self._prompt)
             self._prompt.begin(f"{SLASH}{form_of(BY_ID[ident]).name} " if ident else SLASH)
 
     def take_paste(self, event: events.Paste) -> None:
         """Put a paste from any pane into the prompt, without sending it."""
-        if self._open:
+        if self._outside and not self._settings.replay:
             event.stop()
             self._screen.set_focus(self._prompt)
             self._prompt.post_message(events.Paste(event.text))

@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 
 from gemini_live_runtime.journal.agent_view import plain_key, real_key, unpack
 from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.editors.base import Edit, EditorScreen
 from gemini_live_tui.editors.value_parser import key_problem, read_value, schema_words
 from gemini_live_tui.painting.formatting import clock_text
@@ -174,7 +175,10 @@ class StateEditor(EditorScreen):
         if other:
             now = "removed it" if cell is None else f"changed it to {value_text(unpack(cell.value), 40)}"
             by = "" if cell is None else f" ({cell.origin} {cell.by})".replace(" )", ")")
-            self.conflict.update(Content(f"The agent has {now}{by} meanwhile. F2 keeps mine, F4 takes theirs."))
+            settings = self.console.settings
+            named = ("{editor-keep-mine} keeps mine", "{editor-take-theirs} takes theirs")
+            ways = ", ".join(hints(named, settings.keymap, ascii_only=settings.ascii))
+            self.conflict.update(Content(f"The agent has {now}{by} meanwhile: {ways}."))
         self.conflict.set_class(other, "-shown")
 
     def action_keep_mine(self) -> None:

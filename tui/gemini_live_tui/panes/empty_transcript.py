@@ -44,12 +44,14 @@ class Welcome(Static):
         hint: str = "",
         text_key: str = "F2",
         help_key: str = "F1",
+        write_key: str = "i",
     ) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
         self.hint = hint
         self._text_key = text_key
         self._help_key = help_key
+        self._write_key = write_key
         self._shown: tuple[object, ...] = ()
 
     def show(self, view: SessionView, *, connected: bool, replay: bool, over: bool = False) -> None:
@@ -83,8 +85,8 @@ class Welcome(Static):
         if view.mode == "text":
             return ["Type a message and press enter."]
         if any(block.kind == "model" for block in view.blocks):
-            return ["Answer aloud, or just start typing."]
-        return ["Say hello, or just start typing."]
+            return [f"Answer aloud, or press {self._write_key} and type."]
+        return [f"Say hello, or press {self._write_key} and type."]
 
     def _phrases(self, view: SessionView, width: int, room: int) -> list[Content]:
         lines: list[Content] = []

@@ -206,12 +206,6 @@ class Events(RowList):
             self._seen = int(self.row_at_cursor)
             self.post_message(GoToEvent(self._seen))
 
-    def action_follow_events(self) -> None:
-        """Follow the end, or stop following."""
-        self._follow(not self._following)
-        if self._following:
-            self._put_cursor(len(self.rows) - 1)
-
     def on_mouse_scroll_up(self) -> None:
         """Stop following."""
         self._follow(False)

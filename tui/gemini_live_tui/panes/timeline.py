@@ -69,7 +69,8 @@ class Timeline(Sheet):
         shared = "events" in lanes.chosen(self.size.height)
         sign = f" {self._glyphs.separator} "
         legend = f"{lanes.LEGEND}{sign}" if shared and self.size.width >= 100 else ""
-        return f"{legend}{name}{sign}+ - zoom" if self.has_focus else f"{legend}{name}"
+        keys = f"{sign}{self._glyphs.up} {self._glyphs.down} zoom" if self.has_focus else ""
+        return f"{legend}{name}{keys}"
 
     def rows(self, width: int, height: int) -> Sequence[Sequence[Run]]:
         """Return the lanes."""

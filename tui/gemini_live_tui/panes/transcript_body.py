@@ -42,7 +42,8 @@ class TranscriptBody(Guarded, Container):
         signs = glyphs(settings.ascii)
         self.transcript = Transcript(id="transcript", glyphs=signs, key_of=self._key_of)
         hint = " ".join(hints((settings.hint,), settings.keymap, ascii_only=settings.ascii))
-        self.welcome = Welcome(id="welcome", glyphs=signs, hint=hint, text_key=text_key)
+        write_key = key_label(keys_of(BY_ID["write"], settings.keymap)[0], ascii_only=settings.ascii)
+        self.welcome = Welcome(id="welcome", glyphs=signs, hint=hint, text_key=text_key, write_key=write_key)
         self.welcome.add_class("-shown")
         self._glyphs = signs
         self._settings = settings

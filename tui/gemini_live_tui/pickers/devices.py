@@ -41,7 +41,7 @@ class DevicesScreen(BoxScreen):
     CSS_PATH: ClassVar[CSSPathType | None] = [BOX_STYLES, "devices.tcss"]
     HEADING: ClassVar[str] = "Microphone and speaker"
     HINT: ClassVar[str] = (
-        "enter chooses, tab changes sides, {devices-headphones} headphones, {devices-rescan} rescans, esc closes"
+        "enter chooses, tab switches, {devices-headphones} headphones, {devices-rescan} rescans, esc closes"
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("devices")]
 

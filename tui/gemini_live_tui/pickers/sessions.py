@@ -301,7 +301,7 @@ class SessionsScreen(Screen[None]):
     def action_undo(self) -> None:
         """Restore the session that was deleted last."""
         if not self._deleted:
-            self.say("Nothing was deleted here. t shows the trash.")
+            self.say("Nothing was deleted here. tab shows the trash.")
             return
         self._restore(self._deleted[-1])
 

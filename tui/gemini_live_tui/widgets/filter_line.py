@@ -19,13 +19,17 @@ class FilterLine(LineInput):
     class Left(Message):
         """The operator left the line."""
 
-    def __init__(self, *, placeholder: str = "filter") -> None:
-        super().__init__(placeholder=placeholder, max_length=200, select_on_focus=True)
+    leaving = "Clear filter"
+    """Title of what escape does, for the key bar."""
+
+    def __init__(self, *, placeholder: str = "filter", id: str | None = None) -> None:
+        super().__init__(placeholder=placeholder, max_length=200, select_on_focus=True, id=id)
 
     def begin(self) -> None:
         """Show and focus the line."""
         self.add_class("-used")
-        self.focus()
+        # At once: letters may follow that were typed together with the key.
+        self.screen.set_focus(self)
 
     def leave(self, *, clear: bool = False) -> None:
         """Go back to the list; hide an empty filter."""
