@@ -77,10 +77,10 @@ class Entry(SessionSummary):
             words.append("broken off")
         if self.errors or self.exit_code:
             words.append("errors")
-        if self.interruptions:
-            words.append("interrupted")
         if self.audio_bytes:
             words.append("sound")
+        if self.interruptions:
+            words.append(f"{self.interruptions} interruption{'s' if self.interruptions > 1 else ''}")
         return tuple(words)
 
 

@@ -24,7 +24,7 @@ def test_the_list_shows_what_one_wants_to_know_in_a_line_each() -> None:
     record()
     head, row = run("sessions").out.splitlines()
     assert [word for word in head.split() if word.isupper()] == head.split()
-    for text in ("20261120-1", "debt_collection", "0:0", " 3 ", "negotiate", "$0.021", "interrupted"):
+    for text in ("20261120-1", "debt_collection", "0:0", " 3 ", "negotiate", "$0.021", "1 interruption"):
         assert text in row, text
 
 

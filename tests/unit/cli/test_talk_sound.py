@@ -46,3 +46,10 @@ def test_both_voices_lie_in_a_recording_where_they_were_in_the_wav_files(tmp_pat
     # Both files begin when the devices open, in virtual time with the connection.
     assert lag(right, written) == round(opened * RATE)
     assert lag(left, soxr.resample(noise, 16_000, RATE)) == round(opened * RATE)
+
+
+def test_a_microphone_file_that_is_not_there_is_told_before_anything_is_recorded() -> None:
+    ended = run("talk", "--backend", "local", "--fast", "--mic", "nope.wav")
+    assert (ended.code, ended.out) == (2, "")
+    assert "nope.wav cannot be opened" in ended.err
+    assert not paths.sessions_dir().exists() or list(paths.sessions_dir().iterdir()) == []

@@ -55,7 +55,7 @@ def test_an_entry_says_what_one_wants_to_know(root: Path) -> None:
     assert (entry.turns, entry.phase, entry.cost_usd, entry.interruptions) == (3, "negotiate", 0.0214, 1)
     assert (entry.ended, entry.exit_code, entry.errors) == ("the operator hung up", 0, 0)
     assert entry.duration_s == pytest.approx(debt_call().t)
-    assert entry.flags == ("interrupted",)
+    assert entry.flags == ("1 interruption",)
     assert entry.total_bytes == (root / "s1" / "events.jsonl").stat().st_size
 
 
@@ -337,7 +337,7 @@ def test_the_filter_wants_every_word_wherever_it_stands(root: Path) -> None:
     folder = debt_call().write(root, "20261120-1")
     rename(folder, "Angry caller")
     entry = entry_of(folder)
-    for text in ("", "angry", "CALLER debt", "negotiate 20261120", "interrupted local"):
+    for text in ("", "angry", "CALLER debt", "negotiate 20261120", "interruption local"):
         assert matches(entry, text), text
     for text in ("happy", "angry happy", "errors"):
         assert not matches(entry, text), text

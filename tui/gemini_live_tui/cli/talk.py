@@ -102,6 +102,11 @@ def talk(
     spec = spec_of(
         loaded, agent=agent or loaded.config.agent, backend=backend, sound=sound, script=script or "", fast=fast
     )
+    if kind == "files":
+        from gemini_live_runtime.audio.file_audio import FileAudio
+
+        # Before a session begins, which would be recorded without a word.
+        FileAudio(mic, speaker).check()
     interactive = not (mic or texts or until_idle or devices)
     conversation = _Conversation(
         spec,

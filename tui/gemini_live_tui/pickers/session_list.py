@@ -23,9 +23,6 @@ LENGTH, TURNS, COST = 7, 5, 7
 ROOMY = 90
 """Width in cells from which a start has its year."""
 
-_SHORT = {"interrupted": "cut"}
-"""Short forms of long words."""
-
 _GAPS = 2 + 1 + 1 + 2 + 1 + 2
 
 
@@ -103,5 +100,8 @@ class SessionList(RowList):
             "",
         )
         look = "state-listening" if entry.running else "warn" if {"errors", "broken off"} & {*entry.flags} else "quiet"
-        flags = ", ".join(_SHORT.get(flag, flag) for flag in entry.flags)
-        return ((_row(cells, widths), "said"), (fit(flags, notes, more), look))
+        flags = list(entry.flags)
+        # The last flag counts interruptions, which are nothing unusual: better none than a part of a word.
+        if entry.interruptions and cell_len(", ".join(flags)) > notes:
+            flags.pop()
+        return ((_row(cells, widths), "said"), (fit(", ".join(flags), notes, more), look))
