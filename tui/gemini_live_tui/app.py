@@ -159,6 +159,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.call_after_refresh(self._after_first_paint)
 
     def _after_first_paint(self) -> None:
+        self.console_screen.begin_painting()
         from gemini_live_tui.set_up.environment import hold_secrets
 
         hold_secrets()

@@ -88,6 +88,7 @@ class ConsoleScreen(Screen[None]):
         self._store = store = console.store
         self._epoch = 0
         self._was_playing = False
+        self._is_filled = False
         self.meter_history = MeterHistory()
         self._make_widgets()
         self.notices = Notices(self.banner, console)
@@ -199,6 +200,18 @@ class ConsoleScreen(Screen[None]):
 
     # -- the frame ---------------------------------------------------------------------------------------------------
 
+    def _compositor_refresh(self) -> None:
+        # Widgets without content cost as much to paint as the first frame that has some.
+        if self._is_filled:
+            super()._compositor_refresh()
+
+    def begin_painting(self) -> None:
+        """Paint from now on: the widgets have their sizes and their content."""
+        if not self._is_filled:
+            self._is_filled = True
+            # At once: the widgets' own requests would wait for Textual's next tick.
+            self._refresh_layout()
+
     def frame(self) -> float | None:
         """Show the changes; return the seconds until the next one without an event."""
         store, view = self._store, self._store.view
@@ -234,6 +247,8 @@ class ConsoleScreen(Screen[None]):
         waits.append(
             self.meters.show(store.shown, now, live=sounding and opened, cost=self.console.cost, missed=store.missed)
         )
+        if self.grid.size:
+            self.begin_painting()
         pending = [wait for wait in waits if wait is not None]
         return min(pending) if pending else None
 

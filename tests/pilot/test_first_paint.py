@@ -1,0 +1,53 @@
+"""Count the frames that are painted before the console has content."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.console_driver import screen_text
+from tests.support.manual_clock import ManualClock
+
+from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.settings import ConsoleSettings
+
+
+@pytest.fixture
+def frames(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts of the screen at each frame that is painted."""
+    painted: list[str] = []
+    display = ConsoleApp._display
+
+    def noted(app: ConsoleApp, screen: Any, renderable: Any) -> None:
+        display(app, screen, renderable)
+        if renderable is not None:
+            painted.append(screen_text(app))
+
+    monkeypatch.setattr(ConsoleApp, "_display", noted)
+    return painted
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (30, 8)])
+async def test_the_first_frame_that_is_painted_has_the_content(frames: list[str], size: tuple[int, int]) -> None:
+    app = ConsoleApp(None, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        first = frames[0]
+        assert "OFFLINE" in first
+        if size[0] >= 80:
+            assert "Connecting" in first
+            assert "F1 Help" in first
+
+
+async def test_a_console_that_begins_with_another_screen_is_painted_when_that_is_left(frames: list[str]) -> None:
+    settings = ConsoleSettings(theme="ember", tmux=False, first_screen="gallery")
+    app = ConsoleApp(None, settings=settings, clock=ManualClock())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        assert "Transcript" not in frames[0]
+        while app.screen is not app.console_screen:
+            app.pop_screen()
+        await pilot.pause()
+        app.frames.flush()
+        await pilot.pause()
+        assert "Transcript" in frames[-1]
