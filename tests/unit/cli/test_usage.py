@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.command_line import run
 
+from gemini_live_runtime import paths
 from gemini_live_runtime.engine import registry, stop
 from gemini_live_runtime.engine.registry import EngineInfo
 from gemini_live_tui.cli import COMMANDS, main
@@ -131,6 +132,8 @@ def test_a_wrong_command_line_gets_one_sentence_with_field_and_remedy(
     assert remedy in ended.sentence
     assert ended.out == ""
     assert "Traceback" not in ended.err
+    # It is refused before a session begins.
+    assert not [*paths.sessions_dir().glob("*")]
 
 
 @pytest.mark.parametrize("command", [("stop",), ("stop", "x"), ("stop", "../x")])

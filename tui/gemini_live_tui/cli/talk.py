@@ -197,6 +197,8 @@ class _Conversation:
                     deciding.cancel()
                     await asyncio.gather(deciding, return_exceptions=True)
             await printing
+        if self._session is None:
+            _discard_recording(engine.host.hub.folder)
         if self._signal is not None:
             print(f"gemini-live-tui: Interrupted by {self._signal.name}.", file=sys.stderr)
             return 128 + self._signal
@@ -374,6 +376,14 @@ class _Conversation:
     @property
     def _command_id(self) -> str:
         return f"talk-{self._count}"
+
+
+def _discard_recording(folder: str) -> None:
+    """Delete the recording of a session that could not begin: it holds nothing."""
+    from gemini_live_runtime.journal.retention import delete_folders
+
+    if folder:
+        delete_folders([Path(folder)])
 
 
 async def _events(engine: InProcessEngine) -> AsyncIterator[ev.Event]:
