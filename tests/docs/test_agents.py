@@ -16,6 +16,7 @@ import gemini_live_runtime
 from gemini_live_runtime import Live
 from gemini_live_runtime.session.definition.builder import AgentBuilder
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
+from gemini_live_runtime.session.definition.key_writers import SESSION_KEYS
 
 PAGE = tables.PAGE
 PACKAGE = Path(gemini_live_runtime.__file__).parent
@@ -91,3 +92,7 @@ def test_every_key_that_the_session_keeps_is_in_the_table_and_no_other() -> None
     # Written in a loop over their names, first values of what is written later or at every connection.
     looped = {"session:connected_at_ms", "session:resumable"}
     assert listed - looped == written_keys() - looped
+
+
+def test_the_sessions_own_keys_are_those_of_this_page() -> None:
+    assert {name for name in tables.SIGNALS if name.startswith("session:")} == SESSION_KEYS

@@ -15,6 +15,7 @@ from tests.session.talking import agent, talk
 from gemini_live_runtime import (
     BackgroundAgentDispatcher,
     ComputedVar,
+    ConsecutiveFailureDetector,
     ContextDelivery,
     EffectMode,
     EffectPolicy,
@@ -25,6 +26,7 @@ from gemini_live_runtime import (
     LiveHandle,
     MergePolicy,
     Phase,
+    RateDetector,
     ReactorRule,
     State,
     StateKey,
@@ -37,8 +39,10 @@ from gemini_live_runtime import (
     TransitionPhase,
     TurnCountDetector,
     Watcher,
+    after_tool_call,
     called_ok,
     key,
+    on_phase_change,
     tool,
 )
 from gemini_live_runtime import events as ev
@@ -83,6 +87,28 @@ FAULTS: dict[str, tuple[Live, str]] = {
     "a pattern of what is never announced": (
         agent().pattern(TemporalPattern("still", SustainedDetector(key("session:silence_ms") > 5, 3), lambda: None)),
         "session:silence_ms",
+    ),
+    "an extractor after a tool that is not there": (
+        agent().tools(ping).extract(FunctionExtractor(lambda window: {}, trigger=after_tool_call("pong"))),
+        "the tool pong, which does not exist. Use ping",
+    ),
+    "an extractor in a phase that is not there": (
+        agent().phase(END).extract(FunctionExtractor(lambda window: {}, trigger=on_phase_change("ended"))),
+        "the phase ended, which does not exist. Use end",
+    ),
+    "a pattern of a tool that is not there": (
+        agent().tools(ping).pattern(TemporalPattern("p", ConsecutiveFailureDetector("fly", 2), ping)),
+        "failures of the tool fly, which does not exist. The tools are ping",
+    ),
+    "a pattern of events that it is not shown": (
+        agent().pattern(TemporalPattern("p", RateDetector("state.changed", 2, 5), ping)),
+        "waits for state.changed, which patterns are not shown",
+    ),
+    "a guard of a computed key that nothing computes": (
+        agent()
+        .computed(ComputedVar("risk", key("app:x").is_true()))
+        .watch(Watcher(key("derived:risc").became_true(), ping)),
+        "derived:risc is read, which does not exist. Use derived:risk",
     ),
     "a phase that cannot be left": (agent().phase(Phase("a", "A."), END), "a"),
     "two phases of one name": (agent().phase(END, Phase("end", "Again.", terminal=True)), "Two phases are called end"),
@@ -342,6 +368,49 @@ def test_a_computed_key_that_nothing_computes_is_a_fault_whatever_code_writes() 
 
 def test_a_need_that_a_program_fills_is_declared() -> None:
     assert asking(ping).state(StateKey("app:room", str)).plan().warnings() == []
+
+
+def promoting(concept: str) -> FunctionExtractor:
+    rule = FieldPromotion.true_only("agreed").after_presented(concept)
+    return FunctionExtractor(lambda window: {}, name="x", promotions=rule)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("built", "warning"),
+    [
+        (agent().extract(promoting("prise")), "prise was presented, which no phase presents. Use price."),
+        (
+            agent().pattern(TemporalPattern("p", RateDetector("turn.interupted", 2, 5), ping)),
+            "turn.interupted, which is no event of a session. Use turn.interrupted.",
+        ),
+        (
+            agent().watch(Watcher(key("session:turncount").changed(), ping)),
+            "session:turncount is read, which nothing seems to write. Use session:turn_count.",
+        ),
+        (
+            agent().pattern(TemporalPattern("p", TurnCountDetector(key("bg:pin_failed"), 2), ping)),
+            "bg:pin_failed is read, which nothing seems to write. Use bg:ping_failed.",
+        ),
+        (
+            agent().in_every_phase(InstructionModifier.with_state("session:presented:prise")),
+            "session:presented:prise is read, which nothing seems to write. Use session:presented:price.",
+        ),
+    ],
+    ids=["concept", "event", "session key", "failed tool", "presented"],
+)
+def test_a_name_that_nothing_seems_to_have_is_a_warning_with_the_nearest(built: Live, warning: str) -> None:
+    (told,) = built.tools(ping).phase(Phase("end", "End.", presents="price", terminal=True)).plan().warnings()
+    assert told.startswith("test_plan_faults.py:")
+    assert told.endswith(warning)
+
+
+def test_a_session_key_that_code_mentions_is_no_warning() -> None:
+    def set_mood(state: State) -> None:
+        """Set the mood."""
+        state.set("session:mood", "good")
+
+    reads = Watcher(key("session:mood").changed(), ping)
+    assert agent().tools(set_mood).watch(reads).plan().warnings() == []
 
 
 def test_a_tool_that_says_nothing_of_itself_is_a_warning() -> None:

@@ -257,6 +257,11 @@ class TurnCountDetector(_BuiltInDetector):
         self._held_turns = 0
 
     @property
+    def guard(self) -> Guard:
+        """Guard that has to hold at the end of each turn."""
+        return self._guard
+
+    @property
     def text(self) -> str:
         """For example `user:name is missing for 3 turns`."""
         return f"{self._guard.text} for {self._turns} turn{'s' * (self._turns > 1)}"

@@ -14,6 +14,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.agent.host import SOFT_TURN
 from gemini_live_runtime.session.agent.throttle import Throttle, paced_notice
 from gemini_live_runtime.session.core.speech import LOCAL_HANG_OVER_S
+from gemini_live_runtime.session.rules.hidden_events import NOT_FOR_PATTERNS, NOT_FOR_RULES
 from gemini_live_runtime.session.rules.reactor import (
     VOICE_EVENTS,
     Live,
@@ -40,36 +41,6 @@ if TYPE_CHECKING:
 
 MAX_CHANGES = 1000
 """Changes of state that wait for rules that are asked too often; then the oldest are dropped."""
-
-INSPECTION = frozenset(
-    (
-        "agent.described",
-        "agent.held",
-        "agent.holding",
-        "agent.released",
-        "breakpoints.changed",
-        "edit.previewed",
-        "guards.read",
-        "mark.set",
-        "patterns.read",
-        "phase.previewed",
-    )
-)
-"""Events of inspection: an agent must behave the same while it is looked at."""
-
-NOT_FOR_RULES = INSPECTION | {
-    "state.changed",
-    "wire.message",
-    "wire.audio",
-    "meters",
-    "playback.heard",
-    "telemetry.reported",
-    "log",
-}
-"""Events that rules do not get; changes of state reach them as `StateChanged`."""
-
-NOT_FOR_PATTERNS = NOT_FOR_RULES | {"transcript.delta", "session.state"}
-"""Events that temporal patterns are not shown."""
 
 
 class EventObserver:

@@ -17,6 +17,46 @@ from gemini_live_runtime.state.terms import Term
 LIVE_KEYS = ("session:silence_ms", "session:elapsed_ms", "session:remaining_budget_ms")
 """Keys whose values are computed when they are read; their changes make no mutations."""
 
+SESSION_KEYS = frozenset(
+    (
+        "session:phase",
+        "session:phase_needs",
+        "session:phase_requires",
+        "session:active_tools",
+        "session:navigation_context",
+        "session:presented:*",
+        "session:called_ok:*",
+        "session:repair:escalation",
+        "session:repair:unfulfilled",
+        "session:turn_count",
+        "session:last_input_transcription",
+        "session:last_output_transcription",
+        "session:wire_phase",
+        "session:is_user_speaking",
+        "session:is_model_speaking",
+        "session:interrupt_count",
+        "session:error_count",
+        "session:last_error",
+        "session:connected_at_ms",
+        "session:disconnected",
+        "session:resumable",
+        "session:go_away_received",
+        "session:go_away_time_left",
+        "session:go_away_time_left_ms",
+        "session:last_consumed_client_index",
+        "session:session_type",
+        "session:elapsed_ms",
+        "session:remaining_budget_ms",
+        "session:silence_ms",
+        "session:prompt_token_count",
+        "session:response_token_count",
+        "session:total_token_count",
+        "session:thoughts_token_count",
+        "session:cached_content_token_count",
+    )
+)
+"""Keys that a session itself writes; `*` stands for a name."""
+
 _MAX_FUNCTIONS = 2000
 
 _MAX_ITEMS = 1000

@@ -20,12 +20,13 @@ from gemini_live_runtime.session.definition.checks import check_settings, withou
 from gemini_live_runtime.session.definition.choices import as_choice
 from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.session.definition.key_writers import LIVE_KEYS, Mentions
+from gemini_live_runtime.session.definition.unknown_names import NameCheck, UnknownKey
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.guards import Guard
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.store import State
-from gemini_live_runtime.state.temporal import TemporalRegistry
+from gemini_live_runtime.state.temporal import TemporalRegistry, TurnCountDetector
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.tools.declaration import Tool, tool
 
@@ -41,6 +42,8 @@ class SessionPlan:
     """Tools with their schemas."""
     unfilled: tuple[Fault, ...] = ()
     """Needs that no part of the agent seems to fill."""
+    unknown: tuple[Fault, ...] = ()
+    """Names that no part of the agent seems to have."""
 
     @property
     def name(self) -> str:
@@ -127,7 +130,8 @@ class SessionPlan:
     def warnings(self) -> list[str]:
         """Return a sentence for each part that may not do what its author wants."""
         texts = [text for item in self.declared for text in _tool_warnings(item)]
-        return texts + [str(fault).replace("nothing can fill", "nothing seems to fill") for fault in self.unfilled]
+        texts += [str(fault).replace("nothing can fill", "nothing seems to fill") for fault in self.unfilled]
+        return texts + [str(fault) for fault in self.unknown]
 
 
 def _tool_warnings(declared: Tool) -> Iterator[str]:
@@ -169,6 +173,8 @@ def make_plan(definition: Definition) -> SessionPlan:
         _try(build, faults, definition.built_at)
     faults += _watched_live_keys(definition)
     names = frozenset(item.name for item in tools)
+    check = NameCheck(definition, names)
+    faults += check.faults()
     unfilled: tuple[Fault, ...] = ()
     if definition.phases or (definition.initial_phase and not original.phases):
         initial = definition.initial_phase or definition.phases[0].name
@@ -190,7 +196,16 @@ def make_plan(definition: Definition) -> SessionPlan:
             reached_by_code=[phase.name for phase in definition.phases if phase.name in code],
         )
     raise_faults(list(dict.fromkeys(faults)))
-    return SessionPlan(definition=original, declared=tools, unfilled=unfilled)
+    unknown = (*check.unknown_events(), *_without_written(check.unknown_keys(), definition, tools))
+    return SessionPlan(definition=original, declared=tools, unfilled=unfilled, unknown=tuple(dict.fromkeys(unknown)))
+
+
+def _without_written(unknown: Iterable[UnknownKey], definition: Definition, tools: tuple[Tool, ...]) -> Iterator[Fault]:
+    """Yield the warnings about keys that the agent's code does not mention."""
+    found = list(unknown)
+    if found:
+        code = Mentions(_code(definition, tools))
+        yield from (item.warning for item in found if item.key not in code)
 
 
 def _has_steering_context(definition: Definition) -> bool:
@@ -210,7 +225,9 @@ def _watched_live_keys(definition: Definition) -> Iterator[Fault]:
                 f"A watcher waits for {name}, which is read live and never announced", watcher.defined_at, remedy
             )
     for pattern in definition.patterns:
-        guard = getattr(pattern.detector, "guard", None)
+        # A detector of turns reads its guard at the end of each.
+        counts_turns = isinstance(pattern.detector, TurnCountDetector)
+        guard = None if counts_turns else getattr(pattern.detector, "guard", None)
         for name in sorted(guard.keys.intersection(LIVE_KEYS)) if isinstance(guard, Guard) else ():
             text = f"The pattern {pattern.name} waits for {name}, which is read live and never announced"
             yield Fault(text, pattern.defined_at, remedy)
