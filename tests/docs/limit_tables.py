@@ -79,6 +79,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "unit/wire/test_websocket.py::test_a_frame_above_the_limit_ends_with_1009",
         ),
         Limit(
+            "fragments of a message",
+            f"{transport.MAX_FRAGMENTS:,}",
+            "this side closes the connection (1009) and says so",
+            "unit/wire/test_websocket.py::test_a_message_in_too_many_fragments_ends_with_1009_and_says_so",
+        ),
+        Limit(
             "nesting of a message",
             f"{json_frame.MAX_DEPTH} levels",
             "the message counts as unreadable",

@@ -1,7 +1,7 @@
 """Explain close codes (RFC 6455, 7.4) and refused upgrades, with a remedy.
 
 Google's servers use few close codes with many meanings, so the close reason decides and the code is the fallback.
-Reasons are text from outside: they are cut and redacted here, and sanitised where they are displayed.
+Reasons are text from outside: they are sanitised, redacted and cut here, before they become part of a sentence.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 
 from gemini_live_runtime.errors import ConnectionClosedError, SetupRejectedError, UpgradeRefusedError
 from gemini_live_runtime.redactor import REDACTED, redactor
-from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_runtime.wire.transport import MAX_FRAGMENTS, MAX_MESSAGE_BYTES
 
 MAX_REASON = 300
 """Characters of a server's reason that are used."""
@@ -28,6 +29,7 @@ class CloseKind(StrEnum):
     NETWORK = "network"
     AUTH = "auth"
     QUOTA = "quota"
+    LOCATION = "location"
     MODEL = "model"
     HANDLE = "handle"
     CONTEXT = "context"
@@ -72,6 +74,13 @@ _MEANINGS: dict[CloseKind, CloseMeaning] = {
             CloseKind.QUOTA,
             "The quota is used up",
             "Wait, or raise the quota or enable billing for the key's project",
+            False,
+            True,
+        ),
+        CloseMeaning(
+            CloseKind.LOCATION,
+            "The service is not offered in the place where this request comes from",
+            "Connect from a place in https://ai.google.dev/gemini-api/docs/available-regions, or use Vertex AI",
             False,
             True,
         ),
@@ -161,6 +170,14 @@ _BY_US: dict[int, CloseMeaning] = {
 }
 """Meanings of the codes with which this side fails a connection (RFC 6455, 7.1.7)."""
 
+_TOO_MANY_FRAGMENTS = CloseMeaning(
+    CloseKind.TOO_LARGE,
+    f"The server sent a message in more than {MAX_FRAGMENTS:,} fragments, so this side closed the connection",
+    "Check that the address is a Live API server, and that no proxy changes what it sends",
+    False,
+    True,
+)
+
 _LEFT = CloseMeaning(CloseKind.NORMAL, "This side closed the connection", "Connect again to go on", True, True)
 
 # The first match decides: "The model is overloaded" is not about the model's name, nor a quota about the key.
@@ -168,6 +185,7 @@ _REASONS: tuple[tuple[CloseKind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, pattern in (
         (CloseKind.QUOTA, r"quota|resource[ _]?(has been )?exhausted|rate.?limit|too many requests|billing|credits?\b"),
+        (CloseKind.LOCATION, r"\blocation (is )?not supported"),
         (
             CloseKind.AUTH,
             r"api[ _-]?key|unauthenticated|authenticat|unauthorized|permission|credential|access token"
@@ -214,14 +232,19 @@ _FIXED_CODES = frozenset({1002, 1006, 1009, 1015})
 
 
 def server_text(text: str, limit: int = MAX_REASON) -> str:
-    """Redact a server's text and cut it to `limit` characters, without sanitising it."""
-    text = redactor.text(text.strip())
+    """Return a server's text as one line, redacted and cut to `limit` characters.
+
+    An unfinished escape sequence would take the beginning of what follows it.
+    """
+    text = redactor.text(sanitise_line(text))
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def classify(code: int, reason: str = "", *, by_us: bool = False) -> CloseMeaning:
     """Return the meaning of a close code and its reason; `by_us`: this side closed."""
     if by_us:
+        if code == 1009 and "fragments" in reason:
+            return _TOO_MANY_FRAGMENTS
         return _BY_US.get(code, _LEFT)
     kind = None if code in _FIXED_CODES else _kind_of(reason)
     return _MEANINGS[kind or _CODES.get(code, CloseKind.UNKNOWN)]
@@ -323,6 +346,8 @@ def upgrade_refused(where: str, status: int, body: bytes = b"", *, is_cut: bool 
     elif status >= 500:
         problem, remedy = "is currently unavailable", "Try again in a moment"
     reason = server_text(_cut_reason(body) if is_cut else _reason_of(body))
+    if _kind_of(reason) is CloseKind.LOCATION:
+        remedy = _MEANINGS[CloseKind.LOCATION].remedy
     message = f"{where} {problem} (HTTP {status}: {reason})" if reason else f"{where} {problem} (HTTP {status})"
     return UpgradeRefusedError(message, status=status, remedy=remedy)
 

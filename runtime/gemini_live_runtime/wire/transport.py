@@ -9,6 +9,9 @@ from typing import Protocol, runtime_checkable
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """Bytes of the largest message; bounds memory, and the time for which parsing blocks the loop."""
 
+MAX_FRAGMENTS = 4096
+"""Fragments of a message; the limit of the `websockets` library, of which the oldest supported version has none."""
+
 CLOSE_TIMEOUT = 1.0
 """Seconds to wait for the peer's close frame."""
 

@@ -8,6 +8,7 @@ keepalive would close healthy connections.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import re
 import socket
@@ -49,6 +50,7 @@ MAX_ANSWER_BYTES = 64 * 1024
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)[ \r][^\n]*\n")
 _CHUNKED = re.compile(rb"^transfer-encoding:[^\n]*chunked", re.IGNORECASE | re.MULTILINE)
+_ENCODING = re.compile(rb"^content-encoding:([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
 _CHUNK_SIZE = re.compile(rb"(?:\r\n)?([0-9a-f]{1,8})[^\n]*\n", re.IGNORECASE)
 
 
@@ -210,7 +212,8 @@ async def _open(endpoint: Endpoint, open_timeout: float, made: list[_ClientConne
         )
     # Specific errors first: InvalidStatus is an InvalidHandshake, and TLS, DNS and refusal errors are OSErrors.
     except InvalidStatus as error:
-        body = bytes(error.response.body or b"")
+        encoding = ",".join(error.response.headers.get_all("Content-Encoding")).encode()
+        body = _decompressed(bytes(error.response.body or b""), encoding)
         raise upgrade_refused(where, error.response.status_code, body) from None
     except (InvalidProxy, ProxyError) as error:
         raise _unreachable(f"The proxy for {where} failed: {error}", "Check HTTPS_PROXY and NO_PROXY") from None
@@ -251,7 +254,25 @@ def _refusal(where: str, answer: bytes) -> UpgradeRefusedError | None:
     if line is None:
         return None
     head, _, body = answer.partition(b"\r\n\r\n")
-    return upgrade_refused(where, int(line[1]), _unchunked(body) if _CHUNKED.search(head) else body, is_cut=True)
+    encoding = _ENCODING.search(head)
+    body = _decompressed(_unchunked(body) if _CHUNKED.search(head) else body, encoding[1] if encoding else b"")
+    return upgrade_refused(where, int(line[1]), body, is_cut=True)
+
+
+def _decompressed(body: bytes, encoding: bytes) -> bytes:
+    """Return a body as far as it came, decompressed.
+
+    That of an unknown encoding is empty.
+    """
+    match encoding.strip().lower():
+        case b"" | b"identity":
+            return body
+        case b"gzip" | b"x-gzip" | b"deflate":
+            import zlib  # here, because refusals are few
+
+            with contextlib.suppress(zlib.error):
+                return zlib.decompressobj(wbits=47).decompress(body, MAX_ANSWER_BYTES)
+    return b""
 
 
 def _unchunked(data: bytes) -> bytes:

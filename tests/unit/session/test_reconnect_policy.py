@@ -72,6 +72,9 @@ def test_what_ended_it_decides_whether_to_try_again_and_with_which_session(
     [
         (rejected(1008, "session not found"), True),
         (rejected(1011), False),
+        (rejected(1008, "API key expired. Please renew the API key."), False),
+        (rejected(1011, "You exceeded your current quota"), False),
+        (rejected(1008, "The operation was aborted."), True),
         (SetupRejectedError("an error", status=400), True),
         (SetupRejectedError("an error", status=429), False),
         (SetupRejectedError("an error", status=503), False),

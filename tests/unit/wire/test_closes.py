@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.wire.closes import MAX_REASON, CloseKind, classify, closed_error, upgrade_refused
+from gemini_live_runtime.text import sanitise
+from gemini_live_runtime.wire.closes import (
+    MAX_REASON,
+    CloseKind,
+    classify,
+    closed_error,
+    error_text,
+    setup_refused,
+    upgrade_refused,
+)
 
 SEEN = [
     (1000, "", CloseKind.NORMAL),
@@ -36,6 +45,7 @@ SEEN = [
     (1011, "Deadline expired before operation could complete.", CloseKind.DEADLINE),
     (1011, "You exceeded your current quota, please check your plan and billing details.", CloseKind.QUOTA),
     (1011, "RESOURCE_EXHAUSTED", CloseKind.QUOTA),
+    (1007, "User location is not supported for the API use.", CloseKind.LOCATION),
     (1011, "", CloseKind.INTERNAL),
     (1009, "frame exceeds limit", CloseKind.TOO_LARGE),
     (1002, "invalid opcode", CloseKind.PROTOCOL),
@@ -93,6 +103,26 @@ def test_a_close_of_this_side_says_so_and_blames_no_setup(code: int) -> None:
     assert error.remedy
     assert error.by_us
     assert "setup" not in str(error)
+
+
+def test_a_place_without_the_service_is_told_with_its_remedy_however_the_server_says_so() -> None:
+    reason = "User location is not supported for the API use."
+    body = b'{"error": {"code": 400, "message": "%s"}}' % reason.encode()
+    refusals = (
+        closed_error(1007, reason),
+        upgrade_refused("host.example", 400, body),
+        setup_refused({"code": 400, "message": reason, "status": "FAILED_PRECONDITION"}),
+    )
+    assert all("available-regions" in str(error) for error in refusals)
+
+
+@pytest.mark.parametrize("ending", ["\x9b", "\x1b[", "\x1b]0;x", "\u202e", "\x90"])
+def test_an_unfinished_sequence_of_a_server_takes_nothing_of_the_sentence(ending: str) -> None:
+    error = closed_error(1008, f"no\nmore{ending}")
+    assert sanitise(str(error)) == str(error)
+    assert "no more" in str(error)
+    assert str(error).endswith(f"{error.remedy}.")
+    assert sanitise(error_text({"code": 403, "message": f"no{ending}"})) == "an error (403: no)"
 
 
 def test_a_servers_reason_is_redacted_and_bounded() -> None:

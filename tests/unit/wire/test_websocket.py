@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import logging
 import re
 import socket
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from tests.unit.wire.frames import realtime_audio
+from websockets.asyncio import messages
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
@@ -26,7 +28,7 @@ from gemini_live_runtime.wire.connection import connect
 from gemini_live_runtime.wire.credentials import Credential
 from gemini_live_runtime.wire.endpoints import local_endpoint, url_endpoint
 from gemini_live_runtime.wire.messages import AudioFrame
-from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES, TransportClosed
+from gemini_live_runtime.wire.transport import MAX_FRAGMENTS, MAX_MESSAGE_BYTES, TransportClosed
 from gemini_live_runtime.wire.websocket import SERVER_OPTIONS, WebSocketTransport, open_websocket
 
 KEY = Credential("api-key", "AIzaSyCanaryOfTheSocketTests")
@@ -139,6 +141,22 @@ async def test_a_frame_above_the_limit_ends_with_1009() -> None:
         with pytest.raises(
             ConnectionClosedError, match="The server sent a message above 16 MiB, so this side closed"
         ) as caught:
+            await connection.receive()
+        assert caught.value.close_code == 1009
+        await connection.close()
+
+
+@pytest.mark.skipif(not hasattr(messages, "MAX_FRAGMENTS"), reason="This version of websockets has no such limit.")
+async def test_a_message_in_too_many_fragments_ends_with_1009_and_says_so() -> None:
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        await accept(transport)
+        socket.transport.write(b"\x01\x02{}" + b"\x00\x00" * MAX_FRAGMENTS)
+        with contextlib.suppress(TransportClosed):
+            await transport.recv()
+
+    async with server(handler) as url:
+        connection = await connect(url_endpoint(url), SETUP)
+        with pytest.raises(ConnectionClosedError, match="in more than 4,096 fragments, so this side closed") as caught:
             await connection.receive()
         assert caught.value.close_code == 1009
         await connection.close()
@@ -278,6 +296,11 @@ async def test_an_unreachable_server_is_a_sentence(url: str, says: str, monkeypa
     [
         (b"SSH-2.0-OpenSSH_9.6\r\n", "ws", "does not speak WebSocket"),
         (b"HTTP/1.1 999 ?\r\n\r\n", "ws", r"does not speak WebSocket \(.*999"),
+        (
+            b"HTTP/1.1 101 Switching Protocols\r\nX-A: \x1b[31m\x00\x9b\r\n\r\n",
+            "ws",
+            r"does not speak WebSocket \(invalid HTTP header value: [^()]*\)\. Check the address and the port",
+        ),
         (b"", "ws", "closed the connection during the handshake"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", "ws", r"answered as a web server, .* \(HTTP 200\)"),
         (
@@ -330,6 +353,16 @@ NO_BODY = r"does not allow this \(HTTP 403\)\. Check that the key is valid"
         ),
         (REFUSED.replace(b"1.1", b"1.0") + b"\r\n" + KEY_BODY, SAYS),
         (REFUSED.replace(b" Forbidden", b"") + b"\r\n", NO_BODY),
+        ("HTTP/1.1 403 Verb\u00f6ten \u202e\x1b[2J\r\nContent-Length: 0\r\n\r\n".encode(), NO_BODY),
+        (REFUSED + b"Content-Length: 3\r\nContent-Length: 5\r\n\r\n" + KEY_BODY, SAYS),
+        (REFUSED + b"Content-Length: -5\r\n\r\n" + KEY_BODY, SAYS),
+        (REFUSED + b"Content-Encoding: gzip\r\nContent-Encoding: br\r\n\r\n\x8b\x02", NO_BODY),
+        (REFUSED + b"Content-Encoding: br\r\n\r\n\x8b\x02", NO_BODY),
+        (REFUSED + b"Content-Encoding: gzip\r\nContent-Length: 999\r\n\r\n" + gzip.compress(KEY_BODY)[:-4], SAYS),
+        (
+            REFUSED + b"Content-Encoding: gzip\r\n\r\n" + gzip.compress(KEY_BODY + b'aked."}}'),
+            r"does not allow this \(HTTP 403: This key is leaked\.\)\. Check",
+        ),
         (
             b"HTTP/1.1 429 Busy\r\nContent-Length: 9\r\n\r\nslow",
             r"no quota left .* \(HTTP 429: slow…\)\. Wait, or raise",

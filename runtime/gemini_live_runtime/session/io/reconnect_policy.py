@@ -110,6 +110,8 @@ def refuses_handle(error: GeminiLiveError) -> bool:
     """
     if not isinstance(error, SetupRejectedError) or error.status in CREDENTIAL_STATUS:
         return False
+    if isinstance(_close(error), ConnectionClosedError) and not (meaning := _meaning(error)).retryable:
+        return not meaning.keep_handle
     return not (retryable(error) and keeps_handle(error))
 
 
