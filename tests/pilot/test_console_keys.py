@@ -9,7 +9,9 @@ from tests.support.collection import negotiating
 from tests.support.console_driver import console
 
 from gemini_live_runtime.commands import SetMicrophone
-from gemini_live_tui.actions import ACTIONS, PLACES
+from gemini_live_tui.actions import ACTIONS, PANES
+from gemini_live_tui.actions.keymap import key_label, keys_of
+from gemini_live_tui.actions.slash import form_of
 from gemini_live_tui.dialogs.help import HelpScreen
 from gemini_live_tui.pickers.themes import ThemesScreen
 
@@ -31,25 +33,54 @@ async def test_a_broken_theme_of_the_config_file_is_told_of_and_another_is_used(
         assert "mine.toml" in driver.screen()
 
 
-async def test_help_begins_with_the_pane_that_has_the_focus() -> None:
-    async with console() as driver:
+async def test_help_begins_with_the_pane_that_has_the_focus_and_fits_a_small_terminal() -> None:
+    async with console(size=(80, 24)) as driver:
+        driver.app.console_screen.grid.go_to("events")
+        await driver.settle()
         await driver.press("f1")
-        rows = [row.strip(" │") for row in driver.rows()]
-        about = next(at for at, row in enumerate(rows) if row == "Transcript")
-        assert rows[about + 1].startswith("Both sides as they are heard")
-        assert about < next(at for at, row in enumerate(rows) if row == "Talk")
+        rows = [row.strip(" │╭╮╰╯[") for row in driver.rows()]
+        assert rows[2] == "Events"
+        assert rows[3].split(maxsplit=1) == ["f", "Show only some events, by type such as tool.* or by"]
+        assert any(row.endswith("^q       Quit") for row in rows)
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("replay", [False, True])
-def test_help_names_every_key_of_every_place(place: str, replay: bool) -> None:
-    screen = HelpScreen(mode="voice", keymap={}, ascii_only=False, tmux=False, replay=replay, place=place)
-    text = " ".join("\n".join(line.plain for line in screen.lines()).split())
-    if PLACES[place].kind == "pane":
-        assert PLACES[place].about in text
+def _help(place: str, *, replay: bool = False) -> HelpScreen:
+    return HelpScreen(keymap={}, ascii_only=False, tmux=False, replay=replay, place=place)
+
+
+@pytest.mark.parametrize("place", [*PANES, "prompt"])
+def test_the_keys_of_every_pane_fit_one_screen_of_80_by_24(place: str) -> None:
+    lines = [line.plain for line in _help(place).lines(21)]
+    assert len(lines) <= 21
+    assert max(map(len, lines)) <= 72
     for action in ACTIONS:
-        if action.keys and not (replay and action.group in ("Talk", "Write")):
-            assert action.description in text, action.id
+        if action.scope == place and action.keys:
+            label = key_label(keys_of(action, {})[0])
+            assert any(label in line.split() for line in lines), action.id
+
+
+@pytest.mark.parametrize("replay", [False, True])
+def test_a_search_of_the_help_finds_every_action_by_its_words_its_name_and_its_command(replay: bool) -> None:
+    screen = _help("transcript", replay=replay)
+    for action in ACTIONS:
+        if replay and action.group in ("Talk", "Write"):
+            continue
+        for words in (action.description.split(), [action.id], [form_of(action).usage] if action.slash else []):
+            found = " ".join(line.plain for line in screen.found(words))
+            keys = [key_label(key) for key in keys_of(action, {})]
+            assert all(key in found for key in keys), (action.id, words)
+            assert "Nothing is called that" not in found
+
+
+async def test_typing_in_the_help_searches_all_actions_and_escape_closes_it() -> None:
+    async with console(size=(80, 24)) as driver:
+        await driver.press("f1")
+        await driver.press(*"anger")
+        assert "Nothing is called that." in driver.screen()
+        await driver.press("ctrl+u", *"theme")
+        assert "/theme [THEME]" in driver.screen()
+        await driver.press("escape")
+        assert driver.app.screen is driver.app.console_screen
 
 
 async def test_an_action_without_a_key_can_be_given_one_and_keeps_its_command() -> None:
@@ -59,7 +90,9 @@ async def test_an_action_without_a_key_can_be_given_one_and_keeps_its_command() 
         await driver.press("escape")
         await driver.press("ctrl+t")
         assert driver.app.console_screen.prompt.text == "/context "
-        await driver.press("escape", "f1")
+        await driver.press("escape")
+        await driver.press("f1")
+        await driver.press(*"themes")
         assert "^u" in driver.screen()
 
 

@@ -126,12 +126,6 @@ async def test_themes_are_suggested_by_name() -> None:
         assert [row.split()[0] for row in suggestions(driver)] == driver.app.theme_choices[:6]
 
 
-async def test_help_lists_the_commands() -> None:
-    async with console(size=(80, 230)) as driver:
-        await driver.press("f1")
-        assert "/theme [THEME]" in driver.screen()
-
-
 async def test_a_value_that_is_no_json_says_where_and_loses_nothing() -> None:
     async with console() as driver:
         await driver.press("/set app:plan = gold")

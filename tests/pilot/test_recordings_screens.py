@@ -270,7 +270,7 @@ async def test_help_begins_with_the_room_that_one_is_in() -> None:
         await driver.press("f1")
         shown = driver.screen()
         assert "Move the session to the trash" in shown
-        assert shown.index("Sessions") < shown.index("Voice mode")
+        assert shown.index("Sessions") < shown.index("Everywhere")
         await driver.press("escape")
         assert isinstance(driver.app.screen, SessionsScreen)
 

@@ -1,46 +1,64 @@
-"""List all keys from the action table, those of the focused pane first."""
+"""Show the keys of the focused pane and of the console, and search all actions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
+from textual.widget import Widget
+from textual.widgets import Input, Static
 
-from gemini_live_tui.actions import BEFORE_A_SESSION, GROUPS, PLACES, Action, Scope, in_group, in_scope
-from gemini_live_tui.actions.keymap import key_label, keys_of
-from gemini_live_tui.actions.slash import COMMANDS, form_of
+from gemini_live_tui.actions import ACTIONS, BEFORE_A_SESSION, PLACES, Scope, in_scope
+from gemini_live_tui.actions.keymap import key_label
+from gemini_live_tui.actions.rows import ROWS, Row, rows_of
+from gemini_live_tui.actions.slash import form_of
 from gemini_live_tui.painting.wrapping import wrap
+from gemini_live_tui.widgets.line_input import LineInput
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.events import Mode
     from gemini_live_tui.context import ConsoleContext
 
+WIDTH = 72
+"""Cells of a line inside the box, see `help.tcss`."""
+
 KEYS_WIDTH = 18
-WIDTH = 68
-"""Cells inside the box, see `help.tcss`."""
+"""Cells for keys before a description."""
+
+COLUMNS, COLUMN_KEYS = 3, 9
+"""Columns of keys with titles, and the cells for keys in one."""
+
+FRAME = 3
+"""Rows of the box that are not text: frame and filter."""
 
 _GENERAL = ("everywhere", "prompt")
+_TALKING = ("console", "transcript", "prompt")
+"""Places where phrases to say are shown, too."""
+
 _INDENT = " " * KEYS_WIDTH
 
 
 class HelpScreen(ModalScreen[None]):
-    """Keys by group, closed with escape, F1, ? and q."""
+    """Keys of the focused pane, then those of the console; typing searches all."""
 
     CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f1,question_mark,q,enter", "dismiss", "Close", show=False),
+        Binding("escape,f1", "dismiss", "Close", show=False),
+        *(
+            Binding(key, f"scroll_rows('{step}')", step, show=False)
+            for key, step in (("up", "up"), ("down", "down"), ("pageup", "page_up"), ("pagedown", "page_down"))
+        ),
     ]
 
     def __init__(
         self,
         *,
-        mode: Mode,
         keymap: Mapping[str, str],
         ascii_only: bool,
         tmux: bool,
@@ -51,20 +69,20 @@ class HelpScreen(ModalScreen[None]):
     ) -> None:
         super().__init__()
         self._phrases = phrases
-        self._mode = mode
         self._keymap = keymap
         self._ascii = ascii_only
         self._tmux = tmux
         self._replay = replay
         self._place = PLACES[place]
         self._waiting = waiting
+        self._text = Static("", id="help-text")
+        self.field = LineInput(placeholder="type to search all keys and commands", max_length=60, id="help-filter")
 
     @classmethod
     def of(cls, console: ConsoleContext) -> HelpScreen:
         """Return the screen with the keys of this moment."""
         settings, view = console.settings, console.store.view
         return cls(
-            mode=view.mode,
             keymap=settings.keymap,
             ascii_only=settings.ascii,
             tmux=settings.tmux,
@@ -75,76 +93,135 @@ class HelpScreen(ModalScreen[None]):
         )
 
     def compose(self) -> ComposeResult:
-        """Yield one scrolled box."""
-        with VerticalScroll(id="help-box") as box:
+        """Yield the filter above the text."""
+        with Container(id="help-box") as box:
             box.border_title = "Keys"
             box.border_subtitle = "esc closes"
-            yield Static(Content("\n").join(self.lines()), id="help-text")
+            yield self.field
+            with VerticalScroll(id="help-rows", can_focus=False) as rows:
+                self._fit(rows)
+                yield self._text
 
-    def lines(self) -> Iterator[Content]:
-        """Yield the lines of the box."""
-        if self._place.kind in ("pane", "screen"):
-            yield from self._section(self._place.title, in_scope(self._place.name), self._place.about)
+    def on_mount(self) -> None:
+        """Focus the filter."""
+        self.set_focus(self.field)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fit the keys to the height."""
+        self._fit(self.query_one("#help-rows"))
+
+    @on(Input.Changed)
+    def _search(self) -> None:
+        self._fit(self.query_one("#help-rows"))
+        self.query_one("#help-rows").scroll_home(animate=False)
+
+    def _fit(self, rows: Widget) -> None:
+        """Show what was searched for, else the keys, in rows that scroll."""
+        height = max(1, self.app.size.height - FRAME)
+        rows.styles.max_height = height
+        words = self.field.value.split()
+        self._text.update(Content("\n").join(self.found(words) if words else self.lines(height)))
+
+    def action_scroll_rows(self, step: str) -> None:
+        """Scroll the keys."""
+        rows = self.query_one("#help-rows", VerticalScroll)
+        getattr(rows, f"scroll_{step}")(animate=False)
+
+    # -- the keys of this place --------------------------------------------------------------------------------------
+
+    def lines(self, height: int) -> Iterator[Content]:
+        """Yield the keys of the place and of the console, in `height` rows if possible."""
+        if self._waiting:
+            yield Content.styled("There is no session yet: choose what to talk to.", "$quiet")
+        elif self._replay:
+            yield Content.styled("This is a recording: it can be read, nothing in it can be changed.", "$quiet")
+        own = rows_of(in_scope(self._place.name)) if self._place.kind != "everywhere" else []
+        own = [row for row in own if self._keys(row)]
+        general = list(self._columns(self._of_console()))
+        if own:
+            described = [line for row in own for line in self._described(row)]
+            room = height - len(general) - 3 - (self._replay or self._waiting)
+            yield Content.styled(self._place.title, "bold $foreground")
+            yield from described if len(described) <= room else self._columns(own)
             yield Content("")
-        for line in self._situation():
-            yield Content.styled(line, "$quiet")
-        for group in GROUPS:
-            if (self._replay and group in ("Talk", "Write")) or (self._waiting and group not in BEFORE_A_SESSION):
-                continue
-            yield from self._section(group, (one for one in in_group(group) if PLACES[one.scope].kind in _GENERAL))
-        if not (self._replay or self._waiting):
-            yield from self._commands()
-        for place in PLACES.values():
-            if place.kind not in _GENERAL and place is not self._place and not (self._waiting and place.kind == "pane"):
-                title = f"{place.title} pane" if place.kind == "pane" else place.title
-                yield from self._section(title, in_scope(place.name))
-        if self._phrases and not self._replay:
+        yield Content.styled("In every pane" if self._place.kind != "screen" else "Everywhere", "bold $foreground")
+        yield from general
+        if self._phrases and not self._replay and self._place.name in _TALKING:
             yield Content("")
             yield Content.styled("Try saying", "bold $foreground")
             for phrase in self._phrases:
                 yield Content.styled(_hang(phrase, WIDTH), "$foreground")
 
-    def _commands(self) -> Iterator[Content]:
-        yield Content("")
-        yield Content.styled("Commands, written in the prompt", "bold $foreground")
-        for action in dict.fromkeys(COMMANDS.values()):
-            usage = form_of(action).usage
-            gap = " " * (KEYS_WIDTH - len(usage)) if len(usage) < KEYS_WIDTH else f"\n{_INDENT}"
-            yield Content.assemble(
-                (f"{usage}{gap}", "bold $key"), (_hang(action.description, WIDTH - KEYS_WIDTH), "$foreground")
-            )
+    def _of_console(self) -> list[Row]:
+        kinds = ("app",) if self._place.kind == "screen" else ("app", "console")
+        general = rows_of(action for action in ACTIONS if action.scope in kinds)
+        return [row for row in general if self._is_offered(row) and self._keys(row)]
 
-    def _section(self, title: str, actions: Iterable[Action], about: str = "") -> Iterator[Content]:
-        """Yield a heading, a sentence and keys; nothing without keys."""
-        lines = [self._line(action) for action in actions if keys_of(action, self._keymap)]
-        if lines or about:
-            if not about:
-                yield Content("")
-            yield Content.styled(title, "bold $foreground")
-        if about:
-            yield Content.styled("\n".join(about[start:end] for start, end in wrap(about, WIDTH)), "$quiet")
-        yield from lines
+    def _is_offered(self, row: Row) -> bool:
+        group = row.actions[0].group
+        general = PLACES[row.actions[0].scope].kind in _GENERAL
+        if self._waiting and general:
+            return group in BEFORE_A_SESSION
+        return not (self._replay and group in ("Talk", "Write"))
 
-    def _line(self, action: Action) -> Content:
-        keys = "  ".join(key_label(key, ascii_only=self._ascii) for key in keys_of(action, self._keymap))
-        description = action.description
-        if action.id == "text-mode" and self._tmux:
-            description += " (tmux keeps ^b: press it twice, or use F2)"
-        return Content.assemble(
-            (f"{keys:<{KEYS_WIDTH}}", "bold $key"), (_hang(description, WIDTH - KEYS_WIDTH), "$foreground")
-        )
+    def _columns(self, rows: Sequence[Row]) -> Iterator[Content]:
+        """Yield keys and titles in columns."""
+        height = -(-len(rows) // COLUMNS)
+        for at in range(height):
+            parts: list[tuple[str, str]] = []
+            for row in rows[at::height]:
+                keys = self._short(row)
+                title = f"{row.title:<{WIDTH // COLUMNS - max(COLUMN_KEYS, len(keys) + 1)}}"
+                parts.extend(((f"{keys:<{COLUMN_KEYS}}", "bold $key"), (title, "$foreground")))
+            yield Content.assemble(*parts)
 
-    def _situation(self) -> list[str]:
-        if self._waiting:
-            return ["There is no session yet: choose what to talk to."]
-        if self._replay:
-            return ["This is a recording: it can be read, nothing in it can be changed."]
-        if self._mode == "text":
-            return ["Text mode: the microphone is off, the speaker is as you left it."]
-        return [
-            "Voice mode: just speak. Single keys are commands while the prompt is",
-            "not focused; any other letter typed in the transcript opens it.",
-        ]
+    def _short(self, row: Row) -> str:
+        """Return the keys that fit a column."""
+        keys = self._keys(row)
+        if len(keys) > 2 and all(key.isdecimal() for key in keys):
+            return f"{keys[0]}-{keys[-1]}"
+        while len(keys) > 1 and cell_len(" ".join(keys)) >= COLUMN_KEYS:
+            keys.pop()
+        return " ".join(keys)
+
+    def _keys(self, row: Row) -> list[str]:
+        keys = row.keys(self._keymap)
+        if self._tmux and "f2" in keys:
+            # tmux takes ctrl+b and passes it on only when pressed twice.
+            keys = [key for key in keys if key != "ctrl+b"]
+        return [key_label(key, ascii_only=self._ascii) for key in keys]
+
+    # -- searching ---------------------------------------------------------------------------------------------------
+
+    def found(self, words: Sequence[str]) -> Iterator[Content]:
+        """Yield the rows with every word in their keys, names, commands or texts."""
+        wanted = [word.casefold() for word in words]
+        some = False
+        for row in ROWS:
+            if self._is_offered(row) and all(word in self._searched(row) for word in wanted):
+                some = True
+                yield from self._described(row, everywhere=True)
+        if not some:
+            yield Content.styled("Nothing is called that.", "$quiet")
+
+    def _searched(self, row: Row) -> str:
+        commands = " ".join(form_of(action).usage for action in row.actions if action.slash)
+        names = " ".join(f"{action.id} {action.title} {action.description}" for action in row.actions)
+        return f"{row.title} {row.description} {names} {' '.join(self._keys(row))} {commands}".casefold()
+
+    def _described(self, row: Row, *, everywhere: bool = False) -> Iterator[Content]:
+        text = row.description
+        if everywhere:
+            places = dict.fromkeys(PLACES[action.scope] for action in row.actions)
+            names = ", ".join(place.title for place in places if place.kind != "everywhere")
+            text = f"{row.title}: {text}{f' ({names})' if names else ''}"
+        keys = "  ".join(self._keys(row))
+        if everywhere:
+            commands = ", ".join(form_of(action).usage for action in row.actions if action.slash)
+            keys, text = (keys, f"{text}. {commands}" if commands else text) if keys else (commands, text)
+        gap = f"\n{_INDENT}" if cell_len(keys) >= KEYS_WIDTH else " " * (KEYS_WIDTH - cell_len(keys))
+        whole = Content.assemble((f"{keys}{gap}", "bold $key"), (_hang(text, WIDTH - KEYS_WIDTH), "$foreground"))
+        yield from whole.split("\n")
 
 
 def _hang(text: str, width: int) -> str:
