@@ -102,3 +102,37 @@ async def test_without_repair_nobody_is_nudged() -> None:
         for _ in range(8):
             await t.turn()
     assert t.all(ev.RepairActed) == []
+
+
+def deferring() -> Live:
+    """Return `asking` with context that waits for the user's next input."""
+    return asking(1, 5).steering("hybrid", "deferred")
+
+
+async def test_a_nudge_that_waits_is_sent_while_its_needs_are_missing() -> None:
+    async with talk(deferring()) as t:
+        await t.turn()
+        await t.writes(other=1)
+        await t.types("well")
+        assert t.wire == [
+            ("model context", "[Still needed] the name, the date. Ask for this next."),
+            ("text", "well"),
+        ]
+
+
+async def test_a_nudge_that_waits_is_not_sent_once_a_need_is_met() -> None:
+    async with talk(deferring()) as t:
+        await t.turn()
+        t.state.set("user:name", "Ada")
+        await t.rests()
+        await t.types("well")
+        assert t.wire == [("text", "well")]
+
+
+async def test_a_nudge_that_waits_is_not_sent_in_another_phase() -> None:
+    async with talk(deferring()) as t:
+        await t.turn()
+        t.handle.transition_to("human")
+        await t.rests()
+        await t.types("well")
+        assert t.wire == [("instruction", "Be brief.\n\nHand over."), ("text", "well")]

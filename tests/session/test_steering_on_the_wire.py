@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -343,3 +344,51 @@ async def test_of_deferred_texts_only_those_that_still_apply_are_sent() -> None:
         await t.turn()
         await t.types("well")
         assert t.wire == [("model context", "One."), ("text", "well")]
+
+
+async def test_context_that_waited_for_a_call_goes_out_ahead_of_newer_context() -> None:
+    async def slow() -> None:
+        """Wait."""
+        await asyncio.sleep(1)
+
+    async with talk(agent().tools(slow)) as t:
+        await t.calls("slow")
+        t.handle.send_context("Nine euros.")
+        await t.passes(2)
+        t.handle.send_context("Twelve euros now.")
+        await t.rests()
+        assert t.sent("model context") == [("model context", "Nine euros."), ("model context", "Twelve euros now.")]
+
+
+async def test_context_that_holds_no_more_when_newer_context_is_sent_is_never_sent() -> None:
+    def book(state: State) -> None:
+        """Book."""
+        state.set("app:go", True)
+
+    phases = (
+        Phase("ask", "Ask.", transitions=Transition("pay", key("app:go"))),
+        Phase("pay", "Take 90 euros.", transitions=Transition("free", key("app:voucher"))),
+        Phase("free", "Take no money.", terminal=True),
+    )
+    async with talk(agent().tools(book).phase(*phases).steering("context_injection")) as t:
+        t.server.frames.clear()
+        await t.calls("book")
+        await t.says("Booked, ")
+        await t.writes(voucher=True)
+        await t.says("good.")
+        await t.ends()
+        assert t.sent("model context") == [("model context", "Take no money.")]
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+async def test_in_a_new_process_what_a_resumed_model_was_told_is_called_off(resumed: bool) -> None:
+    vip = InstructionModifier.when(key("temp:vip"), "Everything is free.")
+    of = agent().in_every_phase(vip).steering("hybrid").persistence(MemoryPersistence(), "one")
+    async with talk(of) as t:
+        t.state.set("temp:vip", True)
+        await t.rests()
+        await t.server.says(sessionResumptionUpdate={"newHandle": "h-1" if resumed else "", "resumable": resumed})
+        await t.rests()
+    async with talk(of) as t:
+        assert ("handle" in t.setup["sessionResumption"]) is resumed
+        assert t.wire == ([("model context", "[No longer applies] Everything is free.")] if resumed else [])

@@ -1,12 +1,14 @@
 """Decide what to send each turn: one instruction, and context that changed.
 
-`decide` compares the desired state with the last confirmed one and changes nothing. `confirm` follows a successful
-send; without it, the next turn decides the same again, so a failed send is repeated and none is sent twice. After
-`forget`, for a connection that resumes no session, everything is sent again.
+`decide` compares the desired state with what the model has read and changes nothing. `confirm` follows a successful
+send; without it, the next turn decides the same again, so a failed send is repeated and none is sent twice. Context
+that only waits in a queue is not confirmed: a later decision replaces it. After `forget`, for a connection that resumes
+no session, everything is sent again.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -14,6 +16,10 @@ from typing import Any
 
 CALLED_OFF = "[No longer applies] "
 """Prefix of a text that was sent as context and has ended."""
+
+_LABELLED = re.compile(r"\[([^\[\]:]+)(: |\] )(.+)")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_NAME = re.compile(r"(?:^|, )([^=,]+)=")
 
 
 class SteeringMode(StrEnum):
@@ -75,20 +81,19 @@ class _SentState:
 class SteeringOutput:
     """Instruction and context to send; `instruction` is None when it is unchanged.
 
-    `reasons` has a few words for each part.
+    `entered` are the lines of an entered phase, which are said once. `reasons` has a few words for each part.
     """
 
     instruction: str | None = None
     context: tuple[str, ...] = ()
+    entered: tuple[str, ...] = ()
     prompt: bool = False
     reasons: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    """For each context the kind that a newer one of it replaces: `phase`, `tools`, `nudge`, or "" for none."""
     sent: _SentState = field(default_factory=_SentState, repr=False, compare=False)
     """State after sending, for `Steering.confirm`."""
 
     def __bool__(self) -> bool:
-        return self.instruction is not None or bool(self.context) or self.prompt
+        return self.instruction is not None or bool(self.context) or bool(self.entered) or self.prompt
 
 
 class Steering:
@@ -122,18 +127,18 @@ class Steering:
         if to_send:
             reasons.append(self._why(now))
         context: list[str] = []
-        topics: list[str] = []
-        for line, reason, topic in (
-            (tool_advisory(now.tools) if now.tools != sent.tools else "", "tools changed", "tools"),
-            (now.nudge if now.nudge != sent.nudge else "", "repair", "nudge"),
-            *((line, "modifier changed", "") for line in self._changed_modifiers(now)),
-            (_change(in_context, sent.phase), self._why(now), "phase"),
-            *((line, "phase entered", "") for line in now.on_enter),
+        for line, reason in (
+            (tool_advisory(now.tools) if now.tools != sent.tools else "", "tools changed"),
+            (now.nudge if now.nudge != sent.nudge else "", "repair"),
+            *((line, "modifier changed") for line in self._changed_modifiers(now)),
+            (_change(in_context, sent.phase), self._why(now)),
         ):
             if line:
                 context.append(line)
-                topics.append(topic)
                 reasons.append(reason)
+        entered = tuple(line for line in now.on_enter if line)
+        if entered:
+            reasons.append("phase entered")
         if now.prompt:
             reasons.append("model prompted")
         after = _SentState(
@@ -148,9 +153,9 @@ class Steering:
         return SteeringOutput(
             to_send or None,
             tuple(context),
+            entered,
             now.prompt,
             tuple(dict.fromkeys(reasons)),
-            tuple(topics),
             sent if after == sent else after,
         )
 
@@ -159,8 +164,12 @@ class Steering:
         return self._instruction(now)
 
     def confirm(self, output: SteeringOutput) -> None:
-        """Record that all of `output` was sent or queued; call it for an empty one, too."""
+        """Record that all of `output` was sent; call it for an empty one, too."""
         self._sent = output.sent
+
+    def confirm_context(self, output: SteeringOutput) -> None:
+        """Record that the context of `output` was sent, later than its instruction."""
+        self._sent = _with_context_of(output.sent, self._sent)
 
     def without_instruction(self, output: SteeringOutput) -> SteeringOutput:
         """Return `output` without its instruction, which is decided again later."""
@@ -169,10 +178,9 @@ class Steering:
     def without_context(self, output: SteeringOutput) -> SteeringOutput:
         """Return `output` without its context, which is decided again later.
 
-        `on_enter` is not: the caller has to keep it.
+        `entered` is not: the caller has to keep it.
         """
-        sent = replace(self._sent, instruction=output.sent.instruction)
-        return replace(output, context=(), topics=(), sent=sent)
+        return replace(output, context=(), entered=(), sent=_with_context_of(self._sent, output.sent))
 
     def confirm_setup(self, instruction: str) -> None:
         """Record that a setup sent this system instruction."""
@@ -183,29 +191,26 @@ class Steering:
         self._sent = _SentState()
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was sent, for a snapshot of a session that can be resumed."""
+        """Return what was sent as context, for a snapshot.
+
+        The instruction is left out: each setup has it anew.
+        """
         sent = self._sent
         return {
-            "instruction": sent.instruction,
             "tools": None if sent.tools is None else list(sent.tools),
             "nudge": sent.nudge,
             "modifiers": list(sent.modifiers),
             "phase": sent.phase,
-            "amendment": sent.amendment,
-            "template": sent.template,
         }
 
     def restore(self, data: Mapping[str, Any]) -> None:
         """Restore the result of `to_json`."""
         tools = data["tools"]
         self._sent = _SentState(
-            data["instruction"],
-            None if tools is None else tuple(tools),
-            data["nudge"],
-            tuple(data["modifiers"]),
-            data["phase"],
-            data["amendment"],
-            data["template"],
+            tools=None if tools is None else tuple(map(str, tools)),
+            nudge=str(data["nudge"]),
+            modifiers=tuple(map(str, data["modifiers"])),
+            phase=str(data["phase"]),
         )
 
     def _instruction(self, now: SteeringInput) -> str:
@@ -227,9 +232,9 @@ class Steering:
             return ()
         sent = self._sent.modifiers
         new = tuple(text for text in dict.fromkeys(now.modifiers) if text not in sent)
-        # A newer value of the same label replaces the older one by itself.
-        replaced = {_label(text) for text in new} - {""}
-        ended = (text for text in sent if text not in now.modifiers and _label(text) not in replaced)
+        # A text with newer values of all fields of an older one replaces that by itself.
+        told = [_fields(text) for text in new]
+        ended = (text for text in sent if text not in now.modifiers and not any(_fields(text) <= one for one in told))
         return (*(_change("", text) for text in ended), *new)
 
     def _why(self, now: SteeringInput) -> str:
@@ -249,10 +254,29 @@ def _joined(*parts: str | None) -> str:
     return "\n\n".join(part for part in parts if part and part.strip())
 
 
-def _label(modifier: str) -> str:
-    """Return `[Context` of `[Context: plan="gold"]`, or "" for other texts."""
-    label, colon, _ = modifier.partition(":")
-    return label if colon and label.startswith("[") else ""
+def _with_context_of(sent: _SentState, other: _SentState) -> _SentState:
+    """Return `other` with what `sent` knows to be sent as context."""
+    return replace(other, tools=sent.tools, nudge=sent.nudge, modifiers=sent.modifiers, phase=sent.phase)
+
+
+def _fields(modifier: str) -> frozenset[str]:
+    """Return the fields whose values a text tells; other texts tell themselves.
+
+    `[Context: plan="gold"]` tells `Context plan`, and `[Caller] Name: Ada. Verified.` tells `Caller Name` and
+    `Caller Verified`.
+    """
+    fields: set[str] = set()
+    for line in modifier.split("\n"):
+        labelled = _LABELLED.fullmatch(line)
+        label, mark, text = ("", "", "") if labelled is None else labelled.groups()
+        if mark == ": ":
+            names = _NAME.findall(_QUOTED.sub("", text))
+        else:
+            names = [part.partition(":")[0].rstrip(".") for part in text.split(". ")] if mark else []
+        fields.update(f"{label} {name}" for name in names)
+        if not names:
+            fields.add(line)
+    return frozenset(fields)
 
 
 def tool_advisory(tools: tuple[str, ...] | None) -> str:

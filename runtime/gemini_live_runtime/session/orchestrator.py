@@ -225,7 +225,7 @@ class Orchestrator:
             self.timers,
             text_model,
         )
-        self.autosave = Autosave(agent, self.phases)
+        self.autosave = Autosave(agent, self.phases, self.steering)
 
     def _make_commands(self, source: Source[SessionPlan] | None) -> None:
         agent, tools = self.agent, self.tools.dispatcher

@@ -87,6 +87,17 @@ def test_the_instruction_of_a_setup_counts_as_sent() -> None:
     assert steering.instruction == "Base.\n\nPhase."
 
 
+def test_context_is_confirmed_apart_from_the_instruction_when_it_leaves_its_queue() -> None:
+    steering = started(HYBRID, modifiers=("Old.",))
+    output = steering.decide(turn(phase="Phase.", modifiers=("New.",)))
+    steering.confirm(steering.without_context(output))
+    assert send(steering, phase="Next.", modifiers=("Newest.",)).context == ("[No longer applies] Old.", "Newest.")
+
+    steering.confirm_context(output)
+    assert steering.instruction == "Base.\n\nNext."
+    assert steering.decide(turn(phase="Next.")).context == ("[No longer applies] New.",)
+
+
 def test_a_failed_send_is_decided_again() -> None:
     steering = started(HYBRID)
     later = turn(phase="Phase.", modifiers=("One.",), tools=("a",), nudge="Ask.")
@@ -190,8 +201,8 @@ def test_the_context_comes_in_its_order() -> None:
         "Nudge.",
         "Modifier.",
         "Phase.",
-        "Entered.",
     )
+    assert output.entered == ("Entered.",)
     assert output.reasons == ("tools changed", "repair", "modifier changed", "phase changed", "phase entered")
 
 
@@ -223,7 +234,7 @@ def test_a_nudge_is_sent_again_when_it_differs() -> None:
 
 def test_the_context_of_entering_is_sent_every_time() -> None:
     steering = started(UPDATE)
-    assert [send(steering, on_enter=("Hi.",), transitioned=True).context for _ in range(2)] == [("Hi.",)] * 2
+    assert [send(steering, on_enter=("Hi.",), transitioned=True).entered for _ in range(2)] == [("Hi.",)] * 2
 
 
 def test_a_prompt_is_passed_on() -> None:
@@ -237,10 +248,11 @@ def test_a_prompt_is_passed_on() -> None:
 
 
 @pytest.mark.parametrize("mode", SteeringMode)
-def test_the_sent_state_survives_json(mode: SteeringMode) -> None:
+def test_what_was_sent_as_context_survives_json(mode: SteeringMode) -> None:
     now: dict[str, Any] = {"phase": "P.", "modifiers": ("M.",), "tools": ("a",), "nudge": "N.", "amendment": "A."}
     again = Steering(mode)
     again.restore(json.loads(json.dumps(started(mode, **now).to_json())))
+    again.confirm_setup(again.instruction_for(turn(**now)))
     assert not again.decide(turn(**now))
 
 
@@ -302,3 +314,31 @@ def test_a_newer_value_of_a_label_calls_the_older_one_off_by_itself(mode: Steeri
     steering = started(mode, modifiers=('[Context: plan="basic"]',))
     assert send(steering, modifiers=('[Context: plan="gold"]',)).context == ('[Context: plan="gold"]',)
     assert send(steering).context == ('[No longer applies] [Context: plan="gold"]',)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('[Context: plan="gold"]', '[Context: plan="a, x=1 b", score=1]'),
+        ("[Caller] Name: Ada.", "[Caller] Name: Bo. Verified."),
+        ("[Caller] Name: Ada.\n[Order] Items: 1.", "[Caller] Name: Ada.\n[Order] Items: 2."),
+    ],
+)
+def test_newer_values_of_all_fields_replace_a_text_by_themselves(old: str, new: str) -> None:
+    assert send(started(HYBRID, modifiers=(old,)), modifiers=(new,)).context == (new,)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('[Context: coupon="half"]', '[Context: plan="gold"]'),
+        ('[Context: plan="gold", score=1]', '[Context: plan="gold"]'),
+        ('[Context: coupon=1, plan="gold"]', '[Context: plan="x, coupon=2"]'),
+        ("[Note: speak slowly]", "[Note: the guest is a child]"),
+        ("[Caller] Name: Ada. Verified.", "[Caller] Name: Ada."),
+        ("[Caller] Name: Ada.\n[Order] Items: 1.", "[Caller] Name: Ada."),
+    ],
+)
+def test_a_text_of_the_same_label_that_lacks_a_field_does_not_replace_it(old: str, new: str) -> None:
+    context = send(started(HYBRID, modifiers=(old,)), modifiers=(new,)).context
+    assert context == (f"[No longer applies] {old}", new)

@@ -70,6 +70,7 @@ def said(s: Stage) -> list[str]:
         ({"phases": {"current": 3}}, "phase 3"),
         ({"phases": {"current": "gone", "entered": True}}, "phase gone"),
         ({"phases": {"current": "end", "entered": True, "seconds_in_phase": "long", "history": []}}, "phase"),
+        ({"handle": "h-1", "steering": {"tools": 3}}, "context"),
     ],
 )
 async def test_a_part_that_cannot_be_used_is_said_and_the_rest_is_taken_up(fields: dict[str, Any], words: str) -> None:

@@ -33,7 +33,6 @@ USER_INPUT: list[tuple[str, Callable[[DeferredWriter], None]]] = [
 ]
 PASSING_BY: list[tuple[str, Callable[[DeferredWriter], None]]] = [
     ("answers", lambda writer: writer.send_tool_answers([])),
-    ("context", lambda writer: writer.send_context(["explicit"])),
     ("instruction", lambda writer: writer.update_instruction("Be brief.")),
     ("activity_start", lambda writer: writer.activity_start()),
     ("activity_end", lambda writer: writer.activity_end()),
@@ -188,6 +187,23 @@ def test_what_makes_the_model_speak_goes_out_behind_queued_context(
 
     assert deferred.wire.kinds == ["context", kind]
     assert deferred.wire.posted[0][1] == ("model", ["one"], False)
+
+
+def test_explicit_context_goes_out_behind_queued_context_which_is_older(deferred: Deferred) -> None:
+    deferred.writer.send_context(["explicit"])
+
+    assert [what for _, what in deferred.wire.posted] == [("model", ["one"], False), ("model", ["explicit"], False)]
+
+
+def test_only_the_very_notes_that_are_withdrawn_leave_the_queue(pending: PendingContext) -> None:
+    mine, others = notes("same", "mine"), notes("same")
+    pending.extend((*mine, *others))
+
+    pending.withdraw(mine)
+
+    assert not pending.holds(mine)
+    assert pending.holds(others)
+    assert pending.drain_context() == others
 
 
 def test_notes_of_both_roles_keep_their_order_in_as_few_messages_as_that_allows() -> None:

@@ -101,6 +101,12 @@ def test_restoring_writes_everything_as_restored() -> None:
     assert (evidence.new, str(evidence.origin)) == ("gold", "restored s1")
 
 
+def test_a_snapshot_that_was_saved_before_steering_was_kept_is_read() -> None:
+    old = snapshot().to_json()
+    del old["steering"]
+    assert SessionSnapshot.from_json(old).steering is None
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [
@@ -114,6 +120,7 @@ def test_restoring_writes_everything_as_restored() -> None:
         ({"state": {"nowhere:x": 1}}, "state"),
         ({"phases": 3}, "phases"),
         ({"transcript": []}, "transcript"),
+        ({"steering": "x"}, "steering"),
         ({"handle": None}, "handle"),
         ({"agent": 3}, "agent"),
         ({"session_id": ""}, "session_id"),

@@ -22,6 +22,7 @@ from gemini_live_runtime.text import sanitise_line
 if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.context import AgentContext
     from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
+    from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
 
 LOAD_S = 10.0
 """Seconds that a saved session may take to be read before the conversation begins without it."""
@@ -33,10 +34,11 @@ class Autosave:
     Does nothing for an agent without persistence.
     """
 
-    def __init__(self, agent: AgentContext, phases: PhaseRunner | None) -> None:
+    def __init__(self, agent: AgentContext, phases: PhaseRunner | None, steering: SteeringRunner) -> None:
         plan = agent.plan
         self._agent = agent
         self._phases = phases
+        self._steering = steering
         self._store = plan.definition.persistence
         self._id = plan.definition.persistence_id or plan.name
         self._agent_name = plan.name
@@ -86,6 +88,9 @@ class Autosave:
             self._warn(f"The kept session was {snapshot.agent}'s: its conversation with the model is not resumed")
         if resuming:
             agent.host.resume_with(snapshot.handle)
+            if snapshot.steering is not None:
+                with self._usable("context that the model knows"):
+                    self._steering.restore(snapshot.steering)
         phase = self._phases.machine.current if self._phases is not None and goes_on else ""
         agent.emit(
             ev.SnapshotRestored(
@@ -139,6 +144,7 @@ class Autosave:
                 phases=None if phases is None else phases.machine.to_json(now),
                 needs=None if agent.needs is None else agent.needs.to_json(),
                 transcript=redactor.value(agent.transcript.to_json()),
+                steering=redactor.value(self._steering.to_json()),
                 turn_count=agent.turn_count,
                 handle=agent.host.resumption_handle,
             )

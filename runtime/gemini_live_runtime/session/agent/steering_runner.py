@@ -8,19 +8,21 @@
 - In a turn the first new instruction goes out at once. Later ones wait for its end, unless the phase has changed
   or a tool's answer follows.
 - What waits only because much was sent goes out, by `flush`, ahead of a typed text or a prompt.
+- Context about what holds that waits in the queue has told the model nothing: each step withdraws it and decides anew.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.instructions import render_modifiers
+from gemini_live_runtime.conversation.needs import NO_REPAIR, RepairAction
+from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.conversation.steering import (
-    CALLED_OFF,
     ContextDelivery,
     Steering,
     SteeringInput,
@@ -33,9 +35,9 @@ from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
+from gemini_live_runtime.session.agent.queued_steering import QueuedSteering
 from gemini_live_runtime.session.agent.steering_pace import SendPace
 from gemini_live_runtime.session.agent.user_code import UserCode
-from gemini_live_runtime.session.ports.messages import ContextNote
 from gemini_live_runtime.session.rules.effects import SendContext, UpdateInstruction
 from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
 from gemini_live_runtime.session.rules.reactor import PromptArmed
@@ -73,6 +75,9 @@ class SteeringRunner:
         self._executor = executor
         self._is_held = is_held
         self._unsent: list[str] = []
+        self._queued = QueuedSteering(agent.context_queue, agent.emit)
+        self._nudge = NO_REPAIR
+        """Newest action of the repair, until its line is sent."""
         self._prompt_owed = False
         self._is_withholding = self._is_context_withheld = False
         self._amendment: str | None = None
@@ -133,6 +138,7 @@ class SteeringRunner:
         A server that did not resume knows nothing else.
         """
         if not resumed:
+            self._queued.withdraw()
             self._steering.forget()
         if self._is_reconnecting:
             self._count(self._reconnects)
@@ -144,13 +150,40 @@ class SteeringRunner:
         if self._agent.writer.deferred is not None:
             self._unsent += result.context
 
-    async def steer(self, moment: Moment, result: TransitionResult | None = None, *, nudge: str = "") -> None:
-        """Tell the model what has changed."""
-        now = await self._input(result, nudge)
+    def to_json(self) -> dict[str, Any]:
+        """Return the context that the model has got, for a snapshot."""
+        self._note_told()
+        return self._steering.to_json()
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """Restore the result of `to_json`, for a server that resumes the session."""
+        self._steering.restore(data)
+
+    async def steer(
+        self,
+        moment: Moment,
+        result: TransitionResult | None = None,
+        *,
+        nudge: RepairAction | None = None,
+        prompted: bool = False,
+    ) -> None:
+        """Tell the model what has changed.
+
+        `nudge` is the repair's action at a turn's end. `prompted`: the caller has the model speak next, so a prompt of
+        a phase is not needed.
+        """
+        if nudge is not None:
+            self._nudge = nudge
+        now = await self._input(result)
+        if prompted:
+            now = replace(now, prompt=False)
+            self._prompt_owed = False
         output = self._steering.decide(now)
         self._is_withholding = self._is_context_withheld = False
-        if not output and not self._unsent and not self._prompt_owed:
-            self._steering.confirm(output)
+        if not self._unsent and not self._prompt_owed and (not output or self._queued.has_all_of(output)):
+            if not output:
+                self._queued.withdraw()
+                self._steering.confirm(output)
             if self._owes_reconnect:
                 self._owes_reconnect = not self._reconnect(moment)
             return
@@ -163,6 +196,14 @@ class SteeringRunner:
             self._prompt_owed = self._prompt_owed or now.prompt
             return
         self._send(output, moment)
+
+    def _note_told(self) -> None:
+        """Confirm context that has left the queue: the model has got it."""
+        told = self._queued.take_told()
+        if told is not None:
+            self._steering.confirm_context(told)
+            if self._nudge.text in told.context:
+                self._nudge = NO_REPAIR
 
     def _keep(self, lines: tuple[str, ...]) -> None:
         self._unsent += [line for line in lines if line not in self._unsent]
@@ -179,7 +220,9 @@ class SteeringRunner:
         if output.instruction is not None and not self._may_send(pace, moment, limit):
             self._is_withholding = True
             output = self._steering.without_instruction(output)
-        if (output.context or self._unsent) and not self._may_send(self._contexts, moment, CONTEXTS_TOLD):
+        if (output.context or output.entered or self._unsent) and not self._may_send(
+            self._contexts, moment, CONTEXTS_TOLD
+        ):
             self._is_withholding = self._is_context_withheld = True
             self._keep(now.on_enter)
             output = self._steering.without_context(output)
@@ -245,48 +288,51 @@ class SteeringRunner:
     def _send(self, output: SteeringOutput, moment: Moment) -> None:
         agent = self._agent
         waiting: list[str] = []
+        known: frozenset[str] = frozenset()
         if not self._is_context_withheld:
             waiting, self._unsent = self._unsent, []
-        context = (*waiting, *output.context)
-        topics = (*("" for _ in waiting), *output.topics)
+            known = self._queued.withdraw()
+        context = (*waiting, *output.context, *output.entered)
         if context:
             self._count(self._contexts)
         reason = "; ".join(output.reasons)
         prompt = output.prompt or self._prompt_owed
+        is_call_open = moment == "tool" or agent.host.awaits_tools
+        is_told = True
         if context and agent.writer.deferred is not None:
-            self._defer(context, reason, moment, prompt=prompt)
-        elif context and (moment == "tool" or not self.immediate):
-            self._queue(context, topics, reason)
-            agent.emit(ev.ContextSent(texts=context, reasons=output.reasons, queued=True))
+            is_told = self._defer((*waiting, *output.entered), output, moment, prompt=prompt)
+        elif context and (is_call_open or not self.immediate):
+            is_told = False
+            self._queued.put(waiting, output, known)
         elif context:
             try:
                 self._executor.perform(SendContext(context, reason))
             except GeminiLiveError as error:
-                self._queue(context, topics, reason)
+                is_told = False
+                self._queued.put(waiting, output, known)
                 self._warn(f"The model could not be given context: {error.message}")
-        self._steering.confirm(output)
+        if is_told and output.context:
+            self._nudge = NO_REPAIR
+        self._steering.confirm(output if is_told else self._steering.without_context(output))
         self._prompt_owed = False
         if prompt and moment != "tool":
             # A tool's answer makes the model speak by itself.
             self.arm_prompt(reason or "asked to speak")
 
-    def _queue(self, context: tuple[str, ...], topics: tuple[str, ...], reason: str) -> None:
-        queue = self._agent.context_queue
-        for text, topic in zip(context, topics, strict=True):
-            # The model has not read a text that still waits: there is nothing to call off.
-            if text.startswith(CALLED_OFF) and queue.discard(text.removeprefix(CALLED_OFF)):
-                continue
-            queue.push(ContextNote(text, reason=reason, topic=topic))
+    def _defer(self, once: tuple[str, ...], output: SteeringOutput, moment: Moment, *, prompt: bool) -> bool:
+        """Have a text or a new connection carry the context; return False when it waits.
 
-    def _defer(self, context: tuple[str, ...], reason: str, moment: Moment, *, prompt: bool) -> None:
+        `once` are lines of phases' entering.
+        """
         if moment == "tool":
             # A new connection now would lose the call.
-            self._unsent += context
-            return
-        self._agent.writer.send_context(context, reason=reason)
+            self._unsent += once
+            return False
+        self._agent.writer.send_context((*output.context, *once), reason="; ".join(output.reasons))
         if not prompt:
             # A text for it to go along with may never come: a user who speaks does not type.
             self._owes_reconnect = not self._reconnect(moment)
+        return True
 
     def arm_prompt(self, reason: str) -> None:
         """Have the model speak as soon as the floor is free."""
@@ -319,22 +365,31 @@ class SteeringRunner:
     def _warn(self, text: str) -> None:
         self._agent.emit(ev.Notice(level="warning", code="steering", text=text))
 
-    async def _input(self, result: TransitionResult | None = None, nudge: str = "") -> SteeringInput:
+    async def _input(self, result: TransitionResult | None = None) -> SteeringInput:
         state = self._agent.state.read_only()
         self._template = await self._callbacks.instruction_template(state)
         self._amendment = await self._callbacks.instruction_amendment(state)
-        return self._current_input(result, nudge)
+        return self._current_input(result)
 
-    def _current_input(self, result: TransitionResult | None = None, nudge: str = "") -> SteeringInput:
+    def _nudge_text(self, phase: Phase) -> str:
+        """Return the repair's line while the phase still misses all that it asks for."""
+        missing = (
+            {need.key for need in phase.needs if not need.is_met(self._agent.state)} if self._nudge.text else set()
+        )
+        return self._nudge.text if missing.issuperset(self._nudge.keys) else ""
+
+    def _current_input(self, result: TransitionResult | None = None) -> SteeringInput:
+        self._note_told()
         definition, phases = self._agent.plan.definition, self._phases
         modifiers = definition.phase_defaults
         tools = None
-        phase = ""
+        phase = nudge = ""
         if phases is not None:
             current = phases.machine.current_phase
             modifiers = (*modifiers, *current.modifiers)
             tools = current.tools if definition.tool_advisory else None
             phase = phases.instruction()
+            nudge = self._nudge_text(current)
         rendered = render_modifiers(modifiers, self._agent.state)
         for fault in rendered.faults:
             text = f"A modifier was left out: {fault.error}"

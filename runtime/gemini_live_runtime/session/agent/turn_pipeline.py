@@ -139,8 +139,8 @@ class TurnPipeline:
             result = await self._advance(number)
             await settle.settle()
         if completed.reason != SOFT_TURN:
+            await self._steer("tool" if agent.host.awaits_tools else "turn", result, nudge=action)
             self._flush_context()
-            await self._steer("tool" if agent.host.awaits_tools else "turn", result, nudge=action.text)
         await self._callbacks.control("on_turn_boundary", agent.state, agent.user_writer)
         await self._callbacks.control("on_turn_complete", number)
         await settle.settle()
@@ -381,7 +381,9 @@ class TurnPipeline:
         await self._settle.settle()
         await self._steer("tool" if agent.host.awaits_tools else "between", result)
 
-    async def _steer(self, moment: Moment, result: TransitionResult | None = None, *, nudge: str = "") -> None:
+    async def _steer(
+        self, moment: Moment, result: TransitionResult | None = None, *, nudge: RepairAction | None = None
+    ) -> None:
         await self._checkpoints.before_send()
         await self._steering.steer(moment, result, nudge=nudge)
 

@@ -59,15 +59,13 @@ class PendingContext:
         self.extend((note,))
 
     def extend(self, notes: Iterable[ContextNote]) -> None:
-        """Queue notes; drop those they replace, and the oldest beyond the limit."""
+        """Queue notes; drop the oldest beyond the limit."""
         self._notes.extend(notes)
-        self._drop_replaced()
         self._drop_surplus()
 
     def put_back(self, notes: Sequence[ContextNote]) -> None:
         """Queue unsent notes in front of all others; drop as `extend` does."""
         self._notes.extendleft(reversed(notes))
-        self._drop_replaced()
         self._drop_surplus()
 
     def arm_prompt(self) -> None:
@@ -84,13 +82,14 @@ class PendingContext:
         self._notes.clear()
         return notes
 
-    def discard(self, text: str) -> bool:
-        """Remove the queued notes with this text; return True when there was one."""
-        kept = [note for note in self._notes if note.text != text]
-        found = len(kept) < len(self._notes)
-        if found:
-            self._notes = deque(kept)
-        return found
+    def holds(self, notes: Sequence[ContextNote]) -> bool:
+        """Return True when one of these notes, not only an equal one, is queued."""
+        return any(queued is note for note in notes for queued in self._notes)
+
+    def withdraw(self, notes: Sequence[ContextNote]) -> None:
+        """Remove these notes, not others that are equal to them."""
+        if notes:
+            self._notes = deque(queued for queued in self._notes if not any(queued is note for note in notes))
 
     def take_prompt(self) -> bool:
         """Disarm the prompt; return True when one was armed."""
@@ -118,12 +117,6 @@ class PendingContext:
 
     def __len__(self) -> int:
         return len(self._notes)
-
-    def _drop_replaced(self) -> None:
-        """Keep the last note of each topic: the model would read the others in vain."""
-        newest = {note.topic: note for note in self._notes if note.topic}
-        if newest:
-            self._notes = deque(note for note in self._notes if not note.topic or newest[note.topic] is note)
 
     def _drop_surplus(self) -> None:
         surplus = len(self._notes) - self._max_notes
@@ -172,9 +165,9 @@ def send_notes(
 class DeferredWriter:
     """`SessionWriter` that sends queued context ahead of the user's input.
 
-    Input is audio, typed text, video and prompts. An armed prompt stays queued: only a rule releases it. Tool answers,
-    explicit context, instructions and activity marks overtake queued context. Failures are reported and never keep the
-    user's own input from going out.
+    Input is audio, typed text, video and prompts. Explicit context follows queued context, which is older. An armed
+    prompt stays queued: only a rule releases it. Tool answers, instructions and activity marks overtake queued context.
+    Failures are reported and never keep the user's own input from going out.
 
     While the model waits for a tool's answer, context and prompts are queued: no message may come between a call and
     its answer.
@@ -247,7 +240,7 @@ class DeferredWriter:
     def send_context(
         self, texts: Sequence[str], role: ContextRole = "model", prompt: bool = False, reason: str = ""
     ) -> None:
-        """Send the texts; with `prompt` send queued context first.
+        """Send queued context, then the texts.
 
         Raises `AgentError` for what is no list of texts, and for an unknown role.
         """
@@ -258,14 +251,13 @@ class DeferredWriter:
             if prompt:
                 self._hold_prompt(reason)
             return
-        if prompt:
-            if self._is_call_open():
-                self._writer.send_context(texts, role, False, reason)
-                self._hold_prompt(reason)
-                return
+        speaks_later = prompt and self._is_call_open()
+        if prompt and not speaks_later:
             self._before_answer()
-            self.flush()
-        self._writer.send_context(texts, role, prompt, reason)
+        self.flush()
+        self._writer.send_context(texts, role, prompt and not speaks_later, reason)
+        if speaks_later:
+            self._hold_prompt(reason)
 
     def prompt_model(self, reason: str = "") -> None:
         """Send queued context, then the prompt."""

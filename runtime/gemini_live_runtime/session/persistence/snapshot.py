@@ -34,9 +34,8 @@ class SessionSnapshot:
     """Snapshot of a session between two turns.
 
     `saved_at` is ISO 8601 in UTC; `turn_count` counts ended turns. `state` holds persistent scopes only. `phases`,
-    `needs` and `transcript` are the `to_json` of their owners, which bound their size. `handle` is the server's
-    resumption handle: a secret that is never shown and redacted wherever it turns up. Raises `JournalError` naming the
-    invalid field.
+    `needs`, `transcript` and `steering` are the `to_json` of their owners. `handle` is the server's resumption handle:
+    a secret that is never shown and redacted wherever it turns up. Raises `JournalError` naming the invalid field.
     """
 
     session_id: str
@@ -46,6 +45,7 @@ class SessionSnapshot:
     phases: Mapping[str, Any] | None = None
     needs: Mapping[str, Any] | None = None
     transcript: Mapping[str, Any] | None = None
+    steering: Mapping[str, Any] | None = None
     turn_count: int = 0
     handle: str = field(default="", repr=False)
     version: int = VERSION
@@ -66,7 +66,7 @@ class SessionSnapshot:
         for key in self.state:
             if not is_persistent(key):
                 raise _unusable("state", f"it holds {key!r:.60}, which is not saved between sessions")
-        for name in ("state", "phases", "needs", "transcript"):
+        for name in ("state", "phases", "needs", "transcript", "steering"):
             value = getattr(self, name)
             if value is None:
                 continue

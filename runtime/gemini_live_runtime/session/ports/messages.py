@@ -26,15 +26,11 @@ CALL_IT = "Give a string; call a function first, and give what it returns"
 
 @dataclass(frozen=True, slots=True)
 class ContextNote:
-    """Text for the model to know, not to answer. `reason` is for people.
-
-    A queued note is replaced by the next one of its `topic`, unless that is "".
-    """
+    """Text for the model to know, not to answer. `reason` is for people."""
 
     text: str
     role: ContextRole = "model"
     reason: str = ""
-    topic: str = ""
 
 
 class SessionWriter(Protocol):

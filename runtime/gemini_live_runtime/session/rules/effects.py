@@ -51,7 +51,7 @@ class EffectPolicy:
 
 @dataclass(frozen=True, slots=True)
 class SendContext:
-    """Send texts as context now; queued context stays queued.
+    """Send texts as context now, behind queued context.
 
     Raises `AgentError` for contents that are no list of strings, and for an unknown role.
     """
