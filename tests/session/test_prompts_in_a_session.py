@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from tests.agents.conversation import talk_to
-from tests.session.talking import agent, talk, two_phases
+from tests.session.talking import GO, agent, talk, two_phases
 
-from gemini_live_runtime import LiveHandle, called_ok, key, tool
+from gemini_live_runtime import LiveHandle, Phase, Transition, called_ok, key, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.tech_support import tech_support
 from gemini_live_runtime.audio.file_audio import FileAudio
@@ -179,3 +179,17 @@ async def test_a_prompt_goes_out_after_all_when_nothing_is_said_about_a_result()
         async with asyncio.timeout(60):
             await t.handle.until_quiet()
         assert [kind for kind, *_ in t.wire] == ["answer", "prompt"]
+
+
+@pytest.mark.parametrize("owed", ["by the first phase", "by a phase entered before connecting"])
+async def test_a_greeting_and_the_prompt_of_a_phase_let_the_model_speak_once(owed: str) -> None:
+    first = Phase("first", "One.", prompt_on_enter=owed == "by the first phase", transitions=Transition("second", GO))
+    of = agent().greeting("Greet the guest.").phase(first, Phase("second", "Two.", terminal=True, prompt_on_enter=True))
+    async with talk(of, begins=False) as t:
+        if owed != "by the first phase":
+            await t.writes(go=True)
+        await t.begins()
+        await t.turn("", "Welcome!")
+        await t.passes(9)
+        told = [frame for frame in t.wire if frame[0] != "instruction"]
+        assert told == [("user context", "[Context] Greet the guest."), ("prompt",)]

@@ -338,17 +338,18 @@ class Orchestrator:
         agent = self.agent
         if recall:
             self._recall(resumed)
+        greeting = agent.plan.definition.greeting if is_first and not resumed else ""
         try:
-            await self.steering.steer("connected", started)
+            await self.steering.steer("connected", started, prompted=bool(greeting))
         finally:
             agent.host.release()
-        if agent.context_queue.has_prompt:
-            # It was armed while there was no connection.
-            agent.react(PromptArmed())
-        greeting = agent.plan.definition.greeting
-        if is_first and not resumed and greeting:
+        if greeting:
+            # Its prompt is that of the first phase, too: the model is to speak once.
             agent.context_queue.push(ContextNote(greeting, "user", "greeting"))
             self.steering.arm_prompt("greeting")
+        elif agent.context_queue.has_prompt:
+            # It was armed while there was no connection.
+            agent.react(PromptArmed())
         if resumed:
             await self.callbacks.control("on_resumed")
         else:
