@@ -520,6 +520,14 @@ def test_typed_text_is_measured_from_the_enter_key_and_not_from_its_sending(tele
     assert (stages.hang_over_ms, stages.server_ms, stages.total_ms) == pytest.approx((3000, 500, 3500))
 
 
+def test_the_way_of_a_typed_text_to_the_session_is_no_stage_of_its_own(telemetry: SessionTelemetry) -> None:
+    telemetry.turn_started(T0 + 1, 1, "typed")
+    telemetry.text_sent(T0 + 1.01, typed_at=T0 + 1)
+    telemetry.model_audio(T0 + 1.5, 10)
+    telemetry.turn_completed(T0 + 5)
+    assert (waterfall(telemetry).hang_over_ms, waterfall(telemetry).total_ms) == (None, pytest.approx(500))
+
+
 def test_figures_of_a_turn_are_kept_until_its_end_is_worked_through(telemetry: SessionTelemetry) -> None:
     for number in range(1, 20):
         spoken_turn(telemetry, number, T0 + 10 * number)

@@ -13,6 +13,9 @@ LatencySource: TypeAlias = Literal["server_vad", "local_voice", "typed"]
 SAME_END_S = 3.0
 """Seconds within which two marks of an end of speech mean the same end."""
 
+WAITED_S = 0.05
+"""Seconds from the Enter key to the sending beyond which typed text has waited for a connection."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waterfall:
@@ -182,7 +185,7 @@ class Answer:
             hang_over = theirs - zero - trip if theirs > zero else None
             server, measurable = arrived - theirs, measurable and theirs > zero
         elif ours is not None and zero <= ours <= arrived:
-            waited = given.local_at is not None if given.typed_at is None else ours > zero
+            waited = given.local_at is not None if given.typed_at is None else ours - zero > WAITED_S
             hang_over = ours - zero if waited else None
             trip = self._trip(whole - (hang_over or 0.0))
             server = whole - (hang_over or 0.0) - trip
