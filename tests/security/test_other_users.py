@@ -34,6 +34,7 @@ from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.engine.stop import stop_engine
 from gemini_live_runtime.errors import EngineError, UsageError
 from gemini_live_runtime.journal.disk import lock
+from gemini_live_tui.cli import checks
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="users are POSIX")
 as_root = pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can act as a second user")
@@ -284,3 +285,20 @@ def test_doctor_names_a_folder_above_the_engines_that_others_can_change(nobodys_
     assert checks["engines"]["state"] == "failed"
     assert checks["engines"]["found"] == f"The folder {runtime.parent} can be changed by other users"
     assert checks["engines"]["remedy"].startswith(f"Run chmod go-w {runtime.parent}")
+
+
+@as_root
+def test_doctor_tells_folders_of_another_user(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with other_user():
+        (shared / "closed").mkdir(mode=0o700)
+        (shared / "sessions").mkdir()
+    monkeypatch.setattr(paths, "sessions_dir", lambda: shared / "sessions")
+    assert checks._folders()[0].found == f"The folder {shared / 'sessions'} belongs to another user"
+    monkeypatch.setattr(paths, "sessions_dir", lambda: shared / "closed" / "sessions")
+    os.seteuid(OTHER + 1)
+    try:
+        check = checks._folders()[0]
+    finally:
+        os.seteuid(0)
+    assert check.found == f"{shared / 'closed' / 'sessions'} is not writable"
+    assert check.remedy

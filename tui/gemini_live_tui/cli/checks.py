@@ -298,27 +298,54 @@ async def _reach(host: str, port: int) -> None:
 
 
 def _folders() -> list[Check]:
-    checks = []
-    for name, folder in (("sessions", paths.sessions_dir()), ("engines", paths.runtime_dir())):
+    sessions, engines = paths.sessions_dir(), paths.runtime_dir()
+    return [
+        _folder("sessions", sessions, lambda: _owner_problem(sessions)),
+        _folder("engines", engines, lambda: _engines_problem(engines)),
+    ]
+
+
+def _folder(name: str, folder: Path, problem_of: Callable[[], UsageError | None]) -> Check:
+    remedy = "Set XDG_DATA_HOME and XDG_RUNTIME_DIR to folders of your own"
+    try:
+        if (problem := problem_of()) is not None:
+            return Check(name, "failed", problem.message, problem.remedy)
+        # Not `Path.exists`, which raises in a folder that this user may not enter, and is False for a dangling link.
         existing = folder
-        while not existing.exists() and existing != existing.parent:
+        while not os.path.lexists(existing) and existing != existing.parent:
             existing = existing.parent
-        unsafe = _unsafe(folder) if name == "engines" and existing == folder else None
-        if unsafe is not None:
-            checks.append(Check(name, "failed", unsafe.message, unsafe.remedy))
-        elif os.access(existing, os.W_OK):
-            free = shutil.disk_usage(existing).free / 1e9
-            checks.append(Check(name, "ok", f"{folder} ({free:.1f} GB free)"))
-        else:
-            checks.append(Check(name, "failed", f"{folder} is not writable", "Set XDG_DATA_HOME and XDG_RUNTIME_DIR"))
-    return checks
+        if not existing.is_dir():
+            return Check(
+                name, "failed", f"{existing} is not a folder", f"Remove it, or {remedy[:1].lower()}{remedy[1:]}"
+            )
+        effective = os.access in os.supports_effective_ids
+        if not os.access(existing, os.W_OK | os.X_OK, effective_ids=effective):
+            return Check(name, "failed", f"{folder} is not writable", remedy)
+        free = shutil.disk_usage(existing).free / 1e9
+    except OSError as error:
+        return Check(name, "failed", f"{folder} cannot be used: {error.strerror or error}", remedy)
+    return Check(name, "ok", f"{folder} ({free:.1f} GB free)")
 
 
-def _unsafe(folder: Path) -> UsageError | None:
+def _owner_problem(folder: Path) -> UsageError | None:
+    """Return the error of a folder of another user, in which nothing is recorded."""
+    if not hasattr(os, "getuid") or not os.path.isdir(folder):
+        return None
+    if {folder.lstat().st_uid, folder.stat().st_uid} == {os.getuid()}:
+        return None
+    return UsageError(
+        f"The folder {folder} belongs to another user", remedy="Remove it, or set XDG_DATA_HOME to a folder of your own"
+    )
+
+
+def _engines_problem(folder: Path) -> UsageError | None:
+    """Return the error of a folder of engines that another user could change."""
     try:
         paths.own_folder(folder)
     except UsageError as error:
         return error
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # told by what is there instead
     return None
 
 
