@@ -11,6 +11,7 @@ from gemini_live_tui.painting.formatting import bar, decibel_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.session_data.meter_history import OwnCost, spark
+from gemini_live_tui.session_data.meter_steps import has_moved
 from gemini_live_tui.widgets.row import Row
 
 READOUT_S = 0.25
@@ -45,7 +46,8 @@ class MeterMemory:
 
     def again_in(self, view: SessionView, now: float) -> float | None:
         """Return the seconds until a held number changes, or None."""
-        if (self.mic_readout, self.out_readout) == (view.meters.mic_db, view.meters.out_db):
+        meters = view.meters
+        if not has_moved(meters.mic_db, self.mic_readout) and not has_moved(meters.out_db, self.out_readout):
             return None
         return max(0.0, self.readout_at + READOUT_S - now) + 0.01
 

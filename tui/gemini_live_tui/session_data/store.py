@@ -99,12 +99,13 @@ class Store:
 
         Waits while `MAX_QUEUED` are not folded yet, unless the console is leaving.
         """
-        from gemini_live_runtime.samples import MeterSample, have_changed
+        from gemini_live_runtime.samples import MeterSample
+        from gemini_live_tui.session_data.meter_steps import look_different
 
         if isinstance(message, MeterSample):
             self._sample = message
-            if not have_changed(message, self.view.meters):
-                # It only says that the engine runs: the next frame is soon enough.
+            if not look_different(message, self.view.meters):
+                # It says that the engine runs, or tells of soft noise: the next frame is soon enough.
                 return
         else:
             while len(self._queue) >= MAX_QUEUED and not self._is_leaving:
