@@ -504,7 +504,7 @@ def test_a_limit_that_is_no_number_above_0_is_refused_in_a_sentence(minutes: Any
 
 async def test_the_options_of_connect_are_taken_in_any_case(tmp_path: Path) -> None:
     of = agent().local_model("local-concierge")
-    async with of.connect(backend="local", fast=True, mode="TEXT", record="Off", data_dir=str(tmp_path)) as session:
+    async with of.connect(backend="Local", fast=True, mode="TEXT", record="Off", data_dir=str(tmp_path)) as session:
         await session.send_text("hello")
         await session.until_quiet()
         assert session.wire_phase == "active"

@@ -6,7 +6,9 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
+import pytest
 from tests.session.talking import agent, talk, two_phases
 
 from gemini_live_runtime import (
@@ -194,3 +196,47 @@ async def test_a_snapshot_waits_until_what_is_under_way_is_written() -> None:
     snapshot = await store.load("s")
     assert snapshot is not None
     assert snapshot.state["app:slow"] is True
+
+
+@pytest.mark.parametrize("kept_value", [{"app:x": 1}, "junk"], ids=["dict", "text"])
+async def test_a_store_that_gives_no_snapshot_lets_the_session_begin_anew(kept_value: Any) -> None:
+    class Junk(MemoryPersistence):
+        async def load(self, session_id: str, /) -> Any:
+            return kept_value
+
+    async with talk(kept(Junk())) as t:
+        await t.turn()
+        assert t.phases == ["first"]
+        assert f"the store gave a {type(kept_value).__name__}, not a SessionSnapshot" in t.all(ev.Notice)[0].text
+
+
+async def test_a_store_of_plain_methods_keeps_the_session() -> None:
+    class Plain:
+        def __init__(self) -> None:
+            self.saved: dict[str, SessionSnapshot] = {}
+
+        def save(self, snapshot: SessionSnapshot) -> None:
+            self.saved[snapshot.session_id] = snapshot
+
+        def load(self, session_id: str) -> SessionSnapshot | None:
+            return self.saved.get(session_id)
+
+        def delete(self, session_id: str) -> None:
+            del self.saved[session_id]
+
+    store = Plain()
+    await earlier(store)  # type: ignore[arg-type]
+    async with talk(kept(store)) as t:  # type: ignore[arg-type]
+        assert (t.handle.phase, t.state["app:plan"]) == ("second", "gold")
+
+
+async def test_a_plain_store_that_raises_is_told_once() -> None:
+    class Full(MemoryPersistence):
+        def save(self, snapshot: SessionSnapshot, /) -> Any:
+            raise OSError("disk full")
+
+    async with talk(kept(Full())) as t:
+        await t.turn()
+        await t.turn()
+    (told,) = [notice.text for notice in t.all(ev.Notice) if "disk full" in notice.text]
+    assert "cannot be saved" in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from enum import Enum, StrEnum
 from functools import partial
@@ -26,6 +27,7 @@ from gemini_live_runtime import (
     LiveHandle,
     MergePolicy,
     Phase,
+    PhasePreparation,
     RateDetector,
     ReactorRule,
     State,
@@ -41,6 +43,7 @@ from gemini_live_runtime import (
     Watcher,
     after_tool_call,
     called_ok,
+    interval,
     key,
     on_phase_change,
     tool,
@@ -485,3 +488,31 @@ def test_a_number_that_no_event_can_hold_is_refused(value: Any) -> None:
     with pytest.raises(StateError, match="more than 308 digits"):
         state.set("app:n", value)
     state.set("app:n", 10**300)
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda: agent().repair("2", "4"), "Repair cannot nudge after '2' and escalate after '4' turns"),
+        (lambda: agent().state(values=[("app:x", 1)]), ".state(values=...) cannot be [('app:x', 1)]"),
+        (lambda: tool(timeout_s="5")(ping), "timeout_s must be a number above 0, not '5'"),
+        (lambda: interval("3"), "An interval is at least 1 turn, not '3'"),
+        (lambda: EffectPolicy("blocking", "5"), "An effect's timeout must be more than 0 s, not '5'"),
+        (lambda: Phase("a", "A.", needs=None), "has None in needs. Give"),
+        (lambda: Phase("a", "A.", requires=[5]), "has 5 in requires"),
+        (lambda: Phase("a", "A.", transitions="b"), "has 'b' in transitions. Give Transition"),
+        (lambda: Phase("a", "A.", modifiers=["x"]), "has 'x' in modifiers"),
+        (lambda: Phase("a", "A.", presents=None), "has None in presents"),
+        (lambda: Phase("a", "A.", tools=5), "lists 5 as a tool"),
+        (lambda: PhasePreparation("p", ping, produces=None), "has None in produces"),
+        (lambda: ToolExecutionMode("foo"), "Unknown kind of tool 'foo'"),
+        (lambda: ToolExecutionMode(None), "Unknown kind of tool None"),
+    ],
+)
+def test_a_setting_of_the_wrong_type_is_refused_in_a_sentence(make: Any, problem: str) -> None:
+    with pytest.raises(AgentError, match=re.escape(problem)):
+        make()
+
+
+def test_the_kind_of_a_tool_is_taken_in_any_case() -> None:
+    assert ToolExecutionMode("Background", "silent").is_background  # type: ignore[arg-type]

@@ -67,8 +67,13 @@ ON_GENERATION_COMPLETE = ExtractionTrigger("generation-complete")
 
 def interval(turns: int) -> ExtractionTrigger:
     """Return a trigger at the end of a turn, at most every `turns` turns."""
-    if turns < 1:
-        raise AgentError(f"An interval is at least 1 turn, not {turns}", field="interval", value=turns)
+    if type(turns) is not int or turns < 1:
+        raise AgentError(
+            f"An interval is at least 1 turn, not {turns!r}",
+            remedy="Give a whole number of turns",
+            field="interval",
+            value=turns,
+        )
     return ExtractionTrigger("turn", every=turns)
 
 

@@ -63,10 +63,11 @@ class RepairConfig:
     escalate_after: int = 6
 
     def __post_init__(self) -> None:
-        if not 1 <= self.nudge_after <= self.escalate_after:
+        whole = type(self.nudge_after) is int and type(self.escalate_after) is int
+        if not (whole and 1 <= self.nudge_after <= self.escalate_after):
             raise AgentError(
-                f"Repair cannot nudge after {self.nudge_after} and escalate after {self.escalate_after} turns",
-                remedy="Give 1 <= nudge_after <= escalate_after",
+                f"Repair cannot nudge after {self.nudge_after!r} and escalate after {self.escalate_after!r} turns",
+                remedy="Give whole numbers, 1 <= nudge_after <= escalate_after",
                 field="escalate_after",
                 value=self.escalate_after,
             )

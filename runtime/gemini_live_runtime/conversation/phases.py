@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gemini_live_runtime.conversation.instructions import (
@@ -76,7 +77,9 @@ class PhasePreparation:
 
     def __init__(self, name: str, run: Hook, produces: Keys = (), *, defined_at: str = "") -> None:
         """Without `produces`, it runs for any missing key."""
-        _set(self, name=name, run=run, produces=_keys(produces), defined_at=defined_at or caller_place())
+        place = defined_at or caller_place()
+        keys = _listed(f"Preparation {name} ({place})", "produces", produces, str | Term)
+        _set(self, name=name, run=run, produces=_keys(keys), defined_at=place)
 
 
 KeyLike: TypeAlias = str | Term
@@ -135,25 +138,26 @@ class Phase:
     ) -> None:
         """Accept a single value for every list; raise `AgentError` for unusable ones."""
         place = defined_at or caller_place()
+        listed = partial(_listed, f"Phase {name} ({place})")
         if not isinstance(instruction, PhaseInstruction):
             instruction = PhaseInstruction(instruction, defined_at=place)
         _set(
             self,
             name=name,
             instruction=instruction,
-            transitions=(transitions,) if isinstance(transitions, Transition) else tuple(transitions),
-            needs=as_needs(needs),
+            transitions=listed("transitions", transitions, Transition),
+            needs=as_needs(listed("needs", needs, str | Term | Need)),
             tools=None if tools is None else _tool_names(tools, name, place),
             guard=None if guard is None else to_guard(guard, f"The guard of phase {name}", place),
-            requires=as_needs(requires),
-            preparations=(preparations,) if isinstance(preparations, PhasePreparation) else tuple(preparations),
-            presents=(presents,) if isinstance(presents, str) else tuple(presents),
-            modifiers=(modifiers,) if isinstance(modifiers, InstructionModifier) else tuple(modifiers),
+            requires=as_needs(listed("requires", requires, str | Term | Need)),
+            preparations=listed("preparations", preparations, PhasePreparation),
+            presents=listed("presents", presents, str),
+            modifiers=listed("modifiers", modifiers, InstructionModifier),
             on_enter=on_enter,
             on_exit=on_exit,
             on_enter_context=on_enter_context,
             prompt_on_enter=prompt_on_enter,
-            clear_on_enter=_keys(clear_on_enter),
+            clear_on_enter=_keys(listed("clear_on_enter", clear_on_enter, str | Term)),
             terminal=terminal,
             defined_at=place,
         )
@@ -174,13 +178,28 @@ def _set(instance: object, **values: object) -> None:
         object.__setattr__(instance, name, value)
 
 
+def _listed(who: str, field: str, value: Any, kind: Any) -> tuple[Any, ...]:
+    """Return one item or several as a tuple; raise `AgentError` for others."""
+    items = tuple(value) if isinstance(value, Iterable) and not isinstance(value, kind) else (value,)
+    for item in items:
+        if not isinstance(item, kind):
+            names = " or ".join(part.__name__ for part in getattr(kind, "__args__", (kind,)))
+            raise AgentError(
+                f"{who} has {item!r:.80} in {field}",
+                remedy=f"Give {names}, one or a list, or leave {field} out",
+                field=field,
+                value=item,
+            )
+    return items
+
+
 def _keys(keys: Keys) -> tuple[str, ...]:
     listed: Iterable[KeyLike] = (keys,) if isinstance(keys, str | Term) else keys
     return tuple(key.key if isinstance(key, Term) else key for key in listed)
 
 
 def _tool_names(tools: ToolLike | Iterable[ToolLike], phase: str, place: str) -> tuple[str, ...]:
-    single = isinstance(tools, str) or callable(tools) or hasattr(tools, "name")
+    single = isinstance(tools, str) or not isinstance(tools, Iterable)
     listed: Iterable[Any] = (tools,) if single else tools  # type: ignore[assignment]
     names: dict[str, None] = {}
     for item in listed:

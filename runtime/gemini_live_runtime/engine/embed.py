@@ -16,7 +16,7 @@ from gemini_live_runtime.engine.assemble import session_of
 from gemini_live_runtime.engine.backends import backend_of
 from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.hub import Hub
-from gemini_live_runtime.engine.spec import AudioKind, EngineSpec, new_session_id
+from gemini_live_runtime.engine.spec import BACKENDS, AudioKind, EngineSpec, new_session_id
 from gemini_live_runtime.errors import EngineError, GeminiLiveError
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.definition.choices import as_choice
@@ -83,6 +83,8 @@ def _spec(plan: SessionPlan, options: dict[str, Any]) -> EngineSpec:
             raise EngineError(
                 f"{name} cannot be {value!r:.60}", remedy=f"Use one of {', '.join(choices)}", field=name, value=value
             )
+        if name == "backend":
+            wanted[name] = value = as_choice(value, BACKENDS)  # or a URL
         default = known[name].default
         if isinstance(default, str | bool) and type(value) is not type(default):
             raise EngineError(

@@ -16,6 +16,10 @@ Turns = Literal["auto", "server", "client"]
 AudioKind = Literal["devices", "files", "program", "none"]
 
 
+BACKENDS = ("gemini", "vertex", "local")
+"""Names of backends; any other backend is a URL."""
+
+
 def new_session_id(wall: float) -> str:
     """Return a session id that sorts by time, such as `20261120-105912-3f9a`.
 

@@ -61,7 +61,7 @@ class DefaultResultFormatter:
 class ToolExecutionMode:
     """Way to answer a tool's calls: create one with `standard` or `background`.
 
-    Raises `AgentError` for an unknown scheduling or an object that is no `ResultFormatter`.
+    Raises `AgentError` for an unknown kind or scheduling, or an object that is no `ResultFormatter`.
     """
 
     kind: Literal["standard", "background"] = "standard"
@@ -84,7 +84,13 @@ class ToolExecutionMode:
         return cls("background", scheduling, DefaultResultFormatter() if formatter is None else formatter)
 
     def __post_init__(self) -> None:
-        """Validate the scheduling and the formatter."""
+        """Validate the kind, the scheduling and the formatter."""
+        kinds = ("standard", "background")
+        kind: Any = self.kind.value if isinstance(self.kind, Enum) else self.kind
+        if not isinstance(kind, str) or kind.lower() not in kinds:
+            remedy = "Use ToolExecutionMode.standard() or ToolExecutionMode.background()"
+            raise AgentError(f"Unknown kind of tool {kind!r:.60}", remedy=remedy, field="kind", value=kind)
+        object.__setattr__(self, "kind", kind.lower())
         allowed = get_args(Scheduling)
         named: Any = self.scheduling.value if isinstance(self.scheduling, Enum) else self.scheduling
         if isinstance(named, str):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.tools.background import STANDARD, ResultFormatter, Scheduling, ToolExecutionMode
 from gemini_live_runtime.tools.context import ToolContext
 from gemini_live_runtime.tools.parameters import BadArguments, Parameters, from_function, from_schema, parse_docstring
@@ -169,8 +170,13 @@ def _check(name: str, timeout_s: float | None) -> None:
             field="name",
             value=name,
         )
-    if timeout_s is not None and not 0 < timeout_s < float("inf"):
-        raise AgentError(f"Tool {name}: timeout_s must be above 0, not {timeout_s}", field="timeout_s", value=timeout_s)
+    if timeout_s is not None and not (is_number(timeout_s) and 0 < timeout_s < float("inf")):
+        raise AgentError(
+            f"Tool {name}: timeout_s must be a number above 0, not {timeout_s!r}",
+            remedy="Give seconds, or leave it out",
+            field="timeout_s",
+            value=timeout_s,
+        )
 
 
 def _mode(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
@@ -16,7 +17,7 @@ from gemini_live_runtime.conversation.transcript import TranscriptBuffer
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
-from gemini_live_runtime.session.persistence.stores import SnapshotSaver
+from gemini_live_runtime.session.persistence.stores import SnapshotSaver, in_store
 from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:
@@ -51,9 +52,11 @@ class Autosave:
             return False
         try:
             async with asyncio.timeout(LOAD_S):
-                snapshot, error = await result_or_error(self._store.load(self._id))
+                snapshot, error = await result_or_error(in_store(partial(self._store.load, self._id)))
         except TimeoutError as late:
             snapshot, error = None, late
+        if not (error or snapshot is None or isinstance(snapshot, SessionSnapshot)):
+            error = TypeError(f"the store gave a {type(snapshot).__name__}, not a SessionSnapshot")
         if isinstance(error, GeminiLiveError):
             # The store keeps what it cannot read: saving moves a damaged file aside and leaves a newer one alone.
             self._report(error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from gemini_live_runtime.conversation.needs import RepairConfig
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
-from gemini_live_runtime.errors import caller_place
+from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.session.definition.callbacks import CallbackMode
 from gemini_live_runtime.session.definition.choices import as_choice, as_member
 from gemini_live_runtime.session.definition.definition import (
@@ -96,8 +96,16 @@ class AgentBuilder:
     # -- state -----------------------------------------------------------------------------------------------------
 
     def state(self, *keys: StateKey[Any], values: Mapping[str, Any] | None = None) -> Self:
-        """Declare typed keys and set initial values."""
+        """Declare typed keys and set initial values, or raise `AgentError`."""
         known = self.definition
+        given: Any = values
+        if given is not None and not isinstance(given, Mapping):
+            raise AgentError(
+                f".state(values=...) cannot be {given!r:.60}",
+                remedy='Give an object, such as {"app:guests": 2}',
+                field="values",
+                value=given,
+            )
         return self._with(
             state_keys=(*known.state_keys, *keys), initial_state={**known.initial_state, **(values or {})}
         )

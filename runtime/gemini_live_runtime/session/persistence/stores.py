@@ -18,9 +18,11 @@ import os
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
+from inspect import isawaitable
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
 from gemini_live_runtime import paths
@@ -43,7 +45,10 @@ DAMAGED = ".damaged"
 
 
 class SessionPersistence(Protocol):
-    """Store of one snapshot for each session id."""
+    """Store of one snapshot for each session id.
+
+    Plain methods do as well; the session stands still while one runs.
+    """
 
     async def save(self, snapshot: SessionSnapshot, /) -> None:
         """Replace the session's snapshot, atomically; raise `GeminiLiveError` on failure."""
@@ -79,6 +84,12 @@ class MemoryPersistence:
     async def delete(self, session_id: str, /) -> None:
         """Delete the session's snapshot, if any."""
         self._saved.pop(session_id, None)
+
+
+async def in_store(call: Callable[[], Any]) -> Any:
+    """Return the result of a store's method, plain or async."""
+    result = call()
+    return await result if isawaitable(result) else result
 
 
 class SnapshotDisk(Disk):
@@ -327,7 +338,7 @@ class SnapshotSaver:
         while self._waiting is not None:
             # Emptied before the write, so that a snapshot handed over during it is written next.
             snapshot, self._waiting = self._waiting, None
-            _, fault = await result_or_error(self._persistence.save(snapshot))
+            _, fault = await result_or_error(in_store(partial(self._persistence.save, snapshot)))
             if fault is not None:
                 self._failed(fault, snapshot)
             else:
