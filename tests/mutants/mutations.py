@@ -41,6 +41,7 @@ SOFT = "soft_turns_in_a_session"
 STEERING = "steering_on_the_wire"
 TOOLS = "tools_in_a_session"
 TRANSCRIPT = "transcript_in_a_session"
+VIEW = "the_models_view"
 WATCHERS = "watchers_in_a_session"
 
 Row = tuple[str, str, Edit, str]
@@ -304,6 +305,7 @@ PHASE_RUNNER = rows(
     ("carry_out", "an entered phase is reported", drop("_emit"), PHASES),
     ("carry_out", "keys are cleared on entering", never("ClearKeys"), PHASES + " " + PREVIEWS),
     ("carry_out", "what is presented is marked", never("MarkPresented"), PHASES + " " + OPERATOR),
+    ("_mark_presented", "what is presented again is marked anew", drop("remove"), CONSENT),
     ("carry_out", "on_enter", never("RunEnter"), PHASES),
     ("carry_out", "on_enter_context", never("GatherContext"), PHASES),
     ("carry_out", "the phase is in the state", never("ResolveInstruction"), PHASES + " " + OPERATOR),
@@ -314,6 +316,9 @@ STEERING_RUNNER = rows(
     "SteeringRunner",
     ("replace_instruction", "the program's instruction reaches the model", drop("put"), STEERING),
     ("on_connected", "a new connection knows nothing", drop("forget"), RECONNECTING),
+    ("on_connected", "what waits for an old connection is withdrawn", drop("withdraw"), VIEW),
+    ("_note_told", "context that has left the queue is confirmed", drop("confirm_context"), VIEW),
+    ("_nudge_text", "a need that is met ends its nudge", decide("missing.issuperset", True), REPAIR),
     ("on_connected", "what a setup carried is confirmed", drop("confirm_setup"), STEERING),
     ("on_entered", "a phase's words are part of the setup", leave_out("_unsent"), DEFERRED),
     ("_send", "context waits where it does not travel", drop("_defer"), DEFERRED),
@@ -359,6 +364,7 @@ AUTOSAVE = rows(
     ("_take_up", "the phase is restored", gives("_phase_goes_on", "False"), PERSISTENCE),
     ("_take_up", "needs are restored", drop("needs.restore"), PERSISTENCE),
     ("_take_up", "the server's session is resumed", drop("resume_with"), PERSISTENCE),
+    ("_take_up", "steering is restored", drop("_steering.restore"), STEERING),
     ("save", "the phase is saved", argument("take", "phases", "None"), PERSISTENCE),
     ("save", "the handle is saved", argument("take", "handle", "''"), PERSISTENCE),
     ("_on_saved", "saving is reported", drop("emit"), STEERING),
