@@ -13,6 +13,7 @@ from gemini_live_tui.actions import ACTIONS, PANES
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.actions.slash import form_of
 from gemini_live_tui.dialogs.help import HelpScreen
+from gemini_live_tui.pickers.palette import ConsoleCommands
 from gemini_live_tui.pickers.themes import ThemesScreen
 
 
@@ -63,7 +64,7 @@ def test_the_keys_of_every_pane_fit_one_screen_of_80_by_24(place: str) -> None:
 def test_a_search_of_the_help_finds_every_action_by_its_words_its_name_and_its_command(replay: bool) -> None:
     screen = _help("transcript", replay=replay)
     for action in ACTIONS:
-        if replay and action.group in ("Talk", "Write"):
+        if replay and action.is_for_calls:
             continue
         for words in (action.description.split(), [action.id], [form_of(action).usage] if action.slash else []):
             found = " ".join(line.plain for line in screen.found(words))
@@ -121,6 +122,43 @@ async def test_the_key_bar_of_the_phase_pane_names_why_and_the_way_on_in_a_small
             await driver.press("2")
             for words in ("^e Why", "t Go to phase", "b Break", "^q Quit", more):
                 assert words in driver.rows()[-1]
+
+
+async def test_a_wide_terminal_has_more_keys_on_its_bar() -> None:
+    more = ("^e Why", "F6 Hold", "m Mark", "^l Sessions", "^o Jump")
+    shown = []
+    for width in (80, 120, 160, 220):
+        async with console(size=(width, 40)) as driver:
+            row = driver.rows()[-1]
+            for words in ("^b Text", "i Write", "F1 Help", "^q Quit"):
+                assert words in row
+            shown.append(sum(words in row for words in more))
+            await driver.press("i")
+            assert "m Mark" not in driver.rows()[-1]
+    assert shown == sorted(shown)
+    assert (shown[0], shown[-1]) == (0, len(more))
+
+
+async def test_a_recording_offers_no_edits() -> None:
+    async with console(size=(160, 45), replay=True) as driver:
+        negotiating(driver.link)
+        await driver.settle()
+        for pane in ("state", "phase", "watchers", "tools", "transcript"):
+            driver.app.console_screen.grid.go_to(pane)
+            await driver.settle()
+            bar = driver.rows()[-1]
+            for title in ("Edit", "Add", "Undo", "Delete", "Break", "Go to phase", "On or off", "Hold", "Mark"):
+                assert f" {title} " not in bar, (pane, bar)
+            assert "F1 Help" in bar
+        driver.app.console_screen.grid.go_to("state")
+        for key in ("a", "t"):
+            await driver.press(key)
+            assert driver.app.screen is driver.app.console_screen
+            assert "This is a recording: nothing can be changed." in driver.screen()
+        assert "Edit the value" not in "".join(line.plain for line in _help("state", replay=True).lines(40))
+        names = [name for name, _, _ in ConsoleCommands(driver.app.screen)._commands()]
+        assert [name for name in names if name.startswith(("Change", "Talk", "Write"))] == []
+        assert "Inspect: Why" in names
 
 
 def test_what_the_key_bar_offers_has_a_key() -> None:

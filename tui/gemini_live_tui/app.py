@@ -31,7 +31,7 @@ from gemini_live_tui.context import Level, LiveScreen, MessageScreen
 from gemini_live_tui.painting.ascii_filter import AsciiFilter
 from gemini_live_tui.painting.frame_clock import FrameClock
 from gemini_live_tui.panes.base import Pane
-from gemini_live_tui.screen_registry import make_screen, screen_class
+from gemini_live_tui.screen_registry import EDITORS, make_screen, screen_class
 from gemini_live_tui.screen_stack import take_out
 from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
 from gemini_live_tui.session_data.store import NotSent, Store
@@ -456,6 +456,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def action_open(self, name: str) -> None:
         """Open the screen `name`, bring it forward when open, close it when in front."""
+        if self.settings.replay and name in EDITORS:
+            self.say("This is a recording: nothing can be changed.", passing=True)
+            return
         cls = screen_class(name)
         front = self.screen
         if isinstance(front, cls):

@@ -39,6 +39,9 @@ SCREENS: Mapping[str, str] = {
 }
 """Module below this package and class of each screen, by the name that actions give to `open`."""
 
+EDITORS = frozenset(("give-context", "import-state", "instruction", "phase-override", "state-editor"))
+"""Screens that change a session, which a recording cannot be."""
+
 
 def screen_class(name: str) -> type[Screen[None]]:
     """Return the screen class called `name`; raise KeyError for an unknown name."""

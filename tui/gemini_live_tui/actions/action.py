@@ -9,7 +9,7 @@ Scope = str
 """Name of the `places.Place` in which an action's keys work."""
 
 Group = Literal["Talk", "Write", "Read", "Inspect", "Change", "Debug", "Time", "Session", "Set up", "Console"]
-Bar = Literal["", "always", "voice", "prompt", "panes", "pane"]
+Bar = Literal["", "always", "voice", "prompt", "panes", "pane", "wide"]
 
 GROUPS: tuple[Group, ...] = (
     "Talk",
@@ -26,6 +26,9 @@ GROUPS: tuple[Group, ...] = (
 
 BEFORE_A_SESSION: tuple[Group, ...] = ("Set up", "Console")
 """Groups whose actions make sense without a session."""
+
+_FOR_CALLS: tuple[Group, ...] = ("Talk", "Write", "Change", "Debug")
+_READING = ("marks", "breakpoints")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,7 @@ class Action:
     """True when a pane may use its keys for an action of its own."""
     bar: Bar = ""
     """Case in which the key bar shows it: in voice mode, while the prompt has the cursor, while no field has it
-    (`panes`), while the pane of its scope has the focus (`pane`)."""
+    (`panes`), while the pane of its scope has the focus (`pane`), where there is room left (`wide`)."""
     bar_in: tuple[Scope, ...] = ()
     """Further panes in which the key bar shows it."""
     palette: bool = True
@@ -59,3 +62,8 @@ class Action:
     it is optional, e.g. `goto PHASE`, `set KEY = JSON`, `theme [THEME]`; see `slash.form_of`."""
     takes: str = ""
     """Name of the method `action_…` that gets the command's arguments as texts; without any, `action` is called."""
+
+    @property
+    def is_for_calls(self) -> bool:
+        """True when it acts on a call: in a recording there is nothing for it to do."""
+        return self.group in _FOR_CALLS and self.id not in _READING

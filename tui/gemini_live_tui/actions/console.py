@@ -45,6 +45,7 @@ ACTIONS: tuple[Action, ...] = (
         "Console",
         scope="app",
         anywhere=True,
+        bar="wide",
     ),
     Action(
         "palette",

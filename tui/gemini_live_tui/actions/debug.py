@@ -14,6 +14,7 @@ ACTIONS: tuple[Action, ...] = (
         "Debug",
         anywhere=True,
         slash="pause|hold",
+        bar="wide",
     ),
     Action(
         "step",
@@ -45,6 +46,7 @@ ACTIONS: tuple[Action, ...] = (
         anywhere=True,
         slash="mark|note [NOTE]",
         takes="set_mark",
+        bar="wide",
     ),
     Action(
         "continue",

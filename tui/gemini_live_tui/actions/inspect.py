@@ -250,6 +250,7 @@ ACTIONS: tuple[Action, ...] = (
         slash="why",
         anywhere=True,
         bar_in=("phase", "watchers"),
+        bar="wide",
     ),
     Action(
         "why-older",

@@ -26,6 +26,7 @@ ACTIONS: tuple[Action, ...] = (
         scope="app",
         anywhere=True,
         slash="sessions",
+        bar="wide",
     ),
     Action(
         "export",
@@ -36,6 +37,7 @@ ACTIONS: tuple[Action, ...] = (
         "Session",
         slash="export [FORMAT]",
         takes="export_as",
+        bar="wide",
     ),
     Action(
         "sessions-replay",

@@ -25,6 +25,7 @@ ACTIONS: tuple[Action, ...] = (
         scope="app",
         anywhere=True,
         slash="devices",
+        bar="wide",
     ),
     Action(
         "devices-rescan",

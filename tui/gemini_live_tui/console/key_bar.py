@@ -66,8 +66,8 @@ class KeyBar(Row):
     ) -> None:
         """Show the actions of `mode` and of `place`, the focused pane or prompt.
 
-        `typing`: a field has the cursor. `over`: the session has ended. `escape` is what escape does, "" when it stops
-        the speech. `notice`: a message stays until it is closed.
+        `typing`: a field has the cursor. `over`: the session has ended, or is a recording. `escape` is what escape
+        does, "" when it stops the speech. `notice`: a message stays until it is closed.
         """
         self._place = place
         self._mode, self._typing, self._over = mode, typing, over
@@ -79,6 +79,9 @@ class KeyBar(Row):
         """Return as many actions as fit, in the table's order, help and quit always."""
         offered = [action for action in ACTIONS if self._offers(action)]
         self._room_for_note, self._gap = True, 2
+        spare = [action for action in offered if self._is_spare(action)]
+        while spare and self._width(offered) > width:
+            offered.remove(spare.pop())
         while len(offered) > 1 and self._width(offered) > width:
             expendable = [action for action in offered if action.id not in self._kept()]
             # The pane's keys are shown nowhere else, so the others are dropped first.
@@ -108,10 +111,13 @@ class KeyBar(Row):
         mode = () if self._place in PANES and self._place != "transcript" else ("text-mode",)
         return ("help", "quit", "send", "write", "next-pane", "interrupt", "close-notice", *mode)
 
+    def _is_spare(self, action: Action) -> bool:
+        return action.bar == "wide" and self._place not in action.bar_in
+
     def _offers(self, action: Action) -> bool:
         if action.id == "interrupt" and self._escape:
             return True
-        if (self._over and action.group in ("Talk", "Write")) or not self._keys(action):
+        if (self._over and action.is_for_calls) or not self._keys(action):
             return False
         if action.id == "close-notice":
             return self._notice
@@ -121,6 +127,7 @@ class KeyBar(Row):
             return True
         shows = {
             "always": True,
+            "wide": True,
             "voice": self._mode == "voice",
             "prompt": self._place == "prompt",
             "panes": not self._typing,

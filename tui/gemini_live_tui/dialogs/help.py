@@ -136,7 +136,7 @@ class HelpScreen(ModalScreen[None]):
         elif self._replay:
             yield Content.styled("This is a recording: it can be read, nothing in it can be changed.", "$quiet")
         own = rows_of(in_scope(self._place.name)) if self._place.kind != "everywhere" else []
-        own = [row for row in own if self._keys(row)]
+        own = [row for row in own if self._is_offered(row) and self._keys(row)]
         general = list(self._columns(self._of_console()))
         if own:
             described = [line for row in own for line in self._described(row)]
@@ -162,7 +162,7 @@ class HelpScreen(ModalScreen[None]):
         general = PLACES[row.actions[0].scope].kind in _GENERAL
         if self._waiting and general:
             return group in BEFORE_A_SESSION
-        return not (self._replay and group in ("Talk", "Write"))
+        return not (self._replay and all(action.is_for_calls for action in row.actions))
 
     def _columns(self, rows: Sequence[Row]) -> Iterator[Content]:
         """Yield keys and titles in columns."""

@@ -53,6 +53,10 @@ class EditorScreen(BoxScreen):
         self._ask_again = False
         self._asked: tuple[Edit, ...] | None = None
 
+    def hint(self) -> str:
+        """Return the keys for the box's lower edge; in a recording escape alone."""
+        return BoxScreen.HINT if self.console.settings.replay else super().hint()
+
     # -- what a subclass says ----------------------------------------------------------------------------------------
 
     def read(self) -> tuple[tuple[Edit, ...], str]:
@@ -106,6 +110,9 @@ class EditorScreen(BoxScreen):
     def look(self) -> None:
         """Parse the text, and request a preview."""
         self._leaving = False
+        if self.console.settings.replay:
+            self._show([[("This is a recording: nothing can be changed.", "warn")]])
+            return
         edits, self.problem = self.read()
         signs = self.signs
         if self.problem:
@@ -127,9 +134,6 @@ class EditorScreen(BoxScreen):
         """Request a preview; while one is pending only the last request is kept."""
         from gemini_live_runtime.commands import PreviewEdit
 
-        if self.console.settings.replay:
-            self._show([[("This is a recording: nothing can be changed.", "warn")]])
-            return
         if self._asking:
             self._ask_again = True
             return

@@ -87,18 +87,18 @@ class StateEditor(EditorScreen):
 
     @property
     def _read_only(self) -> bool:
-        return scope_of(self._key) == "derived"
+        return scope_of(self._key) == "derived" or self.console.settings.replay
 
     def _describe(self) -> None:
         box = self.query_one("#box")
         now = value_text(unpack(self._base.value), 40) if self._base is not None else "not set"
-        name = sanitise_line(self._key, 50)
-        box.border_title = Content("Add a key" if self._adding else f"Edit {name} ({now})")
+        name, replay = sanitise_line(self._key, 50), self.console.settings.replay
+        box.border_title = Content("Add a key" if self._adding else f"{'' if replay else 'Edit '}{name} ({now})")
         self.about.update(Content(self._about()))
 
     def _about(self) -> str:
         key, parts = self._key, []
-        if self._read_only:
+        if scope_of(key) == "derived":
             item = self._item("computed")
             inputs = ", ".join(sanitise_line(str(name), 60) for name in (item or {}).get("inputs") or ())
             return f"It is computed{f' from {inputs}: edit those instead' if inputs else ', so it cannot be edited'}."

@@ -39,7 +39,7 @@ SPARK = 8
 NAME = 30
 """Most cells of a key's name."""
 
-EMPTY = ("Nothing is known yet.", "a adds a key; agents write theirs as they learn.")
+EMPTY = ("Nothing is known yet.", "Agents write their keys as they learn.")
 
 _TYPES = {"string": "text", "integer": "number", "boolean": "bool", "array": "list"}
 

@@ -79,8 +79,7 @@ class ConsoleCommands(Provider):
         console = self._console
         if console.waiting:
             return action.group in BEFORE_A_SESSION
-        writes = action.group in ("Talk", "Write") or not action.action
-        return not (console.settings.replay and writes)
+        return not (console.settings.replay and (action.is_for_calls or not action.action))
 
     def _commands(self) -> Iterator[Command]:
         console = self._console
