@@ -67,6 +67,7 @@ WRONG = {
     "a limit that is no number": (("talk", "--max-cost", "nan"), "limits.max_cost", "must be a number"),
     "an unknown way to record": (("talk", "--record", "video"), "--record", "audio"),
     "an unknown backend": (("talk", "--backend", "openai"), "backend is 'openai'", "wss:// URL"),
+    "an empty backend": (("talk", "--backend", "", "--text", "x"), "--backend is empty", "Give NAME|URL"),
     "a web address": (("talk", "--backend", "http://x"), "backend is 'http://x'", "wss:// URL"),
     "a URL without a host": (("talk", "--backend", "ws://", "--text", "x"), "'ws://'", "ws://127.0.0.1:port"),
     "a URL with an impossible port": (
@@ -98,6 +99,8 @@ WRONG = {
     "a bundled agent in other letters, without a terminal": (("demo", "Debt-Collection"), "terminal", "talk --plain"),
     "nothing to replay": (("replay",), "SESSION|FILE", "replay --help"),
     "a session that is not there": (("replay", "nope"), "'nope'", "sessions list"),
+    "an empty session": (("replay", ""), "SESSION is empty", "sessions list"),
+    "an empty session to export": (("export", ""), "SESSION is empty", "sessions list"),
     "two forms at once": (("replay", "x", "--plain", "--json"), "--plain or --json", "not both"),
     "times without lines": (("replay", "x", "--times"), "--times", "--plain"),
     "a speed out of range": (("replay", "x", "--speed", "0"), "--speed is 0", "0.01 to 1000"),

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
+from gemini_live_runtime.errors import UsageError
 from gemini_live_tui.config import Config, Loaded
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,8 +23,29 @@ DETAIL = click.option(
     "all, everything.",
 )
 
+
+def _refuse_empty(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+    """Return the value of an option; raise `UsageError` for an empty one."""
+    if given is None or given.strip():
+        return given
+    raise UsageError(
+        f"{param.opts[0]} is empty",
+        remedy=f"Give {param.metavar}, or leave it out for what is configured",
+        field=param.opts[0],
+        value=given,
+    )
+
+
 SESSION_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("--backend", "backend", {"metavar": "NAME|URL", "help": "gemini, vertex, local, or a ws:// or wss:// URL."}),
+    (
+        "--backend",
+        "backend",
+        {
+            "metavar": "NAME|URL",
+            "callback": _refuse_empty,
+            "help": "gemini, vertex, local, or a ws:// or wss:// URL.",
+        },
+    ),
     ("--model", "model", {"metavar": "NAME", "help": "Model to talk to, instead of the agent's."}),
     ("--voice", "voice", {"metavar": "NAME", "help": "Voice of the model, e.g. Puck."}),
     (

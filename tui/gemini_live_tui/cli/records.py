@@ -101,11 +101,15 @@ def locate(session: str) -> Path:
     `session` is a path, or the id of a recorded session or the beginning of it. Raises `UsageError` when none or
     several match.
     """
+    if not session.strip():  # Path("") is the current folder
+        raise UsageError(
+            "SESSION is empty", remedy="See: gemini-live-tui sessions list", field="session", value=session
+        )
     path = Path(session).expanduser()
     if path.exists():
         return path
     root = paths.sessions_dir()
-    if "/" not in session and "\\" not in session and session not in ("", ".", ".."):
+    if "/" not in session and "\\" not in session and session not in (".", ".."):
         exact = root / session
         if exact.is_dir():
             return exact
