@@ -38,6 +38,33 @@ ACTIONS: tuple[Action, ...] = (
         anywhere=True,
         palette=False,
     ),
+    Action(
+        "search",
+        "ctrl+f",
+        "search",
+        "Search",
+        "Find a text in the transcript, from the newest paragraph on",
+        "Read",
+        anywhere=True,
+    ),
+    Action(
+        "search-older",
+        "n",
+        "search_on(-1)",
+        "Search on",
+        "Go to the next older paragraph with the text",
+        "Read",
+        scope="transcript",
+    ),
+    Action(
+        "search-newer",
+        "N",
+        "search_on(1)",
+        "Search back",
+        "Go to the next newer paragraph with the text",
+        "Read",
+        scope="transcript",
+    ),
     Action("top", "home,ctrl+home", "scroll('home')", "To the top", "Go to the first line", "Read", yields=True),
     Action(
         "follow", "end,ctrl+end", "scroll('end')", "Follow", "Go to the last line and follow it", "Read", yields=True

@@ -343,6 +343,12 @@ class ConsoleScreen(Screen[None]):
         else:
             self.say(f"There is no format {name[:60]!r}. Known: {', '.join(FORMATS)}.", "warning", passing=True)
 
+    def action_search(self) -> None:
+        """Put the cursor into the line that searches the transcript."""
+        if self.grid.focused_pane != "transcript":
+            self.grid.go_to("transcript")
+        self.body.search.begin()
+
     def action_close_notice(self) -> None:
         """Hide the message above the transcript."""
         self.banner.clear()

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar
 
 from textual import events
+from textual.binding import BindingType
 
 from gemini_live_runtime.journal.agent_view import TurnCard
 from gemini_live_runtime.journal.heard_words import lit_chars, next_word_s
 from gemini_live_runtime.journal.view import MAX_BLOCK_CHARS, NOT_UNDERSTOOD, Block, SessionView
-from gemini_live_tui.messages import ExplainEvent
+from gemini_live_tui.actions import bindings
+from gemini_live_tui.messages import ExplainEvent, FollowChanged, ShowHint
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.panes.block_rows import BlockRows
 from gemini_live_tui.panes.latency_bars import inline
+from gemini_live_tui.panes.transcript_search import STYLE, TranscriptSearch
 from gemini_live_tui.widgets.line_list import TAIL, Line, LineList
 
 SPEAKER_WIDTH = 5
@@ -52,6 +56,8 @@ _NOTICE_STYLES = {"warning": "warn", "error": "error"}
 class Transcript(LineList):
     """Transcript of one session view."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("transcript")]
+
     def __init__(
         self, *, id: str | None = None, glyphs: Glyphs = UNICODE, key_of: Callable[[str], str] | None = None
     ) -> None:
@@ -64,6 +70,7 @@ class Transcript(LineList):
         self._session = ""
         self._spacious = True
         self._elapsed = 0.0
+        self.search = TranscriptSearch()
 
     def show(self, view: SessionView, epoch: int, elapsed: float, *, passing: bool) -> float | None:
         """Update the list to `view`; another `epoch` means another view.
@@ -97,6 +104,30 @@ class Transcript(LineList):
         block = self._block(found[0])
         if block is not None and block.seq and block.status in _EXPLAINED:
             self.post_message(ExplainEvent(block.seq))
+
+    # -- searching ---------------------------------------------------------------------------------------------------
+
+    def find(self, text: str) -> None:
+        """Mark a text and show the newest paragraph with it; "" ends the search."""
+        if self.search.begin(text, self._view.blocks):
+            self.repaint_items()
+            self._show_found()
+
+    def action_search_on(self, direction: int) -> None:
+        """Show the next older (-1) or newer (1) paragraph with the text."""
+        if not self.search.text:
+            self.post_message(ShowHint("Nothing is searched for yet."))
+        elif self.search.go_on(self._view.blocks, direction):
+            self.post_message(ShowHint("The search goes on from the other end."))
+        self._show_found()
+
+    def _show_found(self) -> None:
+        for index, block in enumerate(self._view.blocks):
+            if block.id == self.search.found:
+                lines = self.item_lines(index, self._width)
+                row = next((at for at, line in enumerate(lines) if any(name == STYLE for _, name in line.runs)), 0)
+                self.show_row(index, row)
+        self.post_message(FollowChanged(self.following))
 
     # -- items -------------------------------------------------------------------------------------------------------
 
@@ -147,7 +178,7 @@ class Transcript(LineList):
         return BlockRows(
             gutter,
             f"{self._speaker(block)[0]}: ",
-            list(self._body(block, room, said)),
+            self.search.marked(list(self._body(block, room, said))),
             room,
             is_spaced=self._spacious and before is not None and before.turn != block.turn,
             sign=(said, self._glyphs.spoken, "key") if block.places else None,

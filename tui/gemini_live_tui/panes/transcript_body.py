@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.widgets import Input
 
 from gemini_live_runtime.journal.view import Block, Dirty, SessionView
 from gemini_live_tui.actions import BY_ID
@@ -16,6 +18,7 @@ from gemini_live_tui.panes.base import Frame
 from gemini_live_tui.panes.empty_transcript import Welcome
 from gemini_live_tui.panes.transcript import Transcript
 from gemini_live_tui.settings import ConsoleSettings
+from gemini_live_tui.widgets.filter_line import FilterLine
 
 MAX_NOTICES = 20
 """Most notices below which the greeting is shown."""
@@ -45,9 +48,11 @@ class TranscriptBody(Guarded, Container):
         write_key = key_label(keys_of(BY_ID["write"], settings.keymap)[0], ascii_only=settings.ascii)
         self.welcome = Welcome(id="welcome", glyphs=signs, hint=hint, text_key=text_key, write_key=write_key)
         self.welcome.add_class("-shown")
+        self.search = SearchLine()
         self._glyphs = signs
         self._settings = settings
         self._session_state = session_state
+        self._view = SessionView()
         self._any = False
         self._live = False
         self._forgotten = 0
@@ -63,17 +68,28 @@ class TranscriptBody(Guarded, Container):
 
     def compose(self) -> ComposeResult:
         """Yield the transcript above the greeting."""
+        yield self.search
         yield self.transcript
         yield self.welcome
 
     def focus(self, scroll_visible: bool = True) -> TranscriptBody:
-        """Focus the transcript."""
-        self.transcript.focus(scroll_visible)
+        """Focus the transcript at once: keys may follow that arrived together."""
+        self.screen.set_focus(self.transcript, scroll_visible)
         return self
+
+    @on(Input.Changed)
+    def _searched(self, message: Input.Changed) -> None:
+        message.stop()
+        self.transcript.find(message.value)
+
+    @on(FilterLine.Left)
+    def _search_left(self, message: FilterLine.Left) -> None:
+        message.stop()
+        self.focus()
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """Update both; return the seconds until another word sounds."""
-        blocks = view.blocks
+        self._view, blocks = view, view.blocks
         self._any, self._live = bool(blocks), frame.live
         self._forgotten = view.blocks_forgotten
         opening = _is_opening(blocks, replay=self._settings.replay)
@@ -88,6 +104,8 @@ class TranscriptBody(Guarded, Container):
     def note(self) -> str:
         """Return whether the end is followed, or the number of lines below."""
         signs, transcript = self._glyphs, self.transcript
+        if transcript.search.text:
+            return self._search_note()
         if transcript.following:
             return f"{signs.down} following" if self._any and self._live else ""
         if self._forgotten and not transcript.scroll_offset.y:
@@ -97,6 +115,22 @@ class TranscriptBody(Guarded, Container):
         end = key_label(keys_of(BY_ID["follow"], self._settings.keymap)[0])
         what = "follows" if self._live else "goes there"
         return f"{signs.down} {rows} line{'s' if rows != 1 else ''} below {signs.separator} {end} {what}"
+
+    def _search_note(self) -> str:
+        at, count = self.transcript.search.count(self._view.blocks)
+        if not count:
+            return "not found"
+        keys = hints(("{search-older} older", "{search-newer} newer"), self._settings.keymap)
+        return f" {self._glyphs.separator} ".join((f"found {at} of {count}", *keys))
+
+
+class SearchLine(FilterLine):
+    """Text to find in the transcript."""
+
+    leaving = "End search"
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="find in the transcript", id="transcript-search")
 
 
 def _is_opening(blocks: Sequence[Block], *, replay: bool) -> bool:

@@ -286,6 +286,18 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         """Number of rows below the window."""
         return max(0, self.max_scroll_y - round(self.scroll_y))
 
+    def show_row(self, index: int, row: int) -> None:
+        """Scroll so that a row of an item is in the middle, unless it is in sight."""
+        at, height = self._starts[index] + row, self.scrollable_content_region.height
+        if not round(self.scroll_y) <= at < round(self.scroll_y) + height:
+            self._scroll_quietly(max(0, min(self.max_scroll_y, at - height // 2)))
+
+    def repaint_items(self) -> None:
+        """Lay out the items in sight again; their heights are the same."""
+        self._lines.clear()
+        self._strips.clear()
+        self.refresh()
+
     def scroll_by(self, step: str) -> None:
         """Scroll `up`, `down`, `page_up`, `page_down`, `home` or `end`, without animation."""
         page = max(1, self.scrollable_content_region.height - 1)
