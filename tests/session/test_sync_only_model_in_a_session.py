@@ -144,9 +144,22 @@ async def test_a_nudge_comes_with_a_new_connection() -> None:
     async with talk(of) as t:
         await can_be_resumed(t)
         await t.turn()
-        told = instruction(await t.connects_again())
-        assert told.startswith("Be brief.\n\nOne.\n\n[Context] ")
-        assert "the caller's name" in told
+        nudged = "Be brief.\n\nOne.\n\n[Still needed] the caller's name. Ask for this next."
+        assert instruction(await t.connects_again()) == nudged
+
+
+async def test_no_connection_repeats_a_nudge_whose_need_is_met() -> None:
+    ask = Phase("ask", "Ask.", needs=Need("app:name", "the name"), transitions=Transition("end", key("app:go")))
+    of = sync_only().state(values={"app:name": None}).repair(nudge_after=1, escalate_after=9)
+    async with talk(of.phase(ask, Phase("end", "End.", terminal=True))) as t:
+        await can_be_resumed(t)
+        await t.turn()
+        assert "[Still needed]" in instruction(await t.connects_again())
+        await t.says("The name, please?")
+        await t.ends()
+        await can_be_resumed(t)
+        await t.writes(name="Ada", go=True)
+        assert instruction(await asyncio.wait_for(t.connects_again(), 30)) == "Be brief.\n\nEnd."
 
 
 @pytest.mark.parametrize("mode", list(SteeringMode))

@@ -169,8 +169,8 @@ class SteeringRunner:
     ) -> None:
         """Tell the model what has changed.
 
-        `nudge` is the repair's action at a turn's end. `prompted`: the caller has the model speak next, so a prompt of
-        a phase is not needed.
+        `nudge` is the repair's action at the end of a user's turn. `prompted`: the caller has the model speak next, so
+        a prompt of a phase is not needed.
         """
         if nudge is not None:
             self._nudge = nudge
@@ -396,7 +396,7 @@ class SteeringRunner:
             self._code.failed("modifier", "", fault.error, text, defined_at=fault.defined_at)
         # Context that travels by itself is sent apart from the instruction.
         apart = self._agent.writer.deferred is None
-        advice = () if tools is None else (tool_advisory(tools),)
+        advice = (*(() if tools is None else (tool_advisory(tools),)), *((nudge,) if nudge else ()))
         return SteeringInput(
             base=definition.instruction,
             phase=phase,
@@ -405,7 +405,7 @@ class SteeringRunner:
             template=self._template,
             transitioned=result is not None,
             tools=tools if apart else None,
-            nudge=nudge,
+            nudge=nudge if apart else "",
             on_enter=result.context if result is not None and apart else (),
             prompt=result.prompt if result is not None else False,
         )

@@ -132,9 +132,9 @@ class TurnPipeline:
             await settle.observe(TemporalEvent("turn"))
             await settle.settle()
         result = await self._advance(number)
-        action = self._repair() if is_users and result is None and not held else NO_REPAIR
+        action = self._repair() if is_users and result is None and not held else None
         await settle.settle()
-        if action.kind == "escalate":
+        if action is not None and action.kind == "escalate":
             # A transition may wait for what escalation has set.
             result = await self._advance(number)
             await settle.settle()
