@@ -115,8 +115,8 @@ def single(lag: str, url: str) -> int:
     """Console and engine in one process, as `--single-process` makes them."""
     from gemini_live_runtime.engine import assemble
     from gemini_live_runtime.engine.spec import EngineSpec
-    from gemini_live_tui.cli.options import Sound
-    from gemini_live_tui.cli.start import EngineStarter, open_console
+    from gemini_live_tui.cli.console_start import EngineStarter, open_console
+    from gemini_live_tui.cli.engine_specs import Sound
 
     assemble.make_session = session_with_probe(Path(lag))
     spec = EngineSpec(session_id="single", backend=url)

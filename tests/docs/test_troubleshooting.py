@@ -13,7 +13,8 @@ from tests.support.command_line import run
 
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import check_keymap, key_label, keys_of
-from gemini_live_tui.cli import checks, cli
+from gemini_live_tui.cli import checks
+from gemini_live_tui.cli.command_line import cli
 from gemini_live_tui.config import OPTIONS
 
 ROOT = Path(__file__).resolve().parents[2]

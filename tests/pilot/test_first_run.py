@@ -188,7 +188,7 @@ async def test_a_key_is_checked_kept_in_a_private_file_and_found_by_the_next_sta
     assert (kept.api_key_source, kept.api_key_file, kept.backend) == ("file", str(keys.key_file()), "gemini")
     assert "# mine" in path.read_text()
     assert "# bright" in path.read_text()
-    from gemini_live_tui.cli.start import key_found
+    from gemini_live_tui.cli.console_start import key_found
 
     assert key_found(kept)
 

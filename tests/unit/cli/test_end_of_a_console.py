@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gemini_live_tui.cli import start
+from gemini_live_tui.cli import console_start as start
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,9 @@ from tests.support.canaries import KEY
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import AgentError
 from gemini_live_tui import config
-from gemini_live_tui.cli import start
-from gemini_live_tui.cli.options import Sound
+from gemini_live_tui.cli import command_line, main
+from gemini_live_tui.cli import console_start as start
+from gemini_live_tui.cli.engine_specs import Sound
 from gemini_live_tui.launcher import Choice
 from gemini_live_tui.set_up.recent import recent_agents
 from gemini_live_tui.settings import ConsoleOutcome
@@ -122,3 +126,40 @@ def test_the_detector_of_turns_reaches_the_engine(specs: list[EngineSpec]) -> No
     starts().source(Choice(demo=True))
     starts(turns="client").source(Choice(demo=True))
     assert [spec.turns for spec in specs] == ["auto", "client"]
+
+
+@pytest.mark.parametrize(("options", "kind", "mode"), [([], "devices", "voice"), (["-t"], "devices", "text")])
+def test_a_plain_demo_is_the_demo_of_the_command_line(
+    options: list[str], kind: str, mode: str, specs: list[EngineSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(start, "show", lambda *_, **__: ConsoleOutcome(3, ""))
+    monkeypatch.setattr(start, "require_terminal", lambda: None)
+    assert main(["demo", *options]) == 3
+    assert command_line.run(["demo", *options]) == 3
+    plain, parsed = specs
+    assert (plain.agent, plain.audio, plain.mode, plain.backend) == ("concierge", kind, mode, "local")
+    assert replace(plain, session_id="") == replace(parsed, session_id="")
+
+
+def test_a_plain_demo_that_fails_says_so_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    # Tests have no terminal.
+    assert main(["demo", "--no-sound"]) == command_line.run(["demo", "--no-sound"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == second
+    assert "needs a terminal" in first
+
+
+def test_a_plain_demo_imports_neither_click_nor_the_redactor_before_its_first_paint() -> None:
+    code = (
+        "import sys\n"
+        "import gemini_live_tui.cli\n"
+        "from gemini_live_tui.cli import console_start\n"
+        "console_start.require_terminal = lambda: None\n"
+        "console_start.show = lambda *_, **__: print(*sorted(sys.modules)) or sys.exit()\n"
+        "import gemini_live_tui.app\n"
+        "gemini_live_tui.cli.main(['demo', '--no-sound'])\n"
+    )
+    imported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    heavy = ("click", "pydantic", "numpy", "websockets", "gemini_live_runtime.redactor", "gemini_live_runtime.session")
+    assert [name for name in heavy if name in imported] == []
+    assert "gemini_live_tui.app" in imported

@@ -141,7 +141,7 @@ def test_hostile_titles_and_agents_are_listed_harmlessly() -> None:
 def test_the_shell_completes_the_names_of_sessions() -> None:
     from click.shell_completion import ShellComplete
 
-    from gemini_live_tui.cli import cli
+    from gemini_live_tui.cli.command_line import cli
 
     for name in ("20261120-1", "20261121-1", "x"):
         record(name)

@@ -14,7 +14,8 @@ from tests.support.command_line import run
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine import registry, stop
 from gemini_live_runtime.engine.registry import EngineInfo
-from gemini_live_tui.cli import COMMANDS, main
+from gemini_live_tui.cli import main
+from gemini_live_tui.cli.command_line import COMMANDS
 
 EVERY_COMMAND = [
     (),
@@ -213,7 +214,7 @@ def test_an_internal_error_is_a_sentence_that_names_debug(monkeypatch: pytest.Mo
 
 
 def test_every_command_of_the_table_can_be_imported_and_is_called_so() -> None:
-    from gemini_live_tui.cli import cli
+    from gemini_live_tui.cli.command_line import cli
 
     for name in COMMANDS:
         command = cli.get_command(None, name)  # type: ignore[arg-type]

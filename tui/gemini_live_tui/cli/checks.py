@@ -258,7 +258,7 @@ def _credentials() -> list[Check]:
 
 
 def _reachability() -> list[Check]:
-    from gemini_live_tui.cli.start import chosen_backend
+    from gemini_live_tui.cli.console_start import chosen_backend
 
     loaded = configuration.load().config
     backend = chosen_backend(loaded)

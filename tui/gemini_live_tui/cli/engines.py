@@ -25,7 +25,7 @@ def attach(session: str, flags: dict[str, Any]) -> int:
     Quitting leaves the engine running; it hangs up after five minutes without a console.
     """
     from gemini_live_runtime.engine import launch
-    from gemini_live_tui.cli.start import after, require_terminal, settings_of, show
+    from gemini_live_tui.cli.console_start import after, require_terminal, settings_of, show
 
     require_terminal()
     chosen = _choose(session)

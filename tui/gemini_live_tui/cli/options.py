@@ -1,17 +1,13 @@
-"""Define the options that commands share, and make an engine's spec of them."""
+"""Define the options that commands share."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 
-from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
 from gemini_live_runtime.errors import UsageError
-from gemini_live_tui.config import Config, Loaded
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -124,65 +120,3 @@ def start_options(function: F) -> F:
 
 def _parameter(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sound:
-    """Sound settings of a command line."""
-
-    kind: str = "devices"
-    input: str = ""
-    output: str = ""
-    text: bool = False
-
-
-def spec_of(
-    loaded: Loaded,
-    *,
-    agent: str,
-    backend: str,
-    sound: Sound,
-    script: str = "",
-    fast: bool = False,
-    reload: bool = False,
-) -> EngineSpec:
-    """Return the engine's spec of a loaded config and the command line's additions."""
-    config: Config = loaded.config
-    if agent != Config().agent:
-        # Checked before a screen opens and an engine starts. The default agent needs no check.
-        from gemini_live_runtime.agents.catalogue import bundled_name
-        from gemini_live_runtime.agents.loader import check_reference
-
-        check_reference(agent)
-        agent = bundled_name(agent) or agent
-    devices = sound.kind == "devices"
-    return EngineSpec(
-        session_id=new_session_id(time.time()),
-        agent=agent,
-        backend=backend,
-        model=config.model,
-        voice=config.voice,
-        mode="text" if sound.text else "voice",
-        record=config.record,  # type: ignore[arg-type]
-        audio=sound.kind,  # type: ignore[arg-type]
-        input=config.audio_input if devices else sound.input,
-        output=config.audio_output if devices else sound.output,
-        echo_cancelling=config.echo_cancelling,
-        headphones=config.headphones,
-        turns=config.turns,  # type: ignore[arg-type]
-        noise_suppression=config.noise_suppression,
-        max_cost=config.max_cost or None,
-        max_minutes=config.max_minutes or None,
-        linger_s=config.linger_s,
-        record_cap_bytes=int(config.cap_gb * 1e9),
-        trusted_hosts=tuple(config.trusted_hosts),
-        api_version=config.api_version,
-        vertex_project=config.vertex_project,
-        vertex_location=config.vertex_location,
-        api_key_source=config.api_key_source,
-        api_key_file=config.api_key_file,
-        prices=config.prices,
-        server_script=script,
-        reload=reload,
-        fast=fast,
-    )

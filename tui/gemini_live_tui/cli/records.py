@@ -75,7 +75,7 @@ def replay(
         for line in writer.rest():
             click.echo(line)
         return _problems(journal, event)
-    from gemini_live_tui.cli.start import require_terminal, settings_of, show_recording
+    from gemini_live_tui.cli.console_start import require_terminal, settings_of, show_recording
 
     require_terminal("replay --plain")
     return show_recording(journal.path, settings_of(load(flags=flags)), speed=speed)

@@ -109,7 +109,7 @@ def completion(shell: str) -> int:
 
     For bash: eval "$(gemini-live-tui completion bash)"
     """
-    from gemini_live_tui.cli import cli
+    from gemini_live_tui.cli.command_line import cli
 
     completer = get_completion_class(shell)
     if completer is None:

@@ -1,43 +1,32 @@
-"""Start a console on a session: without a command, `demo` and `run`.
-
-The engine process is started right after the first paint: before, it would take processor time from it.
-"""
+"""Define the commands that start a console: `demo`, `run`, and none."""
 
 from __future__ import annotations
 
-import gc
-import os
-import sys
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from gemini_live_runtime import paths
-from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import UsageError
+from gemini_live_tui.cli.console_start import (
+    DEMO,
+    EngineStarter,
+    bundled_agents,
+    chosen_backend,
+    converse,
+    key_found,
+    open_console,
+    remember_agent,
+    start_demo,
+)
+from gemini_live_tui.cli.engine_specs import Sound, spec_of
 from gemini_live_tui.cli.options import (
     DEVICE_OPTIONS,
     LOOK_OPTIONS,
     SESSION_OPTIONS,
-    Sound,
     config_options,
-    spec_of,
     start_options,
 )
-from gemini_live_tui.config import Config, Loaded, load
-from gemini_live_tui.launcher import Choice
-
-if TYPE_CHECKING:
-    from gemini_live_tui.session_data.link import LinkSource
-    from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
-
-DEMO = "concierge"
-
-DEMO_HINT = "This is the demo on this machine. To talk to Gemini: {palette}, API key."
-"""Sentence of the empty transcript, with the key of an action."""
-"""Default agent of `demo`."""
+from gemini_live_tui.config import Config
 
 SINGLE_PROCESS = click.option(
     "--single-process", is_flag=True, help="Run the engine inside the console's process (for debugging an agent)."
@@ -46,23 +35,17 @@ TEXT = click.option("--text", "-t", is_flag=True, help="Start in text mode: the 
 NO_SOUND = click.option("--no-sound", is_flag=True, help="Use no sound device at all.")
 
 
-def _bundled() -> dict[str, str]:
-    from gemini_live_runtime.agents.catalogue import CATALOGUE
-
-    return {agent.name: agent.description for agent in CATALOGUE}
-
-
 class _Demo(click.Command):
     """Command whose help ends with the list of bundled agents."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Agents"):
-            formatter.write_dl(list(_bundled().items()))
+            formatter.write_dl(list(bundled_agents().items()))
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     begun = incomplete.lower().replace("-", "_")
-    return [name for name in _bundled() if name.startswith(begun)]
+    return [name for name in bundled_agents() if name.startswith(begun)]
 
 
 @click.command(cls=_Demo)
@@ -100,8 +83,7 @@ def demo(
                 "--pick cannot be combined with AGENT, --script or --single-process", remedy="Leave out one of them"
             )
         return converse(None, starter, first_screen="gallery")
-    spec = spec_of(starter.load(), agent=agent, backend="local", sound=starter.sound, script=script or "")
-    return open_console(spec, starter, single_process=single_process, hint=DEMO_HINT)
+    return start_demo(starter, agent=agent, script=script or "", single_process=single_process)
 
 
 @click.command()
@@ -131,7 +113,7 @@ def run(
         starter.load(), agent=agent, backend=backend, sound=starter.sound, script=script or "", reload=reload
     )
     _require_key(backend, config)
-    _remember(spec.agent)
+    remember_agent(spec.agent)
     return open_console(spec, starter, single_process=single_process)
 
 
@@ -143,86 +125,6 @@ def plain_start(flags: dict[str, Any], *, text: bool, no_sound: bool) -> int:
     if backend == "gemini" and not key_found(config):
         return converse(None, starter, first_screen="welcome")
     return open_console(spec_of(starter.load(), agent=config.agent, backend=backend, sound=starter.sound), starter)
-
-
-class EngineStarter:
-    """Start sessions by the command line and the current config.
-
-    Implements `launcher.Starter`. The config is loaded anew for each session: screens change it.
-    """
-
-    def __init__(self, flags: dict[str, Any], sound: Sound) -> None:
-        self.sound = sound
-        self._flags = dict(flags)
-
-    def load(self) -> Loaded:
-        """Return the current settings: file, environment and flags."""
-        return load(flags=self._flags)
-
-    def source(self, choice: Choice) -> LinkSource:
-        """Return a source that starts a new engine for `choice` when it is called."""
-        loaded = self.load()
-        backend = "local" if choice.demo or not self.key_found() else chosen_backend(loaded.config)
-        agent = choice.agent or (DEMO if choice.demo else loaded.config.agent)
-        spec = spec_of(loaded, agent=agent, backend=backend, sound=self.sound)
-        if not choice.demo:
-            _remember(spec.agent)
-        return engine_source(spec)
-
-    def key_found(self) -> bool:
-        """Return True when the configured backend needs no key, or has one."""
-        config = self.load().config
-        return chosen_backend(config) != "gemini" or key_found(config)
-
-    def describe(self) -> str:
-        """Return the configured backend's name for display."""
-        backend = chosen_backend(self.load().config)
-        return {"gemini": "Gemini", "vertex": "Vertex AI", "local": "the embedded server"}.get(backend, "your server")
-
-    def devices(self) -> tuple[str, str]:
-        """Return microphone and speaker; flags override the config."""
-        config = self.load().config
-        return config.audio_input, config.audio_output
-
-    def headphones(self) -> bool:
-        """Return True for a user with headphones."""
-        return self.load().config.headphones
-
-    def on_saved(self, key: str) -> None:
-        """Drop the flag of `key`: a choice on the screen overrides it."""
-        self._flags[key] = None
-
-
-def _remember(agent: str) -> None:
-    if agent not in _bundled():
-        from gemini_live_tui.set_up.recent import remember
-
-        remember(agent)
-
-
-def chosen_backend(config: Config) -> str:
-    """Return the configured backend.
-
-    Without one: Vertex when Google's own variable asks for it, else Gemini.
-    """
-    if config.backend:
-        return config.backend
-    from gemini_live_runtime.wire.credentials import wants_vertex
-
-    return "vertex" if wants_vertex(os.environ) else "gemini"
-
-
-def key_found(config: Config) -> bool:
-    """Return True when there is an API key.
-
-    Raises `CredentialError` for a key that cannot be used.
-    """
-    from gemini_live_runtime.wire.credentials import credential_environment, find_api_key
-
-    key_file = Path(config.api_key_file).expanduser() if config.api_key_file else None
-    return (
-        find_api_key(credential_environment(), source=config.api_key_source, key_file=key_file).credential is not None
-    )
 
 
 def _require_key(backend: str, config: Config) -> None:
@@ -242,147 +144,3 @@ def _sound(text: bool, no_sound: bool, flags: dict[str, Any]) -> Sound:
                 f"--no-sound cannot be combined with {option}", remedy="Leave one of them out", field="no-sound"
             )
     return Sound(kind="none" if no_sound else "devices", text=text or no_sound)
-
-
-def require_terminal(instead: str = "talk --plain") -> None:
-    """Raise `UsageError` without a terminal; `instead` is a command that needs none."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("The console needs a terminal on input and output", remedy=f"Without one use: {instead}")
-
-
-def open_console(spec: EngineSpec, starter: EngineStarter, *, single_process: bool = False, hint: str = "") -> int:
-    """Start the engine, show the console, and return the exit code."""
-    require_terminal()
-    # While modules are imported the garbage collector finds nothing and delays the first paint.
-    gc.disable()
-    if single_process:
-        _keep_the_screen()
-    return converse(_in_process(spec) if single_process else engine_source(spec), starter, hint=hint)
-
-
-def converse(source: LinkSource | None, starter: EngineStarter, *, first_screen: str = "", hint: str = "") -> int:
-    """Show a console, and another for each agent that the user chooses in it.
-
-    Returns the last one's exit code.
-    """
-    require_terminal()
-    gc.disable()
-    # Faults of the settings are reported here, before an engine is started.
-    hint = hint or (DEMO_HINT if first_screen else "")
-    settings = settings_of(starter.load(), starter=starter, first_screen=first_screen, hint=hint)
-    while True:
-        outcome = show(source, settings, recorded=starter.load().config.record != "off")
-        if outcome.next is None:
-            return after(outcome, settings)
-        source = starter.source(outcome.next)
-        settings = settings_of(starter.load(), starter=starter)
-
-
-def engine_source(spec: EngineSpec) -> LinkSource:
-    """Return a source that starts an engine process and connects to it."""
-
-    async def source() -> Any:
-        import asyncio
-
-        from gemini_live_runtime.engine import launch
-
-        engine = launch.start_engine(spec)
-        try:
-            return await launch.connect(spec.session_id, engine=engine)
-        except asyncio.CancelledError:
-            # The user quit before the link was open: no command can reach the engine.
-            engine.process.terminate()
-            raise
-
-    return source
-
-
-def _keep_the_screen() -> None:
-    """Give Textual its own descriptor of the terminal.
-
-    While sound is open, descriptor 2 leads nowhere, because sound libraries write to it.
-    """
-    encoding = sys.stderr.encoding if sys.stderr is not None else "utf-8"
-    sys.__stderr__ = os.fdopen(os.dup(2), "w", encoding=encoding, errors="backslashreplace")  # type: ignore[misc]
-
-
-def _in_process(spec: EngineSpec) -> LinkSource:
-    async def source() -> Any:
-        from gemini_live_runtime.engine.assemble import make_session
-        from gemini_live_runtime.engine.host import in_process
-
-        return in_process(spec, make_session).link
-
-    return source
-
-
-def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
-    """Return the console's settings of a config.
-
-    Raises `ConfigError` for a `--theme` that cannot be used.
-    """
-    from gemini_live_tui.settings import ConsoleSettings
-    from gemini_live_tui.theming import load_theme
-
-    config = loaded.config
-    themes_dir = paths.config_dir() / "themes"
-    if loaded.sources["ui.theme"] == "flag":
-        # A faulty --theme is an error; a faulty theme in the config file is only a notice in the console.
-        load_theme(config.theme, themes_dir)
-    return ConsoleSettings(
-        theme=config.theme,
-        themes_dir=themes_dir,
-        config_path=loaded.path,
-        keymap=config.keymap,
-        fps=config.fps,
-        ascii=config.ascii,
-        memory=paths.state_dir() / "console.json",
-        **more,
-    )
-
-
-def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool = False) -> ConsoleOutcome:
-    """Run the console; then print its message and the command to replay the session."""
-    from gemini_live_tui.app import run_console
-
-    outcome = run_console(source, settings=settings)
-    if outcome.message:
-        click.echo(outcome.message)
-    if outcome.missing and not settings.replay:
-        click.echo(outcome.missing)
-    if recorded and outcome.session_id and not settings.replay and _is_recorded(outcome.folder):
-        how = "Recorded in part" if outcome.missing else "Recorded"
-        click.echo(f"{how}: gemini-live-tui replay {outcome.session_id}")
-    return outcome
-
-
-def _is_recorded(folder: str) -> bool:
-    """Return True when the engine could write an event to `folder`."""
-    from gemini_live_runtime.journal.lines import EVENTS_FILE
-
-    if not folder:
-        return False
-    try:
-        with (Path(folder) / EVENTS_FILE).open("rb") as file:
-            file.readline()  # the header
-            return file.readline().endswith(b"\n")
-    except OSError:
-        return False
-
-
-def after(outcome: ConsoleOutcome, settings: ConsoleSettings) -> int:
-    """Show the recording that was chosen in the console; return the exit code."""
-    return outcome.exit_code if outcome.replay is None else show_recording(outcome.replay, settings)
-
-
-def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None = None) -> int:
-    """Show a recorded session in a console and return the exit code.
-
-    Raises `JournalError` when `path` is not a recording.
-    """
-    from gemini_live_runtime.journal.reader import read_journal
-
-    journal = read_journal(path)
-    settings = replace(settings, detach_on_quit=False, hint="", first_screen="", starter=None)
-    settings = replace(settings, replay=True, recording=journal.path, replay_speed=speed)
-    return after(show(None, settings), settings)

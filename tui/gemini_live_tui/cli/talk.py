@@ -23,7 +23,8 @@ import click
 
 from gemini_live_runtime.errors import EngineError, JournalError, UsageError
 from gemini_live_tui.cli.agent_output import AgentOutput
-from gemini_live_tui.cli.options import DETAIL, DEVICE_OPTIONS, SESSION_OPTIONS, Sound, config_options, spec_of
+from gemini_live_tui.cli.engine_specs import Sound, spec_of
+from gemini_live_tui.cli.options import DETAIL, DEVICE_OPTIONS, SESSION_OPTIONS, config_options
 from gemini_live_tui.config import load
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def talk(
     --text and --until-idle, lines typed on standard input are sent one by one. The exit code is 0 when the conversation
     ended well, 1 when it failed or took longer than --timeout, 2 when it could not begin.
     """
-    from gemini_live_tui.cli.start import chosen_backend, key_found
+    from gemini_live_tui.cli.console_start import chosen_backend, key_found
 
     if not timeout > 0:
         raise UsageError(f"--timeout is {timeout:g}, it must be above 0", field="timeout", value=timeout)

@@ -17,7 +17,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from gemini_live_runtime.journal.view import Dirty
-from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
@@ -214,6 +213,8 @@ class Pane(Container):
     def fail(self, error: Exception) -> None:
         """Show an error in place of the body, with the keys of `FailedPane`."""
         import traceback
+
+        from gemini_live_runtime.redactor import redactor
 
         self._failed_at = self._now
         # Request another try, even when nothing changes.

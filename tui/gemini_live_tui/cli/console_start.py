@@ -1,0 +1,269 @@
+"""Start engines and show consoles, without the command line.
+
+The engine process is started right after the first paint: before, it would take processor time from it. So does what
+is imported here, which is little: a plain `demo` comes here without click.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.errors import UsageError
+from gemini_live_tui.cli.engine_specs import Sound, spec_of
+from gemini_live_tui.config import Config, Loaded, load
+from gemini_live_tui.launcher import Choice
+
+if TYPE_CHECKING:
+    from gemini_live_tui.session_data.link import LinkSource
+    from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
+
+DEMO = "concierge"
+"""Default agent of `demo`."""
+
+DEMO_HINT = "This is the demo on this machine. To talk to Gemini: {palette}, API key."
+"""Sentence of the empty transcript, with the key of an action."""
+
+
+def bundled_agents() -> dict[str, str]:
+    """Return the bundled agents' descriptions by name."""
+    from gemini_live_runtime.agents.catalogue import CATALOGUE
+
+    return {agent.name: agent.description for agent in CATALOGUE}
+
+
+def start_demo(starter: EngineStarter, *, agent: str = DEMO, script: str = "", single_process: bool = False) -> int:
+    """Show a console on a bundled agent and the embedded server; return the exit code."""
+    spec = spec_of(starter.load(), agent=agent, backend="local", sound=starter.sound, script=script)
+    return open_console(spec, starter, single_process=single_process, hint=DEMO_HINT)
+
+
+class EngineStarter:
+    """Start sessions by the command line and the current config.
+
+    Implements `launcher.Starter`. The config is loaded anew for each session: screens change it.
+    """
+
+    def __init__(self, flags: dict[str, Any], sound: Sound) -> None:
+        self.sound = sound
+        self._flags = dict(flags)
+
+    def load(self) -> Loaded:
+        """Return the current settings: file, environment and flags."""
+        return load(flags=self._flags)
+
+    def source(self, choice: Choice) -> LinkSource:
+        """Return a source that starts a new engine for `choice` when it is called."""
+        loaded = self.load()
+        backend = "local" if choice.demo or not self.key_found() else chosen_backend(loaded.config)
+        agent = choice.agent or (DEMO if choice.demo else loaded.config.agent)
+        spec = spec_of(loaded, agent=agent, backend=backend, sound=self.sound)
+        if not choice.demo:
+            remember_agent(spec.agent)
+        return engine_source(spec)
+
+    def key_found(self) -> bool:
+        """Return True when the configured backend needs no key, or has one."""
+        config = self.load().config
+        return chosen_backend(config) != "gemini" or key_found(config)
+
+    def describe(self) -> str:
+        """Return the configured backend's name for display."""
+        backend = chosen_backend(self.load().config)
+        return {"gemini": "Gemini", "vertex": "Vertex AI", "local": "the embedded server"}.get(backend, "your server")
+
+    def devices(self) -> tuple[str, str]:
+        """Return microphone and speaker; flags override the config."""
+        config = self.load().config
+        return config.audio_input, config.audio_output
+
+    def headphones(self) -> bool:
+        """Return True for a user with headphones."""
+        return self.load().config.headphones
+
+    def on_saved(self, key: str) -> None:
+        """Drop the flag of `key`: a choice on the screen overrides it."""
+        self._flags[key] = None
+
+
+def remember_agent(agent: str) -> None:
+    """Remember an agent of the user's own for the next start."""
+    if agent not in bundled_agents():
+        from gemini_live_tui.set_up.recent import remember
+
+        remember(agent)
+
+
+def chosen_backend(config: Config) -> str:
+    """Return the configured backend.
+
+    Without one: Vertex when Google's own variable asks for it, else Gemini.
+    """
+    if config.backend:
+        return config.backend
+    from gemini_live_runtime.wire.credentials import wants_vertex
+
+    return "vertex" if wants_vertex(os.environ) else "gemini"
+
+
+def key_found(config: Config) -> bool:
+    """Return True when there is an API key.
+
+    Raises `CredentialError` for a key that cannot be used.
+    """
+    from gemini_live_runtime.wire.credentials import credential_environment, find_api_key
+
+    key_file = Path(config.api_key_file).expanduser() if config.api_key_file else None
+    return (
+        find_api_key(credential_environment(), source=config.api_key_source, key_file=key_file).credential is not None
+    )
+
+
+def require_terminal(instead: str = "talk --plain") -> None:
+    """Raise `UsageError` without a terminal; `instead` is a command that needs none."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("The console needs a terminal on input and output", remedy=f"Without one use: {instead}")
+
+
+def open_console(spec: EngineSpec, starter: EngineStarter, *, single_process: bool = False, hint: str = "") -> int:
+    """Start the engine, show the console, and return the exit code."""
+    require_terminal()
+    # While modules are imported the garbage collector finds nothing and delays the first paint.
+    gc.disable()
+    if single_process:
+        _keep_the_screen()
+    return converse(_in_process(spec) if single_process else engine_source(spec), starter, hint=hint)
+
+
+def converse(source: LinkSource | None, starter: EngineStarter, *, first_screen: str = "", hint: str = "") -> int:
+    """Show a console, and another for each agent that the user chooses in it.
+
+    Returns the last one's exit code.
+    """
+    require_terminal()
+    gc.disable()
+    # Faults of the settings are reported here, before an engine is started.
+    hint = hint or (DEMO_HINT if first_screen else "")
+    settings = settings_of(starter.load(), starter=starter, first_screen=first_screen, hint=hint)
+    while True:
+        outcome = show(source, settings, recorded=starter.load().config.record != "off")
+        if outcome.next is None:
+            return after(outcome, settings)
+        source = starter.source(outcome.next)
+        settings = settings_of(starter.load(), starter=starter)
+
+
+def engine_source(spec: EngineSpec) -> LinkSource:
+    """Return a source that starts an engine process and connects to it."""
+
+    async def source() -> Any:
+        import asyncio
+
+        from gemini_live_runtime.engine import launch
+
+        engine = launch.start_engine(spec)
+        try:
+            return await launch.connect(spec.session_id, engine=engine)
+        except asyncio.CancelledError:
+            # The user quit before the link was open: no command can reach the engine.
+            engine.process.terminate()
+            raise
+
+    return source
+
+
+def _keep_the_screen() -> None:
+    """Give Textual its own descriptor of the terminal.
+
+    While sound is open, descriptor 2 leads nowhere, because sound libraries write to it.
+    """
+    encoding = sys.stderr.encoding if sys.stderr is not None else "utf-8"
+    sys.__stderr__ = os.fdopen(os.dup(2), "w", encoding=encoding, errors="backslashreplace")  # type: ignore[misc]
+
+
+def _in_process(spec: EngineSpec) -> LinkSource:
+    async def source() -> Any:
+        from gemini_live_runtime.engine.assemble import make_session
+        from gemini_live_runtime.engine.host import in_process
+
+        return in_process(spec, make_session).link
+
+    return source
+
+
+def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
+    """Return the console's settings of a config.
+
+    Raises `ConfigError` for a `--theme` that cannot be used.
+    """
+    from gemini_live_tui.settings import ConsoleSettings
+    from gemini_live_tui.theming import load_theme
+
+    config = loaded.config
+    themes_dir = paths.config_dir() / "themes"
+    if loaded.sources["ui.theme"] == "flag":
+        # A faulty --theme is an error; a faulty theme in the config file is only a notice in the console.
+        load_theme(config.theme, themes_dir)
+    return ConsoleSettings(
+        theme=config.theme,
+        themes_dir=themes_dir,
+        config_path=loaded.path,
+        keymap=config.keymap,
+        fps=config.fps,
+        ascii=config.ascii,
+        memory=paths.state_dir() / "console.json",
+        **more,
+    )
+
+
+def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool = False) -> ConsoleOutcome:
+    """Run the console; then print its message and the command to replay the session."""
+    from gemini_live_tui.app import run_console
+
+    outcome = run_console(source, settings=settings)
+    if outcome.message:
+        print(outcome.message)
+    if outcome.missing and not settings.replay:
+        print(outcome.missing)
+    if recorded and outcome.session_id and not settings.replay and _is_recorded(outcome.folder):
+        how = "Recorded in part" if outcome.missing else "Recorded"
+        print(f"{how}: gemini-live-tui replay {outcome.session_id}")
+    return outcome
+
+
+def _is_recorded(folder: str) -> bool:
+    """Return True when the engine could write an event to `folder`."""
+    from gemini_live_runtime.journal.lines import EVENTS_FILE
+
+    if not folder:
+        return False
+    try:
+        with (Path(folder) / EVENTS_FILE).open("rb") as file:
+            file.readline()  # the header
+            return file.readline().endswith(b"\n")
+    except OSError:
+        return False
+
+
+def after(outcome: ConsoleOutcome, settings: ConsoleSettings) -> int:
+    """Show the recording that was chosen in the console; return the exit code."""
+    return outcome.exit_code if outcome.replay is None else show_recording(outcome.replay, settings)
+
+
+def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None = None) -> int:
+    """Show a recorded session in a console and return the exit code.
+
+    Raises `JournalError` when `path` is not a recording.
+    """
+    from gemini_live_runtime.journal.reader import read_journal
+
+    journal = read_journal(path)
+    settings = replace(settings, detach_on_quit=False, hint="", first_screen="", starter=None)
+    settings = replace(settings, replay=True, recording=journal.path, replay_speed=speed)
+    return after(show(None, settings), settings)
