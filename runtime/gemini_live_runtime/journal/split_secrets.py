@@ -165,7 +165,7 @@ class SplitSecrets:
             return self.is_plain(*_stream_of(event, payload), payload.text)
         assert isinstance(payload, ev.WireMessage)
         pieces = [*streamed_texts(payload.frame)] if payload.direction == "received" else []
-        return not pieces or (len(pieces) == 1 and self.is_plain(pieces[0][0], 0, pieces[0][1]["text"]))
+        return not pieces or (len(pieces) == 1 and self.is_plain(pieces[0][0], 0, pieces[0][1][pieces[0][2]]))
 
     def add_event(self, held: HeldEvent) -> None:
         """Add the pieces of text of any event; most have none."""
@@ -173,8 +173,8 @@ class SplitSecrets:
         if isinstance(payload, ev.TranscriptDelta):
             self.add(*_stream_of(event, payload), payload.text, held.use_text)
         elif isinstance(payload, ev.WireMessage) and payload.direction == "received":
-            for name, holder in streamed_texts(payload.frame):
-                self.add(name, 0, holder["text"], partial(holder.__setitem__, "text"))
+            for name, holder, key in streamed_texts(payload.frame):
+                self.add(name, 0, holder[key], partial(holder.__setitem__, key))
 
     def without_open(self, event: ev.Event) -> ev.Event:
         """Return the newest delta as it would be shown now."""
@@ -197,10 +197,10 @@ def _stream_of(event: ev.Event, delta: ev.TranscriptDelta) -> tuple[str, int]:
     return (delta.channel, event.gen) if delta.side == "model" else ("user", event.turn)
 
 
-def streamed_texts(frame: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the pieces of transcripts in a received message.
+def streamed_texts(frame: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Yield the pieces of texts in a received message.
 
-    Each as the name of its stream and the object whose `text` it is.
+    Each as the name of its stream, the object that holds it and its key there.
     """
     content = _member(frame, "serverContent", "server_content")
     if not content:
@@ -208,11 +208,20 @@ def streamed_texts(frame: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, snake in (("inputTranscription", "input_transcription"), ("outputTranscription", "output_transcription")):
         holder = _member(content, name, snake)
         if isinstance(holder.get("text"), str):
-            yield name, holder
+            yield name, holder, "text"
     parts = _member(content, "modelTurn", "model_turn").get("parts")
     for part in parts if isinstance(parts, list | tuple) else ():
         if isinstance(part, dict) and isinstance(part.get("text"), str):
-            yield "thoughtPart" if part.get("thought") else "part", part
+            yield "thoughtPart" if part.get("thought") else "part", part, "text"
+        elif isinstance(part, dict) and "inlineData" not in part:
+            for name, snake, key in _CODE:
+                holder = _member(part, name, snake)
+                if isinstance(holder.get(key), str):
+                    yield name, holder, key
+
+
+_CODE = (("executableCode", "executable_code", "code"), ("codeExecutionResult", "code_execution_result", "output"))
+"""Parts with texts of their own: their names, and the key of the text."""
 
 
 def _member(value: Any, name: str, snake: str) -> dict[str, Any]:

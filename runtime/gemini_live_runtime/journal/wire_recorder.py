@@ -134,9 +134,9 @@ class WireRecorder:
         self.flush()
         safe_frame = redactor.value(self._without_audio(frame, direction))
         if direction == "received":
-            # A secret may be split over messages: the hub redacts the pieces of transcripts, when they are joined.
-            for (_, piece), (_, copy) in zip(streamed_texts(frame), streamed_texts(safe_frame), strict=False):
-                copy["text"] = piece["text"]
+            # A secret may be split over messages: the hub redacts the pieces of texts, when they are joined.
+            for (_, piece, key), (_, copy, _) in zip(streamed_texts(frame), streamed_texts(safe_frame), strict=False):
+                copy[key] = piece[key]
         safe = tuple(redactor.text(problem) for problem in problems)
         self._emit(WireMessage(direction=direction, kinds=tuple(frame), frame=safe_frame, size=size, problems=safe))
 

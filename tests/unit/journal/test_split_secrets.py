@@ -307,6 +307,20 @@ def test_an_answer_that_is_interrupted_within_a_secret_shows_nothing_of_it() -> 
     with_session(body)
 
 
+@pytest.mark.parametrize(("part", "key"), [("executableCode", "code"), ("codeExecutionResult", "output")])
+def test_a_secret_that_is_split_over_pieces_of_code_is_redacted(part: str, key: str) -> None:
+    async def body(session: Session) -> None:
+        recorder = WireRecorder(lambda payload: session.hub.emit(payload, turn=1, gen=1), session.hub, lambda: 0.0)
+        for piece in ('key = "AIzaSyD3', 'adBeefD3adBeef"'):
+            raw = json.dumps({"serverContent": {"modelTurn": {"parts": [{part: {key: piece}}]}}})
+            recorder.on_received(decode_server_message(raw), len(raw))
+        frames = [event.payload.frame for event in await session.shown() if event.type == "wire.message"]
+        pieces = [frame["serverContent"]["modelTurn"]["parts"][0][part][key] for frame in frames]
+        assert pieces == ['key = "[redacted]', '"']
+
+    with_session(body)
+
+
 def test_an_export_redacts_over_whole_turns_what_was_recorded_in_pieces(tmp_path: Path) -> None:
     recorder = Recorder()
     recorder.start()
