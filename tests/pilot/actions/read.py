@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+from unittest.mock import patch
+
 from tests.support.action_checks import check, filled
 from tests.support.console_driver import Driver
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import Interrupt, SetMicrophone
 
 
 @check("scroll-up")
@@ -93,3 +100,68 @@ async def _search_newer(driver: Driver, key: str) -> None:
     assert "The search goes on from the other end." in driver.screen()
     assert "found 11 of 11" in driver.screen()
     assert "Answer 1" in driver.screen()
+
+
+class Sounding:
+    """Player in place of a process."""
+
+    def __init__(self, history: Any, folder: Any, **values: Any) -> None:
+        self.values = values
+        self.note = "with sound"
+        self.position: float | None = None
+        self.stopped = False
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    async def gone(self) -> None:
+        return
+
+
+@check("play-utterance")
+async def _play_utterance(driver: Driver, key: str) -> None:
+    made: list[Sounding] = []
+
+    def make(*arguments: Any, **values: Any) -> Sounding:
+        made.append(Sounding(*arguments, **values))
+        return made[-1]
+
+    await driver.press(key)
+    assert "There is nothing here that was said." in driver.screen()
+    link = driver.link
+    link.emit(ev.VoiceMarked(speaking=True, source="local"), after=2.0)
+    link.emit(ev.VoiceMarked(speaking=False, source="local"), after=1.0)
+    link.begin_turn()
+    link.user("Hello")
+    said = link.t
+    link.emit(ev.TextSent(command_id="c", text="typed words"), after=2.0)
+    await driver.settle()
+    await driver.press(key)
+    assert "It was typed: there is nothing to hear." in driver.screen()
+    await driver.press("ctrl+f", *"hello", "enter")
+    await driver.press(key)
+    assert "No sound of it was recorded." in driver.screen()
+    driver.app.store.hello = replace(driver.app.store.hello, folder="/nowhere")
+    with patch("gemini_live_tui.console.utterance_sound.SoundPlayback", make):
+        await driver.press(key)
+        assert "Playing what was said at 00:" in driver.screen()
+        assert made[0].values["begin"] < said - 1.0 < said < made[0].values["end"]
+        assert link.orders == [SetMicrophone(on=False)]
+        made[0].position = made[0].values["end"]
+        await driver.settle()
+        assert made[0].stopped
+        assert link.orders[1:] == [SetMicrophone(on=True)]
+        for stops in (key, "escape"):
+            await driver.press(key)
+            await driver.press(stops)
+            assert made[-1].stopped
+            assert link.orders[-2:] == [SetMicrophone(on=False), SetMicrophone(on=True)]
+        assert Interrupt() not in link.orders
+        await driver.press("space")
+        await driver.press(key)
+        assert link.orders[-1] == SetMicrophone(on=False)
+        made[-1].note = "silent: the speaker cannot be opened"
+        await driver.settle()
+        assert "It cannot be heard: the speaker cannot be opened." in driver.screen()
+        assert made[-1].stopped
+        assert link.orders[-1] == SetMicrophone(on=False)

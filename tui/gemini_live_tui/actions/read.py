@@ -65,6 +65,15 @@ ACTIONS: tuple[Action, ...] = (
         "Read",
         scope="transcript",
     ),
+    Action(
+        "play-utterance",
+        "p",
+        "screen.play_utterance",
+        "Hear",
+        "Play the sound of the paragraph found, else of the last one in sight; the microphone is muted meanwhile",
+        "Read",
+        scope="transcript",
+    ),
     Action("top", "home,ctrl+home", "scroll('home')", "To the top", "Go to the first line", "Read", yields=True),
     Action(
         "follow", "end,ctrl+end", "scroll('end')", "Follow", "Go to the last line and follow it", "Read", yields=True

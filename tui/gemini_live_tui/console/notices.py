@@ -62,6 +62,12 @@ class Notices:
         self._store.dirty |= Dirty.CONTROLS
         self._store.wake()
 
+    def action_close_notice(self) -> None:
+        """Hide the message above the transcript."""
+        self._banner.clear()
+        self._store.dirty |= Dirty.CONTROLS
+        self._store.wake()
+
     def keep(self, message: str, level: Level = "warning") -> None:
         """Add a message to the logs without showing it, unless it repeats the last one."""
         text = sanitise_line(message, MAX_CHARACTERS)

@@ -42,6 +42,7 @@ from gemini_live_tui.console.time_travel import TimeTravel
 from gemini_live_tui.console.time_travel_row import TimeTravelRow
 from gemini_live_tui.console.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
 from gemini_live_tui.console.unbound_keys import UnboundKeys, place_of
+from gemini_live_tui.console.utterance_sound import UtteranceSound
 from gemini_live_tui.messages import (
     EditKey,
     ExplainEvent,
@@ -101,13 +102,16 @@ class ConsoleScreen(Screen[None]):
         self.navigation = Navigation(self, store, self.grid, self.transcript, self.time_travel)
         self.unbound_keys = UnboundKeys(self, self.prompt, settings, self.notices, self.perform)
         self.agent_commands = AgentCommands(store, self.sender, self.notices, self.conversation)
-        self.escape_key = EscapeKey(self, store, self.completions, self.conversation.stop_speech)
+        self.utterance_sound = UtteranceSound(console, self.sender, self.notices, self.transcript)
+        self.escape_key = EscapeKey(self, store, self.completions, self._stop_speech)
         self._offer_actions(
             self.agent_commands,
             self.conversation,
             self.escape_key,
+            self.utterance_sound,
             self.held_agent,
             self.navigation,
+            self.notices,
             self.time_travel,
             self.unbound_keys,
         )
@@ -184,6 +188,7 @@ class ConsoleScreen(Screen[None]):
         """Stop the tasks and the player process."""
         self.time_travel.stop_reading()
         await self.past_sound.close()
+        await self.utterance_sound.close()
 
     def on_resize(self, event: events.Resize) -> None:
         """Show only the meter strip below the least size."""
@@ -262,6 +267,7 @@ class ConsoleScreen(Screen[None]):
             cursor.pause()
             self.say(str(error), "warning")
         self.past_sound.follow()
+        self.utterance_sound.follow()
         moved, self._epoch = cursor.epoch != self._epoch, cursor.epoch
         was_playing, self._was_playing = self._was_playing, cursor.playing
         behind, shown = cursor.seq is not None, store.shown
@@ -349,11 +355,10 @@ class ConsoleScreen(Screen[None]):
             self.grid.go_to("transcript")
         self.body.search.begin()
 
-    def action_close_notice(self) -> None:
-        """Hide the message above the transcript."""
-        self.banner.clear()
-        self._store.dirty |= Dirty.CONTROLS
-        self._store.wake()
+    def _stop_speech(self) -> None:
+        """Stop the utterance that is played, else the model."""
+        if not self.utterance_sound.stop():
+            self.conversation.stop_speech()
 
     async def perform(self, ident: str, *arguments: str) -> None:
         """Run an action of the table; `arguments` were written behind its command."""

@@ -50,6 +50,9 @@ _NOTICE_WORDS = {
 _EXPLAINED = frozenset(("phase", "watch", "refused", NOT_UNDERSTOOD))
 """Statuses of blocks that can be explained."""
 
+_SPOKEN = ("user", "model")
+"""Kinds of blocks that may have a sound."""
+
 _NOTICE_STYLES = {"warning": "warn", "error": "error"}
 
 
@@ -104,6 +107,17 @@ class Transcript(LineList):
         block = self._block(found[0])
         if block is not None and block.seq and block.status in _EXPLAINED:
             self.post_message(ExplainEvent(block.seq))
+
+    @property
+    def utterance(self) -> Block | None:
+        """Paragraph that the search has found, else the last utterance in sight."""
+        blocks = self._view.blocks
+        found = next((block for block in blocks if self.search.text and block.id == self.search.found), None)
+        if found is not None:
+            return found
+        at = self._line_at(min(self.line_count, round(self.scroll_y) + self.window().height) - 1)
+        spoken = (block for block in reversed(blocks[: at[0] + 1] if at is not None else ()) if block.kind in _SPOKEN)
+        return next(spoken, None)
 
     # -- searching ---------------------------------------------------------------------------------------------------
 

@@ -48,12 +48,14 @@ class SoundPlayback:
         speed: float,
         device: str,
         on_change: Callable[[], None],
+        end: float | None = None,
         spawn: Spawn = spawn_player,
     ) -> None:
+        """Begin at `begin` and go on to `end`, None for the end of the session (s)."""
         self.note = "opening the speaker"
         self.position: float | None = None
         self._history, self._folder = history, folder
-        self._begin, self._speed, self._device = begin, speed, device
+        self._begin, self._end_t, self._speed, self._device = begin, end, speed, device
         self._on_change = on_change
         self._spawn = spawn
         self._played = 0
@@ -86,7 +88,9 @@ class SoundPlayback:
 
     async def _play(self) -> None:
         # It imports numpy, so import it in a thread: the loop answers keys.
-        portions = await asyncio.to_thread(_portions, self._history, self._folder, self._begin, self._speed)
+        portions = await asyncio.to_thread(
+            _portions, self._history, self._folder, self._begin, self._speed, self._end_t
+        )
         first = next(portions, None)
         if first is None or len(first.missing) == 2:
             self._say("silent: no sound was recorded")
@@ -156,7 +160,7 @@ class SoundPlayback:
                 process.kill()
 
 
-def _portions(history: History, folder: Path, begin: float, speed: float) -> Iterator[Portion]:
+def _portions(history: History, folder: Path, begin: float, speed: float, end: float | None) -> Iterator[Portion]:
     from gemini_live_runtime.journal.playback_sound import playback
 
-    return playback(history, folder, begin, speed=speed)
+    return playback(history, folder, begin, end, speed=speed)
