@@ -130,6 +130,24 @@ async def test_the_words_of_a_first_breath_do_not_stand_for_those_of_the_second(
         assert await agrees(t)
 
 
+@pytest.mark.parametrize("typed", [1, 2])
+async def test_the_words_of_each_breath_are_awaited_beyond_turns_without_an_answer(typed: int) -> None:
+    async with talk(offering()) as t:
+        for _ in range(3):
+            await t.voice(True)
+            await t.voice(False)
+        await t.hears("hm")
+        await presents(t)
+        for _ in range(typed):
+            await t.types("well")
+        await t.hears("yes")
+        assert not await answers(t)
+        if typed == 1:
+            assert not await agrees(t)
+        await t.passes(ANSWER_PATIENCE_S)
+        assert await agrees(t)
+
+
 NOISES = ("earlier", "answered", "endless", "endless, answered", "unmarked yes", "connection lost")
 
 

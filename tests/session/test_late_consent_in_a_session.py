@@ -1,7 +1,7 @@
 """Random talks in which input arrives late, with consent before and after.
 
-Consent counts only when it was begun after the presentation. The script knows when the user began each utterance; the
-session sees marks, words and texts as they arrive.
+Consent counts only when it was begun after the newest presentation. The script knows when the user began each
+utterance; the session sees marks, words and texts as they arrive.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from tests.session.talking import Talk, talk
-from tests.session.test_consent_in_a_session import offering
+from tests.session.test_consent_in_a_session import ordering
 
 STEPS = 24
 LATE_S = 2.0
@@ -21,10 +21,10 @@ LATE_S = 2.0
 
 @dataclass(slots=True)
 class Utterance:
-    """Utterance of the user; `is_answer` when it was begun after the presentation."""
+    """Utterance of the user, begun after so many presentations."""
 
     words: str
-    is_answer: bool
+    presentations: int
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class Script:
 
     t: Talk
     chance: random.Random
-    presented: bool = False
+    presentations: int = 0
     speaking: bool = False
     connected: bool = True
     answered: bool = False
@@ -42,13 +42,13 @@ class Script:
     waiting: list[Utterance] = field(default_factory=list)
     """Spoken utterances whose words have not come, in order."""
     may_agree: bool = False
-    """True when an utterance that is consent has arrived."""
+    """True when an utterance has arrived that is consent to the newest presentation."""
 
     def _utterance(self) -> Utterance:
-        return Utterance(self.chance.choice(("yes", "hm", "")), self.presented)
+        return Utterance(self.chance.choice(("yes", "hm", "")), self.presentations)
 
     def _arrives(self, said: Utterance) -> None:
-        self.may_agree |= said.words == "yes" and said.is_answer
+        self.may_agree |= said.words == "yes" and 0 < said.presentations == self.presentations
 
     async def begin_voice(self) -> None:
         late = any(said.words for said in self.waiting) and (self.answered or self.since_voice_s > LATE_S)
@@ -87,8 +87,13 @@ class Script:
         self._arrives(said)
 
     async def present(self) -> None:
-        await self.t.writes(go=True)
-        self.presented = True
+        if self.presentations:
+            # Leaving the phase forgets consent to the old price.
+            await self.t.writes(more=True)
+            self.may_agree = False
+        await self.t.writes(more=False)
+        await self.t.writes(done=True)
+        self.presentations += 1
 
     async def drop(self) -> None:
         if self.connected:
@@ -108,14 +113,15 @@ class Script:
         await self.t.passes(seconds)
 
     async def run(self) -> None:
-        """Take random steps, then present the price and agree in so many words."""
+        """Take random steps, present the price once or twice, and agree at the end."""
         steps = (
             self.begin_voice, self.begin_voice, self.end_voice, self.transcribe, self.transcribe, self.answer,
             self.answer, self.interrupt, self.type_text, self.drop, self.connect, self.connect, self.wait,
         )  # fmt: skip
-        from_step = self.chance.randrange(STEPS)
+        from_steps = (self.chance.randrange(STEPS), self.chance.randrange(STEPS))
         for number in range(STEPS):
-            is_due = number >= from_step and not self.presented and bool(self.waiting or number == STEPS - 1)
+            from_step = (*from_steps, STEPS)[self.presentations]
+            is_due = number >= from_step and bool(self.waiting or number == STEPS - 1)
             await (self.present() if is_due else self.chance.choice(steps)())
             assert self.may_agree or "app:agreed" not in self.t.state, f"agreed too early, at step {number}"
         await self.connect()
@@ -132,7 +138,7 @@ class Script:
 @pytest.mark.parametrize("window", [1, 3])
 async def test_however_late_input_arrives_consent_counts_as_of_its_beginning(window: int) -> None:
     for seed in range(60):
-        async with talk(offering(window)) as t:
+        async with talk(ordering(window, 0)) as t:
             try:
                 await Script(t, random.Random(seed)).run()
             except AssertionError as error:

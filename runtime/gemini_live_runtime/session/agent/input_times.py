@@ -31,8 +31,8 @@ class _Voice:
     """Clock time (s) of the latest mark of its beginning or end."""
     is_on: bool = True
     has_words: bool = False
-    has_rest: bool = False
-    """True when it began anew before any words: those that come first may be of its first part only."""
+    rests: int = 0
+    """Times that it began anew before any words: those that come first may be of its first part only."""
     is_answered: bool = False
     """True when the model completed a later turn, without any words of this voice."""
 
@@ -107,7 +107,7 @@ class InputTimes:
             self._voice = _Voice(self._state.sequence, source, turn, now)
         else:
             voice.is_on, voice.source, voice.marked_at, voice.turn = True, source, now, turn
-            voice.has_rest = True
+            voice.rests += 1
 
     def _may_go_on(self, voice: _Voice, now: float) -> bool:
         """Return True when a voice that begins now may be the rest of `voice`.
@@ -123,9 +123,10 @@ class InputTimes:
             return
         is_complete = completed.outcome == "complete"
         if voice.has_words and (is_complete or not voice.is_on):
-            voice.has_words = voice.has_rest
-            self._voice = voice if voice.has_rest else None
-            voice.has_rest = False
+            if voice.rests:
+                voice.rests, voice.has_words = voice.rests - 1, False
+            else:
+                self._voice = None
         elif is_complete and event.turn > voice.turn:
             voice.is_answered = True
             self._end_voice()
