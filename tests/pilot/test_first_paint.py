@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.support.console_driver import screen_text
 from tests.support.manual_clock import ManualClock
+from textual.css.stylesheet import Stylesheet
 
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.settings import ConsoleSettings
@@ -51,3 +52,23 @@ async def test_a_console_that_begins_with_another_screen_is_painted_when_that_is
         app.frames.flush()
         await pilot.pause()
         assert "Transcript" in frames[-1]
+
+
+async def test_style_sheets_are_parsed_once_for_a_theme(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    reparse = Stylesheet.reparse
+
+    def noted(sheet: Stylesheet) -> None:
+        parsed.append(sheet._variables["background"])
+        reparse(sheet)
+
+    monkeypatch.setattr(Stylesheet, "reparse", noted)
+    app = ConsoleApp(None, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        before = app.console_screen.header.styles.background
+        assert (parsed, before.hex.lower()) == ([], app.stylesheet._variables["background"].lower())
+        app.theme_setter("paper" if "paper" in app.theme_choices else app.theme_choices[-1])()
+        await pilot.pause()
+        assert len(parsed) == 1
+        assert app.console_screen.header.styles.background != before

@@ -36,6 +36,7 @@ from gemini_live_tui.screen_stack import take_out
 from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
 from gemini_live_tui.session_data.store import NotSent, Store
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
+from gemini_live_tui.stylesheet import ThemedStylesheet
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -126,6 +127,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._hanging_up: asyncio.Task[None] | None = None
         self.set_class(settings.ascii, "-ascii")
         self._use_theme(settings.theme)
+        self.stylesheet = ThemedStylesheet(variables=self.get_css_variables())
         self.set_keymap(split_keymap(settings.keymap))
 
     def get_driver_class(self) -> type[Driver]:
