@@ -96,7 +96,7 @@ async def _worst(driver: Driver, way: str) -> None:
     assert latency.card.turn == 3
     await driver.press(way)
     assert latency.card.turn == 2
-    assert "turn 2 · 1.9 s" in driver.screen()
+    assert "turn 2 · 1900 ms" in driver.screen()
     await driver.press("down")
     assert latency.card.turn == 3
     await driver.press("up")
