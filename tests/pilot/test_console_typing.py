@@ -31,7 +31,7 @@ async def test_letters_are_commands_in_the_transcript_as_in_every_pane() -> None
             await driver.press("z", "M")
             assert isinstance(driver.app.screen, MetersScreen)
             await driver.press("escape", *"qjk")
-            assert f"k does nothing in {PLACES[pane].title}: i writes a message, / a command" in driver.screen()
+            assert f"k does nothing in {PLACES[pane].title}: i writes, / begins a command" in driver.screen()
         assert driver.app.console_screen.prompt.text == ""
 
 
@@ -124,7 +124,7 @@ async def test_a_letter_that_means_nothing_in_a_pane_is_said_to_and_types_nothin
         await driver.press(*"whq")
         assert driver.app.console_screen.prompt.text == ""
         assert driver.app.console_screen.grid.focused_pane == "phase"
-        assert "q does nothing in Phase: i writes a message, / a command, F1 or ? shows the keys." in driver.screen()
+        assert "q does nothing in Phase: i writes, / begins a command, F1 or ? helps." in driver.screen()
         driver.clock.advance(5.0)
         await driver.settle()
         assert "does nothing" not in driver.screen()
@@ -311,3 +311,21 @@ async def test_text_dragged_over_is_copied_without_gutter_and_line_breaks() -> N
         assert driver.app.clipboard.startswith("one two three four")
         assert "\n" not in driver.app.clipboard
         assert "eleven" in driver.app.clipboard
+
+
+async def test_what_the_search_finds_is_told_while_it_is_typed_and_marked_in_the_transcript() -> None:
+    async with console(size=(120, 36)) as driver:
+        driver.link.exchange("Is it raining in Bergen?", "It is raining in Bergen.")
+        await driver.settle()
+        await driver.press("ctrl+f")
+        await driver.press(*"bergen")
+        assert "found 1 of 2 · n older · N newer" in driver.screen()
+        await driver.press("x")
+        assert "not found" in driver.screen()
+        await driver.press("backspace", "enter")
+        await driver.press("n")
+        assert "found 2 of 2" in driver.screen()
+        transcript = driver.app.console_screen.transcript
+        assert transcript.utterance is not None
+        assert transcript.utterance.text == "Is it raining in Bergen?"
+        assert ("Bergen", "chosen") in [run for line in transcript.item_lines(0, 80) for run in line.runs]

@@ -83,8 +83,8 @@ class UnboundKeys:
         return ident if ident in BY_ID else ""
 
     def _nothing(self, letter: str) -> str:
-        ways = () if self._settings.replay else ("{write} writes a message", "{command} a command")
-        known = hints((*ways, "{help} shows the keys"), self._settings.keymap, ascii_only=self._settings.ascii)
+        ways = () if self._settings.replay else ("{write} writes", "{command} begins a command")
+        known = hints((*ways, "{help} helps"), self._settings.keymap, ascii_only=self._settings.ascii)
         return f"{letter} does nothing in {PLACES[place_of(self._screen)].title}: {', '.join(known)}."
 
     def action_write(self) -> None:

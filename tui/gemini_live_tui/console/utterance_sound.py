@@ -65,7 +65,8 @@ class UtteranceSound:
         if playback is None:
             return
         if playback.note.startswith(_SILENT):
-            self._notices.say(f"It cannot be heard: {playback.note.removeprefix(_SILENT)}.", "warning", passing=True)
+            reason = playback.note.removeprefix(_SILENT).rstrip(".")
+            self._notices.say(f"It cannot be heard: {reason}.", "warning", passing=True)
             self.stop()
         elif playback.position is not None and playback.position >= self._end - 0.05:
             self.stop()

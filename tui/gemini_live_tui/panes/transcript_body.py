@@ -12,6 +12,7 @@ from textual.widgets import Input
 from gemini_live_runtime.journal.view import Block, Dirty, SessionView
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import hints, key_label, keys_of
+from gemini_live_tui.messages import PaneChanged
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.painted import Guarded
 from gemini_live_tui.panes.base import Frame
@@ -81,6 +82,8 @@ class TranscriptBody(Guarded, Container):
     def _searched(self, message: Input.Changed) -> None:
         message.stop()
         self.transcript.find(message.value)
+        # A message that the transcript posts meanwhile would not get past this widget, which is its sender.
+        self.post_message(PaneChanged("transcript"))
 
     @on(FilterLine.Left)
     def _search_left(self, message: FilterLine.Left) -> None:
