@@ -165,3 +165,32 @@ async def _play_utterance(driver: Driver, key: str) -> None:
         assert "It cannot be heard: the speaker cannot be opened." in driver.screen()
         assert made[-1].stopped
         assert link.orders[-1] == SetMicrophone(on=False)
+
+
+@check("utterance-back")
+async def _utterance_back(driver: Driver, key: str) -> None:
+    await filled(driver)
+    transcript = driver.app.console_screen.transcript
+    await driver.press(key)
+    assert next(row for row in driver.rows() if "Answer 39" in row).startswith("›")
+    await driver.press(key)
+    assert transcript.utterance is not None
+    assert transcript.utterance.text == "Question 39"
+    assert sum(row.startswith("›") for row in driver.rows()) == 1
+    for _ in range(40):
+        await driver.press(key)
+    assert "Question 19" in next(row for row in driver.rows() if row.startswith("›"))
+
+
+@check("utterance-on")
+async def _utterance_on(driver: Driver, key: str) -> None:
+    await filled(driver)
+    await driver.press("home", "(", "(")
+    transcript = driver.app.console_screen.transcript
+    assert transcript.utterance is not None
+    before = transcript.utterance
+    await driver.press(key)
+    assert transcript.utterance is not None
+    assert transcript.utterance.id == before.id + 1
+    await driver.press("end", key, key)
+    assert transcript.utterance.text == "Answer 39"

@@ -76,6 +76,8 @@ _LABELS = {
     "less_than_sign": "<",
     "greater_than_sign": ">",
     "delete": "del",
+    "left_parenthesis": "(",
+    "right_parenthesis": ")",
     "asterisk": "*",
     "at": "@",
 }

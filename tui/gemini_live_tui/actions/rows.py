@@ -29,6 +29,7 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
         "Go up or down in the focused pane, by line or by page, or to its first line",
     ),
     ("follow live", "End, live", "Go to the last line and follow it, and return to live"),
+    ("utterance-back utterance-on", "Utterance", "Put the cursor on the utterance before or after; a click does, too"),
     ("search-older search-newer", "Search on", "Go to the next older or newer paragraph with the text searched for"),
     (
         " ".join(f"pane-{name}" for name in PLACES if f"pane-{name}" in BY_ID),

@@ -74,6 +74,8 @@ class Transcript(LineList):
         self._spacious = True
         self._elapsed = 0.0
         self.search = TranscriptSearch()
+        self.cursor = -1
+        """Id of the paragraph under the cursor; -1 before one was chosen."""
 
     def show(self, view: SessionView, epoch: int, elapsed: float, *, passing: bool) -> float | None:
         """Update the list to `view`; another `epoch` means another view.
@@ -100,31 +102,50 @@ class Transcript(LineList):
         self._update(self._view, self._epoch)
 
     def on_click(self, event: events.Click) -> None:
-        """Explain the decision that was clicked."""
+        """Explain the decision that was clicked, or put the cursor on the utterance."""
         found = self._line_at(round(self.scroll_y) + event.y)
         if found is None or self.text_selection is not None or event.chain > 1:
             return
         block = self._block(found[0])
         if block is not None and block.seq and block.status in _EXPLAINED:
             self.post_message(ExplainEvent(block.seq))
+        elif block is not None and block.kind in _SPOKEN:
+            self._put_cursor(block)
+
+    # -- the cursor --------------------------------------------------------------------------------------------------
 
     @property
     def utterance(self) -> Block | None:
-        """Paragraph that the search has found, else the last utterance in sight."""
-        blocks = self._view.blocks
-        found = next((block for block in blocks if self.search.text and block.id == self.search.found), None)
-        if found is not None:
-            return found
-        at = self._line_at(min(self.line_count, round(self.scroll_y) + self.window().height) - 1)
-        spoken = (block for block in reversed(blocks[: at[0] + 1] if at is not None else ()) if block.kind in _SPOKEN)
-        return next(spoken, None)
+        """Paragraph under the cursor while in sight, else the last utterance there."""
+        top = round(self.scroll_y)
+        first, last = (self._line_at(row) for row in (top, min(self.line_count, top + self.window().height) - 1))
+        if first is None or last is None:
+            return None
+        shown = self._view.blocks[first[0] : last[0] + 1]
+        under = next((block for block in shown if block.id == self.cursor), None)
+        return under or next((block for block in reversed(shown) if block.kind in _SPOKEN), None)
+
+    def action_utterance(self, direction: int) -> None:
+        """Put the cursor on the utterance before (-1) or after (1) it."""
+        spoken = [block for block in self._view.blocks if block.kind in _SPOKEN]
+        now = self.utterance
+        if not spoken or now is None:
+            return
+        at = next((number for number, block in enumerate(spoken) if block.id >= now.id), len(spoken) - 1)
+        # The first press puts the cursor on the utterance that it stands for.
+        step = direction if self.cursor == now.id else 0
+        self._put_cursor(spoken[max(0, min(len(spoken) - 1, at + step))])
+
+    def _put_cursor(self, block: Block) -> None:
+        self.cursor = block.id
+        self.repaint_items()
+        self.show_row(self._view.blocks.index(block), 0)
 
     # -- searching ---------------------------------------------------------------------------------------------------
 
     def find(self, text: str) -> None:
         """Mark a text and show the newest paragraph with it; "" ends the search."""
         if self.search.begin(text, self._view.blocks):
-            self.repaint_items()
             self._show_found()
 
     def action_search_on(self, direction: int) -> None:
@@ -136,6 +157,8 @@ class Transcript(LineList):
         self._show_found()
 
     def _show_found(self) -> None:
+        self.cursor = self.search.found
+        self.repaint_items()
         for index, block in enumerate(self._view.blocks):
             if block.id == self.search.found:
                 lines = self.item_lines(index, self._width)
@@ -209,9 +232,10 @@ class Transcript(LineList):
     def _gutter(self, block: Block, width: int) -> list[Run]:
         word, style = self._speaker(block)
         speaker = (f"{word:<{SPEAKER_WIDTH}}  ", style)
-        if width < NARROW:
-            return [(" ", ""), speaker]
-        return [(f" {clock_text(block.t)}  ", "quiet"), speaker]
+        time = "" if width < NARROW else f"{clock_text(block.t)}  "
+        if block.id == self.cursor:
+            return [(self._glyphs.prompt, "key"), (time, "quiet"), speaker]
+        return [(f" {time}", "quiet" if time else ""), speaker]
 
     def _measured(self, block: Block) -> TurnCard | None:
         """Return the turn of an answer, once its stages are known."""
