@@ -46,7 +46,7 @@ def report(live_server: str, clean_environment: dict[str, str]) -> dict[str, Any
 def test_a_typed_turn_is_answered_in_speech_with_transcript_and_usage(report: dict[str, Any]) -> None:
     turn = report["text"]
     assert turn["said"].startswith("Goodbye")
-    assert turn["audio_s"] > 1
+    assert turn["audio_s"] > 0.5
     assert turn["generation_complete"]
     assert turn["total_tokens"] > 0
 
