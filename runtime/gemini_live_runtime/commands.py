@@ -7,8 +7,10 @@ command are events; a refused one becomes a `command.refused` event with the sam
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, ClassVar, Literal
+
+from gemini_live_runtime.records import keyword_record, record
 
 
 class Order:
@@ -18,7 +20,7 @@ class Order:
     command: ClassVar[str] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SendText(Order):
     """Send typed text as the user's turn; interrupts the model."""
 
@@ -26,7 +28,7 @@ class SendText(Order):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SetMode(Order):
     """Switch to voice mode (microphone on) or text mode (microphone off).
 
@@ -37,7 +39,7 @@ class SetMode(Order):
     mode: Literal["voice", "text"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SetMicrophone(Order):
     """Mute (`on` False) or open the microphone in voice mode."""
 
@@ -45,7 +47,7 @@ class SetMicrophone(Order):
     on: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SetSpeaker(Order):
     """Mute (`on` False) or open the speaker."""
 
@@ -53,7 +55,7 @@ class SetSpeaker(Order):
     on: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SetDevices(Order):
     """Switch the microphone and the speaker.
 
@@ -68,14 +70,14 @@ class SetDevices(Order):
     headphones: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class Interrupt(Order):
     """Interrupt the model at once."""
 
     command: ClassVar[str] = "interrupt"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class HangUp(Order):
     """End the session and the engine."""
 
@@ -86,7 +88,7 @@ class HangUp(Order):
 # -- live changes --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class EditState(Order):
     """Write or remove state keys, all or none. Results in `edit.applied`.
 
@@ -99,7 +101,7 @@ class EditState(Order):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PreviewEdit(Order):
     """Try `state.edit` with these edits on a copy. Results in `edit.previewed`."""
 
@@ -107,7 +109,7 @@ class PreviewEdit(Order):
     edits: tuple[dict[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class UndoEdit(Order):
     """Undo the last edit.
 
@@ -118,7 +120,7 @@ class UndoEdit(Order):
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class RedoEdit(Order):
     """Redo the edit that was undone last."""
 
@@ -126,7 +128,7 @@ class RedoEdit(Order):
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class GoToPhase(Order):
     """Enter a phase without evaluating guards: at once, or at the end of the turn."""
 
@@ -136,7 +138,7 @@ class GoToPhase(Order):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class PreviewPhase(Order):
     """Try `phase.go` on a copy. Results in `phase.previewed`."""
 
@@ -144,7 +146,7 @@ class PreviewPhase(Order):
     phase: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SwitchWatcher(Order):
     """Mute or unmute a watcher."""
 
@@ -153,7 +155,7 @@ class SwitchWatcher(Order):
     muted: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class FireWatcher(Order):
     """Run a watcher's action as if its condition had become true."""
 
@@ -161,7 +163,7 @@ class FireWatcher(Order):
     watcher: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class GiveContext(Order):
     """Add text to the model's context without asking for an answer."""
 
@@ -169,7 +171,7 @@ class GiveContext(Order):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SetInstruction(Order):
     """Replace the agent's own instruction; phases and modifiers still add theirs."""
 
@@ -177,7 +179,7 @@ class SetInstruction(Order):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ReloadAgent(Order):
     """Reload the agent's file, between two turns. Results in `agent.reloaded`."""
 
@@ -187,7 +189,7 @@ class ReloadAgent(Order):
 # -- pausing the agent -----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SetBreakpoint(Order):
     """Set a breakpoint, which pauses the agent.
 
@@ -202,7 +204,7 @@ class SetBreakpoint(Order):
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class RemoveBreakpoint(Order):
     """Remove a breakpoint; "" removes all."""
 
@@ -210,14 +212,14 @@ class RemoveBreakpoint(Order):
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class HoldAgent(Order):
     """Pause the agent before its next decision. Results in `agent.held`."""
 
     command: ClassVar[str] = "agent.hold"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ReleaseAgent(Order):
     """Resume a paused agent.
 
@@ -228,7 +230,7 @@ class ReleaseAgent(Order):
     how: Literal["continue", "event", "turn"] = "continue"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SetMark(Order):
     """Mark this moment, or that of event `of`, with a note.
 
@@ -277,7 +279,7 @@ MAX_TEXT = 32_000
 """Characters of the longest text that `text.send` accepts."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Command:
     """Order with the id that a refusal of it will carry."""
 

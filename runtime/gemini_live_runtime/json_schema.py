@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from gemini_live_runtime.json_values import is_number, same_value
+from gemini_live_runtime.records import record
 
 MAX_DEPTH = 32
 """Levels of a schema: properties, items, alternatives and references counted together."""
@@ -122,7 +122,7 @@ Problem = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fault:
     """Value that violates a schema.
 

@@ -23,15 +23,22 @@ def record(cls: type[T]) -> type[T]:
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field, Field))
-def keyword_record(cls: type[T]) -> type[T]:
-    """Make a class a `record` whose fields are keyword-only."""
-    return _add_comparison(dataclass(slots=True, eq=False, repr=False, kw_only=True)(cls))
+def keyword_record(cls: type[T], *, with_repr: bool = True) -> type[T]:
+    """Make a class a `record` whose fields are keyword-only.
+
+    Without `with_repr` it is printed as its base class says.
+    """
+    return _add_comparison(dataclass(slots=True, eq=False, repr=False, kw_only=True)(cls), with_repr=with_repr)
 
 
-def _add_comparison(cls: type[T]) -> type[T]:
-    """Compare, hash and print instances by their fields."""
-    names = [one.name for one in fields(cls)]  # type: ignore[arg-type]
-    values: Callable[[Any], Any] = attrgetter(*names) if names else lambda _: ()
+def _add_comparison(cls: type[T], *, with_repr: bool = True) -> type[T]:
+    """Compare, hash and print instances by their fields, as far as these say so.
+
+    Methods of the class's own are kept.
+    """
+    compared = [one.name for one in fields(cls) if one.compare]  # type: ignore[arg-type]
+    shown = [one.name for one in fields(cls) if one.repr]  # type: ignore[arg-type]
+    values: Callable[[Any], Any] = attrgetter(*compared) if compared else lambda _: ()
 
     def equal(self: Any, other: object) -> Any:
         return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
@@ -40,8 +47,9 @@ def _add_comparison(cls: type[T]) -> type[T]:
         return hash(values(self))
 
     def show(self: Any) -> str:
-        return f"{cls.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+        return f"{cls.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
 
     for name, method in (("__eq__", equal), ("__hash__", hash_), ("__repr__", show)):
-        setattr(cls, name, method)
+        if cls.__dict__.get(name) is None and (with_repr or method is not show):
+            setattr(cls, name, method)
     return cls

@@ -10,12 +10,13 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import Field, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.records import record
 
 ENV_PREFIX = "GEMINI_LIVE_TUI_"
 CONFIG_PATH_VARIABLE = "GEMINI_LIVE_TUI_CONFIG"
@@ -68,7 +69,7 @@ def _prices(value: Any) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Config:
     """Options. Zero is "no limit", "" is "the default"."""
 
@@ -122,7 +123,7 @@ OPTIONS: dict[str, Field[Any]] = {f.metadata["key"]: f for f in fields(Config)}
 """Options by their key in the file."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loaded:
     """Config with the source of each value, by key.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
     from gemini_live_tui.session_data.link import LinkSource
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """Session to start: a bundled agent on the embedded server, or the configured one."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal, NamedTuple
 
 from textual.geometry import Region
+
+from gemini_live_runtime.records import record
 
 
 class PaneName(NamedTuple):
@@ -57,7 +59,7 @@ The grid is the screen without header, meters, prompt and key bar.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PaneLayout:
     """Layout that the operator chose.
 
@@ -97,7 +99,7 @@ class PaneLayout:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slot:
     """Part of the grid, the panes that share it in order, and the one that is shown."""
 
@@ -106,7 +108,7 @@ class Slot:
     shown: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arrangement:
     """Slots of a grid. `tabs`: a row above names the panes, which have no frames."""
 

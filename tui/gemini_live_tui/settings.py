@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from gemini_live_runtime.records import keyword_record, record
 
 if TYPE_CHECKING:
     from gemini_live_tui.launcher import Choice, Starter
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class ConsoleSettings:
     """Settings of one console."""
 
@@ -53,7 +55,7 @@ class ConsoleSettings:
     """Seconds without a message of the engine after which quitting no longer waits for its answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConsoleOutcome:
     """Outcome of a console; `message` is a sentence to print on the restored terminal."""
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
     from textual.theme import Theme
@@ -85,7 +86,7 @@ DEFAULTS: Mapping[str, str] = {
 """Console's own colours, each with the base colour that it defaults to."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ThemeFile:
     """Checked theme: `colours` are base colours, `variables` all of `DEFAULTS`."""
 
@@ -127,7 +128,7 @@ class ThemeFile:
         return Theme(name=self.name, variables=variables, **base)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ThemeFailure:
     """Theme file that cannot be used; `sentence` says why."""
 

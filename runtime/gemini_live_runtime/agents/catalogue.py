@@ -5,10 +5,10 @@ The counts are facts about the agents' code; `tests/unit/agents` holds them to i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gemini_live_runtime.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BundledAgent:
     """Description of a bundled agent and its number of phases, tools and watchers."""
 

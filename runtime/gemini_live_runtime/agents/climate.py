@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from gemini_live_runtime.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Climate:
     """Climate of a city: mean highs and day-night spread in °C, rainy half-year."""
 
@@ -102,7 +103,7 @@ CITIES: dict[str, Climate] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TypicalWeather:
     """Typical temperatures in °C and a word for the sky."""
 

@@ -11,7 +11,7 @@ import asyncio
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from gemini_live_runtime.audio.levels import mean_square, power_db
 from gemini_live_runtime.audio.samples import FRAME, FULL_SCALE, Float32, Int16, to_int16
 from gemini_live_runtime.audio.sound_check import MicrophoneCheck
 from gemini_live_runtime.errors import DeviceError
+from gemini_live_runtime.records import record
 
 ROOM_S = 1.0
 """Seconds of the room before the sound."""
@@ -76,7 +77,7 @@ class FrameRecorder:
         """Do nothing: a delay that changes is found in the recording."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Response:
     """Impulse response at 16 kHz between a played sound and a recording."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gemini_live_runtime.audio.interface import Direction
 from gemini_live_runtime.errors import DeviceError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise_line
 
 _LISTED = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SoundDevice:
     """Sound device as the sound system lists it; `rate` is its default in Hz."""
 
@@ -34,7 +34,7 @@ class SoundDevice:
         return self.is_default_input if direction == "input" else self.is_default_output
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeviceList:
     """Devices found by a probe; `problem` is a sentence if sound is unusable, else ""."""
 

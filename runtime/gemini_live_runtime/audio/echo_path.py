@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.audio.devices import SoundDevice
+from gemini_live_runtime.records import record
 
 FILE = "calibration.json"
 MOST_PAIRS = 32
@@ -24,7 +25,7 @@ _LARGEST = 1 << 20
 _LONGEST_RESPONSE = 4_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EchoPath:
     """Way from a loudspeaker to a microphone at `measured_at` (Unix seconds)."""
 

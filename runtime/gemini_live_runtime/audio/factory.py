@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from gemini_live_runtime.audio.interface import AudioIO
+from gemini_live_runtime.records import record
 
 AudioKind = Literal["devices", "files", "program", "none"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AudioSpec:
     """Choice of the sound implementation and its devices or files.
 

@@ -5,9 +5,9 @@ Implementations use devices, WAV files or nothing. All methods of both protocols
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+from gemini_live_runtime.records import record
 from gemini_live_runtime.samples import MeterSample
 
 MIC_RATE = 16_000
@@ -22,7 +22,7 @@ CHUNK_SAMPLES = MIC_RATE * CHUNK_MS // 1000
 Direction = Literal["input", "output"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MicChunk:
     """20 ms of echo-cancelled microphone audio, s16le.
 
@@ -33,7 +33,7 @@ class MicChunk:
     captured_at: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenDevice:
     """Open stream: the device's name, rate in Hz and reported latency in ms."""
 
@@ -43,7 +43,7 @@ class OpenDevice:
     latency_ms: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AudioOpened:
     """Open devices, and a sentence for each that could not be opened."""
 

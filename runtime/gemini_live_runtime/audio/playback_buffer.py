@@ -15,6 +15,7 @@ from gemini_live_runtime.audio.concealment import Concealment
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.audio.jitter import START_MS
 from gemini_live_runtime.audio.samples import BLOCK, Int16
+from gemini_live_runtime.records import record
 
 LIMIT_SECONDS = 15 * 60
 """Most speech queued, in seconds; beyond it the oldest is dropped and counted."""
@@ -22,7 +23,7 @@ LIMIT_SECONDS = 15 * 60
 _PER_MS = MODEL_RATE // 1000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """Block of 10 ms to play: int16[240].
 

@@ -12,6 +12,7 @@ import numpy as np
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.audio.levels import FLOOR_DB, mean_square, power_db
 from gemini_live_runtime.audio.samples import FULL_SCALE, Int16
+from gemini_live_runtime.records import record
 from gemini_live_runtime.samples import MeterSample
 
 MICROPHONE_S = 5.0
@@ -41,7 +42,7 @@ INAUDIBLE_DB = -58.0
 Mark = Literal["good", "fair", "poor"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """Result of a test: a mark, a sentence, and a remedy ("" for none)."""
 

@@ -10,6 +10,7 @@ from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text
 from gemini_live_runtime.conversation.instructions import InstructionModifier, json_text
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term
@@ -24,7 +25,7 @@ _Part: TypeAlias = Callable[[Any], str]
 _NO_MOOD = ("", "neutral", "unknown")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Section:
     label: str
     parts: tuple[tuple[str, _Part], ...] = ()

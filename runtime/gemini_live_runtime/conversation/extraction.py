@@ -18,6 +18,7 @@ from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, StateError, caller_place
 from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.values import to_json
 from gemini_live_runtime.text import sanitise_line
@@ -87,7 +88,7 @@ def on_phase_change(*phases: str) -> ExtractionTrigger:
     return ExtractionTrigger("phase-change", only=frozenset(phases))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Refusal:
     """A field of a model's answer that cannot be used; "" is the whole answer."""
 
@@ -95,7 +96,7 @@ class Refusal:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExtractedFields:
     """Usable fields of an answer as JSON values, and the refused ones."""
 
@@ -262,7 +263,7 @@ def as_extracted_fields(result: Any) -> ExtractedFields:
     return ExtractedFields(usable, tuple(refused))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExtractionRequest:
     """A request to run an extractor.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any
 
@@ -35,6 +34,7 @@ from gemini_live_runtime.conversation.promotion import (
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.text import sanitise_line
@@ -46,7 +46,7 @@ ENDING_S = 2.0
 """Seconds that closing waits for cancelled runs."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExtractionResult:
     """Findings of a run, already in the state.
 
@@ -65,7 +65,7 @@ class ExtractionResult:
     merged: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExtractionFailure:
     """A run without findings: it raised, or took longer than its deadline.
 

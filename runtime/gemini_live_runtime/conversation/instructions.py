@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text
 from gemini_live_runtime.conversation.needs import is_filled
 from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
 from gemini_live_runtime.state.mutations import call_to_decide
@@ -92,7 +93,7 @@ class InstructionModifier:
         return _text(self.function, state, "The modifier", self.defined_at)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModifierFault:
     """A modifier that raised `error` and adds nothing."""
 
@@ -100,7 +101,7 @@ class ModifierFault:
     defined_at: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RenderedModifiers:
     """Texts that apply now, and modifiers that failed."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from gemini_live_runtime.conversation.phases import Phase, Transition
 from gemini_live_runtime.errors import AgentError, StateError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.guards import Constant, Guard
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import CALLED_OK
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fault:
     """A problem, its place of definition (`file.py:12`, "" if unknown) and a remedy."""
 

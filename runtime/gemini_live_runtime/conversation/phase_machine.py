@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.author_code import USER_ERRORS, plain_text
@@ -38,6 +38,7 @@ from gemini_live_runtime.conversation.transitions import (
     TransitionTrigger,
 )
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.guards import Guard
 from gemini_live_runtime.state.store import State
@@ -49,7 +50,7 @@ GOAL_LIMIT = 200
 """Characters of an instruction's first line in the navigation text."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResolvedInstruction:
     """Text of a phase's instruction; with an `error`, the last one that was resolved."""
 

@@ -18,6 +18,7 @@ from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, TranscriptWindow
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
 from gemini_live_runtime.json_values import same_value
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
 from gemini_live_runtime.state.keys import StateKey
@@ -44,7 +45,7 @@ Accept = Callable[[Any, State], Any]
 """A condition on (value, state); the state can only be read."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Condition:
     """A condition with the reason for a refusal.
 
@@ -161,7 +162,7 @@ class FieldPromotion:
         return replace(self, conditions=(*self.conditions, condition))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromotionDecision:
     """Decision on a field with its reason; `key` is the target, also if refused."""
 

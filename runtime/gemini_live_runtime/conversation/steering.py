@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
+
+from gemini_live_runtime.records import keyword_record, record
 
 CALLED_OFF = "[No longer applies] "
 """Prefix of a text that was sent as context and has ended."""
@@ -41,7 +43,7 @@ class ContextDelivery(StrEnum):
     """Together with the user's next input."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SteeringInput:
     """Desired steering at the end of a turn.
 
@@ -63,7 +65,7 @@ class SteeringInput:
     prompt: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _SentState:
     """Last confirmed steering; `instruction` is None before the first."""
 
@@ -77,7 +79,7 @@ class _SentState:
     template: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SteeringOutput:
     """Instruction and context to send; `instruction` is None when it is unchanged.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from gemini_live_runtime.conversation.phases import ContextHook, Hook, Phase, PhasePreparation
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.explanation import Explanation
 
 TriggerKind = Literal["initial", "guard", "programmatic", "operator", "restored"]
@@ -105,7 +106,7 @@ class PhaseTransition:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConsideredTransition:
     """A transition that was evaluated.
 
@@ -193,7 +194,7 @@ class TransitionEvaluation:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunExit:
     """Step: run the old phase's `on_exit`."""
 
@@ -201,28 +202,28 @@ class RunExit:
     run: Hook
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MakeCurrent:
     """Step: call `machine.commit(plan, now)`, which makes the new phase current."""
 
     phase: Phase
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClearKeys:
     """Step: remove these keys."""
 
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MarkPresented:
     """Step: set these keys to true."""
 
     keys: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunEnter:
     """Step: run the new phase's `on_enter`."""
 
@@ -230,7 +231,7 @@ class RunEnter:
     run: Hook
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ResolveInstruction:
     """Step: call `machine.resolve(state)`.
 
@@ -240,7 +241,7 @@ class ResolveInstruction:
     phase: Phase
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GatherContext:
     """Step: take the text, or call the function of state and last turns for it."""
 
@@ -251,7 +252,7 @@ class GatherContext:
 Step: TypeAlias = RunExit | MakeCurrent | ClearKeys | MarkPresented | RunEnter | ResolveInstruction | GatherContext
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TransitionPlan:
     """Steps of a transition, in order; later steps run also when one fails.
 

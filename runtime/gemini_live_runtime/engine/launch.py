@@ -17,7 +17,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +31,7 @@ from gemini_live_runtime.engine.registry import (
 )
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import EngineError
+from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
     from gemini_live_runtime.engine.socket_link import SocketLink
@@ -43,7 +43,7 @@ _OUTPUT_CHARS = 2000
 _PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EngineProcess:
     """Started engine, perhaps not ready yet; it outlives this object and this process."""
 

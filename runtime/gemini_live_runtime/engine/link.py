@@ -13,7 +13,7 @@ event folded into it, so the console knows which event comes next.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Protocol
 
 from gemini_live_runtime.commands import Command
@@ -21,6 +21,7 @@ from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolE
 from gemini_live_runtime.events import Event
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.json_values import encode_line
+from gemini_live_runtime.records import record
 from gemini_live_runtime.samples import MeterSample
 
 MAX_COMMAND_BYTES = 1024 * 1024
@@ -37,7 +38,7 @@ _LONGEST_TEXT = 100_000
 """Characters of the longest text of an agent's view, its `MAX_JSON`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hello:
     """Identity of the engine."""
 
@@ -50,14 +51,14 @@ class Hello:
     """Seconds between samples at most, after which the engine hangs; 0 when it need not send any."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Snapshot:
     """View at the moment of attaching; events continue at `view.seq` + 1."""
 
     view: SessionView
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bye:
     """End of the session, with its exit code."""
 
@@ -65,7 +66,7 @@ class Bye:
     exit_code: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Closed:
     """End of this link, but not of the session.
 

@@ -17,7 +17,6 @@ import socket
 import stat
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.errors import EngineError, UsageError
 from gemini_live_runtime.journal.disk import is_locked, lock_holder, sign_lock, try_lock
 from gemini_live_runtime.json_values import strict_decoder
+from gemini_live_runtime.records import keyword_record
 
 SPEC_FILE = "spec.json"
 ENGINE_FILE = "engine.json"
@@ -50,7 +50,7 @@ STARTING_S = 60.0
 """Longest time in seconds from the creation of an engine's folder to its lock."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class EngineInfo:
     """Living engine; `started` is Unix seconds."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.errors import EngineError
+from gemini_live_runtime.records import keyword_record
 
 if TYPE_CHECKING:
     # Only for annotations: a console writes a spec before it imports the events.
@@ -31,7 +32,7 @@ def new_session_id(wall: float) -> str:
     return f"{stamp}-{os.urandom(2).hex()}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class EngineSpec:
     """Specification of one session: agent, backend, sound, recording, limits."""
 

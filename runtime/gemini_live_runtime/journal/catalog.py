@@ -13,7 +13,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from gemini_live_runtime.errors import JournalError, UsageError, write_remedy
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.retention import is_running, session_journals, track_files
 from gemini_live_runtime.journal.session_summary import SessionSummary, number, summarise
+from gemini_live_runtime.records import keyword_record, record
 from gemini_live_runtime.text import sanitise_line
 
 CACHE_FILE = ".catalog.json"
@@ -41,7 +42,7 @@ _PREVIEW_BYTES = (256 * 1024, 8 * 1024 * 1024)
 _NOT_TALK = ("state: ", "log: ")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class Entry(SessionSummary):
     """Recorded session; sizes are bytes.
 
@@ -171,7 +172,7 @@ def small_object(path: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Facts:
     """Facts of a session's folder; sizes are bytes.
 
@@ -214,7 +215,7 @@ def _entry(name: str, summary: SessionSummary, facts: _Facts, *, running: bool, 
 # -- cache -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Known:
     """Cached session with the stamp of its journal; `facts` may be None."""
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import FileExistsAlreadyError, JournalError, UsageError
 from gemini_live_runtime.journal.formats.base import ENDINGS, FORMATS, SOUND, ExportSource, Format, Range
+from gemini_live_runtime.records import record
 
 NO_SOUND_REDACTED = "Voices cannot be redacted, so sound is not exported"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExportResult:
     """Result of an export.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from gemini_live_runtime.errors import AudioFileError
 from gemini_live_runtime.journal.history import History
 from gemini_live_runtime.journal.sound_map import Lane, SoundMap, lane_samples
 from gemini_live_runtime.journal.tracks import FILES, RATES, read_track
+from gemini_live_runtime.records import record
 
 RATE = RATES["model"]
 """Sample rate of all returned sound in Hz."""
@@ -35,7 +35,7 @@ MARGIN_S = 0.02
 """Seconds around a cut that the resampler's filter needs."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sound:
     """Sound from `begin` to `end` (s of session time).
 
@@ -55,7 +55,7 @@ class Sound:
         return mixed
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Portion:
     """Mono s16le at `RATE` of the session from `begin` to `end` (s), at some speed."""
 

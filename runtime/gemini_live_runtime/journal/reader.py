@@ -12,7 +12,6 @@ other file is refused, and so is a newer version.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -29,6 +28,7 @@ from gemini_live_runtime.journal.lines import (
     read_line,
 )
 from gemini_live_runtime.journal.retention import is_running
+from gemini_live_runtime.records import record
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 """Longest line read, in bytes; a longer one is reported and skipped."""
@@ -40,7 +40,7 @@ MAX_PROBLEMS = 100
 """Problems kept as text; `Journal.problem_count` counts all."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """Problem of line `line` (from 1) of a journal; `text` is a sentence."""
 

@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from gemini_live_runtime import paths
@@ -19,9 +19,10 @@ from gemini_live_runtime.journal.disk import Disk, is_locked
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.session_summary import started_at
 from gemini_live_runtime.journal.tracks import FILES, flac_file, part_file
+from gemini_live_runtime.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TrimResult:
     """Result of `trim_audio`; `bytes_left` is the size of all remaining sound."""
 
@@ -30,7 +31,7 @@ class TrimResult:
     bytes_left: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeletionResult:
     """Result of a deletion.
 

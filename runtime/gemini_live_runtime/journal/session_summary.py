@@ -9,13 +9,14 @@ import json
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.events import FORMAT, VERSION
 from gemini_live_runtime.journal.lines import EVENTS_FILE, holds_event, read_line
+from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.text import sanitise_line
 
 MAX_SCAN = 256 * 1024 * 1024
@@ -33,7 +34,7 @@ _STAMP = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class SessionSummary:
     """Summary of a session's events; `when` is Unix seconds, 0 for unknown."""
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AudioFileError
 from gemini_live_runtime.journal.tracks import RATES, read_track
+from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +31,7 @@ _DEEPEST = 20
 """Nesting of a message's frame that is searched for audio."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Piece:
     """Samples [`first`, `first` + `count`) of a track, at sample `at` of the session."""
 

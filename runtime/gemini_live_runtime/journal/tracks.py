@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import AudioFileError
 from gemini_live_runtime.events import Side
 from gemini_live_runtime.journal.disk import Disk, write_all
+from gemini_live_runtime.records import record
 
 HEADER_BYTES = 44
 SAMPLE_BYTES = 2
@@ -129,7 +129,7 @@ class TrackFile:
             self._disk.close(fd)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Track:
     """Recorded sound: `pcm` is s16le mono at `rate` Hz."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
+from gemini_live_runtime.records import record
 from gemini_live_runtime.wire.messages import EndSensitivity, StartSensitivity
 
 RATE = 16_000
@@ -50,7 +51,7 @@ _LEAD_IN_MS = 300
 _LEAD_OUT_MS = 300
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ActivitySettings:
     """Client's settings. Times in ms up to `MAX_PADDING_MS`; None: by sensitivity."""
 
@@ -60,14 +61,14 @@ class ActivitySettings:
     silence_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Started:
     """Start of speech, in seconds from the start of the stream."""
 
     offset_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ended:
     """End of speech, with the whole utterance (s16le mono 16 kHz) and its voiced time."""
 

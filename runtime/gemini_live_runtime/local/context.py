@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from gemini_live_runtime.records import record
 from gemini_live_runtime.wire.messages import Modality, ModalityTokenCount, UsageMetadata
 
 AUDIO_TOKENS_PER_SECOND = 25
@@ -34,7 +34,7 @@ def audio_tokens(seconds: float) -> int:
     return math.ceil(seconds * AUDIO_TOKENS_PER_SECOND)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """Entry of the history; `role` is user, model or tool."""
 

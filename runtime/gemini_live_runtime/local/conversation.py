@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from gemini_live_runtime.errors import GeminiLiveError
@@ -16,13 +16,14 @@ from gemini_live_runtime.local.context import Context
 from gemini_live_runtime.local.live_config import DeclaredTool, LiveConfig
 from gemini_live_runtime.local.parts import Dialogue, Parts, Recogniser, Recognition, Speech
 from gemini_live_runtime.local.refusal import VIOLATION, Refusal
+from gemini_live_runtime.records import record
 
 log = logging.getLogger("gemini_live_runtime.local")
 
 _NOT_FOUND = "models/{model} is not found for API version v1beta, or is not supported for bidiGenerateContent."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WaitingContent:
     """User turns that wait for an answer, as text and audio (s16le mono 16 kHz)."""
 
@@ -31,7 +32,7 @@ class WaitingContent:
     """True when they end an initial history."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Memory:
     """State that a resumption handle restores. Configuration comes with the new setup.
 

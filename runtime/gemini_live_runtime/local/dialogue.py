@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
@@ -17,6 +16,7 @@ from gemini_live_runtime.local.script_types import Intent, Pattern, Script, Slot
 from gemini_live_runtime.local.template import describe, fill
 from gemini_live_runtime.local.tools_by_name import arguments_for, named_tools, spoken_choices
 from gemini_live_runtime.local.words import name_words
+from gemini_live_runtime.records import record
 
 MAX_SAID = 50
 """Utterances kept; the oldest are dropped."""
@@ -30,7 +30,7 @@ _MAX_KNOWN = 40
 _MAX_KNOWN_CHARS = 300
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pending:
     """Open question: the intent that asks, the missing slot and the filled ones."""
 

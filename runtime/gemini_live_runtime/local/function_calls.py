@@ -12,6 +12,7 @@ from typing import Any
 
 from gemini_live_runtime.local.parts import ToolRequest
 from gemini_live_runtime.local.refusal import NOT_FOUND, VIOLATION, Refusal, invalid
+from gemini_live_runtime.records import record
 from gemini_live_runtime.wire.messages import FunctionCall, FunctionResponse, Scheduling
 
 CALL_TIMEOUT_S = 30.0
@@ -97,7 +98,7 @@ class CallBatch:
         return CALL_TIMEOUT_S if self.blocking else BACKGROUND_CALL_TIMEOUT_S
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallResults:
     """Results of calls, and how they enter the conversation."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
 from gemini_live_runtime.local.words import name_words, split_words, spoken_number, spoken_times
+from gemini_live_runtime.records import record
 
 MAX_TOOL_CHOICES = 60
 """Most enum values of a tool in the grammar."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Grammar:
     """Alternatives of one utterance; hashable, as recognisers cache compiled grammars.
 

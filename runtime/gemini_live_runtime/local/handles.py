@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from dataclasses import dataclass
 
 from gemini_live_runtime.local.conversation import Memory
+from gemini_live_runtime.records import record
 
 HANDLE_LIFE_S = 7200.0
 """Validity of a handle in seconds: two hours, as Google documents."""
@@ -18,7 +18,7 @@ HANDLES_A_SESSION = 16
 """Most handles of a session; the oldest are dropped."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Entry:
     memory: Memory
     until: float

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from gemini_live_runtime.local.instruction_notes import InstructionNotes
@@ -12,6 +11,7 @@ from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.meaning import MeaningMatcher, Understood
 from gemini_live_runtime.local.script_types import Cue, Intent, Script, SlotRef
 from gemini_live_runtime.local.words import folded, name_words
+from gemini_live_runtime.records import record
 
 _MAX_TOOLS = 6
 """Most tools offered by name."""
@@ -23,7 +23,7 @@ _Found = tuple[tuple[float, int, float], int, Intent, Match]
 """Rank, place in the script, intent and match."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DialogueState:
     """State of a conversation: instruction and notes, last reply, declared tools."""
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from gemini_live_runtime.local.activity import MAX_PADDING_MS, ActivitySettings
 from gemini_live_runtime.local.context import MAX_CONTEXT_TOKENS, TRIGGER_SHARE
 from gemini_live_runtime.local.refusal import INVALID_ARGUMENT, Refusal, invalid
 from gemini_live_runtime.local.voices import known_voice
+from gemini_live_runtime.records import record
 from gemini_live_runtime.wire.codec import to_json
 from gemini_live_runtime.wire.messages import (
     ActivityHandling,
@@ -47,7 +48,7 @@ _SECOND_GENERATION = ("gemini-2", "gemini-live-2")
 """Prefixes of models that answer initial history, and that end a turn with its calls."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeclaredTool:
     """Function of the client, with the JSON schema of its parameters."""
 
@@ -58,7 +59,7 @@ class DeclaredTool:
     """The declaration as text, for counting tokens."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LiveConfig:
     """Settings of a session, from a checked setup."""
 

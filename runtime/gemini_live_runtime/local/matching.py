@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
 from gemini_live_runtime.local.words import parse_duration, parse_number, parse_time, split_original, split_words, typos
+from gemini_live_runtime.records import record
 
 MAX_WORDS = 60
 """Most words of an utterance; a longer one is not matched."""
@@ -27,7 +28,7 @@ _CONTRACTIONS = {
 _EDIT, _ARTICLE, _FILLER, _FREE = 0.5, 0.3, 0.05, 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Match:
     """Result of a match: its cost (0: word for word) and the filled slots."""
 

@@ -7,12 +7,13 @@ meaning does not explain stand against it, and negations do too where a tool wou
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gemini_live_runtime.local.matching import MAX_WORDS, SlotValue, Words
 from gemini_live_runtime.local.script_types import Meaning, Slot
 from gemini_live_runtime.local.vocabulary import COMMON_WORDS, NEGATIONS, expand, is_same
 from gemini_live_runtime.local.words import parse_duration, parse_number, parse_time, split_words, typos
+from gemini_live_runtime.records import record
 
 _MOST_UNEXPLAINED = 3
 _BEFORE_TIMES = frozenset({"at", "around", "by", "from", "until", "till"})
@@ -20,7 +21,7 @@ _TOLD_BY_UNIT, _TOLD_BY_CLOCK, _TOLD_BEFORE, _BARE = _CERTAINTIES = (3, 2, 1, 0)
 """Degrees of certainty that the words around a number give to its slot."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Understood:
     """Slots that a meaning filled, with the words and slots that it found (`hits`).
 

@@ -11,12 +11,13 @@ from gemini_live_runtime.local.parts import ToolRequest
 from gemini_live_runtime.local.script_types import ScriptedCall
 from gemini_live_runtime.local.template import fill
 from gemini_live_runtime.local.tool_output import output_of
+from gemini_live_runtime.records import record
 
 MAX_OPEN_CALLS = 64
 """Most open calls kept; the oldest are dropped."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OpenCall:
     """Open call; calls of one `group` were made and are answered together."""
 

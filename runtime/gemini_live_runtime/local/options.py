@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 
 from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.records import record
 
 DEFAULT_TIME_LEFT_S = 10.0
 """Seconds between `goAway` and the close."""
@@ -31,7 +32,7 @@ class Fault(StrEnum):
     """A tool call is sent twice with the same ids."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServerOptions:
     """Options of a server; raises `UsageError` for an invalid port or time.
 

@@ -7,16 +7,16 @@ or process of its own, under `clock.hold_time`, so that virtual time waits for i
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gemini_live_runtime.local.grammar import Grammar
+from gemini_live_runtime.records import record
 
 RECOGNISER_RATE = 16_000
 SPEECH_RATE = 24_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recognition:
     """Recognised utterance: `text` is "" when rejected, `score` is 0 to 1."""
 
@@ -36,7 +36,7 @@ class Recogniser(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SpeechChunk:
     """Piece of speech: s16le mono at 24 kHz, and the text that begins in it.
 
@@ -62,7 +62,7 @@ class Speech(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolRequest:
     """Tool call that the dialogue requests from the client."""
 
@@ -70,7 +70,7 @@ class ToolRequest:
     args: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reply:
     """Reply of a dialogue: text, or calls whose results go to `Dialogue.results`."""
 

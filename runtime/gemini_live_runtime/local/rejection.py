@@ -11,6 +11,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gemini_live_runtime.records import record
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -24,7 +26,7 @@ class Segment:
     acoustic: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Decoding:
     """Result of one search; `score` is the log of the best path's score."""
 
@@ -38,7 +40,7 @@ class Decoding:
         return tuple(phone for segment in self.segments for phone in segment.phones)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evidence:
     """Comparison of the grammar's decoding with the free one and the phone loop."""
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from gemini_live_runtime.local.template import Line
 from gemini_live_runtime.local.words import MAX_SPOKEN
+from gemini_live_runtime.records import record
 
 KINDS = ("choice", "number", "duration", "time", "text")
 Kind = Literal["choice", "number", "duration", "time", "text"]
 Scalar = str | int | float | bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SlotRef:
     """Place in a pattern that a slot fills."""
 
@@ -25,7 +26,7 @@ Pattern = tuple[str | SlotRef, ...]
 """Words and slots in order."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slot:
     """Slot to fill.
 
@@ -48,7 +49,7 @@ class Slot:
     """Phrases around a number that tell what it counts."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Meaning:
     """Parts of a typed sentence, in any order: words with alternatives, and slots.
 
@@ -62,7 +63,7 @@ class Meaning:
     without: tuple[tuple[str, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScriptedCall:
     """Tool call: texts in `args` are templates, `needs` are the required slots."""
 
@@ -71,7 +72,7 @@ class ScriptedCall:
     needs: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Intent:
     """Intent of a user. `during` and `after` are folded; `calls` are made together."""
 
@@ -87,7 +88,7 @@ class Intent:
     means: tuple[Meaning, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cue:
     """Text to say when prompted, while `told` applies.
 
@@ -100,7 +101,7 @@ class Cue:
     end: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExtractRule:
     """Source of an extracted field.
 
@@ -119,7 +120,7 @@ class ExtractRule:
         return not self.after or any(text in asked for text in self.after)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Script:
     """Dialogue script."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gemini_live_runtime.errors import UsageError
@@ -17,6 +16,7 @@ from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.meaning import MeaningMatcher
 from gemini_live_runtime.local.script_types import Pattern, Scalar, Script, SlotRef
 from gemini_live_runtime.local.words import folded
+from gemini_live_runtime.records import record
 
 MAX_TURNS = 100
 """Number of newest turns of a request that are read."""
@@ -61,7 +61,7 @@ class Request(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Utterance:
     words: Words
     asked: str

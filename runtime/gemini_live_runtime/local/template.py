@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from gemini_live_runtime.local.markdown import without_markdown
+from gemini_live_runtime.records import record
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 _PATH = re.compile(r"[A-Za-z_][\w]*(\.[A-Za-z_]\w*)*")
@@ -96,7 +96,7 @@ def _tidy(text: str) -> str:
     return re.sub(r"([.!?])\.(?=\s|$)", r"\1", text).strip()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """Possible reply, used if its condition holds and its placeholders can be filled."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gemini_live_runtime.local.matching import Words
 from gemini_live_runtime.local.words import name_words, parse_number, split_words, spoken_number, typos
+from gemini_live_runtime.records import record
 
 _CONNECTORS = frozenset({"a", "an", "the", "my", "with", "to", "for", "of", "at", "in", "on", "please", "is", "and"})
 _VERBS = frozenset({"call", "run", "use", "try"})
@@ -15,7 +15,7 @@ _MAX_DEPTH = 5
 _SPOKEN_NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 60, 100)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NamedTool:
     """Declared tool whose name was said; `rest` are the other words."""
 

@@ -13,7 +13,6 @@ import contextlib
 import json
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from gemini_live_runtime.local.context import Entry, audio_tokens, text_tokens, usage
@@ -25,6 +24,7 @@ from gemini_live_runtime.local.options import Fault
 from gemini_live_runtime.local.parts import RECOGNISER_RATE, Recognition, Reply, ToolRequest
 from gemini_live_runtime.local.refusal import FAILURE, INTERNAL, Refusal, context_exhausted
 from gemini_live_runtime.local.utterance import Utterance
+from gemini_live_runtime.records import record
 from gemini_live_runtime.wire.messages import (
     Modality,
     ServerContent,
@@ -51,7 +51,7 @@ NO_RECOGNISER = "I can hear you speaking, but there is no speech recogniser here
 NO_SPEECH = "[There is no voice here, so answers come as text only. {why}] "
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UserTurn:
     """Turn of the user: text, audio (s16le mono 16 kHz), or both if marked manually."""
 
@@ -63,7 +63,7 @@ class UserTurn:
     """True when it cut off an answer that could be heard."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prompt:
     """Request to speak without a user turn."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gemini_live_runtime.records import record
 
 DEFAULT_VOICE = "Puck"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EspeakVoice:
     """Voice of espeak-ng: language+variant, pitch 0 to 99, speed in words a minute."""
 

@@ -7,12 +7,12 @@ they lacked.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import Any
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_number, same_value
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import call_to_decide
 from gemini_live_runtime.state.values import MISSING, copy_value, format_value
@@ -21,7 +21,7 @@ Decide = Callable[[Any, Any], bool]
 """Returns True for a change from old to new that is of the kind."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChangeKind:
     """A kind of change, by its text and its decision.
 

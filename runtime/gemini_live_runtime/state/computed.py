@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, cast
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.json_values import same_value
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.explanation import Explanation, Read
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
@@ -90,7 +91,7 @@ class ComputedVar:
         return tuple(map(str, cast("tuple[str, ...]", self.depends_on)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ComputeFault:
     """A problem in computing `name`.
 
@@ -105,7 +106,7 @@ class ComputeFault:
     defined_at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecomputeResult:
     """Names whose value changed or was removed, in the order of computing, and faults."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gemini_live_runtime.errors import StateError
 from gemini_live_runtime.json_values import same_value
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.store import State
@@ -27,7 +27,7 @@ MAX_STEPS = 100
 _FIELDS = ("key", "value", "remove", "expect", "expect_absent")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edit:
     """A key and its new value, `MISSING` to remove it.
 
@@ -39,7 +39,7 @@ class Edit:
     expected: tuple[Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AppliedEdit:
     """A change that an edit made; `MISSING` means no value."""
 
@@ -143,7 +143,7 @@ def _check(state: State, edit: Edit) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EditOutcome:
     """Changes made, as `AppliedEdit.to_json` returns them, and steps of the history.
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from gemini_live_runtime.errors import StateError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.guards import Guard
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Compare, Term
@@ -59,7 +59,7 @@ class ExpressionError(StateError):
         self.column = column
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Token:
     kind: str
     text: str

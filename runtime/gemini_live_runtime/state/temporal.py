@@ -16,6 +16,7 @@ from typing import Any
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.detectors import (
     EPSILON_S,
     ConsecutiveFailureDetector,
@@ -90,7 +91,7 @@ class TemporalPattern:
         check_action(f"Pattern {self.name}", self.then, "(state, firing)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TemporalFiring:
     """A pattern whose action is to run; `explanation` has the measured numbers."""
 
@@ -98,7 +99,7 @@ class TemporalFiring:
     explanation: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TemporalFault:
     """A detector that raised; it observes the next event again."""
 
@@ -114,7 +115,7 @@ class TemporalResult:
     faults: list[TemporalFault] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PatternStatus:
     """Progress of a pattern, which cannot fire for `cooldown_left_s` seconds."""
 
@@ -126,7 +127,7 @@ class PatternStatus:
     defined_at: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PatternForecast:
     """Prospect of a pattern as state is.
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from gemini_live_runtime.author_code import USER_ERRORS
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.functions import check_action
 from gemini_live_runtime.state.guards import Guard, WatchPredicate
@@ -122,7 +123,7 @@ class NearMiss(NamedTuple):
         return self.watcher.predicate.share(state)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WatchFault:
     """A function of a watcher's predicate that raised; the watcher did not fire."""
 
@@ -143,7 +144,7 @@ class WatchResult(NamedTuple):
     faults: list[WatchFault]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WatcherStatus:
     """Description of a watcher; `suppressed` are its firings while muted."""
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.tools.results import Outcome, ToolCall, as_object, nulls_text
 from gemini_live_runtime.tools.running import RunningCalls
 
@@ -124,7 +125,7 @@ class ToolExecutionMode:
 STANDARD = ToolExecutionMode.standard()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolAnswer:
     """Function response to send.
 

@@ -13,7 +13,6 @@ import re
 import sys
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -22,6 +21,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.context import ToolContext
 from gemini_live_runtime.tools.schema import check_arguments, to_live_schema
@@ -38,7 +38,7 @@ class BadArguments(ValueError):  # noqa: N818 - public under this name
     """Arguments that do not fit the declaration; the text is for the model."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameters:
     """Parameters of a tool's function.
 

@@ -12,11 +12,21 @@ Messages follow the JSON mapping of protocol buffers:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
-from typing import Any
+from dataclasses import MISSING, Field, field, fields
+from typing import Any, TypeVar, dataclass_transform
+
+from gemini_live_runtime.records import keyword_record
+
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field, Field))
+def message(cls: type[T]) -> type[T]:
+    """Make a class a message: a record with keywords, printed without empty fields."""
+    return keyword_record(cls, with_repr=False)
+
+
+@message
 class Message:
     """Base of every message.
 

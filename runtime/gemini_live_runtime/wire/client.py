@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-from gemini_live_runtime.wire.base import Message, wire
+from gemini_live_runtime.wire.base import Message, message, wire
 from gemini_live_runtime.wire.content import Blob, Content, FunctionResponse
 from gemini_live_runtime.wire.declarations import Tool
 from gemini_live_runtime.wire.setup import Setup
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ClientContent(Message):
     """Turns for the history.
 
@@ -23,17 +23,17 @@ class ClientContent(Message):
     turn_complete: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ActivityStart(Message):
     """Start of the user's speech; manual activity detection only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ActivityEnd(Message):
     """End of the user's speech; manual activity detection only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class RealtimeInput(Message):
     """Streamed input; set one field at a time. `media_chunks` is deprecated."""
 
@@ -46,21 +46,21 @@ class RealtimeInput(Message):
     media_chunks: tuple[Blob, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ToolResponse(Message):
     """Results of function calls."""
 
     function_responses: tuple[FunctionResponse, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ToolsUpdate(Message):
     """New tools; an empty list clears them, so it is always written."""
 
     tools: tuple[Tool, ...] = wire(default=(), always=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ContextUpdate(Message):
     """Replacement of the system instruction or the tools during a session.
 
@@ -71,7 +71,7 @@ class ContextUpdate(Message):
     tools: ToolsUpdate | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ClientMessage(Message):
     """Message of a client; exactly one field is set.
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from gemini_live_runtime.errors import ConnectionClosedError, SetupRejectedError, UpgradeRefusedError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import REDACTED, redactor
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.wire.transport import MAX_FRAGMENTS, MAX_MESSAGE_BYTES
@@ -43,7 +43,7 @@ class CloseKind(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CloseMeaning:
     """Meaning of a close, and its remedy.
 

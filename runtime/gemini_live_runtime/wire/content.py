@@ -6,14 +6,13 @@ A part is text, media, a function call or a function's result. Both sides send c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from gemini_live_runtime.wire.base import Message, wire
+from gemini_live_runtime.wire.base import Message, message, wire
 from gemini_live_runtime.wire.enums import CodeLanguage, CodeOutcome, MediaResolution, Role, Scheduling
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class Blob(Message):
     """Inline media: bytes and MIME type, such as `audio/pcm;rate=24000` (s16le, mono)."""
 
@@ -22,7 +21,7 @@ class Blob(Message):
     display_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class FileData(Message):
     """Media by URI."""
 
@@ -31,7 +30,7 @@ class FileData(Message):
     display_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class VideoMetadata(Message):
     """Range of a video; offsets are durations."""
 
@@ -40,7 +39,7 @@ class VideoMetadata(Message):
     fps: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class PartMediaResolution(Message):
     """Media resolution of one part."""
 
@@ -48,7 +47,7 @@ class PartMediaResolution(Message):
     num_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class PartialArg(Message):
     """Piece of a call's streamed arguments."""
 
@@ -60,7 +59,7 @@ class PartialArg(Message):
     will_continue: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class FunctionCall(Message):
     """Function call by the model. The keys of `args` are not renamed."""
 
@@ -71,7 +70,7 @@ class FunctionCall(Message):
     will_continue: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class FunctionResponsePart(Message):
     """Media of a function's result."""
 
@@ -79,7 +78,7 @@ class FunctionResponsePart(Message):
     file_data: FileData | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class FunctionResponse(Message):
     """Function's result. `response` is always written, and its keys are not renamed.
 
@@ -94,7 +93,7 @@ class FunctionResponse(Message):
     parts: tuple[FunctionResponsePart, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ExecutableCode(Message):
     """Code of the model that the server runs."""
 
@@ -103,7 +102,7 @@ class ExecutableCode(Message):
     code: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class CodeExecutionResult(Message):
     """Result of the model's code."""
 
@@ -112,7 +111,7 @@ class CodeExecutionResult(Message):
     output: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ServerToolCall(Message):
     """Call of a built-in tool that the server runs."""
 
@@ -121,7 +120,7 @@ class ServerToolCall(Message):
     args: Mapping[str, Any] = wire(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ServerToolResponse(Message):
     """Result of a built-in tool that the server ran."""
 
@@ -130,7 +129,7 @@ class ServerToolResponse(Message):
     response: Mapping[str, Any] = wire(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class Part(Message):
     """Part of a content; usually exactly one kind is set."""
 
@@ -150,7 +149,7 @@ class Part(Message):
     part_metadata: Mapping[str, Any] = wire(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class Content(Message):
     """Parts by one role."""
 

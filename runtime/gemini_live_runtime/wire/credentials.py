@@ -12,12 +12,13 @@ import os
 import re
 import sys
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import ConfigError, CredentialError, MissingExtraError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
 
 CredentialKind = Literal["api-key", "ephemeral", "bearer"]
@@ -41,7 +42,7 @@ _KEY_SHAPE = re.compile(r"[A-Za-z0-9_.\-]{20,200}")
 _TOKEN_SHAPE = re.compile(r"[\x21-\x7e]{10,8000}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Credential:
     """Secret and the name of its source; `repr` hides the secret."""
 
@@ -50,7 +51,7 @@ class Credential:
     source: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FoundCredential:
     """Result of a search: a credential or None, and warnings for the user."""
 

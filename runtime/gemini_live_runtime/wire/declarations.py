@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from gemini_live_runtime.wire.base import Message, wire
+from gemini_live_runtime.wire.base import Message, message, wire
 from gemini_live_runtime.wire.enums import Behavior, SchemaType
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class Schema(Message):
     """Schema in the Live API's subset of OpenAPI. Property names are not renamed."""
 
@@ -41,7 +40,7 @@ class Schema(Message):
     defs: Mapping[str, Schema] = wire(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class FunctionDeclaration(Message):
     """Function that the model may call.
 
@@ -57,7 +56,7 @@ class FunctionDeclaration(Message):
     behavior: Behavior | str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class Tool(Message):
     """Entry of `tools`: function declarations, or one built-in tool.
 

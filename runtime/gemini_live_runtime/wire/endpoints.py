@@ -10,11 +10,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from gemini_live_runtime.errors import ConfigError, CredentialError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import REDACTED, redactor
 from gemini_live_runtime.wire.credentials import Credential
 
@@ -39,7 +40,7 @@ _GOOGLE_HOSTS = re.compile(
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Endpoint:
     """URL of a server, its headers, and the prefix of its model names.
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from enum import StrEnum
 from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin
 
+from gemini_live_runtime.records import record
 from gemini_live_runtime.wire import b64
 from gemini_live_runtime.wire.base import Message
 from gemini_live_runtime.wire.json_frame import json_kind
@@ -56,7 +57,7 @@ Writer: TypeAlias = Callable[[Any, str], Any]
 """(attribute value, its path) -> JSON value."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FieldCodec:
     """Codec of a field: its attribute, JSON name, reader and writer."""
 
@@ -69,7 +70,7 @@ class FieldCodec:
     strict: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MessageCodec:
     """Codec of a message class: its fields, in order and by every accepted key."""
 

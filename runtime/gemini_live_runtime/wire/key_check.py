@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from gemini_live_runtime.errors import CredentialError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.wire.credentials import Credential
 from gemini_live_runtime.wire.endpoints import API_VERSIONS, GEMINI_HOST, credential_headers
 from gemini_live_runtime.wire.google_http import displayable, exchange, google_error, open_client
@@ -28,7 +28,7 @@ MAX_REPLY = 4 * 1024 * 1024
 _LIVE_METHOD = "bidiGenerateContent"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeyCheck:
     """Result of the check: `works`, `refused` with Google's reason, or `unknown`.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
-from gemini_live_runtime.wire.base import Message, wire
+from gemini_live_runtime.wire.base import Message, message, wire
 from gemini_live_runtime.wire.content import Content, FunctionCall
 from gemini_live_runtime.wire.enums import (
     InteractionStatus,
@@ -20,7 +20,7 @@ from gemini_live_runtime.wire.enums import (
 from gemini_live_runtime.wire.setup import VoiceConsentSignature
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class SetupComplete(Message):
     """Acceptance of the setup."""
 
@@ -28,7 +28,7 @@ class SetupComplete(Message):
     voice_consent_signature: VoiceConsentSignature | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class WordInfo(Message):
     """Word of a transcript; offsets are durations."""
 
@@ -37,7 +37,7 @@ class WordInfo(Message):
     end_offset: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class Transcription(Message):
     """Piece of a transcript: text to append, leading space included.
 
@@ -53,7 +53,7 @@ class Transcription(Message):
     end_offset: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class SearchEntryPoint(Message):
     """Search widget as HTML, untrusted."""
 
@@ -61,7 +61,7 @@ class SearchEntryPoint(Message):
     sdk_blob: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class WebChunk(Message):
     """Page that an answer is based on."""
 
@@ -70,14 +70,14 @@ class WebChunk(Message):
     domain: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class GroundingChunk(Message):
     """Source of an answer; kinds other than `web` are in `extra`."""
 
     web: WebChunk | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class Segment(Message):
     """Range of the answer, in bytes of the part's text."""
 
@@ -87,7 +87,7 @@ class Segment(Message):
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class GroundingSupport(Message):
     """Sources of a range of the answer."""
 
@@ -96,7 +96,7 @@ class GroundingSupport(Message):
     confidence_scores: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class GroundingMetadata(Message):
     """Sources of a grounded answer."""
 
@@ -107,7 +107,7 @@ class GroundingMetadata(Message):
     retrieval_queries: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class UrlMetadata(Message):
     """Page that was fetched for the model."""
 
@@ -115,14 +115,14 @@ class UrlMetadata(Message):
     url_retrieval_status: UrlRetrievalStatus | str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class UrlContextMetadata(Message):
     """Pages that were fetched for the model."""
 
     url_metadata: tuple[UrlMetadata, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ServerContent(Message):
     """Content of the model, and the ends of its turns.
 
@@ -144,28 +144,28 @@ class ServerContent(Message):
     url_context_metadata: UrlContextMetadata | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ToolCall(Message):
     """Functions that the client should run."""
 
     function_calls: tuple[FunctionCall, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ToolCallCancellation(Message):
     """Calls without need of a result; the client should undo side effects."""
 
     ids: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class GoAway(Message):
     """Announcement that the server will close; `time_left` is a duration."""
 
     time_left: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class SessionResumptionUpdate(Message):
     """Resumption handle, or the note that the session cannot be resumed now."""
 
@@ -174,7 +174,7 @@ class SessionResumptionUpdate(Message):
     last_consumed_client_message_index: int | None = wire(default=None, int64=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ModalityTokenCount(Message):
     """Tokens of one modality; an absent count is 0."""
 
@@ -182,7 +182,7 @@ class ModalityTokenCount(Message):
     token_count: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class UsageMetadata(Message):
     """Tokens of one turn; an absent count is 0. Sums need not agree with the total."""
 
@@ -200,24 +200,22 @@ class UsageMetadata(Message):
     service_tier: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class VoiceActivity(Message):
     """Start or end of the user's speech; `audio_offset` is a duration."""
 
-    type: VoiceActivityType | str | None = wire(  # noqa: RUF009 - a field, like all others
-        default=None, aliases=("voiceActivityType", "voice_activity_type")
-    )
+    type: VoiceActivityType | str | None = wire(default=None, aliases=("voiceActivityType", "voice_activity_type"))
     audio_offset: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class VoiceActivityDetectionSignal(Message):
     """Older signal of voice activity."""
 
     vad_signal_type: VadSignalType | str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ServerMessage(Message):
     """Message of a server. Several fields may be set: handle all of them.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from gemini_live_runtime.wire.base import Message, wire
+from gemini_live_runtime.wire.base import Message, message, wire
 from gemini_live_runtime.wire.content import Content
 from gemini_live_runtime.wire.declarations import Tool
 from gemini_live_runtime.wire.enums import (
@@ -24,21 +23,21 @@ from gemini_live_runtime.wire.enums import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class PrebuiltVoiceConfig(Message):
     """Voice by name."""
 
     voice_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class VoiceConsentSignature(Message):
     """Proof that a speaker agreed to the replication of the voice."""
 
     signature: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ReplicatedVoiceConfig(Message):
     """Voice replicated from a sample."""
 
@@ -48,7 +47,7 @@ class ReplicatedVoiceConfig(Message):
     voice_consent_signature: VoiceConsentSignature | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class VoiceConfig(Message):
     """Voice of the model; set one of the three."""
 
@@ -57,7 +56,7 @@ class VoiceConfig(Message):
     voice: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class SpeechConfig(Message):
     """Voice and language of the model's speech. `language_code` is BCP 47."""
 
@@ -65,7 +64,7 @@ class SpeechConfig(Message):
     language_code: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ThinkingConfig(Message):
     """Thinking: a budget in tokens on older models, a level on newer ones.
 
@@ -77,7 +76,7 @@ class ThinkingConfig(Message):
     thinking_level: ThinkingLevel | str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class TranslationConfig(Message):
     """Target of speech translation models."""
 
@@ -85,7 +84,7 @@ class TranslationConfig(Message):
     echo_target_language: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class GenerationConfig(Message):
     """Sampling, modality and voice of the model."""
 
@@ -106,7 +105,7 @@ class GenerationConfig(Message):
     translation_config: TranslationConfig | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class SessionResumption(Message):
     """Request for resumption handles, or with `handle` to resume a session.
 
@@ -117,14 +116,14 @@ class SessionResumption(Message):
     transparent: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class SlidingWindow(Message):
     """Tokens of the context after compression."""
 
     target_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class ContextWindowCompression(Message):
     """Compression of the context from `trigger_tokens` on."""
 
@@ -132,14 +131,14 @@ class ContextWindowCompression(Message):
     sliding_window: SlidingWindow | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class LanguageHints(Message):
     """Expected languages; deprecated."""
 
     language_codes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class AudioTranscriptionConfig(Message):
     """Transcription, which the presence of the message turns on.
 
@@ -157,7 +156,7 @@ class AudioTranscriptionConfig(Message):
     adaptation_phrases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class AutomaticActivityDetection(Message):
     """Voice activity detection of the server, unless `disabled`. Times in ms."""
 
@@ -168,7 +167,7 @@ class AutomaticActivityDetection(Message):
     silence_duration_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class RealtimeInputConfig(Message):
     """Conversion of streamed input into turns."""
 
@@ -178,7 +177,7 @@ class RealtimeInputConfig(Message):
     interim_transcript_timestamp_enabled: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class Proactivity(Message):
     """Permission of the model to stay silent, or to speak unprompted."""
 
@@ -186,14 +185,14 @@ class Proactivity(Message):
     proactive_video: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class HistoryConfig(Message):
     """Treatment of the first client content as history without an answer."""
 
     initial_history_in_client_content: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class SafetySetting(Message):
     """Safety threshold of one category."""
 
@@ -202,7 +201,7 @@ class SafetySetting(Message):
     threshold: HarmBlockThreshold | str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class CustomizedAvatar(Message):
     """Avatar made from an image."""
 
@@ -210,7 +209,7 @@ class CustomizedAvatar(Message):
     image_data: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class AvatarConfig(Message):
     """Avatar of a model that answers in video. Bit rates in bits per second."""
 
@@ -220,7 +219,7 @@ class AvatarConfig(Message):
     video_bitrate_bps: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@message
 class Setup(Message):
     """Configuration of a connection. The keys of `labels` are not renamed."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from gemini_live_runtime.records import record
 
 Scope = str
 """Name of the `places.Place` in which an action's keys work."""
@@ -31,7 +32,7 @@ _FOR_CALLS: tuple[Group, ...] = ("Talk", "Write", "Change", "Debug")
 _READING = ("marks", "breakpoints")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Action:
     """Action of the console, with its keys, texts and command."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from gemini_live_runtime.records import record
 
 Kind = Literal["everywhere", "prompt", "pane", "screen"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Scope of the action table.
 

@@ -6,8 +6,8 @@ Actions that belong together, such as back and forward, or that are the same in 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from gemini_live_runtime.records import record
 from gemini_live_tui.actions import ACTIONS, BY_ID, PLACES, Action
 from gemini_live_tui.actions.keymap import keys_of
 
@@ -100,7 +100,7 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
 """Ids of the actions of a row, its title and its description."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """Actions that are explained together."""
 

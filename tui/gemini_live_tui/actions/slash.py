@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from gemini_live_runtime.records import record
 from gemini_live_tui.actions import ACTIONS
 from gemini_live_tui.actions.action import Action
 
@@ -19,7 +20,7 @@ class InvalidCommand(Exception):  # noqa: N818 - reported to the operator, not a
     """Text is not a valid command; `str` is a sentence for the operator."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Form:
     """Shape of a command.
 
@@ -96,7 +97,7 @@ def _split(form: Form, rest: str) -> tuple[str, ...]:
     return tuple(part for part in (*parts, rest) if part) if form.arguments else ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Suggestion:
     """Completion of a command.
 

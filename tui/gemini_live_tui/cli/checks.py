@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from importlib import metadata
 from importlib.util import find_spec
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 from gemini_live_runtime import __version__, paths
 from gemini_live_runtime.errors import GeminiLiveError, UsageError
+from gemini_live_runtime.records import record
 from gemini_live_tui import config as configuration
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _LIBRARIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """Result of a check.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
+from gemini_live_runtime.records import keyword_record
 from gemini_live_tui.config import Config, Loaded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class Sound:
     """Sound settings of a command line."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise, sanitise_line
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gemini_live_tui.panes.transcript import Transcript
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unconfirmed:
     """Text on its way to the engine, as it was `said` and as it was `written`.
 

@@ -19,6 +19,7 @@ from textual.widgets import Input, Static
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError, UsageError
 from gemini_live_runtime.journal.tracks import FILES, has_track
+from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
@@ -53,7 +54,7 @@ _NAME = 14
 """Cells of a choice's name."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subject:
     """Session to export: folder or events file, and known facts."""
 

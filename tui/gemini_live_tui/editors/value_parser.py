@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise_line
 
 MAX_JSON = 100_000
@@ -15,7 +15,7 @@ MAX_JSON = 100_000
 _WORD = re.compile(r"[^\W\d][^\[\]{}\",:]*")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Read:
     """Parsed value, or `problem`: a sentence, with line and column if possible."""
 

@@ -6,8 +6,9 @@ Every sign is one cell wide and none has an emoji form that terminals widen; eve
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import StateWord
@@ -29,7 +30,7 @@ STATE_LABELS: Mapping[StateWord, str] = {
 STATE_WIDTH = max(len(label) for label in STATE_LABELS.values())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Glyphs:
     """Set of signs. `eighths` fill a bar's cell from 1/n to full, `track` is empty."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from rich.cells import cell_len
@@ -17,6 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
@@ -39,7 +40,7 @@ FAILED_S = 5.0
 """Least seconds for which a failure is shown before the body is tried again."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Frame:
     """Circumstances of painting a body, besides the view.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
 from gemini_live_runtime.journal.agent_view import unpack
+from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.painting.formatting import spark
 from gemini_live_tui.painting.glyphs import Glyphs
@@ -50,7 +51,7 @@ def scope_of(key: str) -> str:
     return prefix if colon and prefix in SCOPES else "other"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Declared:
     """Declarations of an agent's keys: type in a word, and inputs of computed keys."""
 

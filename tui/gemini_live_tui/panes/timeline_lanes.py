@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
 from gemini_live_runtime.journal.agent_view import Span, Tick
 from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.records import record
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.runs import joined
@@ -37,7 +37,7 @@ THINGS = {"watch": "w", "typed": "k", "refused": "x", "fault": "!", "held": "h"}
 LEGEND = "k typed, a answer, w watcher, t tool, m mark, x refused, ! fault, h held"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Window:
     """Stretch of session time, in seconds; `end` > `start`."""
 
@@ -61,7 +61,7 @@ class Window:
         return self.start + (column + 0.5) * self.span / max(1, width)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lanes:
     """Inputs of the lanes: view, window, cursor, and whether the session goes on."""
 

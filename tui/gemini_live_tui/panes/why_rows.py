@@ -6,10 +6,11 @@ Events are explained with the view before them, which holds the values that were
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.journal.agent_view import AgentView, plain_key, unpack
+from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.painting.formatting import clock_text, seconds_text
 from gemini_live_tui.painting.glyphs import Glyphs
@@ -51,7 +52,7 @@ _TRIGGERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reason:
     """Explanation of an event.
 

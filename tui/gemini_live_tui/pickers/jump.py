@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
@@ -17,6 +16,8 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
+
+from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
@@ -36,7 +37,7 @@ class JumpTarget(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spot:
     """Target with its letter; `at` is the label's position, None while out of sight."""
 

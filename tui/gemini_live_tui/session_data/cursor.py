@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
@@ -27,7 +27,7 @@ class OutOfReachError(JournalError):
     """Moment before the events in memory; those from `value` on must be read first."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Cursor's position: event `seq` of `last`, `t` seconds in, `behind` seconds ago."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import time
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, overload
 
 from gemini_live_runtime.json_values import encode_line
+from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Event
@@ -22,7 +22,7 @@ STRETCH = 100
 """Events looked at between two looks at the clock."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EventFilter:
     """Filter of events.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from gemini_live_runtime.journal.agent_view import AgentView, KeyCell, Removal
+from gemini_live_runtime.records import record
 from gemini_live_tui.session_data.moment_parser import by_moment
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Difference:
     """Key that differs: `old` and `new` are its cells, None where it did not exist.
 
@@ -51,7 +51,7 @@ def who(cell: KeyCell | Removal) -> str:
     return f"{cell.origin} {cell.by}".strip()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pair:
     """Two moments to compare, each the event after which it is; `title` names them."""
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gemini_live_runtime.audio.devices import SoundDevice, select_device
 from gemini_live_runtime.audio.interface import Direction
 from gemini_live_runtime.audio.probe import list_devices
 from gemini_live_runtime.errors import DeviceError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise_line
 
 __all__ = ["DeviceListing", "DeviceOption", "Direction", "device_options", "find_devices"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeviceOption:
     """Row of the list of devices.
 
@@ -28,7 +28,7 @@ class DeviceOption:
     default: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeviceListing:
     """Devices found, or a sentence about why there are none."""
 

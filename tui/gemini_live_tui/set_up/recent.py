@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.records import record
 
 MOST = 12
 """Agents remembered; the least recently used one is dropped."""
@@ -17,7 +17,7 @@ _LONGEST = 1000
 _MAX_BYTES = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RecentAgent:
     """Reference of an agent, as `run` takes it, and when it was used."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import dataclass
 
 from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.wire.credentials import credential_environment, find_vertex_token
 from gemini_live_runtime.wire.endpoints import DEFAULT_VERTEX_LOCATION, check_vertex_names
 from gemini_live_tui.config import Config
@@ -16,7 +16,7 @@ LOGIN_S = 30.0
 """Seconds to wait for a login: finding it may need the network."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Login:
     """Result of looking for a Google Cloud login: a sentence, and the login's project."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rich.segment import Segment
 from rich.style import Style
@@ -19,6 +18,7 @@ from textual.geometry import Region
 from textual.selection import Selection
 from textual.strip import Strip
 
+from gemini_live_runtime.records import record
 from gemini_live_tui.messages import FollowChanged
 from gemini_live_tui.painting.paint import Paint
 from gemini_live_tui.painting.painted import strip_of
@@ -35,7 +35,7 @@ TAIL = 32
 """Last items that may still change; before them only an open one may."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """Row of an item.
 

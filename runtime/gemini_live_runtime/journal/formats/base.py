@@ -15,6 +15,7 @@ from gemini_live_runtime.journal.catalog import title_of
 from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.reader import Journal, read_journal
 from gemini_live_runtime.journal.redaction import Redaction
+from gemini_live_runtime.records import keyword_record, record
 
 Format = Literal["markdown", "text", "json", "microphone", "model", "stereo"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -33,7 +34,7 @@ MARKS_S = 10.0
 """Seconds exported before and after a mark by default."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class Range:
     """Wanted part of a session: all of it, or one of a time range, a turn, and marks.
 
@@ -47,7 +48,7 @@ class Range:
     around_marks: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Window:
     """Part of a session: stretches of session time in seconds, or a turn's number."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.results import Outcome, ToolCall, error_outcome, outcome
@@ -30,7 +30,7 @@ class TextAgent(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Run:
     name: str
     agent: TextAgent

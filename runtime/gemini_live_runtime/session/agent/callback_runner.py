@@ -16,12 +16,12 @@ import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from types import CoroutineType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text, result_or_error
 from gemini_live_runtime.clock import Clock, LoopClock, VirtualTimeLoop
+from gemini_live_runtime.records import record
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS, CallbackMode, EventCallbacks, Listener
 
 R = TypeVar("R")
@@ -42,7 +42,7 @@ ENDING_S = 2.0
 """Seconds that closing waits for cancelled listeners."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallbackFault:
     """Fault of a listener: it raised, returned an invalid answer or took too long.
 
@@ -57,7 +57,7 @@ class CallbackFault:
     times: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SlowCallback:
     """Slow call of a listener that took `ms`; `times` counts as in `CallbackFault`."""
 

@@ -15,6 +15,7 @@ from typing import Any
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
@@ -27,7 +28,7 @@ from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
 from gemini_live_runtime.tools.results import as_object, nulls_text, outcome, result_outcome
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AskedCall:
     """Call as `on_tool_call` listeners get it."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from gemini_live_runtime.events import Payload
+from gemini_live_runtime.records import record
 from gemini_live_runtime.wire.messages import ClientMessage
 
 InterruptedBy = Literal["server", "operator", "typed"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Emit:
     """Emit `payload` as an event of this turn and generation."""
 
@@ -20,7 +20,7 @@ class Emit:
     gen: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Send:
     """Send a message to the model.
 
@@ -32,7 +32,7 @@ class Send:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Play:
     """Queue model audio (s16le at `rate` Hz) of a generation."""
 
@@ -41,14 +41,14 @@ class Play:
     rate: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EndOfAudio:
     """End a generation's audio: no more of it will follow."""
 
     gen: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cut:
     """Drop all audio of generations below `cut_below`: a barge-in cuts playback.
 
@@ -62,21 +62,21 @@ class Cut:
     """Number of the generation that was playing; 0 when none was."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Microphone:
     """Switch the microphone's audio on or off."""
 
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Speaker:
     """Switch the model's playback on or off."""
 
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunTool:
     """Run a tool call."""
 
@@ -85,14 +85,14 @@ class RunTool:
     args: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CancelTool:
     """Cancel a tool call; its outcome still arrives."""
 
     call_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class End:
     """End the session."""
 

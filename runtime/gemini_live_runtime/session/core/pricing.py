@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.records import record
 
 PRICES_AS_OF = "2026-11"
 """Month of the prices in `PRICES`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Price:
     """Price of a model in US dollars per million tokens."""
 

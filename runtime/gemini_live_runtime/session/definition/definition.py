@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.conversation.needs import RepairConfig
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
+from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class DeliveryConfig:
     telemetry: Delivery = Delivery(64)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class Definition:
     """Every setting of an agent, unchecked."""
 

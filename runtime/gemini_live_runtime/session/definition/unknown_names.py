@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 
 from gemini_live_runtime.conversation.extraction import TurnExtractor, as_extractor
 from gemini_live_runtime.conversation.instructions import InstructionModifier
@@ -15,6 +14,7 @@ from gemini_live_runtime.conversation.phase_check import Fault
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.events import PAYLOADS
+from gemini_live_runtime.records import record
 from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.session.definition.key_writers import SESSION_KEYS
 from gemini_live_runtime.session.rules.hidden_events import NOT_FOR_PATTERNS
@@ -25,7 +25,7 @@ from gemini_live_runtime.state.terms import CALLED_OK
 _FAILED = "_failed"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UnknownKey:
     """Key that nothing in the agent seems to write, and the warning about it."""
 

@@ -10,12 +10,13 @@ from typing import ClassVar, TypeAlias
 
 from gemini_live_runtime.barge_in import BargeInBrake
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.records import record
 
 _SAME_S = 1e-9
 """Seconds within which two times are equal: sums of decimal milliseconds are not exact."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnCommitPolicy:
     """Durations in ms after which silence ends a turn and speech interrupts the model.
 
@@ -75,7 +76,7 @@ class ActivityStart:
     speech_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InterruptionStart:
     """Start of the user's turn that interrupts the model.
 

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 from gemini_live_runtime.audio.interface import MIC_RATE
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.records import record
 
 VadState: TypeAlias = Literal["silence", "pending_speech", "speech", "hangover"]
 Detector: TypeAlias = Callable[[bytes], bool]
@@ -23,7 +24,7 @@ FRAME_LENGTHS_MS = (10, 20, 30)
 """Frame lengths in ms that WebRTC's detector accepts."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VadEdge:
     """Start or end of speech. Times are audio seconds since the detector began.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.io.reconnect_policy import ReconnectPolicy, keeps_handle, refuses_handle
@@ -46,7 +47,7 @@ LATEST_PONG_S = 5.0
 """Seconds after which an answer says something of the server's mood, not of the way: some come half a minute late."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class Opening:
     """Address and factory of a session's connections.
 

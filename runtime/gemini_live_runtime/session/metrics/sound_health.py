@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.records import record
 from gemini_live_runtime.samples import MeterSample
 
 SILENT_DB = -59.9
@@ -40,7 +40,7 @@ _SHARED = 0.7
 _RECENT_CHARS = 1500
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """Texts of a problem; `action` is the id of the console's action that helps."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from gemini_live_runtime.latency import STAGES
+from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, OWED_PATIENCE_S
 from gemini_live_runtime.session.core.turns import OpenedBy
 from gemini_live_runtime.session.metrics.distribution import Distribution
@@ -22,7 +23,7 @@ KEPT_TURNS = 16
 """Completed turns whose metrics are kept: a turn's end may be worked through after the next one has ended."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class TurnMetrics:
     """Metrics of one turn; token counts are by modality.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from gemini_live_runtime.latency import STAGES, rounded_stages
+from gemini_live_runtime.records import keyword_record
 
 LatencySource: TypeAlias = Literal["server_vad", "local_voice", "typed"]
 """Source of the end of the user's input: server voice activity, local voice detection, or the Enter key."""
@@ -17,7 +18,7 @@ WAITED_S = 0.05
 """Seconds from the Enter key to the sending beyond which typed text has waited for a connection."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@keyword_record
 class Waterfall:
     """Latency of one answer in ms, and its stages, which add up to it.
 

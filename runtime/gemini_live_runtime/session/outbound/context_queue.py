@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from gemini_live_runtime.errors import GeminiLiveError, ProtocolError
 from gemini_live_runtime.events import ContextSent, Payload, PromptChanged
+from gemini_live_runtime.records import record
 from gemini_live_runtime.session.ports.messages import (
     CALL_IT,
     ContextNote,
@@ -126,7 +126,7 @@ class PendingContext:
             self._on_dropped(lost)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ContextNotSent:
     """Failure to send notes.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.records import record
 
 Route: TypeAlias = Literal["context_update", "system_content", "user_note", "reconnect"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Capabilities:
     """Capabilities of one model."""
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, get_args
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.events import Payload
 from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.records import record
 from gemini_live_runtime.session.ports.messages import CALL_IT, ContextRole, check_context, check_text
 
 
@@ -78,17 +79,17 @@ class PromptModel:
         check_text(self.reason, "A reason", field="reason")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CancelDeferredPrompt:
     """Cancel the armed prompt; queued context stays."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SignalUserActivityStart:
     """Tell the server that the user begins to speak."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SignalUserActivityEnd:
     """Tell the server that the user has finished speaking."""
 

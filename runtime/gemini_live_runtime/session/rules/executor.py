@@ -11,11 +11,11 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import assert_never
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error
 from gemini_live_runtime.events import Payload, PromptChanged
+from gemini_live_runtime.records import record
 from gemini_live_runtime.session.outbound.context_queue import ContextNotSent, PendingContext, send_notes
 from gemini_live_runtime.session.ports.messages import SessionWriter
 from gemini_live_runtime.session.rules.effects import (
@@ -42,7 +42,7 @@ ENDING_S = 2.0
 """Seconds that closing waits for cancelled effects."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EffectFault:
     """Failure or timeout of an effect that the rule `source` returned.
 

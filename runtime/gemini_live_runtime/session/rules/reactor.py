@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.records import record
 from gemini_live_runtime.session.rules.effects import (
     LIVE_EFFECTS,
     CancelDeferredPrompt,
@@ -39,45 +40,45 @@ class Live:
     event: ev.Payload
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StateChanged:
     """Change of state values."""
 
     mutations: tuple[Mutation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TimerTick:
     """Tick of the clock; `now` is in clock seconds."""
 
     now: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaybackStarted:
     """Start of the model's playback."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlaybackDrained:
     """End of the model's playback. `prompt_pending`: a prompt is armed."""
 
     prompt_pending: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UserSpeechStarted:
     """Start of the user's speech."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UserSpeechEnded:
     """End of the user's speech. `prompt_pending`: a prompt is armed."""
 
     prompt_pending: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PromptArmed:
     """Arming of a prompt.
 
@@ -85,7 +86,7 @@ class PromptArmed:
     """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SoftTurnComplete:
     """Turn without an answer: the user spoke and the model stayed silent."""
 
@@ -191,7 +192,7 @@ RULE_FAULT = "reactor rule"
 """Place that a rule's fault is reported for."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RuleFault:
     """Failure of a rule that raised, or returned something other than effects.
 
