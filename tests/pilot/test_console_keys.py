@@ -193,3 +193,11 @@ async def test_enter_on_a_watcher_shows_how_near_it_is() -> None:
         await driver.press("enter")
         for said in ("app:anger crossed above 0.7", "debt.py:40", "app:anger = 0.31", "44 % of the way"):
             assert said in driver.screen()
+
+
+async def test_in_a_narrow_terminal_the_help_has_fewer_columns_and_no_broken_row() -> None:
+    async with console(size=(60, 20)) as driver:
+        await driver.press("f1")
+        rows = [row.strip(" │") for row in driver.rows()]
+        assert "^b F2    Text or voice  F8       One turn" in rows
+        assert rows.count("") <= 2

@@ -25,14 +25,14 @@ from gemini_live_tui.widgets.line_input import LineInput
 if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
 
-WIDTH = 72
-"""Cells of a line inside the box, see `help.tcss`."""
+WIDTH, EDGES = 72, 6
+"""Most cells of a line inside the box, and the cells of its edges, see `help.tcss`."""
 
 KEYS_WIDTH = 18
 """Cells for keys before a description."""
 
-COLUMNS, COLUMN_KEYS = 3, 9
-"""Columns of keys with titles, and the cells for keys in one."""
+COLUMN, COLUMN_KEYS = 24, 9
+"""Cells of a column of keys with titles, and those for keys."""
 
 FRAME = 3
 """Rows of the box that are not text: frame and filter."""
@@ -75,6 +75,7 @@ class HelpScreen(ModalScreen[None]):
         self._replay = replay
         self._place = PLACES[place]
         self._waiting = waiting
+        self._width = WIDTH
         self._text = Static("", id="help-text")
         self.field = LineInput(placeholder="type to search all keys and commands", max_length=60, id="help-filter")
 
@@ -118,6 +119,7 @@ class HelpScreen(ModalScreen[None]):
     def _fit(self, rows: Widget) -> None:
         """Show what was searched for, else the keys, in rows that scroll."""
         height = max(1, self.app.size.height - FRAME)
+        self._width = max(COLUMN, min(WIDTH, self.app.size.width - EDGES))
         rows.styles.max_height = height
         words = self.field.value.split()
         self._text.update(Content("\n").join(self.found(words) if words else self.lines(height)))
@@ -144,13 +146,14 @@ class HelpScreen(ModalScreen[None]):
             yield Content.styled(self._place.title, "bold $foreground")
             yield from described if len(described) <= room else self._columns(own)
             yield Content("")
-        yield Content.styled("In every pane" if self._place.kind != "screen" else "Everywhere", "bold $foreground")
+        headings = {"screen": "Everywhere", "prompt": "In every pane (here letters are typed)"}
+        yield Content.styled(headings.get(self._place.kind, "In every pane"), "bold $foreground")
         yield from general
         if self._phrases and not self._replay and self._place.name in _TALKING:
             yield Content("")
             yield Content.styled("Try saying", "bold $foreground")
             for phrase in self._phrases:
-                yield Content.styled(_hang(phrase, WIDTH), "$foreground")
+                yield Content.styled(_hang(phrase, self._width), "$foreground")
 
     def _of_console(self) -> list[Row]:
         kinds = ("app",) if self._place.kind == "screen" else ("app", "console")
@@ -166,12 +169,12 @@ class HelpScreen(ModalScreen[None]):
 
     def _columns(self, rows: Sequence[Row]) -> Iterator[Content]:
         """Yield keys and titles in columns."""
-        height = -(-len(rows) // COLUMNS)
+        height = -(-len(rows) // max(1, self._width // COLUMN))
         for at in range(height):
             parts: list[tuple[str, str]] = []
             for row in rows[at::height]:
                 keys = self._short(row)
-                title = f"{row.title:<{WIDTH // COLUMNS - max(COLUMN_KEYS, len(keys) + 1)}}"
+                title = f"{row.title:<{COLUMN - max(COLUMN_KEYS, len(keys) + 1)}}"
                 parts.extend(((f"{keys:<{COLUMN_KEYS}}", "bold $key"), (title, "$foreground")))
             yield Content.assemble(*parts)
 
@@ -220,7 +223,9 @@ class HelpScreen(ModalScreen[None]):
             commands = ", ".join(form_of(action).usage for action in row.actions if action.slash)
             keys, text = (keys, f"{text}. {commands}" if commands else text) if keys else (commands, text)
         gap = f"\n{_INDENT}" if cell_len(keys) >= KEYS_WIDTH else " " * (KEYS_WIDTH - cell_len(keys))
-        whole = Content.assemble((f"{keys}{gap}", "bold $key"), (_hang(text, WIDTH - KEYS_WIDTH), "$foreground"))
+        whole = Content.assemble(
+            (f"{keys}{gap}", "bold $key"), (_hang(text, max(COLUMN, self._width - KEYS_WIDTH)), "$foreground")
+        )
         yield from whole.split("\n")
 
 
