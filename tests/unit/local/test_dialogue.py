@@ -120,6 +120,20 @@ def test_an_agent_without_a_dialogue_is_spoken_for_by_its_own_names(said: str) -
     assert not any(word in reply for word in ("weather", "concierge", "table"))
 
 
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("so what can you help with", "I call a tool when you say its name: roll dice."),
+        ("who am I speaking to", "I'm the embedded server and no language model"),
+        ("cheers", "You're welcome."),
+        ("oh forget about it", "All right."),
+        ("are you a robot", "I'm the embedded server, a computer program"),
+    ],
+)
+def test_the_neutral_dialogue_understands_what_people_say_to_any_agent(said: str, answer: str) -> None:
+    assert hear(neutral(roll_dice={}), said).text.startswith(answer)
+
+
 def test_without_labels_and_tools_the_neutral_dialogue_names_none() -> None:
     dialogue = neutral()
     assert dialogue.prompt().text == "I'm listening."
