@@ -1,7 +1,7 @@
 """Restaurant orders: dishes, review, payment, and a kitchen that works meanwhile.
 
-It shows tools that change state, a computed total, an extractor that is a plain function, a pattern over
-turns, a repair, and a background tool whose result the model announces at the next pause.
+Shown: tools that change state, a computed total, an extractor that is a plain function, a pattern over turns, a repair,
+and a background tool whose result the model announces at the next pause.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from gemini_live_runtime import (
 
 MENU = {"fish": 14, "pasta": 11, "salad": 8, "soup": 6, "coffee": 3, "water": 2}
 WISHES = {
-    "done": r"\bthat (is|will be) (all|it)\b|^(no|nothing)( else| more| thanks| thank you)?$",
-    "agrees": rf"^(yes|yeah|right|correct|(that|it) is (right|correct))\b(?!.*\b(no|not|{'|'.join(MENU)})\b)",
-    "cancels": r"^(?!.*\bnot\b).*\bcancel\b",
+    "done": r"\b(that(s|ll be| is| will be) (all|it|everything)|that(ll| will) do|nothing (else|more)|the bill"
+    r"|(want|like|ready) to pay|(im|i am|were|we are) (done|good))\b|^(no|nothing)( else| more| thanks| thank you)*$",
+    "agrees": r"^(yes|yeah|yep|right|correct|perfect|(sounds|looks) (good|right)|(that|it)(s| is) (right|correct|it))\b"
+    rf"(?!.*\b(no|not|wrong|{'|'.join(MENU)})\b)",
+    "cancels": r"^(?!.*\bnot\b).*\b(cancel|forget it|call it off|changed my mind)\b",
 }
 
 ITEMS = StateKey("app:items", dict[str, int], default={}, description="what they would like to eat or drink")
-DONE = StateKey("app:done", bool, default=False)
-AGREED = StateKey("app:agreed", bool, default=False)
-CANCELLED = StateKey("app:cancelled", bool, default=False)
-SUGGEST = StateKey("app:suggest", bool, default=False)
+DONE, AGREED = StateKey("app:done", bool, default=False), StateKey("app:agreed", bool, default=False)
+CANCELLED, SUGGEST = StateKey("app:cancelled", bool, default=False), StateKey("app:suggest", bool, default=False)
 PAID_BY = StateKey("app:paid_by", str)
 TOTAL = key("derived:total")
 
@@ -87,7 +87,7 @@ def total(state: State) -> int:
 
 def wishes(window: TranscriptWindow) -> dict[str, bool]:
     """Extract what the guest wants by regular expressions, without a model."""
-    said = window.last_user.lower().replace("\u2019", "'").replace("'s", " is").replace("n't", " not")
+    said = window.last_user.lower().replace("\u2019", "'").replace("n't", " not").replace("'", "")
     words = " ".join(re.findall(r"[a-z]+", said))
     return {wish: bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
 

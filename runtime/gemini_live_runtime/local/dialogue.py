@@ -21,6 +21,10 @@ from gemini_live_runtime.records import record
 MAX_SAID = 50
 """Utterances kept; the oldest are dropped."""
 
+_JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
+"""Words between parts of a sentence that may each ask for something."""
+
+_MOST_PARTS = 6
 _NOT_UNDERSTOOD = "I didn't catch that."
 _RECALLED = 3
 _FEW = 3
@@ -127,7 +131,7 @@ class ScriptedDialogue:
         """Answer an utterance; "" was not understood. Typed and spoken mean the same."""
         self._turns += 1
         misses = self._misses
-        reply = self._answer(Words(text))
+        reply = self._answer(text)
         if self._misses == misses:
             self._misses = 0
         self.remember(text)
@@ -197,8 +201,13 @@ class ScriptedDialogue:
 
     # --- from words to intents ------------------------------------------------------------------------------------
 
-    def _answer(self, words: Words) -> Reply:
+    def _answer(self, text: str) -> Reply:
+        words = Words(text)
         best = self._matching.best(words, self._now)
+        if best is None or best[1].cost > 0:
+            several = self._several(text)
+            if several is not None:
+                return several
         if self._pending is not None and (best is None or best[1].cost > 0):
             answer = self._pending_answer(words)
             if answer is not None and (best is None or answer.cost <= best[1].cost or self._free_text_pending()):
@@ -224,6 +233,32 @@ class ScriptedDialogue:
             return self._act(within, {})
         return self._changed_call(words) or self._not_understood()
 
+    def _several(self, text: str) -> Reply | None:
+        """Make the calls of a sentence such as "two soups and a coffee".
+
+        Each part has to be whole, and all have to mean the same; None otherwise.
+        """
+        parts = [Words(part) for part in _JOINTS.split(text) if part.strip()]
+        if not 1 < len(parts) <= _MOST_PARTS:
+            return None
+        found = [self._matching.best(part, self._now) for part in parts]
+        intents = {"" if best is None else best[0].name for best in found}
+        intent = self._intents.get(next(iter(intents))) if len(intents) == 1 else None
+        if intent is None or not intent.calls or any(call.tool not in self._tools for call in intent.calls):
+            return None
+        if any(
+            isinstance(part, SlotRef) and self._script.slots[part.slot].kind == "text"
+            for p in intent.typed
+            for part in p
+        ):
+            return None  # A text may have commas of its own.
+        slots = [best[1].slots for best in found if best is not None]
+        if any(name not in said for said in slots for call in intent.calls for name in call.needs):
+            return None
+        self._pending = None
+        requests = [ToolRequest(call.tool, arguments_of(call, said)) for said in slots for call in intent.calls]
+        return self._call(requests, intent.name, slots[-1])
+
     def _changed_call(self, words: Words) -> Reply | None:
         """Make the last call again with what the words change, as in "and in Rome?".
 
@@ -240,6 +275,12 @@ class ScriptedDialogue:
     @property
     def _now(self) -> DialogueState:
         return DialogueState(self._notes, self._last_reply, self._tools)
+
+    @property
+    def _told(self) -> dict[str, str]:
+        """Facts that the instruction and its notes tell."""
+        facts = {name: self._notes.fact(*around) for name, around in self._script.facts.items()}
+        return {name: value for name, value in facts.items() if value}
 
     @property
     def _has_all_tools(self) -> bool:
@@ -287,6 +328,8 @@ class ScriptedDialogue:
     # --- from intents to replies and calls ------------------------------------------------------------------------
 
     def _act(self, intent: Intent, said: Mapping[str, SlotValue]) -> Reply:
+        if intent.again and self._last_call and self._last_call[0] in self._intents:
+            intent, said = self._intents[self._last_call[0]], self._last_call[1]
         pending, self._pending = self._pending, None
         slots = {**self._remembered, **said}
         if intent.remember:
@@ -303,7 +346,8 @@ class ScriptedDialogue:
         if missing is not None:
             self._pending = Pending(intent.name, missing, slots)
             return Reply(text=self._script.slots[missing].ask)
-        return self._call([ToolRequest(c.tool, arguments_of(c, slots)) for c in intent.calls], intent.name, slots)
+        requests = [ToolRequest(c.tool, arguments_of(c, slots, {"told": self._told})) for c in intent.calls]
+        return self._call(requests, intent.name, slots)
 
     def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
         self._open.add(requests, intent, slots)
@@ -369,6 +413,7 @@ class ScriptedDialogue:
             "known": self._known,
             "tools": _listed([_tool_title(name) for name in self._tools]),
             **self._labels,
+            "told": self._told,
             "title": self._script.title,
             "about": self._script.about,
             "abilities": self._script.abilities if self._has_all_tools else "",

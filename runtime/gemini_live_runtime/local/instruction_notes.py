@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -31,6 +32,11 @@ class InstructionNotes:
         """Add a note."""
         if text := folded(text[:MAX_NOTE_CHARS]):
             self._notes.append(text)
+
+    def fact(self, before: str, after: str) -> str:
+        """Return the word between two texts in the newest that has them, "" without one."""
+        pattern = re.compile(rf"{re.escape(before)} (\S+) {re.escape(after)}")
+        return next((found[1] for text in self.newest_first() if (found := pattern.search(text))), "")
 
     def newest_first(self) -> Iterator[str]:
         """Yield the notes, newest first, then the instruction."""

@@ -19,6 +19,9 @@ _MAX_TOOLS = 6
 _UNEXPLAINED = 0.3
 """Cost above which words are left that nothing explains."""
 
+_CLOSE = 0.05
+"""Difference in cost below which two intents are meant as much."""
+
 _Found = tuple[tuple[float, int, float], int, Intent, Match]
 """Rank, place in the script, intent and match."""
 
@@ -38,7 +41,7 @@ class IntentMatcher:
     def __init__(self, script: Script, matcher: Matcher) -> None:
         self._script = script
         self._matcher = matcher
-        self._meanings = MeaningMatcher(script.slots)
+        self._meanings = MeaningMatcher(script)
         self._scripted = {call.tool for intent in script.intents for call in intent.calls}
 
     def best(self, words: Words, now: DialogueState) -> tuple[Intent, Match] | None:
@@ -65,7 +68,7 @@ class IntentMatcher:
         """Yield what the meanings of `intent` find, where it is sure enough to act on."""
         for meaning in intent.means:
             meant = self._meanings.match(meaning, words)
-            if meant is not None and meant.is_sure and not (meant.negated and intent.calls):
+            if meant is not None and meant.is_sure and not (intent.calls and (meant.negated or meant.is_torn)):
                 yield meant
 
     def changed(self, intent: Intent, words: Words, now: DialogueState) -> Mapping[str, SlotValue]:
@@ -73,7 +76,7 @@ class IntentMatcher:
 
         Return {} when the words say anything else.
         """
-        if not intent.calls or self.age(intent, now) is None:
+        if not intent.change or self.age(intent, now) is None:
             return {}
         return self.slots_only(
             {name for meaning in intent.means for name in (*meaning.slots, *meaning.optional)}, words
@@ -180,7 +183,8 @@ def _is_unsure(one: _Found, other: _Found) -> bool:
     Both leave words that they do not explain.
     """
     differ = {call.tool for call in one[2].calls} != {call.tool for call in other[2].calls}
-    return differ and one[0] == other[0] and one[3].cost > _UNEXPLAINED
+    is_close = one[0][1:] == other[0][1:] and other[3].cost - one[3].cost < _CLOSE
+    return differ and is_close and one[3].cost > _UNEXPLAINED
 
 
 def _usable(meant: tuple[Intent, ...], tools: Collection[str]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
+from gemini_live_runtime.local.vocabulary import COMMON_WORDS
 from gemini_live_runtime.local.words import parse_duration, parse_number, parse_time, split_original, split_words, typos
 from gemini_live_runtime.records import record
 
@@ -145,7 +146,8 @@ class Matcher:
                 yield length, cost, {part.slot: value}
             return
         if start < len(words):
-            edits = typos(words.plain[start], part)
+            word = words.plain[start]
+            edits = None if word in COMMON_WORDS and word != part else typos(word, part)
             if edits is not None:
                 yield 1, edits * _EDIT, {}
         if part in _ARTICLES:

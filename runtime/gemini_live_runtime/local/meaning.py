@@ -10,13 +10,23 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 
 from gemini_live_runtime.local.matching import MAX_WORDS, SlotValue, Words
-from gemini_live_runtime.local.script_types import Meaning, Slot
-from gemini_live_runtime.local.vocabulary import COMMON_WORDS, NEGATIONS, expand, is_same
-from gemini_live_runtime.local.words import parse_duration, parse_number, parse_time, split_words, typos
+from gemini_live_runtime.local.script_types import Meaning, Script, Slot
+from gemini_live_runtime.local.vocabulary import COMMON_WORDS, NEGATIONS, base_forms, expand, is_mistyped, is_same
+from gemini_live_runtime.local.words import parse_duration, parse_number, parse_time, split_words
 from gemini_live_runtime.records import record
 
 _MOST_UNEXPLAINED = 3
+_MOST_AMONG_OTHERS = 8
+_NEGATES_WITHIN = 4
+"""Words after a negation that it may turn round."""
+_DETERMINERS = frozenset({"a", "an", "the", "some", "one", "another", "two", "my"})
+_AS_WELL = frozenset({"and", "plus", "with"})
+_TITLES = frozenset({"doctor", "dr", "mr", "mrs", "ms", "miss", "professor", "sir", "madam"})
 _BEFORE_TIMES = frozenset({"at", "around", "by", "from", "until", "till"})
+_INTRODUCTIONS = (("name", "is"), ("this", "is"), ("i", "am"), ("call", "me"))
+_PRESENCE = (["here"], ["calling"], ["speaking"], ["rang"], ["called"], ["phoned"], ["ringing"])
+"""Words after a name that make it the speaker's."""
+_LONGEST_NAME = 3
 _TOLD_BY_UNIT, _TOLD_BY_CLOCK, _TOLD_BEFORE, _BARE = _CERTAINTIES = (3, 2, 1, 0)
 """Degrees of certainty that the words around a number give to its slot."""
 
@@ -31,60 +41,151 @@ class Understood:
     hits: int
     unexplained: tuple[str, ...]
     slots: Mapping[str, SlotValue] = field(default_factory=dict)
+    guessed: frozenset[str] = frozenset()
+    """Slots filled by a bare number: the words around it tell nothing of it."""
     negated: bool = False
     """True when a word that the meaning does not ask for turns it round."""
+    is_torn: bool = False
+    """True when the words name another value of a slot, or another thing, too."""
+    among_others: bool = False
 
     @property
     def is_sure(self) -> bool:
         """True when what was found outweighs what was not explained."""
+        if self.among_others:
+            return len(self.unexplained) <= _MOST_AMONG_OTHERS
         return len(self.unexplained) <= min(self.hits - 1, _MOST_UNEXPLAINED)
 
     @property
     def cost(self) -> float:
         """Cost to compare with that of a phrase: lower is surer."""
-        return 0.15 + 0.3 * len(self.unexplained) - 0.01 * self.hits
+        unexplained = len(self.unexplained)
+        return 0.15 + 0.3 * (min(unexplained, 1) if self.among_others else unexplained) - 0.01 * self.hits
 
 
 class Sentence:
-    """Words of an utterance, written out, with the places that are not used yet."""
+    """Words of an utterance, written out, with the places that are not used yet.
 
-    def __init__(self, words: Words) -> None:
-        self.words = expand(words.plain) if len(words) <= MAX_WORDS else []
+    Words that are `known` are not taken for mistyped ones.
+    """
+
+    def __init__(self, words: Words, known: Collection[str] = ()) -> None:
+        self.words: list[str] = []
+        self.original: list[str] = []
+        for plain, written in zip(words.plain[:MAX_WORDS], words.original, strict=False):
+            meant = expand((plain,))
+            self.words += meant
+            self.original += [written, *[""] * (len(meant) - 1)]
+        self._known = known
         self.free = set(range(len(self.words)))
+        self._take_corrected()
+
+    def _take_corrected(self) -> None:
+        """Mark words that say the opposite of their own negation as used.
+
+        "Won't stop" goes on, and of "three, not two" the two does not count.
+        """
+        for at, word in enumerate(self.words[:-1]):
+            if word != "not":
+                continue
+            if self.words[at + 1] in ("stop", "only"):
+                self.take(at, 2)
+            elif (number := parse_number(self.words, at + 1)) is not None and at > 0:
+                self.take(at, 1 + number[1])
 
     def take(self, start: int, length: int) -> None:
         """Mark the words as used."""
         self.free -= set(range(start, start + length))
 
+    def is_word(self, at: int, meant: str) -> bool:
+        """Return True when the word at `at` is `meant`, a form of it, or mistyped."""
+        word = self.words[at]
+        return is_same(word, meant) or (not self._is_known(word) and is_mistyped(word, meant))
+
+    def has(self, phrase: tuple[str, ...], at: int) -> bool:
+        """Return True when `phrase` begins at `at`."""
+        if not 0 <= at <= len(self.words) - len(phrase):
+            return False
+        return all(self.is_word(at + offset, meant) for offset, meant in enumerate(phrase))
+
     def find(self, phrase: tuple[str, ...]) -> int | None:
         """Return the place of `phrase`, or None."""
-        last = len(self.words) - len(phrase)
-        return next((at for at in range(last + 1) if all(map(is_same, self.words[at:], phrase))), None)
+        return next((at for at in range(len(self.words)) if self.has(phrase, at)), None)
 
     def find_free(self, phrase: tuple[str, ...]) -> int | None:
         """Return the place of `phrase` among the words that are not used, or None."""
-        for at in range(len(self.words) - len(phrase) + 1):
-            places = range(at, at + len(phrase))
-            if self.free.issuperset(places) and all(map(is_same, self.words[at:], phrase)):
+        for at in sorted(self.free):
+            if self.free.issuperset(range(at, at + len(phrase))) and self.has(phrase, at):
                 return at
         return None
 
+    def names(self) -> Iterator[tuple[int, int, str]]:
+        """Yield place, count of words and text of the names that people give."""
+        at, given = 0, set[str]()
+        while at < len(self.words):
+            length = self._name_at(at, is_given=self.words[at] in given)
+            if length:
+                given.add(self.words[at])
+                yield at, length, " ".join(self.original[at : at + length])
+            at += length or 1
+
+    def take_proper_names(self) -> None:
+        """Mark words that are written as names, such as a company's, as used."""
+        self.free -= {at for at in self.free if self.original[at][:1].isupper() and self._may_be_name(at)}
+
+    def _name_at(self, at: int, *, is_given: bool) -> int:
+        """Return the number of words of the name at `at`, 0 without one.
+
+        `is_given`: it begins like a name before it.
+        """
+        length = 1 if self.words[at] in _TITLES and at + 1 < len(self.words) else 0
+        if length and not self._may_be_name(at + 1):
+            return 0
+        while length < _LONGEST_NAME and at + length < len(self.words) and self._may_be_name(at + length):
+            if self.words[at + length] in self.words[at : at + length]:
+                break  # It is told again.
+            length += 1
+        if (
+            not length
+            or is_given
+            or any(tuple(self.words[max(0, at - len(lead)) : at]) == lead for lead in _INTRODUCTIONS)
+        ):
+            return length
+        is_written_so = all(word[:1].isupper() for word in self.original[at : at + length])
+        follows = tuple(self.words[max(0, at - 2) : at]) == ("it", "is")
+        return (
+            length if is_written_so and (follows or self.words[at + length : at + length + 1][:1] in _PRESENCE) else 0
+        )
+
+    def _may_be_name(self, at: int) -> bool:
+        word = self.words[at]
+        return bool(self.original[at]) and word.isalpha() and not self._is_known(word)
+
+    def _is_known(self, word: str) -> bool:
+        return word in COMMON_WORDS or word in NEGATIONS or not self._known_forms(word).isdisjoint(self._known)
+
+    @staticmethod
+    def _known_forms(word: str) -> frozenset[str]:
+        return base_forms(word)
+
 
 class MeaningMatcher:
-    """Matcher of meanings; `filler` are further words that any sentence may have."""
+    """Matcher of the meanings of a script."""
 
-    def __init__(self, slots: Mapping[str, Slot], filler: Collection[str] = ()) -> None:
-        self._slots = slots
-        self._filler = frozenset(filler)
+    def __init__(self, script: Script) -> None:
+        self._slots = script.slots
+        self._known = known_words(script)
 
     def match(self, meaning: Meaning, words: Words) -> Understood | None:
         """Return what `meaning` finds in `words`, or None when a part is missing."""
-        sentence = Sentence(words)
+        sentence = Sentence(words, self._known)
         if any(sentence.find(phrase) is not None for phrase in meaning.without):
             return None
-        slots = self._fill((*meaning.slots, *meaning.optional), sentence)
+        before = set(sentence.free)
+        slots, guessed = self._fill((*meaning.slots, *meaning.optional), sentence)
         if any(name not in slots for name in meaning.slots):
             return None
+        is_torn = any(self._names_another(name, sentence) for name in slots)
         hits = len(slots)
         for alternatives in meaning.needs:
             found = [(len(phrase), at) for phrase in alternatives if (at := sentence.find_free(phrase)) is not None]
@@ -93,45 +194,107 @@ class MeaningMatcher:
             length, at = max(found)
             sentence.take(at, length)
             hits += 1
+        found_at = before - sentence.free
+        # Other words for what was found make it surer, and words that may be said explain themselves.
+        for phrase in (phrase for alternatives in meaning.needs for phrase in alternatives):
+            if (at := sentence.find_free(phrase)) is not None:
+                sentence.take(at, len(phrase))
+                hits += 1
         for phrase in meaning.also:
             if (at := sentence.find_free(phrase)) is not None:
                 sentence.take(at, len(phrase))
+        for at, length, _ in sentence.names():
+            sentence.take(at, length)
+        if any(self._slots[name].kind == "name" for name in slots):
+            sentence.take_proper_names()
         rest = [sentence.words[at] for at in sorted(sentence.free)]
-        negated = any(word in NEGATIONS for word in rest)
-        return Understood(hits, tuple(word for word in rest if self._counts(word)), slots, negated)
+        negations = [at for at in sentence.free if sentence.words[at] in NEGATIONS]
+        if meaning.among_others:
+            negations = [at for at in negations if found_at & set(range(at, at + _NEGATES_WITHIN + 1))]
+        unexplained = tuple(word for word in rest if self._counts(word))
+        is_torn = is_torn or any(self._is_another_thing(sentence, at) for at in sentence.free)
+        return Understood(hits, unexplained, slots, guessed, bool(negations), is_torn, meaning.among_others)
 
     def fill_only(self, names: Collection[str], words: Words) -> Mapping[str, SlotValue]:
         """Return the slots that the sentence names, when it says nothing else."""
-        sentence = Sentence(words)
-        slots = self._fill(tuple(names), sentence, bare=True)
+        sentence = Sentence(words, self._known)
+        slots, guessed = self._fill(tuple(names), sentence, bare=True)
+        if len(guessed) > 1:
+            return {}
         rest = [sentence.words[at] for at in sentence.free]
         return {} if any(self._counts(word) for word in rest) else slots
 
+    def _names_another(self, name: str, sentence: Sentence) -> bool:
+        """Return True when the words left name another value of a slot."""
+        slot = self._slots[name]
+        return slot.kind == "choice" and next(_choices(slot, sentence), None) is not None
+
+    def _is_another_thing(self, sentence: Sentence, at: int) -> bool:
+        """Return True when a word is asked for as well, as in "and a bicycle"."""
+        words = sentence.words
+        if not self._counts(words[at]) or at < 2:
+            return False
+        first = at - 1 if words[at - 1] in _DETERMINERS or parse_number(words, at - 1) else at
+        return words[first - 1] in _AS_WELL and first < at
+
     def _counts(self, word: str) -> bool:
         """Return True when `word` carries a meaning of its own."""
-        return not (word in COMMON_WORDS or word in self._filler or word in NEGATIONS)
+        return not (word in COMMON_WORDS or word in NEGATIONS)
 
     # -- slots -------------------------------------------------------------------------------------------------------
 
-    def _fill(self, names: tuple[str, ...], sentence: Sentence, *, bare: bool = False) -> dict[str, SlotValue]:
-        """Fill slots, those that the words around a value tell best first."""
+    def _fill(
+        self, names: tuple[str, ...], sentence: Sentence, *, bare: bool = False
+    ) -> tuple[dict[str, SlotValue], frozenset[str]]:
+        """Fill slots, those that the words around a value tell best first.
+
+        Return them, and the names of those that are filled by a bare number.
+        """
         slots = [self._slots[name] for name in names if self._slots[name].kind != "text"]
-        counted = {slot.name for slot in slots if slot.kind != "choice"}
+        counted = {slot.name for slot in slots if slot.kind in ("number", "duration", "time")}
         found: dict[str, SlotValue] = {}
+        guessed: set[str] = set()
         for certainty in _CERTAINTIES:
             for slot in slots:
                 # A bare number is taken only where it can stand for one thing.
                 if slot.name in found or (certainty == _BARE and not bare and counted - {slot.name} - found.keys()):
                     continue
-                values = (
-                    _choices(slot, sentence) if slot.kind == "choice" else _numbers(slot, sentence, certainty, bare)
-                )
-                best = next(values, None)
+                best = next(_values(slot, sentence, certainty, bare), None)
                 if best is not None:
                     at, length, value = best
                     sentence.take(at, length)
                     found[slot.name] = value
-        return found
+                    if certainty == _BARE and slot.name in counted:
+                        guessed.add(slot.name)
+                    if slot.kind == "choice":
+                        for other_at, other_length, other in list(_choices(slot, sentence)):
+                            if other == value:  # The same in other words.
+                                sentence.take(other_at, other_length)
+        return found, frozenset(guessed)
+
+
+def known_words(script: Script) -> frozenset[str]:
+    """Return the words that a script names: none of them is a mistyped other one."""
+    known: set[str] = set()
+    for slot in script.slots.values():
+        # Proper names may be a person's own.
+        known.update(word for value in slot.values if value == value.lower() for word in split_words(value))
+        known.update(word for phrases in slot.synonyms.values() for phrase in phrases for word in phrase)
+    patterns = (pattern for intent in script.intents for pattern in (*intent.say, *intent.typed))
+    known.update(part for pattern in patterns for part in pattern if isinstance(part, str))
+    meanings = [meaning for intent in script.intents for meaning in intent.means]
+    meanings += [meaning for rules in script.extract.values() for rule in rules for meaning in rule.means]
+    for meaning in meanings:
+        phrases = (*(phrase for options in meaning.needs for phrase in options), *meaning.also, *meaning.without)
+        known.update(word for phrase in phrases for word in phrase)
+    return frozenset(known)
+
+
+def _values(slot: Slot, sentence: Sentence, certainty: int, bare: bool) -> Iterator[tuple[int, int, SlotValue]]:
+    """Yield place, count of words and value of what may fill `slot`."""
+    if slot.kind == "choice":
+        return _choices(slot, sentence)
+    return sentence.names() if slot.kind == "name" else _numbers(slot, sentence, certainty, bare)
 
 
 def _choices(slot: Slot, sentence: Sentence) -> Iterator[tuple[int, int, SlotValue]]:
@@ -141,15 +304,10 @@ def _choices(slot: Slot, sentence: Sentence) -> Iterator[tuple[int, int, SlotVal
         (-len(phrase), at, value)
         for phrase, value in named
         for at in range(len(sentence.words) - len(phrase) + 1)
-        if sentence.free.issuperset(range(at, at + len(phrase)))
-        and all(_is_value(word, meant) for word, meant in zip(sentence.words[at:], phrase, strict=False))
+        if sentence.free.issuperset(range(at, at + len(phrase))) and sentence.has(phrase, at)
     ]
     for length, at, value in sorted(found, key=lambda item: item[:2]):
         yield at, -length, value
-
-
-def _is_value(word: str, meant: str) -> bool:
-    return word == meant or is_same(word, meant) or (word not in COMMON_WORDS and typos(word, meant) is not None)
 
 
 def _numbers(slot: Slot, sentence: Sentence, certainty: int, bare: bool) -> Iterator[tuple[int, int, SlotValue]]:

@@ -2,7 +2,7 @@
 
 A meaning is a text of parts: `book|reserve` is a word that has to be said, in one of these ways; `[table]` is a list of
 such words under `[concepts]`; `{city}` and `{city?}` are slots; `(nice|good)` may be said, `!cancel` may not. An
-underscore joins words that follow each other: `what_time`.
+underscore joins words that follow each other: `what_time`. With `...` it may stand among many other words.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class MeaningReader:
         without: Phrases = ()
         required: list[str] = []
         optional: list[str] = []
+        among_others = "..." in text.split()
+        text = " ".join(part for part in text.split() if part != "...")
         if _PART.sub("", text).strip():
             raise self._fail(where, f"{text!r} has a stray bracket", "Write {slot}, [concept], (may be said) or words")
         for part in _PART.finditer(text):
@@ -56,7 +58,7 @@ class MeaningReader:
                 needs.append(self._phrases(part["words"], where))
         if not needs and not required:
             raise self._fail(where, f"{text!r} asks for no word", "Name a word or a slot that has to be said")
-        return Meaning(tuple(needs), tuple(required), tuple(optional), also, without)
+        return Meaning(tuple(needs), tuple(required), tuple(optional), also, without, among_others)
 
     def _phrases(self, text: str, where: str) -> Phrases:
         phrases: Phrases = ()

@@ -102,20 +102,22 @@ class OpenCalls:
         self._groups = max((call.group for call in self._calls), default=0)
 
 
-def arguments_of(call: ScriptedCall, slots: Mapping[str, SlotValue]) -> dict[str, Any]:
-    """Return a scripted call's arguments, filled from `slots`."""
+def arguments_of(
+    call: ScriptedCall, slots: Mapping[str, SlotValue], facts: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return a scripted call's arguments, filled from `slots` and `facts`."""
     args: dict[str, Any] = {}
     for name, template in call.args.items():
         if not isinstance(template, str):
             args[name] = template
             continue
         inner = template.strip("{}").removesuffix("?")
-        if template == f"{{{inner}}}" or template == f"{{{inner}?}}":
+        if ("." not in inner and template == f"{{{inner}}}") or template == f"{{{inner}?}}":
             # A template of a single slot keeps the value's type.
             if inner in slots:
                 args[name] = slots[inner]
             continue
-        text = fill(template.replace("?}", "}"), slots)
+        text = fill(template.replace("?}", "}"), {**(facts or {}), **slots})
         if text is not None:
-            args[name] = text
+            args[name] = int(text) if text.isascii() and text.isdigit() and "{told." in template else text
     return args

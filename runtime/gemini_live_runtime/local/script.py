@@ -24,10 +24,12 @@ else as a number), `time`, or `text` (anything of at most `max` words when typed
 
 `[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when
-missing) or `calls` (a list of such, sent together), `reply` (lines, the first that fits is said: text, or `when` and
-`say`), `forget = true` (drops a question that is open), `remember = true` (lines and arguments of later intents may use
-its slots too), `during` (a text or a list of texts: matched only while the instruction or a note contains one of
-them), and `after` (the same: matched only when the model has just said one of them).
+missing) or `calls` (a list of such, sent together), `again = true` (it makes the last call once more), `change = true`
+(words that only name other slots, such as "and in Rome?", make the call anew), `reply` (lines, the first that fits is
+said: text, or `when` and `say`), `forget = true` (drops a question that is open), `remember = true` (lines and
+arguments of later intents may use its slots too), `during` (a text or a list of texts: matched only while the
+instruction or a note contains one of them), and `after` (the same: matched only when the model has just said one of
+them). A sentence whose parts, joined by commas or "and", mean the same intent makes its calls for each part.
 
 `means` of an intent are typed sentences by their words, wherever they stand (meaning.py; meaning_reader.py tells how
 they are written), with lists of words under `[concepts]`. What remains unsure is not acted on.
@@ -47,6 +49,9 @@ After `calls`, `{result.FIELD}` are the fields of all answers together, `{result
 `[extract.FIELD]` defines for `slot_extractor.py` the source of a field that no slot is named after: `slot = "NAME"`, or
 `when` (patterns, anywhere in an utterance) or `means` and `value` (a text, number, true or false); `after` restricts it
 as for intents. `[[extract.FIELD]]` gives a field several rules; the first that fits the newest utterance counts.
+
+`[facts]` names values within the instruction or its notes by the words around them: with `left = "pay the {} dollars"`
+templates and arguments have `{told.left}`.
 
 `[pronunciations]` adds ways in which a word may be spoken, in ARPAbet: a text or a list of texts.
 """

@@ -48,7 +48,7 @@ class ScriptReader:
         known = {
             "format", "name", "title", "about", "abilities", "everyday", "greeting", "fallback", "fallback_again",
             "unavailable", "timeout", "failed", "told", "prompted", "examples", "filler", "concepts", "slots",
-            "intent", "cue", "extract", "pronunciations", "call_by_name",
+            "intent", "cue", "extract", "facts", "pronunciations", "call_by_name",
         }  # fmt: skip
         self._only(data, known, "")
         if data.get("format") != FORMAT:
@@ -91,6 +91,7 @@ class ScriptReader:
             intents=intents,
             pronunciations=self._pronunciations(self._table(data, "pronunciations", "")),
             cues=tuple(self._cue(index, raw) for index, raw in enumerate(self._tables(data, "cue", ""), 1)),
+            facts=self._facts(self._table(data, "facts", "")),
             extract=self._extract(self._table(data, "extract", "")),
             **texts,
         )
@@ -129,11 +130,8 @@ class ScriptReader:
     def _intent(self, index: int, raw: dict[str, Any]) -> Intent:
         name = self._text(raw, "name", f"intent {index}", required=True)
         where = f"intent {name!r}"
-        self._only(
-            raw,
-            {"name", "say", "typed", "means", "reply", "call", "calls", "forget", "during", "after", "remember"},
-            where,
-        )
+        known = {"name", "say", "typed", "means", "during", "after", "call", "calls", "reply"}
+        self._only(raw, known | {"again", "change", "forget", "remember"}, where)
         say, typed = self._patterns(raw, "say", where), self._patterns(raw, "typed", where)
         means = self._means(raw, where, (*say, *typed))
         if not say and not typed and not means:
@@ -145,11 +143,13 @@ class ScriptReader:
         calls = self._calls(raw, where)
         remember = self._flag(raw, "remember", where)
         in_patterns = any(isinstance(part, SlotRef) for pattern in (*say, *typed) for part in pattern)
+        in_patterns = in_patterns or any(meaning.slots or meaning.optional for meaning in means)
         if remember and not in_patterns and not any(call.needs for call in calls):
             raise self.fail(f"{where}.remember", "has nothing to remember", "Put a {slot} into a phrase, or remove it")
         forget, during = self._flag(raw, "forget", where), self._folded(raw, "during", where)
         after = self._folded(raw, "after", where)
-        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means)
+        again, change = self._flag(raw, "again", where), self._flag(raw, "change", where)
+        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means, again, change)
 
     def _means(self, raw: dict[str, Any], where: str, phrases: tuple[Pattern, ...] = ()) -> tuple[Meaning, ...]:
         """Return the meanings of an intent or rule.
@@ -169,6 +169,17 @@ class ScriptReader:
         if not self._text(raw, "say", where, required=True).strip():
             raise self.fail(f"{where}.say", "holds no words", "Write what is said")
         return Cue(told, self._template(raw["say"], f"{where}.say"), self._template(raw.get("end", ""), f"{where}.end"))
+
+    def _facts(self, raw: dict[str, Any]) -> dict[str, tuple[str, str]]:
+        facts = {}
+        for name, text in raw.items():
+            before, mark, after = text.partition("{}") if isinstance(text, str) else ("", "", "")
+            if not (mark and folded(before) and folded(after)):
+                raise self.fail(
+                    f"facts.{name}", f"is {text!r}", 'Write the words around the value: "pay the {} dollars"'
+                )
+            facts[name] = (folded(before), folded(after))
+        return facts
 
     def _extract(self, raw: dict[str, Any]) -> dict[str, tuple[ExtractRule, ...]]:
         rules = {}

@@ -10,8 +10,8 @@ from gemini_live_runtime.local.template import Line
 from gemini_live_runtime.local.words import MAX_SPOKEN
 from gemini_live_runtime.records import record
 
-KINDS = ("choice", "number", "duration", "time", "text")
-Kind = Literal["choice", "number", "duration", "time", "text"]
+KINDS = ("choice", "name", "number", "duration", "time", "text")
+Kind = Literal["choice", "name", "number", "duration", "time", "text"]
 Scalar = str | int | float | bool
 
 
@@ -53,7 +53,8 @@ class Slot:
 class Meaning:
     """Parts of a typed sentence, in any order: words with alternatives, and slots.
 
-    `also` are phrases that it may have, `without` are those that it may not.
+    `also` are phrases that it may have, `without` are those that it may not. With `among_others` it may have many words
+    besides, as in a story of which one word counts.
     """
 
     needs: tuple[tuple[tuple[str, ...], ...], ...]
@@ -61,6 +62,7 @@ class Meaning:
     optional: tuple[str, ...] = ()
     also: tuple[tuple[str, ...], ...] = ()
     without: tuple[tuple[str, ...], ...] = ()
+    among_others: bool = False
 
 
 @record
@@ -86,6 +88,10 @@ class Intent:
     remember: bool = False
     after: tuple[str, ...] = ()
     means: tuple[Meaning, ...] = ()
+    again: bool = False
+    """True when it makes the last call once more."""
+    change: bool = False
+    """True when words such as "and in Rome?" make its calls anew with other slots."""
 
 
 @record
@@ -145,3 +151,5 @@ class Script:
     pronunciations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cues: tuple[Cue, ...] = ()
     extract: Mapping[str, tuple[ExtractRule, ...]] = field(default_factory=dict)
+    facts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Words before and after a value (folded) in an instruction, by the fact's name."""

@@ -18,6 +18,9 @@ from gemini_live_runtime.local.script_types import Pattern, Scalar, Script, Slot
 from gemini_live_runtime.local.words import folded
 from gemini_live_runtime.records import record
 
+_A_TYPING_ERROR = 0.3
+"""Cost of a phrase below which it is one, with a text or an article besides."""
+
 MAX_TURNS = 100
 """Number of newest turns of a request that are read."""
 
@@ -74,7 +77,9 @@ class SlotExtractor:
     def __init__(self, script: Script) -> None:
         self._script = script
         self._matcher = Matcher(script.slots, script.filler)
-        self._meanings = MeaningMatcher(script.slots)
+        self._meanings = MeaningMatcher(script)
+        meanings = (meaning for intent in script.intents for meaning in intent.means)
+        self._with_slots = tuple(meaning for meaning in meanings if meaning.slots)
         phrases = (pattern for intent in script.intents for pattern in (*intent.say, *intent.typed))
         self._patterns = tuple(dict.fromkeys(pattern for pattern in phrases if self._tells_its_slots(pattern)))
 
@@ -136,7 +141,26 @@ class SlotExtractor:
         slots: dict[str, SlotValue] = {}
         for match in phrases:
             slots = {**match.slots, **slots}
-        return slots
+        is_whole = cheapest is not None and cheapest < _A_TYPING_ERROR
+        return slots if is_whole else {**slots, **self._slots_meant(utterance)}
+
+    def _slots_meant(self, utterance: _Utterance) -> Mapping[str, SlotValue]:
+        """Return the slots that the surest meaning of any phase fills.
+
+        A bare number counts only as an answer to the question for it.
+        """
+        found = (self._meanings.match(meaning, utterance.words) for meaning in self._with_slots)
+        sure = [meant for meant in found if meant is not None and meant.is_sure and not meant.negated]
+        if not sure:
+            return {}
+        best = min(sure, key=lambda meant: meant.cost)
+        return {
+            name: value for name, value in best.slots.items() if name not in best.guessed or self._asks(name, utterance)
+        }
+
+    def _asks(self, name: str, utterance: _Utterance) -> bool:
+        ask = folded(self._script.slots[name].ask)
+        return bool(ask) and ask in utterance.asked
 
     def _best(self, patterns: Sequence[Pattern], words: Words) -> list[Match]:
         """Return all matches of the lowest cost."""

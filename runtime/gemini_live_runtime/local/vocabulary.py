@@ -18,10 +18,14 @@ _SPOKEN_FORMS = {
     "id": "i would", "whats": "what is", "hows": "how is", "whos": "who is", "thats": "that is", "let's": "let us",
     "lets": "let us", "gonna": "going to", "wanna": "want to", "gotta": "got to", "gimme": "give me", "lemme": "let me",
     "shan't": "shall not", "ain't": "is not", "y'all": "you all", "dunno": "do not know", "kinda": "kind of",
-    "ya": "you", "u": "you", "pls": "please", "plz": "please", "thx": "thanks", "tmrw": "tomorrow",
+    "ya": "you", "em": "them", "u": "you", "pls": "please", "plz": "please", "thx": "thanks", "tmrw": "tomorrow",
 }  # fmt: skip
 
 _COMMON = """
+name names called
+change move push switch swap shift bring forward earlier case prefer preferably ideally sometime somewhere oops whoops
+all both every each whole better best around everyone everybody everything ever
+feel feeling feels felt seem seems seemed become getting week weeks night nights days rather instead bad badly
 a an the this that these those some any each such i me my mine myself you your yours yourself he him his she
 her hers it its itself we us our ours they them their theirs one ones someone somebody anyone anybody
 something anything is am are was were be been being do does did done doing have has had having will would
@@ -33,10 +37,10 @@ oh ah well ok okay right like actually really just only quite very rather pretty
 still again maybe perhaps possibly probably simply quickly quick real basically honestly anyway else more most
 much many kind sort sure fine good great nice lovely perfect cool wonderful old new whole yes yeah yep yup aye
 certainly definitely absolutely course now today tonight tomorrow later soon moment minute second currently
-want wants wanted need needs wish wonder wondering hope know knows think guess suppose mean meant say says said tell
-talk speak ask asking give get got getting go goes going come comes coming make makes making take takes taking
-put see look looks looking find help try trying use possible able chance mind bother happen thing things stuff
-way time times day
+want wants wanted need needs wish wonder wondering hope know knows think guess suppose mean meant say says
+said tell talk speak ask asking give get got getting go goes going come comes coming make makes making take
+takes taking put see look looks looking find help try trying use possible able chance mind bother happen keep
+keeps kept start started thing things stuff way time times day
 """
 
 COMMON_WORDS = frozenset(_COMMON.split())
@@ -45,7 +49,8 @@ COMMON_WORDS = frozenset(_COMMON.split())
 NEGATIONS = frozenset({"not", "never", "no", "nobody", "nothing", "without", "already", "yesterday", "ago", "stop"})
 """Words that turn a request round, or say that it was in the past."""
 
-_SHORTEST_WITH_TYPOS = 5
+_SHORTEST_WITH_TYPOS, _TWO_TYPOS = 5, 10
+"""Letters from which on a word may have one typing error, and two."""
 
 
 def expand(words: Sequence[str]) -> list[str]:
@@ -83,7 +88,13 @@ def base_forms(word: str) -> frozenset[str]:
 
 
 def is_same(word: str, meant: str) -> bool:
-    """Return True when `word` is `meant`, a form of it, or a mistyped one."""
-    if word == meant or meant in base_forms(word):
-        return True
-    return len(meant) >= _SHORTEST_WITH_TYPOS and word not in COMMON_WORDS and typos(word, meant) is not None
+    """Return True when `word` is `meant` or a form of it."""
+    return word == meant or meant in base_forms(word)
+
+
+def is_mistyped(word: str, meant: str) -> bool:
+    """Return True when an unknown `word` may be `meant` with a typing error."""
+    if len(meant) < _SHORTEST_WITH_TYPOS:
+        return False
+    edits = typos(word, meant)
+    return edits is not None and edits <= (2 if len(meant) >= _TWO_TYPOS else 1)

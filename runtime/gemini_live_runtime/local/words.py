@@ -25,6 +25,8 @@ _UNITS = {
     )
     for unit in units.split()
 }
+_MINUTES_TOLD = (5, 10, 20, 25)
+_COUNTED_OUT = {"couple": 2, "pair": 2, "dozen": 12, "twice": 2, "double": 2}
 _JOINED = re.compile(r"(\d{1,2})h(?:rs?)?(?:(\d{1,2})(?:m|mins?)?)?|(\d{1,4})(m|mins?|s|secs?)")
 _PARTS_OF_A_UNIT = {
     ("half", "an"): 0.5,
@@ -80,6 +82,8 @@ def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
         return int(first), 1
     if first == "hundred":
         return 100, 1
+    if first in _COUNTED_OUT:
+        return _COUNTED_OUT[first], 1 + (words[start + 1 : start + 2] == ["of"])
     if first not in _VALUES:
         return None
     value, used = _VALUES[first], 1
@@ -156,6 +160,12 @@ def parse_time(words: list[str], start: int) -> tuple[str, int] | None:
     shift, used = 0, 0
     if words[start : start + 2] == ["half", "past"]:
         shift, used = 30, 2
+    elif words[start] == "half":  # British: "half seven" is 7:30.
+        shift, used = 30, 1
+    elif (minutes := parse_number(words, start)) is not None and minutes[0] in _MINUTES_TOLD:
+        word = words[start + minutes[1] : start + minutes[1] + 1]
+        if word in (["past"], ["to"]):
+            shift, used = (minutes[0] if word == ["past"] else -minutes[0]), minutes[1] + 1
     elif words[start : start + 2] == ["quarter", "past"]:
         shift, used = 15, 2
     elif words[start : start + 2] == ["quarter", "to"]:

@@ -8,6 +8,8 @@ import pytest
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.matching import Words
+from gemini_live_runtime.local.meaning import MeaningMatcher
 from gemini_live_runtime.local.script import parse_script
 
 SCRIPT = """
@@ -46,18 +48,21 @@ ask = "How long?"
 
 [[intent]]
 name = "table"
+change = true
 means = ["[book] table {people?} {time?} (nice)"]
 call = { tool = "seating", args = { people = "{people}", time = "{time}" } }
 reply = ["Booked."]
 
 [[intent]]
 name = "weather"
+change = true
 means = ["weather|rain|umbrella {city}", "weather|rain|umbrella !insurance"]
 call = { tool = "sky", args = { city = "{city}" } }
 reply = ["Dry."]
 
 [[intent]]
 name = "timer"
+change = true
 means = ["timer|wake {minutes}"]
 call = { tool = "bell", args = { minutes = "{minutes}" } }
 reply = ["Set."]
@@ -181,3 +186,131 @@ def test_what_people_say_to_any_agent_is_answered(text: str) -> None:
 def test_a_meaning_that_cannot_be_read_is_named(line: str, problem: str) -> None:
     with pytest.raises(ConfigError, match=problem):
         parse_script(SCRIPT.replace('means = ["timer|wake {minutes}"]', line), "inn.toml")
+
+
+KITCHEN = """
+format = 1
+name = "kitchen"
+fallback = "Pardon?"
+
+[facts]
+price = "soup costs {} dollars"
+
+[slots.dish]
+values = ["soup", "salad"]
+ask = "Which?"
+
+[slots.count]
+kind = "number"
+min = 1
+max = 20
+ask = "How many?"
+
+[slots.guest]
+kind = "name"
+
+[slots.pain]
+values = ["headache", "cough"]
+
+[[intent]]
+name = "add"
+typed = ["{count} {dish}", "a {dish}"]
+means = ["{dish} {count?} (cold)"]
+call = { tool = "cook", args = { dish = "{dish}", count = "{count?}" } }
+reply = ["Done."]
+
+[[intent]]
+name = "same"
+means = ["same_again|another_one"]
+again = true
+reply = ["Nothing yet."]
+
+[[intent]]
+name = "pay"
+means = ["pay|bill"]
+call = { tool = "charge", args = { amount = "{told.price}" } }
+reply = ["Paid."]
+
+[[intent]]
+name = "guest"
+means = ["{guest} (table office)"]
+reply = ["Hello {guest}."]
+
+[[intent]]
+name = "ill"
+means = ["{pain} ... !sister"]
+reply = ["Get well: {pain}."]
+"""
+
+
+def orders(*texts: str) -> list[dict[str, Any]] | str:
+    """Return the arguments of all calls of the last text, or its answer."""
+    dialogue = ScriptedDialogue(parse_script(KITCHEN, "kitchen.toml"))
+    dialogue.declare({"cook": {}, "charge": {}})
+    dialogue.instruct("Be kind. The soup costs 6 dollars today.")
+    for text in texts:
+        reply = dialogue.respond(text, typed=True)
+        if reply.calls:
+            dialogue.results([(call, {}) for call in reply.calls])
+    return [dict(call.args) for call in reply.calls] or reply.text
+
+
+def test_parts_that_mean_the_same_are_several_calls() -> None:
+    assert orders("two soups and a salad") == [{"dish": "soup", "count": 2}, {"dish": "salad"}]
+    assert orders("a couple of soups, a salad") == [{"dish": "soup", "count": 2}, {"dish": "salad"}]
+
+
+@pytest.mark.parametrize("text", ["two soups and a bicycle", "soup with salad on top", "soup and I want to pay"])
+def test_a_sentence_is_not_acted_on_in_part(text: str) -> None:
+    assert orders(text) == "Pardon?"
+
+
+def test_the_last_call_is_made_once_more() -> None:
+    assert orders("two soups", "same again please") == [{"dish": "soup", "count": 2}]
+    assert orders("same again please") == "Nothing yet."
+
+
+def test_a_value_of_the_instruction_is_an_argument() -> None:
+    assert orders("can I pay the bill") == [{"amount": 6}]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("this is Tom Becker", "Tom Becker"),
+        ("hi, it's Rebecca from Dr Patel's office", "Rebecca"),
+        ("Peter here", "Peter"),
+        ("my name is Doctor Hughes", "Doctor Hughes"),
+        ("it's Ann, Ann Lee", "Ann"),
+    ],
+)
+def test_a_name_is_known_by_the_words_around_it(text: str, name: str) -> None:
+    assert orders(text) == f"Hello {name}."
+
+
+@pytest.mark.parametrize("text", ["it's working now", "this is great", "I am sorry", "my name is", "peter paints here"])
+def test_other_words_are_no_name(text: str) -> None:
+    assert orders(text) == "Pardon?"
+
+
+def test_what_counts_is_found_among_many_words() -> None:
+    told = "honestly, ever since the marathon on Sunday I've had this rotten cough that drives everybody crazy"
+    assert orders(told) == "Get well: cough."
+    assert orders(told.replace("I've", "my sister's")) == "Pardon?"
+
+
+@pytest.mark.parametrize(("text", "is_negated"), [("I can't stop this cough", False), ("I don't have a cough", True)])
+def test_a_negation_is_told(text: str, is_negated: bool) -> None:
+    script = parse_script(KITCHEN, "kitchen.toml")
+    meaning = next(intent for intent in script.intents if intent.name == "ill").means[0]
+    found = MeaningMatcher(script).match(meaning, Words(text))
+    assert found is not None
+    assert found.negated is is_negated
+
+
+def test_a_word_of_the_script_is_not_taken_for_a_mistyped_one() -> None:
+    script = parse_script(KITCHEN.replace('"soup", "salad"', '"dinner", "winner"'), "kitchen.toml")
+    dialogue = ScriptedDialogue(script)
+    dialogue.declare({"cook": {}})
+    assert dialogue.respond("cold dinner", typed=True).calls[0].args == {"dish": "dinner"}
+    assert dialogue.respond("cold dinnr", typed=True).calls[0].args == {"dish": "dinner"}
