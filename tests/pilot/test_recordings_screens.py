@@ -500,3 +500,12 @@ async def test_a_recording_is_exported_from_where_it_is(tmp_path: Path) -> None:
         await driver.press("x")
         await done(driver)
         assert [path.name for path in (tmp_path / "out").iterdir()] == ["copied.md"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+async def test_the_lowest_row_names_the_way_out_first_and_no_key_by_half(width: int) -> None:
+    async with console(size=(width, 24)) as driver:
+        await open_sessions(driver)
+        parts = driver.rows()[-1].strip().split("  ")
+        assert parts[0] == "esc Close"
+        assert all(len(part.split()) == 2 for part in parts), parts

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -33,8 +34,10 @@ WIDE = 150
 
 PREVIEW_LINES = 60
 
-_ON_BAR = ("replay", "rename", "export", "delete", "undo", "trash", "filter", "close")
-_ON_TRASH_BAR = ("replay", "export", "trash", "filter", "close")
+_ON_BAR = ("close", "replay", "rename", "export", "delete", "trash", "filter", "undo")
+_ON_TRASH_BAR = ("close", "replay", "export", "trash", "filter")
+"""Keys in the lowest row; the last ones are left out where they do not fit."""
+
 _IN_TRASH = {"replay": "Restore", "trash": "Sessions"}
 """Titles of the list's keys in the trash."""
 
@@ -105,6 +108,7 @@ class SessionsScreen(Screen[None]):
     def on_resize(self, event: events.Resize) -> None:
         """Put the preview beside or below the list."""
         self.set_class(event.size.width >= WIDE, "-wide")
+        self._bar.update(self._keys())
 
     def on_screen_resume(self) -> None:
         """Look for sessions again."""
@@ -392,12 +396,17 @@ class SessionsScreen(Screen[None]):
         keymap, ascii_only = self.console.settings.keymap, self.console.settings.ascii
         by_id = {action.id: action for action in in_scope("sessions")}
         parts: list[tuple[str, str]] = []
+        width, used = self.console.console_screen.app.size.width, 1
         for name in _ON_TRASH_BAR if self._in_trash else _ON_BAR:
             action = by_id[f"sessions-{name}"]
             keys = keys_of(action, keymap)
             title = _IN_TRASH.get(name, action.title) if self._in_trash else action.title
             if keys:
-                parts += [(key_label(keys[0], ascii_only=ascii_only), "bold $key"), (f" {title}  ", "$quiet")]
+                label = key_label(keys[0], ascii_only=ascii_only)
+                if used + cell_len(f"{label} {title}") > width:
+                    break
+                used += cell_len(f"{label} {title}  ")
+                parts += [(label, "bold $key"), (f" {title}  ", "$quiet")]
         return Content.assemble(" ", *parts)
 
 
