@@ -72,3 +72,18 @@ async def test_style_sheets_are_parsed_once_for_a_theme(monkeypatch: pytest.Monk
         await pilot.pause()
         assert len(parsed) == 1
         assert app.console_screen.header.styles.background != before
+
+
+async def test_no_widget_is_styled_again_before_the_first_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    updated: list[bool] = []
+    update = Stylesheet.update
+
+    def noted(sheet: Stylesheet, root: Any, animate: bool = False) -> None:
+        updated.append(app._has_painted)
+        update(sheet, root, animate)
+
+    app = ConsoleApp(None, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
+    monkeypatch.setattr(Stylesheet, "update", noted)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+    assert False not in updated

@@ -126,8 +126,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._replayed_next: Path | None = None
         self._hanging_up: asyncio.Task[None] | None = None
         self.set_class(settings.ascii, "-ascii")
+        self._has_painted = False
         self._use_theme(settings.theme)
-        self.stylesheet = ThemedStylesheet(variables=self.get_css_variables())
+        self.stylesheet: ThemedStylesheet = ThemedStylesheet(variables=self.get_css_variables())
         self.set_keymap(split_keymap(settings.keymap))
 
     def get_driver_class(self) -> type[Driver]:
@@ -152,6 +153,14 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         """Return colours for the moment before the theme is set."""
         return dict.fromkeys(theming.DEFAULTS, "#808080")
 
+    def refresh_css(self, animate: bool = True) -> None:
+        """Style everything anew: not before the first paint, which is styled already."""
+        if not self._has_painted:
+            self.stylesheet.set_variables(self.get_css_variables())
+            if not self.stylesheet.is_stale:
+                return
+        super().refresh_css(animate)
+
     # -- life --------------------------------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
@@ -162,6 +171,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def _after_first_paint(self) -> None:
         self.console_screen.begin_painting()
+        self._has_painted = True
         from gemini_live_tui.set_up.environment import hold_secrets
 
         hold_secrets()

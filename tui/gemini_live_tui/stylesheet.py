@@ -11,16 +11,17 @@ class ThemedStylesheet(Stylesheet):
     Textual parses everything a second time when an application begins.
     """
 
-    _is_stale = False
+    is_stale = False
+    """True while it was parsed with other colours than those of the theme."""
 
     def set_variables(self, variables: dict[str, str]) -> None:
         """Use a theme's colours."""
         if variables != self._variables:
-            self._is_stale = True
+            self.is_stale = True
             super().set_variables(variables)
 
     def reparse(self) -> None:
         """Parse all sources again, if the colours have changed since."""
-        if self._is_stale:
+        if self.is_stale:
             super().reparse()
-            self._is_stale = False
+            self.is_stale = False
