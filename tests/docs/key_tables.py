@@ -1,11 +1,10 @@
-"""Write docs/keys.md and the README's key table from the action table.
+"""Write docs/keys.md from the action table.
 
 `python -m tests.docs.tables` calls this.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,9 +14,7 @@ from gemini_live_tui.actions.rows import ROWS, SHARED, Row
 from gemini_live_tui.actions.slash import form_of
 
 ROOT = Path(__file__).resolve().parents[2]
-README = ROOT / "README.md"
 PAGE = ROOT / "docs" / "keys.md"
-_MARK = re.compile(r"<!-- table: keys -->\n(?:\n(?:\|.*\n)+)?")
 
 _INTRO = """\
 # Keys and commands
@@ -46,24 +43,6 @@ have a second key.
 """
 
 _SHARED_ABOUT = "These letters mean the same wherever they mean something."
-
-
-def readme_table() -> list[str]:
-    """Return the table of keys that hold everywhere and in the console."""
-    places = {name for name, place in PLACES.items() if place.kind == "everywhere"}
-    rows = [
-        f"| {_keys(row)} | {_cell(row.description)} |"
-        for group in GROUPS
-        for row in ROWS
-        if row.section == group and row.actions[0].scope in places and row.keys({})
-    ]
-    return ["| key | what it does |", "|---|---|", *rows]
-
-
-def with_key_table(readme: str) -> str:
-    """Return the README with its table brought up to date."""
-    table = "\n".join(readme_table())
-    return _MARK.sub(lambda _: f"<!-- table: keys -->\n\n{table}\n", readme)
 
 
 def keys_page() -> str:
@@ -109,6 +88,5 @@ def _cell(text: str) -> str:
 
 
 def write() -> None:
-    """Bring both files up to date."""
-    README.write_text(with_key_table(README.read_text("utf-8")), "utf-8")
+    """Bring the page up to date."""
     PAGE.write_text(keys_page(), "utf-8")

@@ -1,4 +1,4 @@
-"""Write the tables of the docs and the README: `python -m tests.docs.tables`."""
+"""Write the tables of the docs: `python -m tests.docs.tables`."""
 
 from __future__ import annotations
 

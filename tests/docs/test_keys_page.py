@@ -1,4 +1,4 @@
-"""The key tables of the README and of docs/keys.md are those of the action table."""
+"""The key tables of docs/keys.md are those of the action table."""
 
 from __future__ import annotations
 
@@ -12,12 +12,6 @@ from gemini_live_tui.actions.slash import form_of
 
 def test_the_page_of_keys_is_current() -> None:
     assert key_tables.PAGE.read_text("utf-8") == key_tables.keys_page(), "run: python -m tests.docs.tables"
-
-
-def test_the_readme_has_its_key_table_and_it_is_current() -> None:
-    readme = key_tables.README.read_text("utf-8")
-    assert "<!-- table: keys -->" in readme
-    assert readme == key_tables.with_key_table(readme), "run: python -m tests.docs.tables"
 
 
 def test_the_page_names_every_action() -> None:

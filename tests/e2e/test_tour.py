@@ -1,4 +1,4 @@
-"""The README's tour works in a real terminal, for a new user."""
+"""The tour works in a real terminal, for a new user."""
 
 from __future__ import annotations
 

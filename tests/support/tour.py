@@ -1,4 +1,4 @@
-"""Take the README's tour, step by step, in a test or before a camera."""
+"""Take the tour, step by step, in a test or before a camera."""
 
 from __future__ import annotations
 
