@@ -221,7 +221,7 @@ async def test_playing_goes_on_behind_a_room_and_says_so_with_the_key_that_stops
     settings = ConsoleSettings(theme="ember", tmux=False, replay=True, recording=path, replay_speed=1.0)
     clock = ManualClock()
     app = ConsoleApp(None, settings=settings, clock=clock)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with app.run_test(size=(80, 36)) as pilot:
         driver = Driver(app, pilot, ScriptedLink(), clock)
         for _ in range(500):
             await pilot.pause(0.01)
