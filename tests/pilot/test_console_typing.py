@@ -291,6 +291,14 @@ async def test_inside_tmux_the_key_bar_names_the_way_past_its_prefix() -> None:
             assert key in driver.rows()[-1]
 
 
+async def test_muting_is_named_before_the_remark_on_tmux_in_a_small_terminal() -> None:
+    async with console(size=(80, 24), tmux=True) as driver:
+        for keys, words in ((("1",), "space Mute"), (("1", "i"), "F4 Mute")):
+            await driver.press(*keys)
+            for other in (words, "esc Stop", "F2 Text", "F1 Help", "^q Quit"):
+                assert other in driver.rows()[-1]
+
+
 async def test_a_click_on_the_key_bar_does_what_it_says() -> None:
     async with console() as driver:
         column = driver.rows()[-1].index("Mute")

@@ -85,7 +85,7 @@ class KeyBar(Row):
         while len(offered) > 1 and self._width(offered) > width:
             expendable = [action for action in offered if action.id not in self._kept()]
             # The pane's keys are shown nowhere else, so the others are dropped first.
-            others = [action for action in expendable if not self._of_pane(action)]
+            others = [action for action in expendable if not self._of_pane(action) and not self._is_main(action)]
             if others:
                 offered.remove(others[-1])
             elif self._room_for_note:
@@ -106,9 +106,16 @@ class KeyBar(Row):
             runs.extend(((f" {keys} ", "key"), (f"{title}{' ' * self._gap}", "quiet")))
         return runs
 
+    @property
+    def _talks(self) -> bool:
+        """True in the prompt and the transcript, where mode and microphone matter most."""
+        return self._place not in PANES or self._place == "transcript"
+
+    def _is_main(self, action: Action) -> bool:
+        return action.id == "mute" and self._talks
+
     def _kept(self) -> tuple[str, ...]:
-        # Changing the mode is one of many keys in a pane, but the main one beside the prompt and the transcript.
-        mode = () if self._place in PANES and self._place != "transcript" else ("text-mode",)
+        mode = ("text-mode",) if self._talks else ()
         return ("help", "quit", "send", "write", "next-pane", "interrupt", "close-notice", *mode)
 
     def _is_spare(self, action: Action) -> bool:
