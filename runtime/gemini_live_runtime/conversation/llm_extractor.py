@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import isawaitable
 from typing import Any, NoReturn
 
 from pydantic import BaseModel
@@ -94,7 +95,9 @@ class LlmExtractor:
         chosen = self.model or model
         if chosen is None:
             raise AgentError(f"The extractor {self.name} has no text model", remedy="Give it one", field="model")
-        answer = await chosen.generate(self.request(window))
+        reply: Any = chosen.generate(self.request(window))
+        # An author's model may be a plain function.
+        answer = await reply if isawaitable(reply) else reply
         return self.answer_schema.read(parse_answer(answer, self.name))
 
     def request(self, window: TranscriptWindow) -> TextRequest:

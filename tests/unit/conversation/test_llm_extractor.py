@@ -57,6 +57,19 @@ def extract(extractor: LlmExtractor, reply: str) -> ExtractedFields:
     return run_virtual(go())
 
 
+class PlainModel:
+    """A text model whose function is no coroutine."""
+
+    def generate(self, request: object) -> str:
+        return '{"name": "Ada"}'
+
+
+async def test_a_models_plain_function_answers_as_well() -> None:
+    model: Any = PlainModel()
+    found = await LlmExtractor(Guest).extract(conversation().window_with_current(3), model)
+    assert found.fields == {"name": "Ada"}
+
+
 # -- the request
 
 
