@@ -32,7 +32,7 @@ def test_a_deleted_session_comes_back_as_it_was(root: Path) -> None:
     assert delete(root, "s1", wall=lambda: 1.5e9) == "s1"
     assert list_entries(root) == []
     (entry,) = list_trash(root)
-    assert (entry.id, entry.title, entry.flags) == ("s1", "Mine", ("interrupted", "sound"))
+    assert (entry.id, entry.title, entry.flags) == ("s1", "Mine", ("sound", "1 interruption"))
     assert entry.deleted_at == 1.5e9
     assert stat.S_IMODE(trash_dir(root).stat().st_mode) == 0o700
     assert restore(root, "s1") == "s1"
