@@ -9,9 +9,12 @@ import pytest
 from tests.support.console_driver import console
 
 from gemini_live_tui import app as application
+from gemini_live_tui.dialogs.details import DetailsScreen
 from gemini_live_tui.dialogs.help import HelpScreen
 from gemini_live_tui.dialogs.meters import MetersScreen
+from gemini_live_tui.dialogs.why import WhyScreen
 from gemini_live_tui.editors.state import StateEditor
+from gemini_live_tui.editors.watcher import WatcherScreen
 from gemini_live_tui.screen_stack import take_out
 
 
@@ -24,6 +27,23 @@ def test_a_stack_that_textual_has_elsewhere_is_left_alone() -> None:
     there: Any = SimpleNamespace(_screen_stack=[screen])
     assert take_out(there, screen)
     assert there._screen_stack == []
+
+
+@pytest.mark.parametrize("kind", [StateEditor, DetailsScreen, WhyScreen, WatcherScreen])
+async def test_a_key_that_comes_twice_at_once_opens_one_screen(kind: type) -> None:
+    async with console(size=(120, 36)) as driver:
+        app = driver.app
+        make = {
+            StateEditor: lambda: StateEditor(app, "app:one"),
+            DetailsScreen: lambda: DetailsScreen(app.settings, "Row", [], copy={}),
+            WhyScreen: lambda: WhyScreen(app, None),
+            WatcherScreen: lambda: WatcherScreen(app, "watcher", "none"),
+        }[kind]
+        app.enter(make())
+        app.enter(make())
+        await driver.settle()
+        assert sum(isinstance(screen, kind) for screen in app.screen_stack) == 1
+        assert app.is_running
 
 
 async def test_without_the_stack_screens_still_open_and_say_what_to_close(monkeypatch: pytest.MonkeyPatch) -> None:

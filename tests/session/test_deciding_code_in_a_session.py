@@ -269,8 +269,10 @@ async def test_phases_whose_hooks_ask_for_each_other_are_stopped() -> None:
         lambda handle: handle.send_context("Again."),
         lambda handle: handle.update_instruction("Again."),
         lambda handle: handle.transition_to("two"),
+        lambda handle: handle.writer().prompt_model("again"),
+        lambda handle: handle.agents.cancel_all(),
     ],
-    ids=["prompt", "context", "instruction", "phase"],
+    ids=["prompt", "context", "instruction", "phase", "writer", "agents"],
 )
 async def test_code_that_decides_cannot_act_through_the_handle(act: Any) -> None:
     held: list[LiveHandle] = []
@@ -286,7 +288,35 @@ async def test_code_that_decides_cannot_act_through_the_handle(act: Any) -> None
         held.append(t.handle)
         await t.turn()
         assert (t.phases, len(calls) < 10) == (["one"], True)
-        assert "cannot use the session's handle" in t.failures()[0].error
+        assert "Code that decides cannot" in t.failures()[0].error
+
+
+class Failing:
+    """A background agent that fails at once."""
+
+    async def run(self, state: State) -> None:
+        raise ConnectionError("the bureau is down")
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["handle", "writer kept"])
+async def test_a_guard_that_starts_work_fails_and_does_not_call_for_itself_again(kept: bool) -> None:
+    held: list[Any] = []
+    calls = []
+
+    def checked(state: State) -> bool:
+        calls.append(1)
+        if held and len(calls) < 100:
+            if kept:
+                held[0].send_context(["again"])
+            else:
+                held[0].agents.dispatch("credit", Failing(), held[0].state)
+        return False
+
+    async with talk(agent().phase(*phases(checked))) as t:
+        held.append(t.handle.writer() if kept else t.handle)
+        await t.turn()
+        assert len(calls) < 10
+        assert "Code that decides cannot" in t.failures()[0].error
 
 
 async def test_transitions_that_a_callback_sets_off_again_and_again_rest_and_it_is_told() -> None:

@@ -492,6 +492,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
         self._close_passing()
         other = self._opened(type(screen))
+        if other is not None and not other.is_mounted:
+            return  # A key that came twice at once: its screen is about to show.
         if isinstance(other, BoxScreen) and other.unsaved:
             self._bring_forward(other)
             other.say("Something is written here already: apply it or leave it first.", "warning")

@@ -152,8 +152,8 @@ class LiveSession:
             raise Refusal(INVALID, f"{INVALID_ARGUMENT}: the session resumption handle is unknown or expired.")
         if memory.model != self.config.model:
             raise invalid(f"the handle belongs to model {memory.model[:40]}")
-        older = self._server.open_sessions.get(memory.session_id)
-        if older is not None:
+        # Again after the wait: another connection may have resumed the session meanwhile.
+        while (older := self._server.open_sessions.get(memory.session_id)) is not None:
             if not self._server.options.refuse_open_resume:
                 await older.shut(VIOLATION, "The operation was aborted: the session was resumed elsewhere.")
             try:

@@ -25,6 +25,9 @@ _SETTINGS = frozenset({"scheduling", "willContinue", "will_continue"})
 
 _WRAPPERS_OR_SETTINGS = frozenset(_WRAPPERS) | _SETTINGS
 
+_SPOKEN_KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file", "resource_link": "a link to a file"}
+"""Kinds of content besides text, in words: their data cannot be said."""
+
 _LIKE_A_VALUE = re.compile(r"[\[{(\"'<]|b['\"]|[A-Za-z_]\w*=|[A-Za-z_][\w.]*\(|(True|False|None|true|false|null)$")
 _ENUM_MEMBER = re.compile(r"<[A-Za-z_][\w.]*: ('[^'<>]*'|-?\d+)>")
 _CLASS = re.compile(r"<(?:class|function|built-in function) [^<>]*>")
@@ -54,16 +57,29 @@ def _content_of(value: Any) -> Any:
         value = [value]
     result = value if isinstance(value, Mapping) else {"content": value}
     blocks = result.get("content")
-    if not isinstance(blocks, list) or not blocks or not all(map(_is_text_block, blocks)):
+    if not isinstance(blocks, list) or not all(map(_is_block, blocks)):
         return value
     if result.get("structuredContent"):
         return result["structuredContent"]
-    text = " ".join(block["text"] for block in blocks)
-    return {"error": text} if result.get("isError") else {"result": text}
+    if not blocks and not (isinstance(value, Mapping) and ({"isError", "structuredContent"} & set(value))):
+        return value
+    text = " ".join(filter(None, map(_text_of, blocks)))
+    return {"error": text or "it failed"} if result.get("isError") else {"result": text}
+
+
+def _is_block(block: Any) -> bool:
+    return _is_text_block(block) or (isinstance(block, Mapping) and block.get("type") in _SPOKEN_KINDS)
 
 
 def _is_text_block(block: Any) -> bool:
     return isinstance(block, Mapping) and block.get("type") == "text" and isinstance(block.get("text"), str)
+
+
+def _text_of(block: Mapping[str, Any]) -> str:
+    """Return the text of a block, or a word for what cannot be said."""
+    resource = block.get("resource")
+    text = resource.get("text") if isinstance(resource, Mapping) else block.get("text")
+    return text if isinstance(text, str) else f"({_SPOKEN_KINDS[block['type']]})"
 
 
 def read_value(value: Any) -> Any:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import CoroutineType
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
+from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.values import IMMUTABLE, MISSING
 
@@ -60,6 +61,18 @@ def writing_as(origin: Origin) -> Iterator[None]:
         yield
     finally:
         current_writer.reset(token)
+
+
+def check_may_act(what: str = "use the session's handle to act") -> None:
+    """Raise `AgentError` in code that decides.
+
+    What it does may call for the same decision again, without end.
+    """
+    if current_writer.get() is DECIDING:
+        raise AgentError(
+            f"Code that decides cannot {what}",
+            remedy="Act in a tool, a callback, a watcher or a hook of a phase; a rule returns effects",
+        )
 
 
 def call_to_decide(function: Callable[..., R], *args: Any) -> R:

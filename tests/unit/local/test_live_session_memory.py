@@ -28,7 +28,7 @@ from gemini_live_runtime.local.content import MAX_UNASKED
 from gemini_live_runtime.local.context import AUDIO_TOKENS_PER_SECOND, MAX_CONTEXT_TOKENS
 from gemini_live_runtime.local.handles import HANDLE_LIFE_S, HANDLES_A_SESSION
 from gemini_live_runtime.local.options import Fault
-from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
+from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES, TransportClosed
 
 
 def total(details: list[dict[str, Any]]) -> int:
@@ -279,6 +279,26 @@ async def test_resuming_while_the_old_connection_is_open_is_refused_with_1011() 
         assert (await closing(running, sessionResumption={"handle": handle}))[0] == 1011
         await client.text("still here")
         assert (await client.turn()).output == "You typed still here."
+
+
+@virtual
+async def test_of_two_connections_that_resume_at_once_one_goes_on() -> None:
+    async with server() as running:
+        old = await join(running, sessionResumption={})
+        handle = await old.handle()
+
+        async def resume() -> str:
+            client = Client(running.connect())
+            await client.send(setup(sessionResumption={"handle": handle}))
+            try:
+                return next(iter(await client.next()))
+            except TransportClosed as end:
+                return str(end.code)
+
+        resumed = [asyncio.ensure_future(resume()) for _ in range(2)]
+        await asyncio.sleep(0.1)
+        await old.transport.close()
+        assert sorted(await asyncio.gather(*resumed)) == ["1011", "setupComplete"]
 
 
 @virtual

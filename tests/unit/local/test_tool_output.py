@@ -111,6 +111,28 @@ def test_a_failure_of_a_context_servers_tool_is_an_error() -> None:
     assert output_of({"content": content, "isError": True}) == {"error": "no such city"}
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            [{"type": "text", "text": "Here."}, {"type": "image", "data": "AAEC", "mimeType": "image/png"}],
+            "Here. (a picture)",
+        ),
+        ([{"type": "resource", "resource": {"uri": "file:///a", "text": "twelve"}}], "twelve"),
+        ([{"type": "audio", "data": "AAEC"}], "(a sound)"),
+    ],
+    ids=["picture", "resource", "sound"],
+)
+def test_contents_that_cannot_be_said_are_named(content: list[Any], said: str) -> None:
+    assert output_of({"result": {"content": content, "isError": False}}) == said
+
+
+def test_a_result_without_contents_has_its_structure_or_its_failure() -> None:
+    assert output_of({"structuredContent": {"a": 5}, "content": []}) == {"a": 5}
+    assert output_of({"isError": True, "content": []}) == {"error": "it failed"}
+    assert output_of({"content": []}) == {"content": []}
+
+
 def test_a_response_that_is_no_wrapper_is_the_output() -> None:
     assert output_of(WEATHER) == WEATHER
     assert output_of({"output": "{}", "note": "x"}) == {"output": "{}", "note": "x"}

@@ -33,7 +33,7 @@ class DetailsScreen(ModalScreen[None]):
     ]
 
     def __init__(self, settings: ConsoleSettings, title: str, parts: Sequence[DetailPart], *, copy: Any) -> None:
-        super().__init__(id="details")
+        super().__init__()
         self._title = title
         self._parts = parts
         self._copy = copy

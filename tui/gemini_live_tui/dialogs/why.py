@@ -47,7 +47,7 @@ class WhyScreen(ModalScreen[None]):
     ]
 
     def __init__(self, console: ConsoleContext, reason: Reason | None) -> None:
-        super().__init__(id="why")
+        super().__init__()
         self.console = console
         self._signs = glyphs(console.settings.ascii)
         self.reason = reason

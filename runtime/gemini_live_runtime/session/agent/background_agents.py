@@ -10,7 +10,7 @@ from typing import Protocol
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
-from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.mutations import Origin, check_may_act, writing_as
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.results import Outcome, ToolCall, error_outcome, outcome
 from gemini_live_runtime.tools.running import RunningCall, RunningCalls
@@ -86,6 +86,7 @@ class BackgroundAgentDispatcher:
 
         Raises `AgentError` for a name that is already running or cannot be part of a key, and when too many runs wait.
         """
+        check_may_act("start a background agent")
         if not name or ":" in name:
             raise AgentError(f"A background agent cannot be named {name!r}", field="name", value=name)
         if self.is_running(name):
@@ -106,6 +107,7 @@ class BackgroundAgentDispatcher:
 
     def cancel(self, name: str) -> bool:
         """Cancel a run; return False when no run has this name."""
+        check_may_act("cancel a background agent")
         for run in self._waiting:
             if run.name == name:
                 self._waiting.remove(run)
@@ -115,6 +117,7 @@ class BackgroundAgentDispatcher:
 
     def cancel_all(self) -> list[str]:
         """Cancel every run and return their names."""
+        check_may_act("cancel background agents")
         waiting = [run.name for run in self._waiting]
         self._waiting.clear()
         for name in waiting:

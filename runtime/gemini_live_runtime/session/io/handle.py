@@ -17,7 +17,7 @@ from gemini_live_runtime.session.io.loop_calls import LoopCalls, async_on_loop, 
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter
 from gemini_live_runtime.session.ports.messages import CALL_IT, check_text
 from gemini_live_runtime.session.rules.reactor import PlaybackDrained, VoiceRuntimeState
-from gemini_live_runtime.state.mutations import DECIDING, current_writer
+from gemini_live_runtime.state.mutations import check_may_act
 from gemini_live_runtime.state.store import State
 
 if TYPE_CHECKING:
@@ -134,15 +134,11 @@ class LiveHandle:
 
     def writer(self) -> DeferredWriter:
         """Return the writer of user input, which sends queued context ahead of it."""
+        check_may_act()
         return self._agent.user_writer
 
     def _check_usable(self) -> None:
-        if current_writer.get() is DECIDING:
-            # Otherwise what it does may call for the same decision again, without end.
-            raise AgentError(
-                "Code that decides cannot use the session's handle to act",
-                remedy="Act in a tool, a callback, a watcher or a hook of a phase; a rule returns effects",
-            )
+        check_may_act()
         if self._done.done():
             raise GeminiLiveError("The session is over", remedy="Start a new one")
 
@@ -336,5 +332,6 @@ class LiveHandle:
 
         Further calls wait for the same end.
         """
+        check_may_act()
         self._hang_up(str(reason))
         return await self.done

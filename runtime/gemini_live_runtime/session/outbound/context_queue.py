@@ -25,6 +25,7 @@ from gemini_live_runtime.session.ports.messages import (
     check_context,
     check_text,
 )
+from gemini_live_runtime.state.mutations import check_may_act
 from gemini_live_runtime.wire.messages import FunctionResponse
 
 MAX_NOTES = 200
@@ -228,12 +229,14 @@ class DeferredWriter:
 
     def send_text(self, text: str) -> None:
         """Send queued context, then the typed text."""
+        check_may_act()
         check_text(text, "What the user types")
         self.flush()
         self._writer.send_text(text)
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
         """Send queued context, then the image."""
+        check_may_act()
         self.flush()
         self._writer.send_video(data, mime_type)
 
@@ -244,6 +247,7 @@ class DeferredWriter:
 
         Raises `AgentError` for what is no list of texts, and for an unknown role.
         """
+        check_may_act()
         texts, role = check_context(texts, role)
         if self._is_context_held():
             self._pending.extend(ContextNote(text, role, reason) for text in texts)
@@ -261,6 +265,7 @@ class DeferredWriter:
 
     def prompt_model(self, reason: str = "") -> None:
         """Send queued context, then the prompt."""
+        check_may_act()
         if self._is_call_open():
             self._hold_prompt(reason)
             return
@@ -277,15 +282,18 @@ class DeferredWriter:
 
     def update_instruction(self, text: str, reason: str = "") -> None:
         """Send the instruction alone; raises `AgentError` for one that is no text."""
+        check_may_act()
         check_text(text, "An instruction", remedy=CALL_IT)
         self._writer.update_instruction(text, reason)
 
     def activity_start(self) -> None:
         """Send the activity mark alone."""
+        check_may_act()
         self._writer.activity_start()
 
     def activity_end(self) -> None:
         """Send the activity mark alone."""
+        check_may_act()
         self._writer.activity_end()
 
     def send_tool_answers(self, answers: Sequence[FunctionResponse]) -> None:
