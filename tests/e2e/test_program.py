@@ -114,6 +114,19 @@ def test_a_terminal_that_knows_only_ascii_gets_everything_spelled_out(server: Fa
     assert "user: na\\xefve \\u2615" in ended.stdout
 
 
+@pytest.mark.parametrize("form", ["--json", "--plain"])
+def test_a_closed_standard_output_does_not_feed_a_conversation_its_own_lines(server: FakeLiveServer, form: str) -> None:
+    talk = ["talk", "--backend", server.url, "--text", "hello", form, "--record", "off", "--timeout", "20"]
+    ended = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, *talk],
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_a_tool_that_never_comes_back_does_not_hold_up_the_end(tmp_path: Path) -> None:
     agent = tmp_path / "stuck.py"
     agent.write_text(

@@ -6,6 +6,7 @@ A plain `demo` is started without click, which takes a tenth of the time to the 
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -19,6 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Errors are printed as one sentence on standard error; tracebacks need `--debug`.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # Do not fail when the terminal cannot show a character. "surrogateescape" is that of the locale C.
         if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
@@ -28,6 +30,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     from gemini_live_tui.cli.command_line import run
 
     return run(arguments)
+
+
+def _open_closed_streams() -> None:
+    """Connect standard streams that are closed (`>&-`) with the null device.
+
+    Else their descriptors would go to the next files and sockets that are opened, and `print` to what stands in for
+    `sys.stdout`.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (open to the end)
 
 
 def _plain_demo(options: Sequence[str]) -> int:
