@@ -103,7 +103,8 @@ class Redactor:
         self._known = sorted(streamed | others, key=lambda known: (-len(known), known))
         self._streamed = [known for known in self._known if known in streamed]
         heads = {known: encode_line(known[:_HEAD])[1:-1] for known in self._known}
-        self._tails = tuple(sorted(known for known in self._permanent if len(known) > _HEAD))
+        ends = {spelling for secret in self._permanent for spelling in _spellings_of_ends(secret)}
+        self._tails = tuple(sorted(known for known in ends if len(known) > _HEAD))
         tails = [encode_line(known[-_HEAD:])[1:-1] for known in self._tails]
         # One search in a lowered line does for a secret and for its capitals.
         self._known_in_low = tuple({_lowered(part) for part in (*map(heads.__getitem__, others), *tails)})
@@ -234,6 +235,15 @@ def _spellings(secret: str) -> Iterator[str]:
     yield json.dumps(secret)[1:-1]
     yield encode_line(secret)[1:-1]
     yield repr(secret)[1:-1]
+
+
+def _spellings_of_ends(secret: str) -> Iterator[str]:
+    """Yield a secret as its end may stand in texts."""
+    yield secret
+    yield secret.upper()
+    yield secret.lower()
+    yield quote(secret, safe="", errors="replace")
+    yield quote(secret, errors="replace")
 
 
 def _encodings(secret: str) -> Iterator[str]:

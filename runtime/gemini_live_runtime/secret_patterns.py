@@ -42,10 +42,17 @@ def _begins(anchor: str) -> str:
     return rf"{anchor}(?:(?<![0-9A-Za-z]{anchor}){escapes})"
 
 
+_ANY = r"[0-9A-Za-z_\-]"
 _USER = (
     r"(?:-[A-Za-z]{0,4}[uU][ \t]?|--(?:proxy-)?user[ =])"
     r"\\{0,7}[\"']?[^\s:\"']{1,40}:"
 )
+# A quotation mark or an "@" may be part of a password: nothing but the last "@" ends it.
+_LOGIN = (
+    r"(?P<user>[^/\s:@\"']{0,200}:(?:[^/\s@\"']|(?<=[0-9A-Za-z])[\"'](?=[0-9A-Za-z])){1,4000}+(?=@)"
+    r"(?:@[^/\s@\"'?#,;&]{0,400}+(?=@))*+)"
+)
+_PEM_BETWEEN = r"(?:[\s>|\"']|\\+[nr]|(?:Proc-Type|DEK-Info): [^\r\n\\]{1,100}+)*+"
 _SLACK = r"hooks\.slack\.com\\?/[a-z]{1,20}\\?/"
 _DISCORD = r"/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{1,20}/"
 
@@ -64,23 +71,27 @@ _SHAPES = (
         "-----BEGIN ",
         r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
         r"(?:(?:[^\-]|-(?!----)){0,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----"
-        r"|(?:(?:\s|\\+[nr])*[0-9A-Za-z+/=]{20,})+)",
+        rf"|(?:{_PEM_BETWEEN}[0-9A-Za-z+/=]{{20,}}+)+)",
     ),
-    # Keys of OpenAI and Anthropic, GitHub, GitLab, AWS, Slack, Stripe, Hugging Face, npm and SendGrid.
+    # Keys of OpenAI and Anthropic, GitHub, GitLab, AWS, Slack, Stripe, Hugging Face, npm, SendGrid and Google OAuth.
     ("sk-", rf"{_begins('sk-')}(?=[A-Za-z_\-]{{0,60}}+[0-9])[0-9A-Za-z_\-]{{20,}}"),
     ("gh", rf"{_begins('gh[opsur]_')}[0-9A-Za-z_]{{20,}}"),
     ("github_pat_", rf"{_begins('github_pat_')}[0-9A-Za-z_]{{20,}}"),
     ("glpat-", rf"{_begins('glpat-')}[0-9A-Za-z_\-]{{20,}}"),
     ("AKIA", rf"{_begins('AKIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
     ("ASIA", rf"{_begins('ASIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
-    ("xox", rf"{_begins('xox')}[abeoprs]-[0-9A-Za-z\-]{{10,}}"),
+    ("xox", rf"{_begins('xox')}(?:[abceoprs]-[0-9A-Za-z\-]{{10,}}|d-[0-9A-Za-z\-%+/=]{{10,}})"),
     ("xapp-", rf"{_begins('xapp-')}[0-9A-Za-z\-]{{10,}}"),
     ("k_live_", rf"{_begins('[rs]k_live_')}[0-9A-Za-z]{{16,}}"),
     ("k_test_", rf"{_begins('[rs]k_test_')}[0-9A-Za-z]{{16,}}"),
+    ("whsec_", rf"{_begins('whsec_')}[0-9A-Za-z+/=]{{16,}}"),
+    ("GOCSPX-", rf"{_begins('GOCSPX-')}{_ANY}{{16,}}"),
+    ("1//0", rf"{_begins('1//0')}{_ANY}{{20,}}"),
     ("hf_", rf"{_begins('hf_')}[0-9A-Za-z]{{30,}}"),
     ("npm_", rf"{_begins('npm_')}[0-9A-Za-z]{{36}}(?![0-9A-Za-z])"),
     ("SG.", rf"{_begins('SG[.]')}[0-9A-Za-z_\-]{{16,}}\.[0-9A-Za-z_\-]{{16,}}"),
-    ("://", r"://(?P<user>[^/\s:@\"']{0,200}:[^/\s@\"']{1,200})(?=@)"),
+    ("://", rf"://{_LOGIN}"),
+    ("\\/", rf":\\{{1,7}}/\\{{1,7}}/{_LOGIN}"),
     # Anybody who knows the address of a webhook may write to its channel.
     ("hooks.slack.com", rf"{_SLACK}(?P<path>[0-9A-Za-z/\\]{{16,}})"),
     ("/api/", rf"{_DISCORD}(?P<path>[0-9A-Za-z_\-]{{16,}})"),
@@ -136,8 +147,6 @@ _REREAD = 40
 _OPEN_LENGTH = 8192
 """Characters at the end of a text that can belong to the beginning of a recognised secret."""
 
-_ANY = r"[0-9A-Za-z_\-]"
-
 
 def _tells(signs: str) -> str:
     """Return a lookahead for what ordinary words do not have.
@@ -165,10 +174,13 @@ _OPEN = (
     rf"|{_begins('github_pat_')}{_ANY}{{0,19}}"
     rf"|{_begins('glpat-')}{_ANY}{{0,19}}"
     rf"|(?:{_begins('AKIA')}|{_begins('ASIA')})[0-9A-Z]{{0,16}}"
-    rf"|{_begins('xox')}[abeoprs]?-?[0-9A-Za-z\-]{{0,9}}"
+    rf"|{_begins('xox')}[a-eoprs]?-?[0-9A-Za-z\-%+/=]{{0,9}}"
     rf"|{_begins('xapp-')}[0-9A-Za-z\-]{{0,9}}"
     rf"|{_begins('[rs]k_live_')}[0-9A-Za-z]{{0,15}}"
     rf"|{_begins('[rs]k_test_')}[0-9A-Za-z]{{0,15}}"
+    rf"|{_begins('whsec_')}[0-9A-Za-z+/=]{{0,15}}"
+    rf"|{_begins('GOCSPX-')}{_ANY}{{0,15}}"
+    rf"|{_begins('1//0')}{_ANY}{{0,19}}"
     rf"|{_begins('hf_')}[0-9A-Za-z]{{0,29}}"
     rf"|{_begins('npm_')}[0-9A-Za-z]{{0,36}}"
     rf"|{_begins('SG[.]')}{_ANY}{{0,100}}+(?:\.{_ANY}{{0,15}})?"
@@ -193,10 +205,13 @@ _CUT = (
     rf"|{_begins('github_pat_')}{_ANY}{{2,19}}"
     rf"|{_begins('glpat-')}{_ANY}{{2,19}}"
     rf"|(?:{_begins('AKIA')}|{_begins('ASIA')})[0-9A-Z]{{4,16}}"
-    rf"|{_begins('xox')}[abeoprs]-[0-9A-Za-z\-]{{4,9}}"
+    rf"|{_begins('xox')}[a-eoprs]-[0-9A-Za-z\-%+/=]{{4,9}}"
     rf"|{_begins('xapp-')}[0-9A-Za-z\-]{{4,9}}"
     rf"|{_begins('[rs]k_live_')}[0-9A-Za-z]{{2,15}}"
     rf"|{_begins('[rs]k_test_')}[0-9A-Za-z]{{2,15}}"
+    rf"|{_begins('whsec_')}[0-9A-Za-z+/=]{{2,15}}"
+    rf"|{_begins('GOCSPX-')}{_ANY}{{2,15}}"
+    rf"|{_begins('1//0')}{_ANY}{{6,19}}"
     rf"|{_begins('hf_')}{_TELLS}[0-9A-Za-z]{{6,29}}"
     rf"|{_begins('npm_')}{_TELLS}[0-9A-Za-z]{{6,36}}"
     rf"|{_begins('SG[.]')}{_TELLS}{_ANY}{{8,100}}+(?:\.{_ANY}{{0,15}})?"
@@ -214,7 +229,7 @@ _CUT = (
 # A value may follow. In a line of JSON the quotation marks within a text are escaped.
 _KEY_VALUE = re.compile(r"key(?:[=:'\\>]| {1,2}[=:])")
 _TOKEN_VALUE = re.compile(r"token(?:[=:'\\> ]|s/)")
-_HAS_UNDERSCORE = re.compile(r"(?:gh[opsur]|_pat|k_live|k_test|hf|npm)_")
+_HAS_UNDERSCORE = re.compile(r"(?:gh[opsur]|_pat|k_live|k_test|whsec|hf|npm)_")
 
 _FIELDS = frozenset(
     {
@@ -278,7 +293,7 @@ def may_match(text: str, low: str) -> bool:
     # Every pattern needs one of these substrings. Testing for a single sign costs a quarter of a longer search.
     if "bearer" in low or ("token" in low and ('token"' in low or _TOKEN_VALUE.search(low))):
         return True
-    if ":" in text and (("@" in text and "://" in text) or "curl" in text):
+    if ":" in text and (("@" in text and ("://" in text or "\\/" in text)) or "curl" in text):
         return True
     has_value = "=" in text or ":" in text or ("-" in text and "--" in text) or ">" in text
     return (has_value and _has_secret_name(low)) or has_provider_key(text)
@@ -303,11 +318,18 @@ def has_provider_key(text: str) -> bool:
         ("A" in text and ("AIza" in text or "AKIA" in text or "ASIA" in text))
         or (
             "-" in text
-            and ("sk-" in text or "xox" in text or "xapp-" in text or "PRIVATE KEY" in text or "glpat-" in text)
+            and (
+                "sk-" in text
+                or "xox" in text
+                or "xapp-" in text
+                or "PRIVATE KEY" in text
+                or "glpat-" in text
+                or "GOCSPX-" in text
+            )
         )
         or ("_" in text and _HAS_UNDERSCORE.search(text) is not None)
         or ("." in text and ("eyJ" in text or "AQ." in text or "SG." in text or "ya29." in text))
-        or ("/" in text and ("hooks.slack.com" in text or "webhooks/" in text))
+        or ("/" in text and ("hooks.slack.com" in text or "webhooks/" in text or "1//0" in text))
     )
 
 
@@ -332,7 +354,7 @@ def may_match_line(line: str, low: str) -> bool:
     if ("key" in low and _KEY_VALUE.search(low)) or ("token" in low and _TOKEN_VALUE.search(low)) or "pwd" in low:
         return True
     # U+212A, the Kelvin sign, matches "k" in the patterns, which ignore case.
-    if ("@" in line and "://" in line) or "\u212a" in line:
+    if ("@" in line and ("://" in line or "\\/" in line)) or "\u212a" in line:
         return True
     if line.find("{", line.find("{", 1) + 1) >= 0:  # deeper than the event and its data, fields have any name
         names = low.replace("_", "").replace("-", "")
@@ -375,7 +397,8 @@ def may_open(text: str) -> bool:
         "eyJ" in text
         or "SG." in text
         or ("IA" in text and ("AKIA" in text or "ASIA" in text))
-        or ("-" in text and ("sk-" in text or "glpat-" in text or "-----BEGIN" in text))
+        or ("-" in text and ("sk-" in text or "glpat-" in text or "-----BEGIN" in text or "GOCSPX-" in text))
+        or "1//0" in text
         or "xox" in text
         or "xapp-" in text
         or ("_" in text and _HAS_UNDERSCORE.search(text) is not None)

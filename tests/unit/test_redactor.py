@@ -194,6 +194,47 @@ def test_a_short_handle_does_not_let_a_server_blank_words() -> None:
     assert redactor.text("Survived") == "Survived"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"https://me:{'hunter2' * 40}@host/x",
+        "https://me:hunter2@mine@hunter2@host/x",
+        """https://me:pa'hunter2"2@host/x""",
+        "https:\\/\\/me:hunter2@host\\/x",
+        'a "https:\\\\/\\\\/me:hunter2@host"',
+    ],
+)
+def test_a_password_in_a_url_goes_however_it_is_written(text: str) -> None:
+    kept = Redactor().text(text)
+    assert "hunter2" not in kept
+    assert f"{REDACTED}@host" in kept
+    assert Redactor().may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data={"text": text})).to_line())
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a":"http://host:80","b":"me@host"}', "https://host/x:y@z", "C:\\/srv\\/a:b@c", "http://host:80 a@b"]
+)
+def test_an_address_near_a_url_stays(text: str) -> None:
+    assert Redactor().text(text) == text
+
+
+@pytest.mark.parametrize(
+    "between", ["\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,AB12\n\n", "\n> ", '\\n"\n"', "\r\n| "]
+)
+def test_a_private_key_whose_end_is_cut_off_goes(between: str) -> None:
+    text = f"-----BEGIN RSA PRIVATE KEY-----{between}{'a1' * 32}\n> {'a1' * 32}"
+    assert Redactor().text(text) == REDACTED
+
+
+def test_the_end_of_a_registered_secret_is_found_in_capitals_and_in_a_url() -> None:
+    redactor = Redactor()
+    secret = "zQ8_vT-4kLm/2pRw+9xYb=cD7fGh1JnS6"
+    redactor.add(secret)
+    for end in (secret[-16:].upper(), secret[-20:].lower(), quote(secret[-16:], safe=""), quote(secret)[-18:]):
+        assert redactor.text(f"gone: {end}.") == f"gone: {REDACTED}."
+        assert redactor.may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data={"text": end})).to_line())
+
+
 PIECES = ["AIza", "auth_tokens/", "ya29.", "AQ.", "://", "bearer ", "BEARER%20", "Token ", "?key=", "&access_token="]
 PIECES += [
     "password=",
@@ -274,6 +315,7 @@ def test_every_cookie_goes_and_what_is_said_about_it_stays() -> None:
         *("://a:", "bearer ", "AIza", "?key=", "sk-", "-sk-", "password=", "eyJ", "-eyJaaaaaaaa", "-eyJaaaaaaaa."),
         *("token='", "key=", "cookie: a=b", "-----BEGIN PRIVATE KEY-----a-", "gh", "secret_token=\\"),
         *("_eyJaaaaaaaa", "\\neyJaaaaaaaa.", "passphrase: a", "secret_key=", "bearer\n"),
+        *("://a:b@", "://a:b@c", ":\\/\\/a:b", "://a:b'c", "-----BEGIN PRIVATE KEY-----\nProc-Type: > > >\n", "1//0a"),
         *("curl ", "curl -u ", "curl -u a:", "hooks.slack.com/a/", "/api/webhooks/1/", "password>a", "token>"),
     ],
 )
@@ -362,6 +404,7 @@ SHAPED += [
     "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----",
 ]
 SHAPED += ['"api_key": "{}"', '"api-key":"{}"', '"apikey": "{}"', '"apiKey":"{}"', "'api_key': '{}'", "api\u212aey={}"]
+SHAPED += ["GOCSPX-{}", "whsec_{}", "1//0{}", "xoxd-{}", "https:\\/\\/me:{}@host"]
 SHAPED += ["glpat-{}", "hf_{}", "npm_a1a1a1{}", "SG.{}.{}", "pwd={}", "\u0130 token={}"]
 
 
