@@ -24,7 +24,10 @@ _PLAIN_SPACED = r"= {0,2}(?P<spaced>[^\s&\"'\\,;)]{8,})"
 _ASSIGNED = r" {0,2}= {0,2}(?P<assigned>(?=[^\s&\"'\\,;)]{0,40}[0-9])[^\s&\"'\\,;)]{8,})"
 _SAID = r": (?P<said>(?=[^\s\"'\\,;)]{0,40}[0-9])[^\s\"'\\,;)]{8,})"
 _ARGUMENT = r"=(?P<argument>[^&\s\"']+)"
-_OPTION = r" (?P<option>[^\s\"'\\\-][^\s\"'\\]{7,})"
+_OPTION = (
+    r"(?: |(?: |\\{0,7}[\"'], ?)\\{0,7}(?P<mark>[\"']))"
+    r"(?P<option>(?(mark)[^\"'\\\-][^\"'\\]{3,400}(?=\\{0,7}[\"'])|[^\s\"'\\\-][^\s\"'\\]{7,}))"
+)
 _KEY_OF_NAMES = "|".join(
     rf"(?<={name}{between}.ey)" for name in ("api", "access", "private", "secret") for between in ("", "[-_]")
 )
@@ -101,14 +104,14 @@ _SHAPES = (
 _NAMED = tuple(
     (anchor, f"(?ai:{pattern})")
     for anchor, pattern in (
-        ("bearer", rf"bearer(?::?[ \t\n]{{1,3}}|%20|\\[nt])(?P<word>{_WORD})"),
+        ("bearer", rf"bearer(?:(?::?[ \t\n]{{1,3}}|=)(?:\\{{0,7}}[\"'])?|%20|\\[nt])(?P<word>{_WORD})"),
         (
             "token",
             rf"token(?:{_QUOTED}|{_TAGGED}"
             rf"|(?:(?<=[?&]token)|(?<=[?&]access_token)){_ARGUMENT}"
             r"|(?:(?<=access[-_]token)|(?<=auth[-_]token)|(?<=refresh[-_]token)|(?<=session[-_]token)"
             rf"|(?<=id[-_]token)|(?<=--token)){_PLAIN}"
-            rf"|(?<=--token){_OPTION}|(?: |=|: | = )(?P<word>{_WORD}))",
+            rf"|(?:(?<=--token)|(?<=--auth-token)|(?<=--access-token)){_OPTION}|(?: |=|: | = )(?P<word>{_WORD}))",
         ),
         (
             # U+212A, the Kelvin sign, is a "k" in lower case.
@@ -121,7 +124,10 @@ _NAMED = tuple(
         ),
         ("passphrase", rf"passphrase(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_ASSIGNED}|{_SAID}|(?<=--passphrase){_OPTION})"),
         ("passw", rf"passw(?:or)?d(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_ASSIGNED}|{_SAID}|(?<=--password){_OPTION})"),
-        ("secret", rf"secret(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_ASSIGNED}|{_SAID}|(?<=--secret){_OPTION})"),
+        (
+            "secret",
+            rf"secret(?:{_QUOTED}|{_TAGGED}|{_PLAIN}|{_ASSIGNED}|{_SAID}|(?:(?<=--secret)|(?<=--client-secret)){_OPTION})",
+        ),
         ("pwd", rf"pwd(?<=\bpwd)(?:{_QUOTED}|{_TAGGED}|=(?P<plain>(?![/~.$])[^\s&\"'\\,;)]{{4,}}))"),
         (
             "authorization",
@@ -193,7 +199,7 @@ _OPEN = (
     rf"|curl[ \t](?:[^|;]{{0,120}}\s)?{_USER}(?P<password>[^\s\"'\\]{{1,200}})"
     rf"|(?:{_SLACK}|{_DISCORD})(?P<path>[0-9A-Za-z_\-/]{{1,80}})"
     r"|(?<=://)[^/\s@\"']{1,400}"
-    r"|(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))[0-9A-Za-z_\-.~+/=]{1,23})\Z"
+    r"|(?i:(?<=bearer )|(?<=bearer [\"'])|(?<=bearer=)|(?<=bearer%20)|(?<=token ))[0-9A-Za-z_\-.~+/=]{1,23})\Z"
 )
 # The same, where even the beginning tells so much that it is replaced when nothing more comes in time.
 _CUT = (
@@ -223,7 +229,8 @@ _CUT = (
     rf"|(?:{_SLACK}|{_DISCORD})(?P<path>[0-9A-Za-z_\-/]{{8,80}})"
     rf"|{_QUOTED_NAME}(?P<quoted>{_tells(_QUOTED_SIGN)}{_QUOTED_SIGN}{{6,400}})"
     r"|(?<=://)[^/\s:@\"'\[]{1,200}:(?![0-9]*\Z)[^/\s@\"']{4,200}"
-    rf"|(?:(?i:(?<=bearer )|(?<=bearer%20)|(?<=token ))){_tells(_WORD_SIGN)}{_WORD_SIGN}{{6,23}})\Z"
+    rf"|(?:(?i:(?<=bearer )|(?<=bearer [\"'])|(?<=bearer=)|(?<=bearer%20)|(?<=token ))){_tells(_WORD_SIGN)}"
+    rf"{_WORD_SIGN}{{6,23}})\Z"
 )
 
 # A value may follow. In a line of JSON the quotation marks within a text are escaped.
@@ -239,6 +246,8 @@ _FIELDS = frozenset(
         "clientsecret",
         "consentaudio",
         "cookie",
+        "credential",
+        "credentials",
         "handle",
         "idtoken",
         "newhandle",
@@ -257,16 +266,23 @@ _FIELDS = frozenset(
 # Ends of the secret fields' names as in JSON, lower-cased and without "_" and "-".
 _FIELD_ENDS = (
     *('token":', 'ikey":', 'tekey":', 'handle":', 'authorization":', 'secret":', 'consentaudio":', 'cookie":'),
+    *('ikeys":', 'tekeys":', 'secrets":', 'passwords":', 'credential":', 'credentials":'),
     *('password":', 'signature":', 'passwd":', 'passphrase":', 'pwd":', 'secretkey":', 'accesskey":'),
 )
 
 _ENDINGS = (
     "apikey",
+    "apikeys",
+    "privatekeys",
     "password",
+    "passwords",
     "passwd",
     "passphrase",
     "pwd",
     "secret",
+    "secrets",
+    "credential",
+    "credentials",
     "secretkey",
     "accesskey",
     "privatekey",
@@ -302,7 +318,10 @@ def may_match(text: str, low: str) -> bool:
 def _has_secret_name(low: str) -> bool:
     """Return True when a field with a secret's name may have a value in `low`."""
     return (
-        ("key" in low and ('key"' in low or "--api-key " in low or _KEY_VALUE.search(low) is not None))
+        (
+            "key" in low
+            and ('key"' in low or "--api-key " in low or "--access-key " in low or _KEY_VALUE.search(low) is not None)
+        )
         or "secret" in low
         or "passw" in low
         or "passp" in low
@@ -340,7 +359,7 @@ def may_match_line(line: str, low: str) -> bool:
     """
     # Searching the whole line costs a fraction of a walk through its fields, and the cheap tests for a rare
     # character come first.
-    if "bearer" in low or "--api-key " in low or "curl" in line:
+    if "bearer" in low or "--api-key " in low or "--access-key " in low or "curl" in line:
         return True
     if (
         "secret" in low

@@ -101,6 +101,7 @@ def test_tokens_are_found_by_their_shape(text):
         "+1 (555) 010-9999, 1,299.00 EUR, /data/ada/token/secret.txt, http://[::1]:80/@me, 2026-11-22T16:30:39Z",
         "a file that begins with -----BEGIN PRIVATE KEY----- holds a key",
         "<password>old</password> <token/> sort -u a:b, curl -u me https://host",
+        "--token 'of'; '--token', '--password', '--secret' and the bearer 'of tidings'; bearer=none",
         "the cookie: a=warm one; authorization: required for all guests; xoxo, AQ.1, AIza",
     ],
 )
@@ -151,7 +152,16 @@ def test_a_secret_in_a_field_name_is_redacted_inside_a_secret_field() -> None:
 
 def test_a_field_is_a_secret_also_when_its_name_says_whose_it_is() -> None:
     secret = {"GEMINI_API_KEY": "a", "user_password": "b", "githubToken": "c", "aws_secret_access_key": "d", "pwd": "e"}
-    other = {"next_page_token": "a", "max_tokens": "b", "monkey": "c", "sort_key": "d", "secretary": "e"}
+    secret |= {"secrets": "f", "api_keys": "g", "credential": "h", "aws_credentials": "i", "passwords": "j"}
+    other = {
+        "next_page_token": "a",
+        "tokens": "f",
+        "keys": "g",
+        "max_tokens": "b",
+        "monkey": "c",
+        "sort_key": "d",
+        "secretary": "e",
+    }
     assert Redactor().value({"x": secret, "y": other}) == {"x": dict.fromkeys(secret, REDACTED), "y": other}
 
 
@@ -296,6 +306,16 @@ def test_words_that_contain_the_beginning_of_a_key_stay(text: str) -> None:
         *("curl -u me:{} https://x && curl -u me:tiger22 https://x", "curl -u me:{}\ncurl -u me:tiger22"),
         *("curl -u me:tiger22 --proxy-user me:{}", "curl -u me:{} --proxy-user me:tiger22"),
         *("Bearer\t{}", "Bearer  {}", "bearer\n{}", "Bearer: {}", "--token={}", "--passphrase {}"),
+        *(
+            "Bearer '{}'",
+            'bearer "{}"',
+            "bearer={}",
+            "--client-secret {}",
+            '--token "{}"',
+            "--api-key '{}'",
+            "--access-key {}",
+        ),
+        *("['--password', '{}']", '["--auth-token","{}"]', '"[\\"--token\\", \\"{}\\"]"', "--password 'my {}'"),
     ],
 )
 def test_values_after_names_in_other_spellings_go(text: str) -> None:
@@ -316,6 +336,7 @@ def test_every_cookie_goes_and_what_is_said_about_it_stays() -> None:
         *("token='", "key=", "cookie: a=b", "-----BEGIN PRIVATE KEY-----a-", "gh", "secret_token=\\"),
         *("_eyJaaaaaaaa", "\\neyJaaaaaaaa.", "passphrase: a", "secret_key=", "bearer\n"),
         *("://a:b@", "://a:b@c", ":\\/\\/a:b", "://a:b'c", "-----BEGIN PRIVATE KEY-----\nProc-Type: > > >\n", "1//0a"),
+        *("--token '", "--token '--", "--token ','", "bearer='", '--client-secret "a'),
         *("curl ", "curl -u ", "curl -u a:", "hooks.slack.com/a/", "/api/webhooks/1/", "password>a", "token>"),
     ],
 )
@@ -390,6 +411,10 @@ SHAPED += [
     "authorization: {}",
     "Set-Cookie: sid={}; Path=/",
     "--api-key {}",
+    "--access-key '{}'",
+    "--client-secret {}",
+    "['--token', '{}']",
+    "bearer='{}'",
     "--password {}",
     "access_token={}",
     "sk-{}",
