@@ -263,11 +263,10 @@ _FIELDS = frozenset(
         "xgoogapikey",
     }
 )
-# Ends of the secret fields' names as in JSON, lower-cased and without "_" and "-".
-_FIELD_ENDS = (
-    *('token":', 'ikey":', 'tekey":', 'handle":', 'authorization":', 'secret":', 'consentaudio":', 'cookie":'),
-    *('ikeys":', 'tekeys":', 'secrets":', 'passwords":', 'credential":', 'credentials":'),
-    *('password":', 'signature":', 'passwd":', 'passphrase":', 'pwd":', 'secretkey":', 'accesskey":'),
+# Parts of the secret fields' names as in JSON, lower-cased and without "_" and "-".
+_FIELD_PARTS = (
+    *('token":', 'ikey":', 'tekey":', 'keys":', 'handle":', 'authorization":', "secret", 'consentaudio":', 'cookie":'),
+    *("password", "credential", 'signature":', 'passwd":', 'passphrase":', 'pwd":', 'accesskey":'),
 )
 
 _ENDINGS = (
@@ -318,10 +317,7 @@ def may_match(text: str, low: str) -> bool:
 def _has_secret_name(low: str) -> bool:
     """Return True when a field with a secret's name may have a value in `low`."""
     return (
-        (
-            "key" in low
-            and ('key"' in low or "--api-key " in low or "--access-key " in low or _KEY_VALUE.search(low) is not None)
-        )
+        ("key" in low and ('key"' in low or "-key " in low or _KEY_VALUE.search(low) is not None))
         or "secret" in low
         or "passw" in low
         or "passp" in low
@@ -359,7 +355,7 @@ def may_match_line(line: str, low: str) -> bool:
     """
     # Searching the whole line costs a fraction of a walk through its fields, and the cheap tests for a rare
     # character come first.
-    if "bearer" in low or "--api-key " in low or "--access-key " in low or "curl" in line:
+    if "bearer" in low or "curl" in line:
         return True
     if (
         "secret" in low
@@ -370,14 +366,18 @@ def may_match_line(line: str, low: str) -> bool:
         or has_provider_key(line)
     ):
         return True
-    if ("key" in low and _KEY_VALUE.search(low)) or ("token" in low and _TOKEN_VALUE.search(low)) or "pwd" in low:
+    if (
+        ("key" in low and ("-key " in low or _KEY_VALUE.search(low)))
+        or ("token" in low and _TOKEN_VALUE.search(low))
+        or "pwd" in low
+    ):
         return True
     # U+212A, the Kelvin sign, matches "k" in the patterns, which ignore case.
     if ("@" in line and ("://" in line or "\\/" in line)) or "\u212a" in line:
         return True
     if line.find("{", line.find("{", 1) + 1) >= 0:  # deeper than the event and its data, fields have any name
         names = low.replace("_", "").replace("-", "")
-        return any(map(names.__contains__, _FIELD_ENDS))
+        return any(map(names.__contains__, _FIELD_PARTS))
     return False
 
 
