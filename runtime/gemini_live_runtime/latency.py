@@ -18,8 +18,7 @@ def rounded_stages(stages: Mapping[str, float | None], digits: int = 0) -> dict[
     """Return the measured stages in ms, rounded so that they add up.
 
     Their sum is the rounded sum: each is rounded down to `digits` after the point, and those that lose most are rounded
-    up. An entry `total` is left out,
-    as are values that are not finite.
+    up. An entry `total` is left out, as are values that are not finite.
     """
     unit: int = 10**digits
     scaled = {

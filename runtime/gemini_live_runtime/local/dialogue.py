@@ -246,11 +246,8 @@ class ScriptedDialogue:
         intent = self._intents.get(next(iter(intents))) if len(intents) == 1 else None
         if intent is None or not intent.calls or any(call.tool not in self._tools for call in intent.calls):
             return None
-        if any(
-            isinstance(part, SlotRef) and self._script.slots[part.slot].kind == "text"
-            for p in intent.typed
-            for part in p
-        ):
+        parts_of_phrases = (part for phrase in intent.typed for part in phrase if isinstance(part, SlotRef))
+        if any(self._script.slots[part.slot].kind == "text" for part in parts_of_phrases):
             return None  # A text may have commas of its own.
         slots = [best[1].slots for best in found if best is not None]
         if any(name not in said for said in slots for call in intent.calls for name in call.needs):
@@ -264,9 +261,11 @@ class ScriptedDialogue:
 
         Return None when they say anything else.
         """
-        intent = self._intents.get(self._last_call[0]) if self._last_call else None
-        slots = self._matching.changed(intent, words, self._now) if intent else {}
-        return self._act(intent, {**self._last_call[1], **slots}) if intent and self._last_call and slots else None
+        if self._last_call is None or self._last_call[0] not in self._intents:
+            return None
+        intent, said = self._intents[self._last_call[0]], self._last_call[1]
+        slots = self._matching.changed(intent, words, self._now)
+        return self._act(intent, {**said, **slots}) if slots else None
 
     @property
     def _callable_by_name(self) -> list[str]:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from gemini_live_runtime.local.instruction_notes import InstructionNotes
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
-from gemini_live_runtime.local.meaning import MeaningMatcher, Understood
+from gemini_live_runtime.local.meaning import MeaningMatcher
 from gemini_live_runtime.local.script_types import Cue, Intent, Script, SlotRef
 from gemini_live_runtime.local.words import folded, name_words
 from gemini_live_runtime.records import record
@@ -49,27 +49,36 @@ class IntentMatcher:
 
         Among equal costs an intent with `after` wins, then the one whose `during` is newest, then the first.
         """
-        found: list[_Found] = []
-        for place, intent in enumerate(self._script.intents):
-            age = self.age(intent, now)
-            if age is None:
-                continue
-            matches = [self._matcher.match(pattern, words) for pattern in (*intent.say, *intent.typed)]
-            matches += [Match(meant.cost, meant.slots) for meant in self._meant_by(intent, words)]
-            best = min((match for match in matches if match is not None), key=lambda match: match.cost, default=None)
-            if best is not None:
-                found.append(((best.cost, 0 if intent.after else 1, age), place, intent, best))
+        ages = [(intent, self.age(intent, now)) for intent in self._script.intents]
+        applying = [(place, intent, age) for place, (intent, age) in enumerate(ages) if age is not None]
+        matches = [self._phrase_in(intent, words) for _, intent, _ in applying]
+        # A phrase that was said word for word is what was meant.
+        if not any(match is not None and match.cost == 0 for match in matches):
+            matches = [
+                min(filter(None, (match, *self._meant_by(intent, words))), key=_cost, default=None)
+                for match, (_, intent, _) in zip(matches, applying, strict=True)
+            ]
+        found: list[_Found] = [
+            ((match.cost, 0 if intent.after else 1, age), place, intent, match)
+            for match, (place, intent, age) in zip(matches, applying, strict=True)
+            if match is not None
+        ]
         found.sort(key=lambda item: item[:2])
         if not found or (len(found) > 1 and _is_unsure(found[0], found[1])):
             return None
         return found[0][2], found[0][3]
 
-    def _meant_by(self, intent: Intent, words: Words) -> Iterator[Understood]:
+    def _phrase_in(self, intent: Intent, words: Words) -> Match | None:
+        """Return the cheapest match of a phrase of `intent`, or None."""
+        found = (self._matcher.match(pattern, words) for pattern in (*intent.say, *intent.typed))
+        return min(filter(None, found), key=_cost, default=None)
+
+    def _meant_by(self, intent: Intent, words: Words) -> Iterator[Match]:
         """Yield what the meanings of `intent` find, where it is sure enough to act on."""
         for meaning in intent.means:
             meant = self._meanings.match(meaning, words)
             if meant is not None and meant.is_sure and not (intent.calls and (meant.negated or meant.is_torn)):
-                yield meant
+                yield Match(meant.cost, meant.slots)
 
     def changed(self, intent: Intent, words: Words, now: DialogueState) -> Mapping[str, SlotValue]:
         """Return the slots of `intent` that are given anew, as in "and in Rome?".
@@ -175,6 +184,10 @@ class IntentMatcher:
     def _ended(self, notes: InstructionNotes) -> tuple[int, Cue] | None:
         ages = [(age, cue) for cue in self._script.cues if cue.end and (age := notes.age(cue.told)) is not None]
         return min(ages, key=lambda found: found[0], default=None)
+
+
+def _cost(match: Match) -> float:
+    return match.cost
 
 
 def _is_unsure(one: _Found, other: _Found) -> bool:

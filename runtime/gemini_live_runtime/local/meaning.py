@@ -11,7 +11,8 @@ from dataclasses import field
 
 from gemini_live_runtime.local.matching import MAX_WORDS, SlotValue, Words
 from gemini_live_runtime.local.script_types import Meaning, Script, Slot
-from gemini_live_runtime.local.vocabulary import COMMON_WORDS, NEGATIONS, base_forms, expand, is_mistyped, is_same
+from gemini_live_runtime.local.sentence import Sentence
+from gemini_live_runtime.local.vocabulary import COMMON_WORDS, NEGATIONS, is_same
 from gemini_live_runtime.local.words import parse_duration, parse_number, parse_time, split_words
 from gemini_live_runtime.records import record
 
@@ -21,12 +22,7 @@ _NEGATES_WITHIN = 4
 """Words after a negation that it may turn round."""
 _DETERMINERS = frozenset({"a", "an", "the", "some", "one", "another", "two", "my"})
 _AS_WELL = frozenset({"and", "plus", "with"})
-_TITLES = frozenset({"doctor", "dr", "mr", "mrs", "ms", "miss", "professor", "sir", "madam"})
 _BEFORE_TIMES = frozenset({"at", "around", "by", "from", "until", "till"})
-_INTRODUCTIONS = (("name", "is"), ("this", "is"), ("i", "am"), ("call", "me"))
-_PRESENCE = (["here"], ["calling"], ["speaking"], ["rang"], ["called"], ["phoned"], ["ringing"])
-"""Words after a name that make it the speaker's."""
-_LONGEST_NAME = 3
 _TOLD_BY_UNIT, _TOLD_BY_CLOCK, _TOLD_BEFORE, _BARE = _CERTAINTIES = (3, 2, 1, 0)
 """Degrees of certainty that the words around a number give to its slot."""
 
@@ -63,122 +59,22 @@ class Understood:
         return 0.15 + 0.3 * (min(unexplained, 1) if self.among_others else unexplained) - 0.01 * self.hits
 
 
-class Sentence:
-    """Words of an utterance, written out, with the places that are not used yet.
-
-    Words that are `known` are not taken for mistyped ones.
-    """
-
-    def __init__(self, words: Words, known: Collection[str] = ()) -> None:
-        self.words: list[str] = []
-        self.original: list[str] = []
-        for plain, written in zip(words.plain[:MAX_WORDS], words.original, strict=False):
-            meant = expand((plain,))
-            self.words += meant
-            self.original += [written, *[""] * (len(meant) - 1)]
-        self._known = known
-        self.free = set(range(len(self.words)))
-        self._take_corrected()
-
-    def _take_corrected(self) -> None:
-        """Mark words that say the opposite of their own negation as used.
-
-        "Won't stop" goes on, and of "three, not two" the two does not count.
-        """
-        for at, word in enumerate(self.words[:-1]):
-            if word != "not":
-                continue
-            if self.words[at + 1] in ("stop", "only"):
-                self.take(at, 2)
-            elif (number := parse_number(self.words, at + 1)) is not None and at > 0:
-                self.take(at, 1 + number[1])
-
-    def take(self, start: int, length: int) -> None:
-        """Mark the words as used."""
-        self.free -= set(range(start, start + length))
-
-    def is_word(self, at: int, meant: str) -> bool:
-        """Return True when the word at `at` is `meant`, a form of it, or mistyped."""
-        word = self.words[at]
-        return is_same(word, meant) or (not self._is_known(word) and is_mistyped(word, meant))
-
-    def has(self, phrase: tuple[str, ...], at: int) -> bool:
-        """Return True when `phrase` begins at `at`."""
-        if not 0 <= at <= len(self.words) - len(phrase):
-            return False
-        return all(self.is_word(at + offset, meant) for offset, meant in enumerate(phrase))
-
-    def find(self, phrase: tuple[str, ...]) -> int | None:
-        """Return the place of `phrase`, or None."""
-        return next((at for at in range(len(self.words)) if self.has(phrase, at)), None)
-
-    def find_free(self, phrase: tuple[str, ...]) -> int | None:
-        """Return the place of `phrase` among the words that are not used, or None."""
-        for at in sorted(self.free):
-            if self.free.issuperset(range(at, at + len(phrase))) and self.has(phrase, at):
-                return at
-        return None
-
-    def names(self) -> Iterator[tuple[int, int, str]]:
-        """Yield place, count of words and text of the names that people give."""
-        at, given = 0, set[str]()
-        while at < len(self.words):
-            length = self._name_at(at, is_given=self.words[at] in given)
-            if length:
-                given.add(self.words[at])
-                yield at, length, " ".join(self.original[at : at + length])
-            at += length or 1
-
-    def take_proper_names(self) -> None:
-        """Mark words that are written as names, such as a company's, as used."""
-        self.free -= {at for at in self.free if self.original[at][:1].isupper() and self._may_be_name(at)}
-
-    def _name_at(self, at: int, *, is_given: bool) -> int:
-        """Return the number of words of the name at `at`, 0 without one.
-
-        `is_given`: it begins like a name before it.
-        """
-        length = 1 if self.words[at] in _TITLES and at + 1 < len(self.words) else 0
-        if length and not self._may_be_name(at + 1):
-            return 0
-        while length < _LONGEST_NAME and at + length < len(self.words) and self._may_be_name(at + length):
-            if self.words[at + length] in self.words[at : at + length]:
-                break  # It is told again.
-            length += 1
-        if (
-            not length
-            or is_given
-            or any(tuple(self.words[max(0, at - len(lead)) : at]) == lead for lead in _INTRODUCTIONS)
-        ):
-            return length
-        is_written_so = all(word[:1].isupper() for word in self.original[at : at + length])
-        follows = tuple(self.words[max(0, at - 2) : at]) == ("it", "is")
-        return (
-            length if is_written_so and (follows or self.words[at + length : at + length + 1][:1] in _PRESENCE) else 0
-        )
-
-    def _may_be_name(self, at: int) -> bool:
-        word = self.words[at]
-        return bool(self.original[at]) and word.isalpha() and not self._is_known(word)
-
-    def _is_known(self, word: str) -> bool:
-        return word in COMMON_WORDS or word in NEGATIONS or not self._known_forms(word).isdisjoint(self._known)
-
-    @staticmethod
-    def _known_forms(word: str) -> frozenset[str]:
-        return base_forms(word)
-
-
 class MeaningMatcher:
     """Matcher of the meanings of a script."""
 
     def __init__(self, script: Script) -> None:
         self._slots = script.slots
         self._known = known_words(script)
+        self._last: tuple[Words, Sentence] | None = None
 
     def match(self, meaning: Meaning, words: Words) -> Understood | None:
-        """Return what `meaning` finds in `words`, or None when a part is missing."""
-        sentence = Sentence(words, self._known)
+        """Return what `meaning` finds in `words`, or None when a part is missing.
+
+        None for more than `MAX_WORDS` words, too.
+        """
+        if len(words) > MAX_WORDS:
+            return None
+        sentence = self._read(words)
         if any(sentence.find(phrase) is not None for phrase in meaning.without):
             return None
         before = set(sentence.free)
@@ -217,12 +113,20 @@ class MeaningMatcher:
 
     def fill_only(self, names: Collection[str], words: Words) -> Mapping[str, SlotValue]:
         """Return the slots that the sentence names, when it says nothing else."""
-        sentence = Sentence(words, self._known)
+        if len(words) > MAX_WORDS:
+            return {}
+        sentence = self._read(words)
         slots, guessed = self._fill(tuple(names), sentence, bare=True)
         if len(guessed) > 1:
             return {}
         rest = [sentence.words[at] for at in sentence.free]
         return {} if any(self._counts(word) for word in rest) else slots
+
+    def _read(self, words: Words) -> Sentence:
+        """Return the sentence of `words`, read once for all meanings."""
+        if self._last is None or self._last[0] is not words:
+            self._last = words, Sentence(words, self._known)
+        return self._last[1].restart()
 
     def _names_another(self, name: str, sentence: Sentence) -> bool:
         """Return True when the words left name another value of a slot."""

@@ -92,6 +92,7 @@ def is_same(word: str, meant: str) -> bool:
     return word == meant or meant in base_forms(word)
 
 
+@lru_cache(maxsize=16_384)
 def is_mistyped(word: str, meant: str) -> bool:
     """Return True when an unknown `word` may be `meant` with a typing error."""
     if len(meant) < _SHORTEST_WITH_TYPOS:

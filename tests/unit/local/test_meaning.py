@@ -8,7 +8,7 @@ import pytest
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.matching import Words
+from gemini_live_runtime.local.matching import MAX_WORDS, Words
 from gemini_live_runtime.local.meaning import MeaningMatcher
 from gemini_live_runtime.local.script import parse_script
 
@@ -110,6 +110,10 @@ def test_a_duration_has_its_unit(text: str, minutes: float) -> None:
 def test_words_may_be_mistyped_and_have_endings() -> None:
     assert calls("do I need my umbrela in Oslo") == ("sky", {"city": "Oslo"})
     assert calls("do people need umbrellas in the capital of Norway") == ("sky", {"city": "Oslo"})
+
+
+def test_a_sentence_of_too_many_words_is_not_read_in_part() -> None:
+    assert calls("book a table for two at eight " + "please " * MAX_WORDS) == "Pardon?"
 
 
 def test_a_missing_slot_is_asked_for() -> None:

@@ -1,0 +1,123 @@
+"""Read the words of an utterance, and which of them a meaning has used.
+
+Words that a script names, and those that any sentence has, are not taken for mistyped ones or for names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from gemini_live_runtime.local.matching import Words
+from gemini_live_runtime.local.vocabulary import COMMON_WORDS, NEGATIONS, base_forms, expand, is_mistyped
+from gemini_live_runtime.local.words import parse_number
+
+_TITLES = frozenset({"doctor", "dr", "mr", "mrs", "ms", "miss", "professor", "sir", "madam"})
+_INTRODUCTIONS = (("name", "is"), ("this", "is"), ("i", "am"), ("call", "me"))
+_PRESENCE = frozenset({"here", "calling", "speaking", "rang", "called", "phoned", "ringing"})
+"""Words after a name that make it the speaker's."""
+
+_LONGEST_NAME = 3
+
+
+class Sentence:
+    """Words of an utterance, written out, with the places that are not used yet.
+
+    `free` are the places; `restart` makes all of them free again.
+    """
+
+    def __init__(self, words: Words, known: Collection[str] = ()) -> None:
+        """Read `words`; `known` are those that the script names."""
+        self.words: list[str] = []
+        self.original: list[str] = []
+        for plain, written in zip(words.plain, words.original, strict=True):
+            meant = expand((plain,))
+            self.words += meant
+            self.original += [written, *[""] * (len(meant) - 1)]
+        self._forms = [base_forms(word) for word in self.words]
+        self._is_known = [
+            word in COMMON_WORDS or word in NEGATIONS or not forms.isdisjoint(known)
+            for word, forms in zip(self.words, self._forms, strict=True)
+        ]
+        self.free = set(range(len(self.words)))
+        self._take_corrected()
+        self._free_at_first = frozenset(self.free)
+
+    def restart(self) -> Sentence:
+        """Make all words free again, and return the sentence."""
+        self.free = set(self._free_at_first)
+        return self
+
+    def _take_corrected(self) -> None:
+        """Mark words that say the opposite of their own negation as used.
+
+        "Won't stop" goes on, and of "three, not two" the two does not count.
+        """
+        for at, word in enumerate(self.words[:-1]):
+            if word != "not":
+                continue
+            if self.words[at + 1] in ("stop", "only"):
+                self.take(at, 2)
+            elif (number := parse_number(self.words, at + 1)) is not None and at > 0:
+                self.take(at, 1 + number[1])
+
+    def take(self, start: int, length: int) -> None:
+        """Mark the words as used."""
+        self.free -= set(range(start, start + length))
+
+    def is_word(self, at: int, meant: str) -> bool:
+        """Return True when the word at `at` is `meant`, a form of it, or mistyped."""
+        return meant in self._forms[at] or (not self._is_known[at] and is_mistyped(self.words[at], meant))
+
+    def has(self, phrase: tuple[str, ...], at: int) -> bool:
+        """Return True when `phrase` begins at `at`."""
+        if not 0 <= at <= len(self.words) - len(phrase):
+            return False
+        return all(self.is_word(at + offset, meant) for offset, meant in enumerate(phrase))
+
+    def find(self, phrase: tuple[str, ...]) -> int | None:
+        """Return the place of `phrase`, or None."""
+        return next((at for at in range(len(self.words)) if self.has(phrase, at)), None)
+
+    def find_free(self, phrase: tuple[str, ...]) -> int | None:
+        """Return the place of `phrase` among the words that are not used, or None."""
+        for at in sorted(self.free):
+            if self.free.issuperset(range(at, at + len(phrase))) and self.has(phrase, at):
+                return at
+        return None
+
+    def names(self) -> Iterator[tuple[int, int, str]]:
+        """Yield place, count of words and text of the names that people give."""
+        at, given = 0, set[str]()
+        while at < len(self.words):
+            length = self._name_at(at, is_given=self.words[at] in given)
+            if length:
+                given.add(self.words[at])
+                yield at, length, " ".join(self.original[at : at + length])
+            at += length or 1
+
+    def take_proper_names(self) -> None:
+        """Mark words that are written as names, such as a company's, as used."""
+        self.free -= {at for at in self.free if self.original[at][:1].isupper() and self._may_be_name(at)}
+
+    def _name_at(self, at: int, *, is_given: bool) -> int:
+        """Return the number of words of the name at `at`, 0 without one.
+
+        `is_given`: it begins like a name before it.
+        """
+        length = 1 if self.words[at] in _TITLES and at + 1 < len(self.words) else 0
+        if length and not self._may_be_name(at + 1):
+            return 0
+        while length < _LONGEST_NAME and at + length < len(self.words) and self._may_be_name(at + length):
+            if self.words[at + length] in self.words[at : at + length]:
+                break  # It is told again.
+            length += 1
+        introduced = any(tuple(self.words[max(0, at - len(lead)) : at]) == lead for lead in _INTRODUCTIONS)
+        if not length or is_given or introduced:
+            return length
+        follows = tuple(self.words[max(0, at - 2) : at]) == ("it", "is")
+        is_present = at + length < len(self.words) and self.words[at + length] in _PRESENCE
+        is_written_so = all(word[:1].isupper() for word in self.original[at : at + length])
+        return length if is_written_so and (follows or is_present) else 0
+
+    def _may_be_name(self, at: int) -> bool:
+        return bool(self.original[at]) and self.words[at].isalpha() and not self._is_known[at]
