@@ -1,98 +1,55 @@
 """Hotel concierge with weather, timers, notes, table bookings and the time.
 
-The default demo agent. It has no phases; its memory is the session's state.
+The default demo agent: phases for a table with needs that an extractor fills, tools, a computed value, a watcher.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from gemini_live_runtime import Live, State, ToolContext, tool
-from gemini_live_runtime.agents.climate import weather_in
-from gemini_live_runtime.agents.times import minutes_left, minutes_since_midnight
-
-MAX_TIMERS, MAX_NOTES = 20, 100
+from gemini_live_runtime import (
+    ComputedVar,
+    FieldPromotion,
+    FunctionExtractor,
+    Live,
+    Phase,
+    State,
+    StateKey,
+    Transition,
+    Watcher,
+    key,
+    tool,
+)
+from gemini_live_runtime.agents.hotel_tools import hotel_tools
+from gemini_live_runtime.agents.table_request import table_request
+from gemini_live_runtime.agents.times import minutes_since_midnight
 
 PHRASES = """
-what is the weather in Lisbon; how warm is it in Cairo; do I need an umbrella in London; set a timer for ten minutes
-set a tea timer for five minutes; which timers are running; take a note buy milk; remind me to water the plants
-read my notes; delete the last note; book a table for four people at seven; make a reservation please
-cancel my booking; what time is it; tell me a story; count to twenty; tell me a joke; what did I say before
-say that again; what can I say; who are you; how are you; please stop talking; never mind; thank you; good morning
-goodbye
+what is the weather in Lisbon; set a timer for ten minutes; book a table; take a note buy milk; what time is it
+book a table for eight people at seven; which timers are running; how warm is it in Cairo; read my notes
+do I need an umbrella in London; remind me to water the plants; set a tea timer for five minutes; cancel my booking
+make a reservation please; delete the last note; tell me a story; count to twenty; tell me a joke; say that again
+what can I say; who are you; how are you; please stop talking; never mind; thank you; good morning; goodbye
 """
 """Phrases that the embedded server's script understands; Gemini understands more."""
 
+MOST, MANY = 12, 8
+"""The largest table, and the number of guests from which the kitchen makes a set menu."""
 
-@tool
-async def set_timer(
-    minutes: Annotated[float, Field(gt=0, le=24 * 60)], context: ToolContext, state: State, label: str = ""
-) -> dict[str, Any]:
-    """Set a timer that reminds the guest when it ends.
-
-    Args:
-        minutes: How long, in minutes.
-        label: What it is for.
-    """
-    timers = state.get("app:timers", [])
-    if len(timers) >= MAX_TIMERS:
-        return {"error": f"There are already {MAX_TIMERS} timers."}
-    loop = asyncio.get_running_loop()
-    timer = {"label": label or "timer", "ends_at": loop.time() + minutes * 60}
-
-    def ring() -> None:
-        state.modify("app:timers", [], lambda timers: [item for item in timers if item != timer])
-        context.notify(f"The {minutes:g}-minute timer{f' for {label}' if label else ''} is over.")
-
-    state.set("app:timers", [*timers, timer])
-    loop.call_later(minutes * 60, ring)
-    return {"minutes": int(minutes) if minutes == int(minutes) else minutes, "label": label, "running": len(timers) + 1}
+WANTED = StateKey("app:wants_table", bool, description="whether they want a table")
+PEOPLE = StateKey("app:people", int, description="people")
+TIME = StateKey("app:time", str, description="time")
+BOOKING = StateKey("app:booking", dict[str, Any], description="the table that is booked")
+OPENS, CLOSES = 12 * 60, 22 * 60
+"""Minutes since midnight between which the restaurant takes bookings."""
 
 
 @tool
-async def list_timers(state: State) -> dict[str, Any]:
-    """List the running timers with the minutes left."""
-    now = asyncio.get_running_loop().time()
-    left = [f"{timer['label']}, {minutes_left(timer['ends_at'] - now)} left" for timer in state.get("app:timers", [])]
-    return {"count": len(left), "timers": left}
-
-
-@tool
-async def add_note(text: Annotated[str, Field(min_length=1, max_length=2000)], state: State) -> dict[str, Any]:
-    """Keep a note for the guest during this conversation.
-
-    Args:
-        text: What to note.
-    """
-    if len(state.get("app:notes", [])) >= MAX_NOTES:
-        return {"error": f"There are already {MAX_NOTES} notes."}
-    notes = state.modify("app:notes", [], lambda notes: [*notes, text])
-    return {"text": text, "count": len(notes)}
-
-
-@tool
-async def list_notes(state: State) -> dict[str, Any]:
-    """List the notes of this conversation."""
-    notes = state.get("app:notes", [])
-    return {"count": len(notes), "notes": notes}
-
-
-@tool
-async def delete_last_note(state: State) -> dict[str, Any]:
-    """Delete the newest note."""
-    if not (notes := state.get("app:notes", [])):
-        return {"error": "There are no notes."}
-    state.set("app:notes", notes[:-1])
-    return {"deleted": notes[-1], "count": len(notes) - 1}
-
-
-@tool
-async def book_table(people: Annotated[int, Field(ge=1, le=12)], time: str, state: State) -> dict[str, Any]:
+async def book_table(people: Annotated[int, Field(ge=1, le=MOST)], time: str, state: State) -> dict[str, Any]:
     """Book a table in the hotel's restaurant, open from 12:00 to 22:00.
 
     Args:
@@ -101,39 +58,77 @@ async def book_table(people: Annotated[int, Field(ge=1, le=12)], time: str, stat
     """
     if (clock := minutes_since_midnight(time)) is None:
         return {"error": f"I did not understand the time {time}."}
-    if not 12 * 60 <= clock <= 22 * 60:
+    if not OPENS <= clock <= CLOSES:
         return {"error": "The restaurant is open from 12:00 to 22:00."}
     booking = {"people": people, "time": f"{clock // 60:02d}:{clock % 60:02d}"}
-    state.set("app:booking", booking)
+    state.set(BOOKING, booking)
     return booking
 
 
 @tool
 async def cancel_booking(state: State) -> dict[str, Any]:
     """Cancel the table."""
-    booking = state.get("app:booking")
-    state.remove("app:booking")
+    booking = state.get(BOOKING)
+    state.remove(BOOKING)
+    state.set(WANTED, False)
     return {"cancelled": booking} if booking else {"error": "There is no booking."}
+
+
+def can_be_booked(time: str, state: State) -> bool:
+    """Return True when the restaurant is open at `time`."""
+    return OPENS <= (minutes_since_midnight(time) or 0) <= CLOSES
+
+
+def table(state: State) -> str | None:
+    """Return the booking in words, or None; computed when the booking changes."""
+    if not (booking := state.get(BOOKING)):
+        return None
+    menu = "set" if booking["people"] >= MANY else "usual"
+    return f"{booking['people']} people at {booking['time']} with the {menu} menu"
+
+
+def tell_kitchen(state: State) -> None:
+    """Write the kitchen's slip, or take it back; called when the booking changes."""
+    state.set("app:kitchen", f"room {state['app:room']}: {state.get('derived:table', 'no table')}")
+
+
+PROMOTIONS = [
+    FieldPromotion.true_only("wants_table").to(WANTED).when(BOOKING.is_missing()),
+    FieldPromotion.overwrite("wants_table").to(WANTED).when(WANTED),
+    FieldPromotion.overwrite("people").to(PEOPLE).when(WANTED).when(lambda people, state: 1 <= people <= MOST),
+    FieldPromotion.overwrite("time").to(TIME).when(WANTED).when(can_be_booked),
+]
+
+PHASES = [
+    Phase(
+        "assist",
+        "Help with whatever they ask for.",
+        clear_on_enter=[WANTED, PEOPLE, TIME],
+        transitions=[
+            Transition("booked", BOOKING.is_set(), because="they have a table"),
+            Transition("booking", WANTED, because="they want a table"),
+        ],
+    ),
+    Phase(
+        "booking",
+        "They want a table: ask for what is missing, then book it. Help with other things meanwhile.",
+        needs=[PEOPLE, TIME],
+        transitions=[
+            Transition("booked", BOOKING.is_set(), because="they have a table"),
+            Transition("assist", ~WANTED | key("session:repair:escalation"), because="they have let it go"),
+        ],
+    ),
+    Phase(
+        "booked",
+        lambda state: f"Their table: {state.get('derived:table')}. Help with whatever else they ask for.",
+        clear_on_enter=[WANTED, PEOPLE, TIME],
+        transitions=Transition("assist", BOOKING.is_missing(), because="the table is cancelled"),
+    ),
+]
 
 
 def concierge(wall_clock: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> Live:
     """Return a concierge; `wall_clock` returns the date and time at the hotel."""
-
-    @tool
-    def get_weather(city: str) -> dict[str, Any]:
-        """Look up the typical weather of a city for this time of the year.
-
-        Args:
-            city: Name of the city, in English.
-        """
-        return weather_in(city, wall_clock())
-
-    @tool
-    def get_time() -> dict[str, Any]:
-        """Tell the time and date at the hotel, which is where this program runs."""
-        now = wall_clock()
-        return {"time": now.strftime("%H:%M"), "date": now.strftime("%A, %B %d")}
-
     return (
         Live.builder("concierge")
         .description("A hotel concierge: weather, timers, notes, a table, the time.")
@@ -142,8 +137,13 @@ def concierge(wall_clock: Callable[[], datetime] = lambda: datetime.now().astime
             "Use the tools for weather, timers, notes, table bookings and the time; never make up their results. "
             "The weather tool gives what is typical for the month, so say that it is typical."
         )
-        .tools(get_weather, set_timer, list_timers, add_note, list_notes, delete_last_note)
-        .tools(book_table, cancel_booking, get_time)
+        .tools(*hotel_tools(wall_clock), book_table, cancel_booking)
         .voice("Puck")
         .phrases(*(phrase.strip() for line in PHRASES.strip().splitlines() for phrase in line.split(";")))
+        .state(WANTED, PEOPLE, TIME, BOOKING, values={"app:room": 12})
+        .phase(*PHASES)
+        .extract(FunctionExtractor(table_request, window=1, promotions=PROMOTIONS))
+        .computed(ComputedVar("table", table, depends_on=BOOKING))
+        .watch(Watcher(BOOKING.changed(), tell_kitchen, name="tell the kitchen", blocking=True))
+        .repair(nudge_after=2, escalate_after=4)
     )

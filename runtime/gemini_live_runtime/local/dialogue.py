@@ -297,7 +297,9 @@ class ScriptedDialogue:
         slot = self._pending.slot
         patterns: tuple[Pattern, ...] = (*self._script.slots[slot].answer, (SlotRef(slot),))
         matches = [match for pattern in patterns if (match := self._matcher.match(pattern, words)) is not None]
-        if not matches and (said := self._matching.slots_only((slot,), words)):
+        missing = [name for call in self._intents[self._pending.intent].calls for name in call.needs]
+        missing = [name for name in (slot, *missing) if name not in self._pending.slots]
+        if not matches and (said := self._matching.slots_only(missing, words)):
             return Match(0.0, said)
         return min(matches, key=lambda match: match.cost, default=None)
 

@@ -1,4 +1,4 @@
-"""Test the concierge's tools."""
+"""Test the concierge's tools, and the phases that lead to a table."""
 
 from __future__ import annotations
 
@@ -8,14 +8,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.agents.conversation import talk_to
 
 from gemini_live_runtime.agents.climate import CITIES, Climate, typical
 from gemini_live_runtime.agents.concierge import concierge
+from gemini_live_runtime.agents.table_request import table_request
 from gemini_live_runtime.clock import LoopClock, run_virtual
+from gemini_live_runtime.conversation.transcript import TranscriptWindow
+from gemini_live_runtime.conversation.transcript_turn import ToolCallSummary, TranscriptTurn
+from gemini_live_runtime.events import InstructionUpdated, TranscriptDelta
+from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.local.dialogue import ScriptedDialogue
 from gemini_live_runtime.local.script import bundled_script
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
+from gemini_live_tui.panes import phase_rows, watcher_rows
 
 PHRASES = concierge().definition.phrases
 
@@ -159,3 +166,108 @@ def test_every_phrase_shown_is_understood_by_the_script(phrase: str) -> None:
     assert "didn't catch" not in reply.text
     for call in reply.calls:
         assert call.name in {declared.name for declared in concierge().plan().declared}
+
+
+# --- a table, by phases -----------------------------------------------------------------------------------------------
+
+
+def said(text: str, *, asked: str = "", answer: str = "", tool: str = "") -> dict[str, Any]:
+    """Return what the extractor finds in a turn."""
+    calls = (ToolCallSummary.of("c", tool, {}, {}, "ok"),) if tool else ()
+    turn = TranscriptTurn(number=1, by="voice", started_at=0.0, user=text, model=answer, tool_calls=calls)
+    return table_request(TranscriptWindow((turn,), asked))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Book a table.", {"wants_table": True}),
+        ("a reservation for four people, please", {"wants_table": True, "people": 4}),
+        ("is there a table for 2 at half past seven", {"wants_table": True, "people": 2, "time": "19:30"}),
+        ("there are six of us, at 8 pm", {"people": 6, "time": "20:00"}),
+        ("noon would be fine", {"time": "12:00"}),
+        ("never mind, no table then", {"wants_table": False}),
+        ("set a timer for ten minutes", {"people": 10}),  # written only while a table is wanted
+    ],
+)
+def test_a_wish_for_a_table_is_read_by_the_words_around_its_numbers(text: str, found: dict[str, Any]) -> None:
+    assert said(text, answer="Of course. Anything else?") == found
+
+
+def test_a_number_alone_answers_the_question() -> None:
+    assert said("seven", asked="For how many people?") == {"people": 7}
+    assert said("seven", asked="At what time?") == {"time": "19:00"}
+    assert said("seven", asked="Good evening.") == {}
+
+
+def test_speaking_of_a_table_is_no_wish_when_the_model_does_not_ask_on() -> None:
+    assert said("the table by the window was lovely", answer="I am glad to hear it.") == {}
+
+
+def test_words_that_a_tool_has_acted_on_are_not_read_again() -> None:
+    assert said("take a note: book a table for four", answer="Noted. What else?", tool="add_note") == {}
+
+
+def test_a_table_is_asked_for_step_by_step() -> None:
+    after = talk_to(concierge(), "book a table", "four", "at seven")
+    assert after.phases == ["assist", "booking", "booked"]
+    assert after.origin("app:booking") == ("tool", "book_table")
+    assert after.state.get("app:booking") == {"people": 4, "time": "19:00"}
+    assert "app:people" not in after.state
+
+
+def test_what_is_known_shows_before_all_is_known() -> None:
+    after = talk_to(concierge(), "book a table", "at seven")
+    assert after.phases == ["assist", "booking"]
+    assert after.origin("app:time") == ("extractor", "table_request")
+    assert (after.state.get("app:time"), "app:people" in after.state) == ("19:00", False)
+
+
+def test_a_question_may_be_answered_with_more_than_was_asked() -> None:
+    assert talk_to(concierge(), "book a table", "for four at seven").phases[-1] == "booked"
+
+
+def test_a_time_when_the_restaurant_is_closed_is_not_kept() -> None:
+    after = talk_to(concierge(), "book a table for four", "at eleven", "what is the time")
+    assert (after.phases[-1], after.state.get("app:people"), "app:time" in after.state) == ("booking", 4, False)
+
+
+@pytest.mark.parametrize("said", ["never mind", "oh forget it, we changed our minds", "cancel my booking"])
+def test_a_table_is_let_go(said: str) -> None:
+    after = talk_to(concierge(), "book a table for four", said)
+    assert after.phases == ["assist", "booking", "assist"]
+    assert [key for key in ("app:wants_table", "app:people", "app:booking") if key in after.state] == []
+
+
+def test_a_table_that_nobody_speaks_of_any_more_is_let_go() -> None:
+    after = talk_to(concierge(), "book a table", *("tell me a joke", "what time is it") * 2)
+    assert after.phases == ["assist", "booking", "assist"]
+
+
+def test_the_kitchen_is_told_of_a_table_and_of_its_cancellation() -> None:
+    after = talk_to(concierge(), "book a table for eight people at seven")
+    assert after.state.get("app:kitchen") == "room 12: 8 people at 19:00 with the set menu"
+    assert after.origin("app:kitchen") == ("watcher", "tell the kitchen")
+    after = talk_to(concierge(), "book a table for eight people at seven", "cancel my booking")
+    assert (after.state.get("app:kitchen"), after.phases[-1]) == ("room 12: no table", "assist")
+
+
+@pytest.mark.parametrize(("people", "menu"), [("seven", False), ("eight", True)])
+def test_a_large_party_hears_of_the_set_menu_with_the_answer(people: str, menu: bool) -> None:
+    after = talk_to(concierge(), f"book a table for {people} people at seven")
+    words = "".join(e.payload.text for e in after.events if isinstance(e.payload, TranscriptDelta))
+    assert ("with the set menu" in words) is menu
+    told = [e.payload.text for e in after.events if isinstance(e.payload, InstructionUpdated)]
+    assert ("with the set menu" in told[-1]) is menu
+
+
+def test_no_pane_is_empty_after_the_first_minute() -> None:
+    after = talk_to(concierge(), "what is the weather in Lisbon", "book a table", "for four at seven")
+    agent = fold(after.events).agent_view
+    rows = [*phase_rows.rows_of(agent), *watcher_rows.rows_of(agent)]
+    assert [row for row in rows if row.startswith("empty:")] == []
+    assert [stay.phase for stay in agent.path][-2:] == ["booking", "booked"]
+    assert agent.watchers["tell the kitchen"].fired == 1
+    assert [run.name for run in agent.tools.values()] == ["get_weather", "book_table"]
+    assert {"app:kitchen", "app:booking", "derived:table"} <= set(agent.keys)
+    assert len(agent.turns) == 3

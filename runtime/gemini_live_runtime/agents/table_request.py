@@ -1,0 +1,53 @@
+"""Read what a guest says about a table: how many people, when, or never mind."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from gemini_live_runtime import TranscriptWindow
+from gemini_live_runtime.local.words import parse_number, parse_time, split_words
+
+_TABLE = re.compile(r"\b(tables?|reservations?)\b")
+_LET_GO = re.compile(r"\b(never ?mind|forget (it|about it|that)|leave it|cancel|no thanks|changed (my|our) minds?)\b")
+
+_BEFORE_PEOPLE = frozenset({"for", "of"})
+_AFTER_PEOPLE = frozenset({"people", "persons", "guests", "of", "adults", "friends"})
+_BEFORE_TIME = frozenset({"at", "around", "by"})
+
+
+def table_request(window: TranscriptWindow) -> dict[str, Any]:
+    """Extract `wants_table`, `people` and `time` from the guest's last words.
+
+    They want one when they speak of it and the model asks on. Nothing is extracted from a turn in which the model
+    called a tool: that has acted on the words.
+    """
+    if any(turn.tool_calls for turn in window.turns):
+        return {}
+    said, asked = window.last_user.lower(), window.asked.lower()
+    if _LET_GO.search(said):
+        return {"wants_table": False}
+    asks_on = any("?" in turn.model + turn.unheard for turn in window.turns)
+    found = _numbers(split_words(said), "how many" in asked, "what time" in asked or "when" in asked)
+    return found | {"wants_table": True} if asks_on and _TABLE.search(said) else found
+
+
+def _numbers(words: list[str], people_asked: bool, time_asked: bool) -> dict[str, Any]:
+    """Return `people` and `time` by the words around their numbers, or as answers."""
+    found: dict[str, Any] = {}
+    at = 0
+    while at < len(words):
+        number, time = parse_number(words, at), parse_time(words, at)
+        before = words[at - 1] if at else ""
+        # More than a number: "half past seven", "7 pm", "19:30", "noon".
+        is_clock = time is not None and (number is None or time[1] > number[1])
+        if time is not None and (is_clock or before in _BEFORE_TIME or (time_asked and not people_asked)):
+            found["time"] = time[0]
+            at += time[1]
+        elif number is not None:
+            at += number[1]
+            if before in _BEFORE_PEOPLE or people_asked or (words[at : at + 1] and words[at] in _AFTER_PEOPLE):
+                found["people"] = number[0]
+        else:
+            at += 1
+    return found
