@@ -11,7 +11,9 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from gemini_live_runtime import secret_patterns
+from gemini_live_runtime.secret_patterns import search
+from gemini_live_runtime.secret_patterns.names import is_code_field, is_secret_field
+from gemini_live_runtime.secret_patterns.shapes import may_open
 
 REDACTED = "[redacted]"
 
@@ -40,6 +42,12 @@ Spans = list[tuple[int, int]]
 
 _MAX_CACHED_NAME = 60
 """Characters of the longest field name that is cached."""
+
+_MIN_CODE = 4
+"""Digits of the shortest PIN."""
+
+_MAX_CODE = 40
+"""Characters of a value that are searched for digits of a PIN."""
 
 
 class Redactor:
@@ -120,27 +128,27 @@ class Redactor:
         Cheaper than `value`. Assumes that the event's own field names are the vocabulary's, which hold no secrets.
         """
         low = line.lower() if line.isascii() else _lowered(line)
-        if secret_patterns.may_match_line(line, low):
+        if search.may_match_line(line, low):
             return True
         return any(map(low.__contains__, self._known_in_low)) or any(map(line.__contains__, self._known_in_json))
 
     def text(self, text: str) -> str:
         """Replace every registered or recognisable secret in text."""
-        low = secret_patterns.lowered(text)
+        low = text.lower() if text.isascii() else search.lowered(text)
         if self._known and any(map(low.__contains__, self._heads)):
             rest = self._without_known(text)
-            low = low if rest is text else secret_patterns.lowered(rest)
+            low = low if rest is text else search.lowered(rest)
             text = rest
-        return _without_matches(text, low) if secret_patterns.may_match(text, low) else text
+        return _without_matches(text, low) if search.may_match(text, low) else text
 
     def may_hold_secret(self, text: str) -> bool:
         """Return False when `spans` and `open_at` certainly find nothing in `text`."""
-        may_match = secret_patterns.may_match(text, secret_patterns.lowered(text)) or secret_patterns.may_open(text)
+        may_match = search.may_match(text, search.lowered(text)) or may_open(text)
         return may_match or "://" in text or any(map(text.__contains__, self._beginnings))
 
     def spans(self, text: str) -> Spans:
         """Return the parts of `text` that are secrets, sorted and disjoint."""
-        found = secret_patterns.spans_of(text, secret_patterns.lowered(text))
+        found = search.spans_of(text, search.lowered(text))
         return joined_spans([*found, *self._known_spans(text)])
 
     def _known_spans(self, text: str) -> Iterator[tuple[int, int]]:
@@ -159,11 +167,11 @@ class Redactor:
 
     def open_at(self, text: str) -> int | None:
         """Return where a secret begins that goes beyond the end of `text`, or None."""
-        return _earliest(secret_patterns.open_at(text), self._open_known_at(text, _OPEN_KNOWN))
+        return _earliest(search.open_at(text), self._open_known_at(text, _OPEN_KNOWN))
 
     def cut_at(self, text: str) -> int | None:
         """Return `open_at` when the part that is there tells too much, else None."""
-        return _earliest(secret_patterns.cut_at(text), self.open_known_at(text))
+        return _earliest(search.cut_at(text), self.open_known_at(text))
 
     def open_known_at(self, text: str) -> int | None:
         """Return where a registered secret begins that `text` cuts off, or None."""
@@ -189,14 +197,19 @@ class Redactor:
         if isinstance(value, dict | Mapping):
             clean = {}
             for name, item in value.items():
-                secret = False
+                kind = ""
                 if isinstance(name, str):
-                    name, secret = self._field(name)
-                clean[name] = self._redact_strings(item) if secret else self.value(item)
+                    name, kind = self._field(name)
+                clean[name] = self._field_value(kind, item) if kind else self.value(item)
             return clean
         if isinstance(value, list | Sequence) and not isinstance(value, bytes | bytearray):
             return [self.value(item) for item in value]
         return value
+
+    def _field_value(self, kind: str, value: Any) -> Any:
+        if kind == "secret":
+            return self._redact_strings(value)
+        return REDACTED if _is_code(value) else self.value(value)
 
     def _redact_strings(self, value: Any) -> Any:
         """Return the value of a secret field with every string replaced, at any depth.
@@ -214,11 +227,11 @@ class Redactor:
             return [self._redact_strings(item) for item in value]
         return value
 
-    def _field(self, name: str) -> tuple[str, bool]:
-        clean, secret = (_field if len(name) <= _MAX_CACHED_NAME else _field.__wrapped__)(name)
+    def _field(self, name: str) -> tuple[str, str]:
+        clean, kind = (_field if len(name) <= _MAX_CACHED_NAME else _field.__wrapped__)(name)
         if self._known and len(name) >= self._shortest and any(map(name.lower().__contains__, self._heads)):
             clean = self.text(name)
-        return clean, secret
+        return clean, kind
 
     def _without_known(self, text: str) -> str:
         return redacted_part(text, 0, joined_spans(list(self._known_spans(text))))
@@ -280,7 +293,7 @@ def _earliest(one: int | None, other: int | None) -> int | None:
 
 
 def _without_matches(text: str, low: str) -> str:
-    return redacted_part(text, 0, joined_spans(list(secret_patterns.spans_of(text, low))))
+    return redacted_part(text, 0, joined_spans(list(search.spans_of(text, low))))
 
 
 def joined_spans(spans: Spans) -> Spans:
@@ -319,15 +332,20 @@ def _lowered(line: str) -> str:
     return line.encode("utf-8", "surrogatepass").lower().decode("latin-1")
 
 
-@lru_cache(maxsize=1024)
-def _field(name: str) -> tuple[str, bool]:
-    """Return a field's name without recognisable secrets, and True for a secret field.
+def _is_code(value: Any) -> bool:
+    """Return True for a number or a string with as many digits as a PIN."""
+    return (type(value) is int or isinstance(value, str)) and sum(map(str.isdigit, str(value)[:_MAX_CODE])) >= _MIN_CODE
 
-    Cached: the same few names come again and again.
+
+@lru_cache(maxsize=1024)
+def _field(name: str) -> tuple[str, str]:
+    """Return a field's name without recognisable secrets, and its kind.
+
+    That is "secret", "code" (a PIN) or "". Cached: the same few names come again and again.
     """
-    low = secret_patterns.lowered(name)
-    clean = _without_matches(name, low) if secret_patterns.may_match(name, low) else name
-    return clean, secret_patterns.is_secret_field(name)
+    low = search.lowered(name)
+    clean = _without_matches(name, low) if search.may_match(name, low) else name
+    return clean, "secret" if is_secret_field(name) else "code" if is_code_field(name) else ""
 
 
 redactor = Redactor()

@@ -27,6 +27,8 @@ PROVIDERS_KEYS = (
     "hf_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56",
     "npm_Ab12Cd34Ef56Gh78Ij90Kl12Mn34Op56Qr78",
     "SG.Ab12Cd34Ef56Gh78Ij90Kl.Zy98Xw76Vu54Ts32Rq10Po98Nm76",
+    "eyJhbGciOiJkaXIifQ.Zy98Xw76Vu54Ts32.Rq10Po98Nm76.Ab12Cd34Ef56Gh78.Kl56Mn78Op90",
+    f"AAAAabc-DE_:APA91b{'Ab12-Cd34_' * 4}",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.Ab12Cd34Ef56Gh78",
 )
 """Invented keys in the shapes of those of other providers."""

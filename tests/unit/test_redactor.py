@@ -15,7 +15,7 @@ from tests.support.canaries import PROVIDERS_KEYS
 
 from gemini_live_runtime.events import Event, Unknown
 from gemini_live_runtime.redactor import REDACTED, Redactor, redacted_part
-from gemini_live_runtime.secret_patterns import _FIELDS
+from gemini_live_runtime.secret_patterns.names import _FIELDS
 
 KEY = "AIzaSyCANARY-0123456789_abcdefghijklmnop"
 ODD = 'ca"na/ry \\ß+key%'
@@ -152,6 +152,7 @@ def test_a_secret_in_a_field_name_is_redacted_inside_a_secret_field() -> None:
 
 def test_a_field_is_a_secret_also_when_its_name_says_whose_it_is() -> None:
     secret = {"GEMINI_API_KEY": "a", "user_password": "b", "githubToken": "c", "aws_secret_access_key": "d", "pwd": "e"}
+    secret |= {"DB_PASS": "k", "userPass": "l", "pass": "m", "PASSWORD_2": "n", "token1": "o", "API key": "p"}
     secret |= {"secrets": "f", "api_keys": "g", "credential": "h", "aws_credentials": "i", "passwords": "j"}
     other = {
         "next_page_token": "a",
@@ -161,6 +162,9 @@ def test_a_field_is_a_secret_also_when_its_name_says_whose_it_is() -> None:
         "monkey": "c",
         "sort_key": "d",
         "secretary": "e",
+        "boarding_pass": "g",
+        "compass": "h",
+        "tokens_2": "i",
     }
     assert Redactor().value({"x": secret, "y": other}) == {"x": dict.fromkeys(secret, REDACTED), "y": other}
 
@@ -270,6 +274,8 @@ PIECES += [
     '"',
 ]
 PIECES += ["<password>", "</password>", "curl -u a:", "hooks.slack.com/services/", "/api/webhooks/1/"]
+PIECES += ["%3D", "password%3A", "&quot;", "\\u003d", "：", "＝", "…", "...", "pin: ", "DB_PASS", "_2=", "=> ", '"""']
+PIECES += ["4711", "|\n  ", "Authorization:", "ApiKey ", "AAAAabcdefg:APA91b"]
 PIECES += ["?token=", "api_key=", "apikey=", "api-key: ", 'apikey": "', "api_key':'", "user:secret@", "a1" * 15]
 
 
@@ -337,6 +343,8 @@ def test_every_cookie_goes_and_what_is_said_about_it_stays() -> None:
         *("_eyJaaaaaaaa", "\\neyJaaaaaaaa.", "passphrase: a", "secret_key=", "bearer\n"),
         *("://a:b@", "://a:b@c", ":\\/\\/a:b", "://a:b'c", "-----BEGIN PRIVATE KEY-----\nProc-Type: > > >\n", "1//0a"),
         *("--token '", "--token '--", "--token ','", "bearer='", '--client-secret "a'),
+        *("password%3D", "%3D", "&quot;token&quot;:", "password: |\n a", "password:\n", "secret: |\n", 'secret="""'),
+        *("authorization: a ", "pin: 1 ", "sk-a1b2c3…", "password: a1…", "eyJaaaaaaaa....", "AAAA:APA91b", "a_pass: `"),
         *("curl ", "curl -u ", "curl -u a:", "hooks.slack.com/a/", "/api/webhooks/1/", "password>a", "token>"),
     ],
 )
@@ -363,6 +371,9 @@ SECRET_NAMES = [
     "SIGNATURE",
     "to\u212aen",
     "Cookie",
+    "pin",
+    "PASSWORD_2",
+    "dbPass",
 ]
 suspicious_text = st.lists(
     st.sampled_from([*PIECES, "api\u212aey=", ODD, quote(ODD, safe=""), json.dumps(ODD)[1:-1], repr(ODD)[1:-1]])
@@ -468,13 +479,13 @@ def test_a_field_is_a_secret_by_its_name_however_long_and_even_when_the_name_is_
 
 def test_a_process_compiles_a_pattern_when_its_first_credential_may_come() -> None:
     code = (
-        "from gemini_live_runtime import secret_patterns as patterns\n"
+        "from gemini_live_runtime.secret_patterns.compiled import compiled\n"
         "from gemini_live_runtime.redactor import Redactor\n"
         "redactor = Redactor()\n"
         "redactor.text('Good morning. The token is a bearing: key = 4.')\n"
-        "print(patterns._compiled.cache_info().currsize)\n"
+        "print(compiled.cache_info().currsize)\n"
         "redactor.text('sk-' + 'a1' * 20)\n"
-        "print(patterns._compiled.cache_info().currsize)\n"
+        "print(compiled.cache_info().currsize)\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     first, later = map(int, ran.stdout.split())

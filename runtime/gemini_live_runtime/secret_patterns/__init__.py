@@ -1,0 +1,1 @@
+"""Find credentials in text by their shape, and fields of them by their name."""

@@ -1,0 +1,122 @@
+"""Tell the fields that hold secrets by their names."""
+
+from __future__ import annotations
+
+from gemini_live_runtime.secret_patterns.compiled import compiled
+
+PASS_OWNERS = (
+    *("account", "admin", "api", "app", "auth", "cert", "client", "database", "db", "email", "ftp", "host", "http"),
+    *("imap", "keystore", "ldap", "login", "mail", "mongo", "mysql", "pg", "postgres", "proxy", "rabbit", "redis"),
+    *("root", "server", "service", "smtp", "sql", "ssh", "store", "user", "vpn", "wifi", "wlan"),
+)
+"""Words before "pass" that make it a password: a boarding pass is none."""
+
+_FIELDS = frozenset(
+    {
+        "accesstoken",
+        "apikey",
+        "authorization",
+        "clientsecret",
+        "consentaudio",
+        "cookie",
+        "credential",
+        "credentials",
+        "handle",
+        "idtoken",
+        "newhandle",
+        "pass",
+        "password",
+        "privatekey",
+        "proxyauthorization",
+        "refreshtoken",
+        "secret",
+        "setcookie",
+        "signature",
+        "token",
+        "voiceconsentsignature",
+        "xgoogapikey",
+    }
+)
+_ENDINGS = (
+    "apikey",
+    "apikeys",
+    "privatekeys",
+    "password",
+    "passwords",
+    "passwd",
+    "passphrase",
+    "passcode",
+    "pwd",
+    "secret",
+    "secrets",
+    "credential",
+    "credentials",
+    "secretkey",
+    "accesskey",
+    "privatekey",
+    "token",
+    *(f"{owner}pass" for owner in PASS_OWNERS),
+)
+"""Ends of the names of other fields that hold secrets."""
+
+_PLACES = ("pagetoken", "synctoken", "continuationtoken")
+"""Ends of the names of fields that hold a place in a list."""
+
+_WITHOUT_SIGNS = str.maketrans("", "", "_-. ")
+_NUMBER = r"(?:[_\-. ]?v)?[_\-. ]?[0-9]{1,3}\Z"
+"""End of the name of the second of several secrets, as in PASSWORD_2."""
+
+_CODE = r"(?:\A|[_\-. ]|(?<=[a-z])(?=[A-Z]))(?ai:pin(?:[_\-. ]?(?:code|number))?)\Z"
+"""End of the name of a field with a code of digits. A spin is none."""
+
+_END_IN_JSON = r"(?:[. ]?v)?[. ]?[0-9]{0,3}\":"
+_KEYS = "|".join(rf"(?<={end}key)|(?<={end}[. ]key)" for end in ("pi", "te", "ss", "et"))
+_IN_JSON = {
+    word: rf"{word}{rest}{_END_IN_JSON}"
+    for words, rest in {
+        ("token", "handle", "signature", "consentaudio"): "",
+        ("credential",): "s?",
+        ("pass",): "(?:words?|wd|phrase|code)?",
+        ("pin",): r"(?:[. ]?(?:code|number))?",
+        ("key",): rf"(?:{_KEYS})s?",
+    }.items()
+    for word in words
+}
+"""Ends of the names of secrets in a line of JSON, in small letters and without "_" and "-"."""
+
+_SOUGHT = ("token", "key", "handle", "credential", "signature", "consentaudio", "pass", "pin")
+"""Words in such names; lines with other secrets' names are not ordinary anyway."""
+
+_SOUGHT_WITHOUT_K = tuple(word for word in _SOUGHT if "k" not in word)
+
+
+def is_secret_field(name: str) -> bool:
+    """Return True for the name of a field that holds a secret."""
+    name = _without_number(name)
+    plain = name.translate(_WITHOUT_SIGNS).lower()
+    if plain in _FIELDS or name.endswith("_PASS"):
+        return True
+    return plain.endswith(_ENDINGS) and not plain.endswith(_PLACES)
+
+
+def _without_number(name: str) -> str:
+    return compiled(_NUMBER).sub("", name) if name[-1:].isdigit() else name
+
+
+def is_code_field(name: str) -> bool:
+    """Return True for the name of a field that holds a PIN.
+
+    Its value is a secret when it has four digits or more.
+    """
+    return compiled(_CODE).search(_without_number(name)) is not None
+
+
+def may_have_secret_field(names: str) -> bool:
+    """Return False when no field in a line of JSON holds a secret by its name.
+
+    `names` is the line in lower case, without "_" and "-".
+    """
+    for word in _SOUGHT if "k" in names else _SOUGHT_WITHOUT_K:
+        if word in names and compiled(_IN_JSON[word]).search(names) is not None:
+            return True
+    return False
