@@ -54,6 +54,7 @@ from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import AgentError, StateError
 from gemini_live_runtime.session.definition.definition import TurnTaking
+from gemini_live_runtime.state.terms import Term
 
 
 def ping() -> None:
@@ -373,8 +374,8 @@ def test_a_need_that_a_program_fills_is_declared() -> None:
     assert asking(ping).state(StateKey("app:room", str)).plan().warnings() == []
 
 
-def promoting(concept: str) -> FunctionExtractor:
-    rule = FieldPromotion.true_only("agreed").after_presented(concept)
+def promoting(concept: str, when: Term | bool = True) -> FunctionExtractor:
+    rule = FieldPromotion.true_only("agreed").after_presented(concept).when(when)
     return FunctionExtractor(lambda window: {}, name="x", promotions=rule)  # type: ignore[arg-type]
 
 
@@ -395,11 +396,15 @@ def promoting(concept: str) -> FunctionExtractor:
             "bg:pin_failed is read, which nothing seems to write. Use bg:ping_failed.",
         ),
         (
+            agent().extract(promoting("price", when=key("session:turncount") >= 2)),
+            "session:turncount is read, which nothing seems to write. Use session:turn_count.",
+        ),
+        (
             agent().in_every_phase(InstructionModifier.with_state("session:presented:prise")),
             "session:presented:prise is read, which nothing seems to write. Use session:presented:price.",
         ),
     ],
-    ids=["concept", "event", "session key", "failed tool", "presented"],
+    ids=["concept", "event", "session key", "failed tool", "guard of a field", "presented"],
 )
 def test_a_name_that_nothing_seems_to_have_is_a_warning_with_the_nearest(built: Live, warning: str) -> None:
     (told,) = built.tools(ping).phase(Phase("end", "End.", presents="price", terminal=True)).plan().warnings()

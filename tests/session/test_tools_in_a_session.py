@@ -23,6 +23,7 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.agent.tool_executor import ToolResponse
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
 
 
@@ -190,6 +191,23 @@ async def test_before_tool_response_may_change_an_answer_but_not_drop_it() -> No
         await t.calls("ping")
         assert [told[2] for told in t.sent("answer")] == [{"changed": True}, {"output": "pong"}]
     assert [failure.where for failure in t.failures()] == ["tool ping"]
+
+
+@pytest.mark.parametrize(
+    ("extra", "told"),
+    [
+        (ToolResponse("c9", "ping", {"a": 1}), "'c9'"),
+        (ToolResponse("c1", "ping", {"a": 1}), "'c1' more than once"),
+        ({"a": 1}, "returned dict"),
+    ],
+    ids=["another id", "the same id", "no id"],
+)
+async def test_an_answer_that_a_listener_adds_is_told_of_and_not_sent(extra: Any, told: str) -> None:
+    async with talk(agent().tools(ping).on("before_tool_response", lambda responses, state: [*responses, extra])) as t:
+        await t.calls("ping")
+        assert t.sent("answer") == [("answer", "c1", {"output": "pong"})]
+    (failure,) = t.failures()
+    assert told in failure.error
 
 
 async def test_a_background_call_is_acknowledged_at_once_and_its_result_carries_the_scheduling() -> None:
@@ -421,6 +439,30 @@ async def test_a_tool_may_set_a_background_agent_to_work() -> None:
         await t.calls("look_up")
         assert t.state["bg:clerk:result"] == "Ada is on the list"
     assert [done.ok for done in t.all(ev.AgentFinished)] == [True]
+
+
+@pytest.mark.parametrize("by", ["program", "thread"])
+async def test_a_background_agent_is_refused_once_the_session_has_ended(by: str) -> None:
+    kept: list[ToolContext] = []
+
+    def keep(context: ToolContext) -> str:
+        """Keep the session's agents."""
+        kept.append(context)
+        return "kept"
+
+    async with talk(agent().tools(keep)) as t:
+        await t.calls("keep")
+    agents: Any = t.handle.agents if by == "program" else kept[0].agents
+
+    async def dispatch() -> None:
+        if by == "thread":
+            await asyncio.to_thread(agents.dispatch, "late", object(), t.state)
+        else:
+            agents.dispatch("late", object(), t.state)
+
+    with pytest.raises(AgentError, match="Background agent late cannot be started: the session has ended"):
+        await dispatch()
+    assert not t.handle.agents.is_running("late")
 
 
 async def test_a_missing_key_reaches_the_model_without_quotes() -> None:

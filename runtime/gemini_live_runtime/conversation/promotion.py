@@ -49,12 +49,14 @@ Accept = Callable[[Any, State], Any]
 class _Condition:
     """A condition with the reason for a refusal.
 
-    A `concept` has to be presented before the user began to say the words that were read.
+    A `concept` has to be presented before the user began to say the words that were read. `keys` are those that a guard
+    reads.
     """
 
     holds: Callable[[Any, Readable], Any]
     refusal: str
     concept: str = ""
+    keys: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +89,11 @@ class FieldPromotion:
     def key(self) -> str:
         """Key to write."""
         return self.target.key if isinstance(self.target, StateKey) else self.target or f"app:{self.field}"
+
+    @property
+    def read_keys(self) -> frozenset[str]:
+        """Keys that the guards of `when` read."""
+        return frozenset(key for condition in self.conditions for key in condition.keys)
 
     @classmethod
     def keep_known(cls, field: str) -> FieldPromotion:
@@ -137,7 +144,9 @@ class FieldPromotion:
         """
         if isinstance(condition, Guard | Term | bool):
             guard = as_guard(condition)
-            added = _Condition(lambda _, state: guard.holds(state), f"not met: {guard.text}")
+            added = _Condition(
+                lambda _, state: guard.holds(state), f"not met: {guard.text}", keys=frozenset(guard.keys)
+            )
         else:
             _check_arity(self.field, condition)
             accept = condition

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from gemini_live_runtime.errors import AgentError
+
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
 
@@ -19,6 +21,16 @@ class Agents(Protocol):
         Raises `AgentError`.
         """
         ...
+
+
+def session_ended(name: str, reason: str = "the session has ended") -> AgentError:
+    """Return the error for a background agent that no session can run any more."""
+    return AgentError(
+        f"Background agent {name} cannot be started: {reason}",
+        remedy="Dispatch it while the session lives, or start another session",
+        field="name",
+        value=name,
+    )
 
 
 class ToolContext:

@@ -8,6 +8,7 @@ conversation must not. A thread cannot be cancelled, so a call that ends by its 
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -19,7 +20,7 @@ from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
-from gemini_live_runtime.tools.context import Agents
+from gemini_live_runtime.tools.context import Agents, session_ended
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
 from gemini_live_runtime.tools.results import (
     IteratorResultError,
@@ -174,6 +175,10 @@ class ToolDispatcher:
         return notify
 
 
+WAIT_S = 10.0
+"""Seconds that a tool in a thread waits for the loop to start a background agent."""
+
+
 class _ThreadSafeAgents:
     """Background agents for a tool that may run in a thread; they belong to the loop."""
 
@@ -182,7 +187,10 @@ class _ThreadSafeAgents:
         self._loop = asyncio.get_running_loop()
 
     def dispatch(self, name: str, agent: Any, state: State, *, timeout_s: float | None = None) -> None:
-        """Dispatch on the loop; see `Agents.dispatch`."""
+        """Dispatch on the loop; see `Agents.dispatch`.
+
+        Raises `AgentError`, also when the loop has ended or does not get to it within `WAIT_S`.
+        """
 
         async def begin() -> None:
             self._agents.dispatch(name, agent, state, timeout_s=timeout_s)
@@ -190,7 +198,16 @@ class _ThreadSafeAgents:
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            asyncio.run_coroutine_threadsafe(begin(), self._loop).result()
+            beginning = begin()
+            try:
+                begun = asyncio.run_coroutine_threadsafe(beginning, self._loop)
+            except RuntimeError:
+                beginning.close()
+                raise session_ended(name) from None
+            concurrent.futures.wait((begun,), WAIT_S)
+            if begun.cancel() or begun.cancelled():
+                raise session_ended(name, f"the session has ended, or did not answer within {WAIT_S:.0f} s") from None
+            begun.result()
         else:
             self._agents.dispatch(name, agent, state, timeout_s=timeout_s)
 

@@ -13,6 +13,8 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.background_agents import MAX_TEXT, MAX_WAITING, BackgroundAgentDispatcher
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.state.store import State
+from gemini_live_runtime.tools.context import Agents
+from gemini_live_runtime.tools.dispatch import _ThreadSafeAgents
 
 
 class Script:
@@ -239,3 +241,12 @@ def test_an_agent_that_awaits_what_was_cancelled_has_failed() -> None:
         assert h.bg() == {"bg:a:error": "CancelledError"}
 
     with_desk(scenario)
+
+
+def test_a_tool_whose_thread_outlives_the_loop_is_refused_an_agent() -> None:
+    async def made() -> Agents:
+        return _ThreadSafeAgents(BackgroundAgentDispatcher(clock=LoopClock()))
+
+    agents = asyncio.run(made())
+    with pytest.raises(AgentError, match="late cannot be started: the session has ended"):
+        agents.dispatch("late", says("x"), State())

@@ -12,6 +12,7 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
 from gemini_live_runtime.state.mutations import Origin, check_may_act, writing_as
 from gemini_live_runtime.state.store import State
+from gemini_live_runtime.tools.context import session_ended
 from gemini_live_runtime.tools.results import Outcome, ToolCall, error_outcome, outcome
 from gemini_live_runtime.tools.running import RunningCall, RunningCalls
 
@@ -66,6 +67,7 @@ class BackgroundAgentDispatcher:
         self._running = RunningCalls(clock=clock)
         self._states: dict[str, State] = {}
         self._waiting: deque[_Run] = deque()
+        self._closed = False
 
     @property
     def active_count(self) -> int:
@@ -84,9 +86,12 @@ class BackgroundAgentDispatcher:
     def dispatch(self, name: str, agent: TextAgent, state: State, *, timeout_s: float | None = None) -> None:
         """Run `agent`, now or when a permit is free.
 
-        Raises `AgentError` for a name that is already running or cannot be part of a key, and when too many runs wait.
+        Raises `AgentError` for a name that is already running or cannot be part of a key, when too many runs wait, and
+        when the session has ended.
         """
         check_may_act("start a background agent")
+        if self._closed:
+            raise session_ended(name)
         if not name or ":" in name:
             raise AgentError(f"A background agent cannot be named {name!r}", field="name", value=name)
         if self.is_running(name):
@@ -126,6 +131,7 @@ class BackgroundAgentDispatcher:
 
     async def close(self) -> None:
         """Cancel every run and wait for its end; one that does not end is left running."""
+        self._closed = True
         self.cancel_all()
         await self._running.close()
 

@@ -228,6 +228,9 @@ class ToolExecutor:
         response = ToolResponse(ended.call_id, ended.name, deepcopy(dict(answer.response)))
         left = await self._callbacks.tool_responses([response], self._agent.state)
         kept = next((item for item in left if getattr(item, "id", "") == ended.call_id), None)
+        for item in left:
+            if item is not kept:
+                self._listener(ended.name, _superfluous(item, ended.call_id))
         if kept is None:
             # A call without an answer would leave the model waiting.
             self._listener(ended.name, "before_tool_response dropped the answer; it was sent as it was")
@@ -250,6 +253,15 @@ class ToolExecutor:
         # With several listeners it is unknown which one did it.
         places = {listener.defined_at for listener in self._callbacks.listening("before_tool_response")}
         self._on_problem(name, problem, places.pop() if len(places) == 1 else "", error)
+
+
+def _superfluous(item: object, call_id: str) -> str:
+    """Return why an answer of a listener is not sent."""
+    other_id = getattr(item, "id", None)
+    if other_id == call_id:
+        return f"before_tool_response answered {call_id!r} more than once; the first answer was sent"
+    named = f"the id {other_id!r:.80}" if other_id is not None else f"{type(item).__name__}, which has no id"
+    return f"before_tool_response returned {named}; only the answer to {call_id!r} was sent"
 
 
 async def _ignore(ended: Outcome) -> None:

@@ -114,6 +114,8 @@ class NameCheck:
         for pattern in definition.patterns:
             guard = getattr(pattern.detector, "guard", None)
             yield from ((key, pattern.defined_at) for key in sorted(guard.keys if isinstance(guard, Guard) else ()))
+        for rule in (rule for extractor in self._extractors for rule in extractor.promotions):
+            yield from ((key, rule.defined_at) for key in sorted(rule.read_keys))
         for item in definition.computed if every else ():
             yield from ((key, item.defined_at) for key in item.inputs)
 
