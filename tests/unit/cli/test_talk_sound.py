@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 import soxr
 from tests.support.command_line import run
 
 from gemini_live_runtime import paths
+from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.audio.samples import to_int16
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
 from gemini_live_runtime.journal.playback_sound import RATE, sound_between
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.recorded_history import RecordedHistory
+from gemini_live_tui.cli import talk as cli_talk
 
 
 def lag(where: np.ndarray, what: np.ndarray) -> int:
@@ -53,3 +56,17 @@ def test_a_microphone_file_that_is_not_there_is_told_before_anything_is_recorded
     assert (ended.code, ended.out) == (2, "")
     assert "nope.wav cannot be opened" in ended.err
     assert not paths.sessions_dir().exists() or list(paths.sessions_dir().iterdir()) == []
+
+
+class _EndlessMicrophone(NoAudio):
+    finished = False  # type: ignore[assignment]
+
+
+def test_a_conversation_by_devices_ends_when_nothing_is_said_though_a_microphone_has_no_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gemini_live_runtime.engine.assemble.make_audio", lambda spec: _EndlessMicrophone())
+    monkeypatch.setattr(cli_talk, "DEVICES_IDLE_S", 0.05)
+    ended = run("talk", "--backend", "local", "--devices", "--until-idle", "--timeout", "30")
+    assert ended.code == 0, ended.err
+    assert "input ended" in ended.out

@@ -39,6 +39,9 @@ STUCK_S = 15.0
 IDLE_S = 1.0
 """Seconds without activity after which a conversation is over."""
 
+DEVICES_IDLE_S = 5.0
+"""The same with sound devices: a microphone has no end, and a person takes time to answer."""
+
 
 @click.command()
 @click.argument("agent", default="")
@@ -48,7 +51,9 @@ IDLE_S = 1.0
     "--text", "texts", multiple=True, metavar="TEXT", help="Text to send when the previous turn is over. Repeatable."
 )
 @click.option(
-    "--until-idle", is_flag=True, help="End when the microphone file is read and the session was idle for 1 s."
+    "--until-idle",
+    is_flag=True,
+    help="End when the microphone file is read and the session was idle for 1 s; with --devices for 5 s.",
 )
 @click.option("--timeout", type=float, default=60.0, show_default=True, metavar="S", help="Fail after S seconds.")
 @click.option("--plain", "form", flag_value="plain", default="plain", help="Print lines of text (the default).")
@@ -321,7 +326,7 @@ class _Conversation:
         return log.source not in ("stdout", "stderr") and (self._debug or not traceback)
 
     async def _decide(self, engine: InProcessEngine) -> None:
-        """Send the next text when the session is quiet; hang up after `IDLE_S` of quiet."""
+        """Send the next text when the session is quiet; hang up after a while of quiet."""
         try:
             await self._session_created.wait()
             assert self._session is not None
@@ -336,7 +341,10 @@ class _Conversation:
                 await self._type(engine, self._texts.popleft())
                 # Not "until the session is busy": the answer may begin and end before this task runs again.
                 await self._text_taken.wait()
-            await self._session.until_quiet(IDLE_S, microphone_too=True)
+            if self._spec.audio == "devices":
+                await self._session.until_quiet(DEVICES_IDLE_S)
+            else:
+                await self._session.until_quiet(IDLE_S, microphone_too=True)
             self._hang_up(engine, "input ended")
         except Exception as error:
             self._fail(error)
