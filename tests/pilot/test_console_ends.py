@@ -322,3 +322,24 @@ async def test_a_console_that_breaks_down_names_the_way_back_and_prints_no_trace
     assert f"Internal error of the console: {type(failure).__name__}: 0." in told
     ident = "20261120-120000-abcd"
     assert f"gemini-live-tui attach {ident} returns to it, gemini-live-tui stop {ident} ends it." in told
+
+
+async def test_a_console_that_leaves_takes_in_only_how_the_session_ends() -> None:
+    async with console() as driver:
+        driver.link.answering = False
+        driver.link.exchange("Question", "Answer")
+        await driver.settle()
+        await driver.pilot.press("ctrl+q")
+        driver.link.emit(*(ev.TranscriptDelta(side="model", text="unread ") for _ in range(100)))
+        text, remedy = "7 events are missing in the session file.", "Free some space"
+        driver.link.emit(ev.Notice(level="error", code="events-missing", text=text, remedy=remedy))
+        driver.link.emit(ev.SessionEnded(reason="hung up", exit_code=3))
+        driver.link.die("The engine process ended.")
+        assert driver.app._hanging_up is not None
+        await driver.app._hanging_up
+        assert not [block.text for block in driver.app.store.view.blocks if "unread" in block.text]
+        assert driver.app.store.missed == 0
+    outcome = driver.app.return_value
+    assert outcome is not None
+    assert (outcome.exit_code, outcome.message) == (3, "The session is over: hung up.")
+    assert outcome.missing == f"{text} {remedy}."

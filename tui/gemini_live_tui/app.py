@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import gc
 import os
@@ -10,6 +11,7 @@ import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -63,6 +65,7 @@ def run_console(link_source: LinkSource | None, *, settings: ConsoleSettings) ->
     is on again, with what start-up made left out of it for good, after the first paint.
     """
     gc.disable()
+    _free_nothing_at_exit()
     app = ConsoleApp(link_source, settings=settings)
 
     def on_settled() -> None:
@@ -82,6 +85,12 @@ def run_console(link_source: LinkSource | None, *, settings: ConsoleSettings) ->
 def _collect_again() -> None:
     gc.freeze()
     gc.enable()
+
+
+@cache
+def _free_nothing_at_exit() -> None:
+    # Python's last collection looks at all that a long session left: the system frees it at once.
+    atexit.register(gc.freeze)
 
 
 class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):

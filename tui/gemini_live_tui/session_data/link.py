@@ -171,7 +171,7 @@ class SessionLink:
             if self._store.is_silent:
                 self._store.note_silence(False)
             bad = 0
-            if isinstance(message, Snapshot) and self._seq:
+            if isinstance(message, Snapshot) and self._seq and not self._is_leaving:
                 await self._catch_up(message)
             else:
                 await self._put(message)

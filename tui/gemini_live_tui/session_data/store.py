@@ -115,7 +115,10 @@ class Store:
         self.wake()
 
     def leave(self) -> None:
-        """Queue all further messages: the engine's last one may follow a flood."""
+        """Queue all further messages, and fold only those that tell how the session ends.
+
+        They may follow a flood, which will not be read any more; the engine has recorded it.
+        """
         self._is_leaving = True
         self._room.set()
 
@@ -193,10 +196,14 @@ class Store:
 
     def _fold(self, message: LinkMessage) -> None:
         from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
-        from gemini_live_runtime.events import Event
+        from gemini_live_runtime.events import Event, Notice, SessionEnded
+        from gemini_live_runtime.journal.fold import apply
         from gemini_live_runtime.journal.live_history import LiveHistory
 
-        if isinstance(message, Event):
+        if isinstance(message, Event) and self._is_leaving:
+            if isinstance(message.payload, SessionEnded | Notice):
+                self.dirty |= apply(self.view, message)
+        elif isinstance(message, Event):
             expected = self.view.seq + 1
             if message.seq < expected:
                 return
