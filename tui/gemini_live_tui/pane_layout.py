@@ -33,6 +33,9 @@ PANES: tuple[PaneName, ...] = (
 )
 """Panes in the order of their digits."""
 
+FOLLOWING = "following"
+"""Word of a pane's note that the newest line stays in sight."""
+
 BY_PANE: Mapping[str, PaneName] = {pane.id: pane for pane in PANES}
 
 

@@ -9,7 +9,7 @@ from textual import events
 from textual.message import Message
 
 from gemini_live_tui.painting.runs import Run
-from gemini_live_tui.pane_layout import PANES, tab_texts
+from gemini_live_tui.pane_layout import FOLLOWING, PANES, tab_texts
 from gemini_live_tui.widgets.row import Row
 
 
@@ -35,16 +35,19 @@ class TabBar(Row):
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
-        """Return words where they fit, else digits alone for the last panes."""
-        note = cell_len(self._note) + 2 if self._note else 0
-        for short, more in ((0, note), (3, note), (0, 0), (3, 0), (len(PANES), 0)):
+        """Return words where they fit, else digits alone for the last panes.
+
+        The sign before "following" is enough to tell it, so the word makes room first.
+        """
+        brief = self._note.removesuffix(f" {FOLLOWING}")
+        for short, note in ((0, self._note), (0, brief), (3, self._note), (0, ""), (3, ""), (len(PANES), "")):
             runs = self._named(short)
             used = sum(len(text) for text, _ in runs)
-            if used + more <= width:
+            if used + (cell_len(note) + 2 if note else 0) <= width:
                 break
-        if more:
-            gap = width - used - cell_len(self._note) - 1
-            runs.extend(((" " * gap, ""), (self._note, "quiet")))
+        if note:
+            gap = width - used - cell_len(note) - 1
+            runs.extend(((" " * gap, ""), (note, "quiet")))
         return runs
 
     def _named(self, short: int) -> list[Run]:

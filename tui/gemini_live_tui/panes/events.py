@@ -19,6 +19,7 @@ from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.pane_layout import FOLLOWING
 from gemini_live_tui.panes.base import Frame
 from gemini_live_tui.session_data.event_index import EventFilter, EventIndex
 from gemini_live_tui.widgets.row_list import RowList
@@ -126,7 +127,7 @@ class Events(RowList):
         else:
             parts.append(f"{index.history.count:,} events")
         if self._live:
-            parts.append(f"{self._glyphs.down} following" if self._following else "stopped")
+            parts.append(f"{self._glyphs.down} {FOLLOWING}" if self._following else "stopped")
         return sign.join(parts)
 
     def selectable(self, row: str) -> bool:

@@ -15,6 +15,7 @@ from gemini_live_tui.actions.keymap import hints, key_label, keys_of
 from gemini_live_tui.messages import PaneChanged
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.painted import Guarded
+from gemini_live_tui.pane_layout import FOLLOWING
 from gemini_live_tui.panes.base import Frame
 from gemini_live_tui.panes.empty_transcript import Welcome
 from gemini_live_tui.panes.transcript import Transcript
@@ -110,7 +111,7 @@ class TranscriptBody(Guarded, Container):
         if transcript.search.text:
             return self._search_note()
         if transcript.following:
-            return f"{signs.down} following" if self._any and self._live else ""
+            return f"{signs.down} {FOLLOWING}" if self._any and self._live else ""
         if self._forgotten and not transcript.scroll_offset.y:
             # The time cursor still reaches dropped blocks.
             return f"{signs.up} {self._forgotten:,} earlier paragraphs, seen by going back in time"
