@@ -305,9 +305,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         # Processor time: on a busy machine frames take long whatever they fold.
         began = time.thread_time()
         left = self.store.drain() if self.link is not None else False
-        if left and self._hanging_up is not None:
+        if self._hanging_up is not None:
             # The engine's last message may wait behind a flood, which nobody reads any more.
-            return 0.0
+            return 0.0 if left else None
         again = self._show_frame()
         if left:
             self.store.pace(time.thread_time() - began)
@@ -338,6 +338,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         # Also before the engine's first message: an engine that was reached would go on without a console.
         if not self.over and not self.settings.detach_on_quit:
             self.console_screen.say("Hanging up.")
+            self.frames.flush()
             self._hanging_up = asyncio.create_task(self._hang_up())
             self._hanging_up.add_done_callback(lambda _: self._leave())
         else:
@@ -348,7 +349,6 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             await self.link.hang_up(self.settings.bye_timeout_s)
         # The outcome needs the engine's last message, which may wait behind a flood.
         self.store.drain_all()
-        self.frames.flush()
 
     def _leave(self) -> None:
         if self._link_task is not None and not self._link_task.done():

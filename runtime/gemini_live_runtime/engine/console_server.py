@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import json
 import os
 import secrets
 import socket
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Literal
 
 from gemini_live_runtime import paths
+from gemini_live_runtime.commands import HangUp
 from gemini_live_runtime.engine.hub import Hub, Outbox
 from gemini_live_runtime.engine.link import MAX_COMMAND_BYTES, Closed, check_hello, encode
 from gemini_live_runtime.engine.peer import peer_uid
@@ -228,9 +230,16 @@ class ConsoleServer:
                 return
             if not self._submit(line):
                 malformed += 1
+            elif _is_hang_up(line):
+                outbox.leave()
             if malformed > MAX_MALFORMED:
                 outbox.end(encode(Closed(f"The console sent {malformed} lines that are no commands")))
                 await asyncio.Event().wait()
+
+
+def _is_hang_up(line: bytes) -> bool:
+    """Return True for a hang-up, after which a console only waits for the end."""
+    return HangUp.command.encode() in line and json.loads(line).get("command") == HangUp.command
 
 
 async def _send_lines(outbox: Outbox, writer: asyncio.StreamWriter) -> None:

@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.engine.link import Bye, Closed, Hello, encode, encode_snapshot
+from gemini_live_runtime.engine.link import Bye, Closed, Hello, encode, encode_snapshot, is_about_the_end
 from gemini_live_runtime.engine.payloads import field_names, plain_values, without_secrets
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS, cut_payload, is_huge, shortened
@@ -72,10 +72,10 @@ Also between samples at most, so that consoles see that the engine runs.
 class Outbox:
     """Bounded queue of encoded lines for one console.
 
-    Events are never dropped; a sample replaces one that still waits.
+    Events are not dropped unless the console leaves; a sample replaces one that still waits.
     """
 
-    __slots__ = ("_bytes", "_lines", "_sample", "_wake", "ended", "fell_behind")
+    __slots__ = ("_bytes", "_is_leaving", "_lines", "_sample", "_wake", "ended", "fell_behind")
 
     def __init__(self) -> None:
         self.fell_behind = False
@@ -86,10 +86,11 @@ class Outbox:
         self._bytes = 0
         self._sample: str | None = None
         self._wake = asyncio.Event()
+        self._is_leaving = False
 
     def push(self, line: str) -> None:
         """Queue a line, or end the link when the queue is full."""
-        if self.ended.is_set():
+        if self.ended.is_set() or (self._is_leaving and not is_about_the_end(line)):
             return
         if len(self._lines) >= MAX_OUTBOX_LINES or self._bytes + len(line) > MAX_OUTBOX_BYTES:
             behind = len(self._lines)
@@ -101,6 +102,15 @@ class Outbox:
         self._lines.append(line)
         self._bytes += len(line)
         self._wake.set()
+
+    def leave(self) -> None:
+        """Drop the events that wait, and further ones, but for those about the end.
+
+        The console has hung up, and must not read a flood to learn that the session is over.
+        """
+        self._is_leaving = True
+        self._lines = deque(filter(is_about_the_end, self._lines))
+        self._bytes = sum(map(len, self._lines))
 
     def push_sample(self, line: str) -> None:
         """Queue a sample in place of one that still waits."""

@@ -38,6 +38,10 @@ _LONGEST_TEXT = 100_000
 """Characters of the longest text of an agent's view, its `MAX_JSON`."""
 
 
+_HEAD_CHARS = 200
+"""Characters of an event's line in which its type stands."""
+
+
 @record
 class Hello:
     """Identity of the engine."""
@@ -189,6 +193,15 @@ def decode(line: str | bytes) -> LinkMessage:
         )
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ProtocolError(f"The engine sent a malformed line: {str(error)[:100]}") from None
+
+
+def is_about_the_end(line: str) -> bool:
+    """Return True for a line that a console needs which has hung up.
+
+    That is no event, the session's end, or a notice: it may say that events are missing in the recording.
+    """
+    head = line[:_HEAD_CHARS]
+    return not head.startswith('{"seq":') or '"type":"session.ended"' in head or '"type":"notice"' in head
 
 
 def check_hello(value: object, sender: str) -> None:

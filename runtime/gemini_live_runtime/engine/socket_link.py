@@ -10,13 +10,16 @@ from pathlib import Path
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
-from gemini_live_runtime.commands import Command
-from gemini_live_runtime.engine.link import MAX_LINE_BYTES, LinkClosed, LinkMessage, decode
+from gemini_live_runtime.commands import Command, HangUp
+from gemini_live_runtime.engine.link import MAX_LINE_BYTES, LinkClosed, LinkMessage, decode, is_about_the_end
 from gemini_live_runtime.engine.peer import peer_uid
 from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE
 from gemini_live_runtime.errors import EngineError
 
 _GONE = "The engine is gone"
+
+_HEAD_BYTES = 400
+"""Bytes of a line that tell whether it is about the end."""
 
 _LONG_LINE = 128 * 1024
 """Bytes from which a line is decoded in a thread."""
@@ -30,6 +33,8 @@ class SocketLink:
         self._reader = reader
         self._writer = writer
         self._closed = ""
+        self._is_leaving = False
+        """True after a hang-up: of the events only those about the end are read."""
 
     @classmethod
     async def connect(cls, folder: Path) -> SocketLink:
@@ -84,7 +89,10 @@ class SocketLink:
             raise
 
     async def _read_line(self) -> bytes:
-        """Return the next line, skipping those that are too long; b"" at the end."""
+        """Return the next line; b"" at the end.
+
+        Skips those that are too long, and after a hang-up what is not about the end.
+        """
         skipping = False
         while True:
             try:
@@ -95,7 +103,9 @@ class SocketLink:
                 await self._reader.readexactly(over.consumed)
                 skipping = True
                 continue
-            if not skipping:
+            if not skipping and (
+                not self._is_leaving or is_about_the_end(line[:_HEAD_BYTES].decode("utf-8", "replace"))
+            ):
                 return line
             skipping = False  # this was the end of the long line
 
@@ -103,6 +113,7 @@ class SocketLink:
         """Send a command to the engine; raises `LinkClosed`."""
         if self._closed or self._writer.is_closing():
             raise LinkClosed(self._closed or _GONE)
+        self._is_leaving = self._is_leaving or isinstance(command.order, HangUp)
         try:
             self._writer.write(command.to_line().encode("ascii") + b"\n")
             await self._writer.drain()

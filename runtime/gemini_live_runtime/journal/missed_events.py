@@ -19,6 +19,9 @@ _LOOK_EVERY_S = 0.05
 _NEAR_BYTES = 64 * 1024
 """Bytes before the first event that may be read in vain."""
 
+_END_BYTES = 128 * 1024
+"""Bytes of a recording that have its end."""
+
 _SLICE = 64
 """Events read before other tasks run."""
 
@@ -54,6 +57,17 @@ async def missed_events(folder: Path, after: int, last: int | None) -> AsyncGene
             yield event
             if seq % _SLICE == 0:
                 await asyncio.sleep(0)
+
+
+def last_events(folder: Path) -> list[Event]:
+    """Return the newest events of a recording, those in its last `_END_BYTES`.
+
+    Raises `JournalError`.
+    """
+    with open_regular(read_journal(folder).path) as file:
+        file.seek(max(0, file.seek(0, 2) - _END_BYTES))
+        events = [_event(line) for line in file.read(_END_BYTES).splitlines()]
+    return [event for event in events if event is not None]
 
 
 def _offset_before(file: BinaryIO, seq: int) -> int:

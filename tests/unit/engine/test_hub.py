@@ -12,7 +12,7 @@ import pytest
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.engine.hub import METERS_S, SAMPLE_S, Hub, Outbox
-from gemini_live_runtime.engine.link import decode
+from gemini_live_runtime.engine.link import Hello, decode, encode
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.samples import MeterSample
 
@@ -248,3 +248,24 @@ async def test_an_outlet_that_ended_gives_its_last_line_and_then_nothing():
     outbox.push_sample("too late")
     assert await outbox.take() == ["1", "last"]
     assert await outbox.take() == []
+
+
+async def test_an_outbox_of_a_console_that_leaves_keeps_only_what_is_about_the_end() -> None:
+    outbox = Outbox()
+    notice = ev.Notice(level="error", code="events-missing", text="1 event is missing.")
+    payloads = (ev.Log(source="engine", level="info", text='"type":"notice"'), notice, LOG)
+    before, after = [
+        [ev.Event(first + number, 0.0, 0, 0, payload).to_line() for number, payload in enumerate(payloads)]
+        for first in (1, 4)
+    ]
+    end = ev.Event(7, 0.0, 0, 0, ev.SessionEnded(reason="hung up")).to_line()
+    outbox.push(encode(Hello("s1", 1, "p")))
+    for line in before:
+        outbox.push(line)
+    outbox.leave()
+    for line in (*after, end):
+        outbox.push(line)
+    assert [decode(line) for line in await outbox.take()] == [
+        Hello("s1", 1, "p"),
+        *(decode(line) for line in (before[1], after[1], end)),
+    ]

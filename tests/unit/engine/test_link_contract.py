@@ -294,6 +294,19 @@ async def test_events_are_not_dropped_for_a_console_that_reads_slowly_within_the
         assert seqs == list(range(seqs[0], seqs[0] + len(seqs)))
 
 
+async def test_a_console_that_hangs_up_behind_a_flood_gets_only_what_is_about_the_end(socket_kind):
+    async with engine(socket_kind) as running:
+        link, _ = await join(running)
+        for number in range(100):
+            running.host.hub.tell(ev.Log(source="engine", level="info", text=str(number)))
+        running.host.hub.tell(ev.Notice(level="error", code="events-missing", text="1 event is missing."))
+        await link.send(Command("c1", HangUp()))
+        messages = await until(link, lambda message: isinstance(message, Bye))
+        assert not [message for message in messages if is_event(ev.Log)(message)]
+        assert [m.payload.code for m in messages if is_event(ev.Notice)(m)] == ["events-missing"]
+        assert [m.payload.reason for m in messages if is_event(ev.SessionEnded)(m)] == ["hung up"]
+
+
 async def test_samples_come_while_a_console_is_attached_and_the_last_one_wins(kind):
     async with engine(kind) as running:
         link = await running.attach()

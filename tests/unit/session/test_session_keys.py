@@ -8,7 +8,7 @@ import pytest
 from tests.support.manual_clock import ManualClock
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.agent.session_keys import SessionSignals, SessionType
+from gemini_live_runtime.session.agent.session_keys import MAX_WORDS, SessionSignals, SessionType
 from gemini_live_runtime.state.store import State
 
 
@@ -108,3 +108,10 @@ def test_what_was_said_is_written_whole_when_something_is_decided() -> None:
     kept.said = ("", "still there?")
     kept.signals.settle()
     assert (kept["last_input_transcription"], kept["last_output_transcription"]) == ("good morning", "still there?")
+
+
+def test_of_a_turn_without_end_the_newest_words_are_kept() -> None:
+    kept = Kept()
+    kept.said = ("", "first " + "word " * MAX_WORDS)
+    kept.signals.settle()
+    assert kept["last_output_transcription"] == ("word " * MAX_WORDS)[-MAX_WORDS:]

@@ -16,6 +16,7 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophone
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolError
+from gemini_live_runtime.journal import missed_events
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.samples import MeterSample
@@ -510,6 +511,38 @@ def test_the_end_that_a_console_missed_is_read_from_the_recording(tmp_path: Path
             pass
         assert running.store.bye == Bye("the operator hung up", 0)
         assert running.store.lost == ""
+
+    run_virtual(main())
+
+
+def test_a_console_that_leaves_reads_only_the_end_of_a_recording_that_it_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(missed_events, "_END_BYTES", 2000)
+
+    async def main() -> None:
+        session = _Session(tmp_path, recorded=True)
+        session.say(*_words("one "))
+        link = session.link()
+        running = await _started(link)
+        read: list[ev.Event] = []
+        put = running.store.put
+
+        async def noting(message: LinkMessage) -> None:
+            read.extend([message] if isinstance(message, ev.Event) else [])
+            await put(message)
+
+        monkeypatch.setattr(running.store, "put", noting)
+        session.say(*_words(*["word "] * 500))
+        session.say(ev.SessionEnded(reason="hung up", exit_code=3))
+        leaving = asyncio.create_task(running.session.hang_up(5.0))
+        await asyncio.sleep(0)
+        link.die("The engine is gone")
+        await leaving
+        await running.task
+        running.store.drain_all()
+        assert 1 <= len(read) < 50
+        assert running.store.bye == Bye("hung up", 3)
 
     run_virtual(main())
 

@@ -228,10 +228,20 @@ class SessionLink:
 
     async def _read_the_end(self) -> bool:
         """Take in the end of a session; return True when the recording has it."""
-        if not await self._read_missed(None) or self._end is None:
+        if not (await self._read_last() if self._is_leaving else await self._read_missed(None)) or self._end is None:
             return False
         await self._put(Bye(self._end.reason, self._end.exit_code))
         return True
+
+    async def _read_last(self) -> bool:
+        """Read the newest events, which tell how the session ended."""
+        from gemini_live_runtime.journal.missed_events import last_events
+
+        if self._folder:
+            with contextlib.suppress(GeminiLiveError, OSError):
+                for event in last_events(Path(self._folder)):
+                    await self._put(event)
+        return self._end is not None
 
     async def _read_missed(self, last: int | None) -> bool:
         """Read the events after the last one; return True when they are all there."""

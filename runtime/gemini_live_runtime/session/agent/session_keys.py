@@ -69,6 +69,10 @@ class SessionType(Enum):
         return 900_000 if self is SessionType.AUDIO_ONLY else 120_000
 
 
+MAX_WORDS = 20_000
+"""Newest characters of a side's words in a turn: each tool that ends writes them, and its event has them twice."""
+
+
 class SessionSignals:
     """Writer of `session:` keys.
 
@@ -119,9 +123,9 @@ class SessionSignals:
         if user or model:
             with writing_as(SIGNAL):
                 if user:
-                    self._state.set("session:last_input_transcription", user)
+                    self._state.set("session:last_input_transcription", user[-MAX_WORDS:])
                 if model:
-                    self._state.set("session:last_output_transcription", model)
+                    self._state.set("session:last_output_transcription", model[-MAX_WORDS:])
 
     def on_tool_ended(self, name: str, ok: bool) -> None:
         """Count a tool's success, and keep whether its last call failed."""
