@@ -47,9 +47,9 @@ Dish = Literal["fish", "pasta", "salad", "soup", "coffee", "water"]
 
 
 @tool
-def add_item(dish: Dish, state: State, count: int = 1) -> dict[str, str]:
-    """Add a dish to the order."""
-    state.modify(ITEMS, {}, lambda items: {**items, dish: items.get(dish, 0) + count})
+def add_item(dish: Dish, state: State, count: int = 1, instead: bool = False) -> dict[str, str]:
+    """Add a dish to the order; with `instead`, set its number: "make that three"."""
+    state.modify(ITEMS, {}, lambda items: {**items, dish: count if instead else items.get(dish, 0) + count})
     return {"order": in_words(state), "total": f"{total(state)} dollars"}
 
 

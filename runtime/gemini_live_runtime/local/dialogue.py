@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
@@ -14,7 +15,13 @@ from gemini_live_runtime.local.open_calls import OpenCalls, Outcome, arguments_o
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.script_types import Intent, Pattern, Script, SlotRef
 from gemini_live_runtime.local.template import describe, fill
-from gemini_live_runtime.local.tools_by_name import arguments_for, named_tools, spoken_choices
+from gemini_live_runtime.local.tools_by_name import (
+    TextQuestion,
+    arguments_for,
+    missing_text,
+    named_tools,
+    spoken_choices,
+)
 from gemini_live_runtime.local.words import name_words
 from gemini_live_runtime.records import record
 
@@ -60,6 +67,7 @@ class ScriptedDialogue:
         self._tools: dict[str, Mapping[str, Any]] = {}
         self._labels: dict[str, str] = {}
         self._pending: Pending | None = None
+        self._text_question: TextQuestion | None = None
         self._said: list[str] = []
         self._last_reply = ""
         self._question = ""
@@ -158,7 +166,7 @@ class ScriptedDialogue:
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state as JSON for `restore`."""
-        pending = self._pending
+        pending, asked = self._pending, self._text_question
         return {
             "pending": None
             if pending is None
@@ -168,6 +176,9 @@ class ScriptedDialogue:
                 "slots": dict(pending.slots),
                 "misses": pending.misses,
             },
+            "text_question": None
+            if asked is None
+            else {"tool": asked.tool, "parameter": asked.parameter, "args": dict(asked.args), "misses": asked.misses},
             "said": list(self._said),
             "last_reply": self._last_reply,
             "question": self._question,
@@ -186,6 +197,8 @@ class ScriptedDialogue:
         self._pending = None
         if pending and pending["intent"] in self._intents and pending["slot"] in self._script.slots:
             self._pending = Pending(**pending)
+        asked = state.get("text_question")
+        self._text_question = TextQuestion(**asked) if asked else None
         self._said = [str(item) for item in state.get("said", [])][-MAX_SAID:]
         self._last_reply = str(state.get("last_reply", ""))
         self._question = str(state.get("question", ""))
@@ -214,6 +227,9 @@ class ScriptedDialogue:
                 return self._filled(self._pending, answer)
         ended = self._matching.ending(self._notes) is not None
         by_name = named_tools(words, [] if ended or not self._script.call_by_name else self._callable_by_name)
+        asked = self._text_question
+        if asked is not None and not by_name and (best is None or best[1].cost > 0) and (args := asked.answered(words)):
+            return self._call_by_name(asked.tool, args)
         if best is not None:
             intent, match = best
             tools = {call.tool for call in intent.calls}
@@ -221,17 +237,23 @@ class ScriptedDialogue:
             # mean in this phase.
             known = tools and tools <= set(self._tools) and match.cost == 0
             if not by_name or intent.during or tools & {tool.name for tool in by_name} or known:
-                asked = self._pending if self._pending and self._pending.intent == intent.name else None
-                return self._act(intent, {**(asked.slots if asked else {}), **match.slots})
+                pending = self._pending if self._pending and self._pending.intent == intent.name else None
+                return self._act(intent, {**(pending.slots if pending else {}), **match.slots})
         if by_name:
             self._pending = None
             tool = by_name[0]
-            request = ToolRequest(tool.name, arguments_for(self._tools[tool.name], tool.rest))
-            return self._call((request,), "", {})
+            return self._call_by_name(tool.name, arguments_for(self._tools[tool.name], tool.rest))
         within = self._matching.find_within(words, self._now)
         if within is not None:
             return self._act(within, {})
         return self._changed_call(words) or self._not_understood()
+
+    def _call_by_name(self, tool: str, args: Mapping[str, Any]) -> Reply:
+        """Call a tool, or ask for a text that it needs."""
+        if parameter := missing_text(self._tools.get(tool, {}), args):
+            self._text_question = TextQuestion(tool, parameter, args)
+            return Reply(text=self._text_question.text)
+        return self._call((ToolRequest(tool, args),), "", {})
 
     def _several(self, text: str) -> Reply | None:
         """Make the calls of a sentence such as "two soups and a coffee".
@@ -314,6 +336,11 @@ class ScriptedDialogue:
         if ending is not None:
             return Reply(text=self._fill_sentences(ending.end) or _NOT_UNDERSTOOD)
         self._misses += 1
+        if asked := self._text_question:
+            is_last = asked.misses + 1 >= _MISSES_ALLOWED
+            self._text_question = None if is_last else replace(asked, misses=asked.misses + 1)
+            if not is_last:
+                return Reply(text=f"{_NOT_UNDERSTOOD} {asked.text}")
         pending = self._pending
         again = self._misses > 1 and self._fill(self._script.fallback_again, {})
         fallback = again or self._fill_sentences(self._script.fallback) or _NOT_UNDERSTOOD
@@ -332,9 +359,12 @@ class ScriptedDialogue:
         if intent.again and self._last_call and self._last_call[0] in self._intents:
             intent, said = self._intents[self._last_call[0]], self._last_call[1]
         pending, self._pending = self._pending, None
-        slots = {**self._remembered, **said}
+        last = self._last_call[1] if intent.from_last_call and self._last_call else {}
+        slots = {**last, **self._remembered, **said}
         if intent.remember:
             self._remembered = slots
+        if intent.forget:
+            self._text_question = None
         if not intent.calls:
             reply = Reply(text=self._reply_of(intent, slots, {}))
             if pending and not intent.forget and _last_question(reply.text) in ("", self._question):
@@ -353,6 +383,7 @@ class ScriptedDialogue:
     def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
         self._open.add(requests, intent, slots)
         self._last_call = (intent, slots)
+        self._text_question = None
         self._question = ""  # the call answers it
         return Reply(calls=tuple(requests))
 

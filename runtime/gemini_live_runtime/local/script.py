@@ -8,28 +8,29 @@ A sentence of `greeting` or `fallback` is left out when its placeholders cannot 
 answers a second utterance in a row that is not understood. `about` and `abilities` are texts for templates: `{about}`
 goes on "I'm", `{abilities}` "I can". With `everyday = true` the intents of everyday.toml are understood as well. With
 `call_by_name` (true unless it says false) a declared tool that no intent calls is called by the words of its name, with
-arguments from the words that are left.
+arguments from the words that are left; a text that it needs and that was not said is asked for.
 
 `{examples}` are all examples, `{some_examples}` three of them, `{examples_now}` one or two that are understood in this
 phase; none of them calls a tool that the client did not declare. The first two begin with the names of declared tools
 that no intent calls, if they can be called by name. `{tools}` are the names of all declared tools. `{agent}` and
-`{phases}` are the labels of these names in the client's setup; phases are separated by commas. `{last_question}` is
-the open question: the last one asked, until tools are called or a cue is said. `{known.FIELD}` is the newest value of a
+`{phases}` are the labels of these names in the client's setup; phases are separated by commas. `{last_question}` is the
+open question: the last one asked, until tools are called or a cue is said. `{known.FIELD}` is the newest value of a
 field in tool results.
 
-`[slots.NAME]` has `ask` (the question when it is missing), `answer` (patterns that may answer it) and `kind`:
-`choice` (default; `values`, `synonyms`: a table of phrases for a value), `number` (`min`, `max`, `spoken`: the values a
+`[slots.NAME]` has `ask` (the question when it is missing), `answer` (patterns that may answer it) and `kind`: `choice`
+(default; `values`, `synonyms`: a table of phrases for a value), `number` (`min`, `max`, `spoken`: the values a
 recogniser listens for, `before` and `after`: words that tell what a number counts), `duration` (minutes, with its unit,
 else as a number), `time`, or `text` (anything of at most `max` words when typed, `values` when spoken).
 
 `[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when
-missing) or `calls` (a list of such, sent together), `again = true` (it makes the last call once more), `change = true`
-(words that only name other slots, such as "and in Rome?", make the call anew), `reply` (lines, the first that fits is
-said: text, or `when` and `say`), `forget = true` (drops a question that is open), `remember = true` (lines and
-arguments of later intents may use its slots too), `during` (a text or a list of texts: matched only while the
-instruction or a note contains one of them), and `after` (the same: matched only when the model has just said one of
-them). A sentence whose parts, joined by commas or "and", mean the same intent makes its calls for each part.
+missing) or `calls` (a list of such, sent together), `again = true` (it makes the last call once more), `from_last_call
+= true` (slots that are missing are those of the last call, as in "make that three"), `change = true` (words that only
+name other slots, such as "and in Rome?", make the call anew), `reply` (lines, the first that fits is said: text, or
+`when` and `say`), `forget = true` (drops a question that is open), `remember = true` (lines and arguments of later
+intents may use its slots too), `during` (a text or a list of texts: matched only while the instruction or a note
+contains one of them), and `after` (the same: matched only when the model has just said one of them). A sentence whose
+parts, joined by commas or "and", mean the same intent makes its calls for each part.
 
 `means` of an intent are typed sentences by their words, wherever they stand (meaning.py; meaning_reader.py tells how
 they are written), with lists of words under `[concepts]`. What remains unsure is not acted on.
@@ -47,8 +48,9 @@ template) ends the conversation: then only intents without call and `during` mat
 After `calls`, `{result.FIELD}` are the fields of all answers together, `{results.TOOL.FIELD}` those of one tool.
 
 `[extract.FIELD]` defines for `slot_extractor.py` the source of a field that no slot is named after: `slot = "NAME"`, or
-`when` (patterns, anywhere in an utterance) or `means` and `value` (a text, number, true or false); `after` restricts it
-as for intents. `[[extract.FIELD]]` gives a field several rules; the first that fits the newest utterance counts.
+`when` (patterns, anywhere in an utterance), `means` or `intent` (the name of an intent, for its `means`) and `value` (a
+text, number, true or false); `after` restricts it as for intents. `[[extract.FIELD]]` gives a field several rules; the
+first that fits the newest utterance counts.
 
 `[facts]` names values within the instruction or its notes by the words around them: with `left = "pay the {} dollars"`
 templates and arguments have `{told.left}`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from gemini_live_runtime.errors import ConfigError
@@ -92,7 +93,7 @@ class ScriptReader:
             pronunciations=self._pronunciations(self._table(data, "pronunciations", "")),
             cues=tuple(self._cue(index, raw) for index, raw in enumerate(self._tables(data, "cue", ""), 1)),
             facts=self._facts(self._table(data, "facts", "")),
-            extract=self._extract(self._table(data, "extract", "")),
+            extract=self._extract(self._table(data, "extract", ""), {intent.name: intent for intent in intents}),
             **texts,
         )
 
@@ -131,7 +132,7 @@ class ScriptReader:
         name = self._text(raw, "name", f"intent {index}", required=True)
         where = f"intent {name!r}"
         known = {"name", "say", "typed", "means", "during", "after", "call", "calls", "reply"}
-        self._only(raw, known | {"again", "change", "forget", "remember"}, where)
+        self._only(raw, known | {"again", "change", "forget", "from_last_call", "remember"}, where)
         say, typed = self._patterns(raw, "say", where), self._patterns(raw, "typed", where)
         means = self._means(raw, where, (*say, *typed))
         if not say and not typed and not means:
@@ -149,7 +150,8 @@ class ScriptReader:
         forget, during = self._flag(raw, "forget", where), self._folded(raw, "during", where)
         after = self._folded(raw, "after", where)
         again, change = self._flag(raw, "again", where), self._flag(raw, "change", where)
-        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means, again, change)
+        last = self._flag(raw, "from_last_call", where)
+        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means, again, last, change)
 
     def _means(self, raw: dict[str, Any], where: str, phrases: tuple[Pattern, ...] = ()) -> tuple[Meaning, ...]:
         """Return the meanings of an intent or rule.
@@ -181,33 +183,45 @@ class ScriptReader:
             facts[name] = (folded(before), folded(after))
         return facts
 
-    def _extract(self, raw: dict[str, Any]) -> dict[str, tuple[ExtractRule, ...]]:
+    def _extract(self, raw: dict[str, Any], intents: Mapping[str, Intent]) -> dict[str, tuple[ExtractRule, ...]]:
         rules = {}
         for name, value in raw.items():
             where = f"extract.{name}"
             tables = [value] if isinstance(value, dict) else value
             if not isinstance(tables, list) or not tables or not all(isinstance(item, dict) for item in tables):
                 raise self.fail(where, "is not a table", f"Write [{where}], or [[{where}]] for several rules")
-            rules[name] = tuple(self._rule(item, where) for item in tables)
+            rules[name] = tuple(self._rule(item, where, intents) for item in tables)
         return rules
 
-    def _rule(self, raw: dict[str, Any], where: str) -> ExtractRule:
-        self._only(raw, {"slot", "when", "means", "value", "after"}, where)
+    def _rule(self, raw: dict[str, Any], where: str, intents: Mapping[str, Intent]) -> ExtractRule:
+        self._only(raw, {"slot", "when", "means", "intent", "value", "after"}, where)
         after = self._folded(raw, "after", where)
         if "slot" in raw:
-            if "when" in raw or "means" in raw or "value" in raw:
-                raise self.fail(where, "has slot and when, means or value", "Use slot alone, or when with value")
+            if len(raw.keys() - {"after"}) > 1:
+                raise self.fail(
+                    where, "has slot and when, means, intent or value", "Use slot alone, or when with value"
+                )
             slot = self._text(raw, "slot", where, required=True)
             if slot not in self._slots:
                 raise self.fail(f"{where}.slot", f"names an unknown slot {slot!r}", self._known_slots())
             return ExtractRule(slot, after=after)
         when, means = self._patterns(raw, "when", where), self._means(raw, where)
+        if "intent" in raw:
+            means = (*means, *self._means_of(raw["intent"], where, intents))
         if not when and not means:
-            raise self.fail(f"{where}.when", "is missing", "List at least one phrase, or name a slot")
+            raise self.fail(f"{where}.when", "is missing", "List at least one phrase, or name a slot or an intent")
         value = raw.get("value")
         if not _is_scalar(value):
             raise self.fail(f"{where}.value", f"is {value!r}", "Use a text, a number, true or false")
         return ExtractRule(when=when, value=value, after=after, means=means)
+
+    def _means_of(self, name: Any, where: str, intents: Mapping[str, Intent]) -> tuple[Meaning, ...]:
+        """Return the meanings of the intent that a rule names."""
+        means = intents[name].means if isinstance(name, str) and name in intents else ()
+        if not means:
+            known = ", ".join(intent.name for intent in intents.values() if intent.means) or "none"
+            raise self.fail(f"{where}.intent", f"is {name!r}", f"Name an intent that has means: {known}")
+        return means
 
     def _line(self, raw: Any, where: str) -> Line:
         if isinstance(raw, str):

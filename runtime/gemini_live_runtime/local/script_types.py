@@ -90,6 +90,8 @@ class Intent:
     means: tuple[Meaning, ...] = ()
     again: bool = False
     """True when it makes the last call once more."""
+    from_last_call: bool = False
+    """True when slots that are missing are those of the last call."""
     change: bool = False
     """True when words such as "and in Rome?" make its calls anew with other slots."""
 

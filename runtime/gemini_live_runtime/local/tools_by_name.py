@@ -23,6 +23,28 @@ class NamedTool:
     rest: tuple[str, ...]
 
 
+@record
+class TextQuestion:
+    """Open question for the text `parameter` of a call of `tool` with `args`."""
+
+    tool: str
+    parameter: str
+    args: Mapping[str, Any]
+    misses: int = 0
+
+    @property
+    def text(self) -> str:
+        """The question."""
+        return f"What is the {' '.join(name_words(self.parameter)) or 'text'}?"
+
+    def answered(self, words: Words) -> dict[str, Any]:
+        """Return the arguments with the answer, or {} for an empty one."""
+        text = _RemainingWords([word for word in words.original if word]).take_text(
+            {*split_words(self.parameter.replace("_", " "))}
+        )
+        return {**self.args, self.parameter: text} if text else {}
+
+
 def named_tools(words: Words, names: Sequence[str]) -> list[NamedTool]:
     """Return the tools whose names occur in the utterance, longest name first."""
     found = []
@@ -58,7 +80,7 @@ def arguments_for(schema: Mapping[str, Any], rest: Sequence[str]) -> dict[str, A
     """Return arguments for a tool's JSON schema from the remaining words.
 
     Enum values and numbers are found first, then one free text takes the rest. Missing required arguments get defaults
-    of their type.
+    of their type; a missing text is left out (see `missing_text`).
     """
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
@@ -85,9 +107,25 @@ def arguments_for(schema: Mapping[str, Any], rest: Sequence[str]) -> dict[str, A
             args[name] = text
             break
     for name in properties:
-        if name in wanted and name not in args:
+        if name in wanted and name not in args and not _is_open_text(properties[name]):
             args[name] = default_for(properties[name])
     return {name: args[name] for name in properties if name in args}
+
+
+def missing_text(schema: Mapping[str, Any], args: Mapping[str, Any]) -> str:
+    """Return the first required text that is not in `args`, or ""."""
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, Mapping) or not isinstance(required, Sequence) or isinstance(required, str):
+        return ""
+    missing = (name for name in properties if name in required and name not in args)
+    return next((str(name) for name in missing if _is_open_text(properties[name])), "")
+
+
+def _is_open_text(schema: Any) -> bool:
+    """Return True for a text that nothing but a person can give."""
+    kind = schema if isinstance(schema, Mapping) else {}
+    told = any(kind.get(key) not in (None, []) for key in ("default", "example", "examples"))
+    return _type(kind) == "string" and not _enum(kind) and not told
 
 
 def default_for(schema: Any, depth: int = 0) -> Any:

@@ -29,6 +29,19 @@ def test_a_dish_can_be_taken_off() -> None:
     assert after.origin("app:items") == ("tool", "remove_item")
 
 
+@pytest.mark.parametrize(
+    ("said", "items"),
+    [
+        (("make that three",), {"pasta": 3}),
+        (("actually, just the one",), {"pasta": 1}),
+        (("a soup please", "make it two soups", "no, make that three"), {"pasta": 2, "soup": 3}),
+        (("that is all", "I meant four", "make that one"), {"pasta": 1}),
+    ],
+)
+def test_a_number_can_be_set_instead_of_added(said: tuple[str, ...], items: dict[str, int]) -> None:
+    assert talk_to(restaurant(), "two pasta please", *said).state.get("app:items") == items
+
+
 def test_the_dialogue_has_the_dishes_of_the_menu() -> None:
     assert set(bundled_script("restaurant").slots["dish"].values) == set(MENU)
 

@@ -157,6 +157,34 @@ def test_an_agent_without_a_dialogue_is_offered_its_own_tools_and_none_of_the_co
     assert called(hear(dialogue, "roll dice")) == [("roll_dice", {})]
 
 
+NOTE = {"note_name": {"properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]}}
+
+
+def test_a_text_that_a_named_tool_needs_is_asked_for() -> None:
+    dialogue = neutral(**NOTE)
+    assert hear(dialogue, "note the name 7").text == "What is the name?"
+    second = neutral(**NOTE)
+    second.restore(json.loads(json.dumps(dialogue.snapshot())))
+    assert hear(second, "who are you").text.startswith("I'm the embedded server")
+    assert called(hear(second, "my name is Ada Byron")) == [("note_name", {"name": "Ada Byron", "age": 7})]
+    assert called(hear(second, "Ada")) == []
+
+
+@pytest.mark.parametrize("said", ["never mind", "note name Bob"])
+def test_a_text_that_was_asked_for_need_not_be_given(said: str) -> None:
+    dialogue = neutral(**NOTE)
+    hear(dialogue, "note name")
+    assert called(hear(dialogue, said)) == ([("note_name", {"name": "Bob"})] if "Bob" in said else [])
+    assert called(hear(dialogue, "open the pod bay doors")) == []
+
+
+def test_a_text_that_is_not_heard_is_asked_for_once_more() -> None:
+    dialogue = neutral(**NOTE)
+    hear(dialogue, "note name")
+    assert dialogue.respond("", typed=False).text == "I didn't catch that. What is the name?"
+    assert "What is the name" not in dialogue.respond("", typed=False).text
+
+
 def test_nothing_heard_is_not_understood() -> None:
     assert concierge().respond("", typed=False).text.startswith("I didn't catch that.")
 

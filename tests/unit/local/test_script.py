@@ -100,6 +100,8 @@ value = true
         ('slot = "city"', 'slot = "town"', "extract.town.slot"),
         ('slot = "city"', 'slot = "city"\nvalue = 1', "extract.town"),
         ('when = ["this is bad"]', "", "extract.angry.when"),
+        ('when = ["this is bad"]', 'intent = "nothing"', "extract.angry.intent"),
+        ('when = ["this is bad"]', 'intent = "weather"', "extract.angry.intent"),
         ('when = ["this is bad"]', 'when = ["{bad}"]', "extract.angry.when"),
         ("value = true", "", "extract.angry.value"),
         ("value = true", "value = [true]", "extract.angry.value"),

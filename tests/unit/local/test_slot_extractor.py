@@ -75,6 +75,14 @@ def test_a_rule_may_wait_for_a_question() -> None:
         assert json.loads(asyncio.run(extractor.generate(request))) == found
 
 
+def test_a_rule_may_take_the_meaning_of_an_intent() -> None:
+    more = '[[intent]]\nname = "off"\nmeans = ["cancel|call_off (it)"]\nreply = ["Fine."]\n'
+    rule = '[extract.sure]\nintent = "off"\nvalue = false\n'
+    extractor = SlotExtractor(parse_script(f"{TEXT}{more}{rule}", "desk.toml"))
+    request = Request((Turn("would you cancel it"),), {"type": "object", "properties": {"sure": BOOLEAN}})
+    assert json.loads(asyncio.run(extractor.generate(request))) == {"sure": False}
+
+
 def test_a_free_answer_is_taken_as_said() -> None:
     assert extracted(Turn(model="Who is calling?"), Turn("Maria Lopez"), name=STRING) == {"name": "Maria Lopez"}
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.local.matching import Words
-from gemini_live_runtime.local.tools_by_name import arguments_for, default_for, named_tools
+from gemini_live_runtime.local.tools_by_name import arguments_for, default_for, missing_text, named_tools
 
 NAMES = ["roll_dice", "openDoor", "search", "open"]
 
@@ -66,12 +66,27 @@ def test_a_number_is_kept_within_its_bounds() -> None:
         ({"type": "string", "default": "d"}, "d"),
         ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, 1),
         ({"type": ["null", "boolean"]}, True),
-        ({}, "anything"),
     ],
 )
 def test_a_required_argument_that_was_not_said_gets_a_value_of_its_type(schema: dict[str, Any], value: object) -> None:
     schema_of_all = {"properties": {"x": schema}, "required": ["x"]}
     assert arguments_for(schema_of_all, []) == {"x": value}
+
+
+@pytest.mark.parametrize(
+    ("schema", "missing"),
+    [
+        ({"type": "string"}, "x"),
+        ({}, "x"),
+        ({"type": "string", "example": "e"}, ""),
+        ({"enum": ["a"]}, ""),
+        ({"type": "integer"}, ""),
+    ],
+)
+def test_a_required_text_that_was_not_said_is_to_be_asked_for(schema: dict[str, Any], missing: str) -> None:
+    schema_of_all = {"properties": {"x": schema}, "required": ["x"]}
+    assert missing_text(schema_of_all, arguments_for(schema_of_all, [])) == missing
+    assert missing_text(schema_of_all, {"x": "said"}) == ""
 
 
 JSON = st.recursive(
@@ -87,5 +102,5 @@ JSON = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(["properties", "required", "type"]), JSON), st.lists(st.text(max_size=6)))
 def test_no_schema_breaks_the_arguments(schema: dict[str, Any], rest: list[str]) -> None:
-    arguments_for(schema, rest)
+    missing_text(schema, arguments_for(schema, rest))
     default_for(schema)
