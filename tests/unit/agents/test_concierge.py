@@ -244,6 +244,15 @@ def test_a_table_that_nobody_speaks_of_any_more_is_let_go() -> None:
     assert after.phases == ["assist", "booking", "assist"]
 
 
+def test_a_guest_can_ask_for_the_table() -> None:
+    after = talk_to(
+        concierge(), "what did I book", "book a table for four at seven", "what time is it", "when is my table"
+    )
+    words = "".join(e.payload.text for e in after.events if isinstance(e.payload, TranscriptDelta))
+    assert "You have no table yet." in words
+    assert words.endswith("You have a table for 4 at 19:00.")
+
+
 def test_the_kitchen_is_told_of_a_table_and_of_its_cancellation() -> None:
     after = talk_to(concierge(), "book a table for eight people at seven")
     assert after.state.get("app:kitchen") == "room 12: 8 people at 19:00 with the set menu"
