@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import re
 import socket
 import ssl
+from collections.abc import Iterator
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -48,6 +50,8 @@ MAX_UNREAD_BYTES = MAX_MESSAGE_BYTES + 1024 * 1024
 MAX_ANSWER_BYTES = 64 * 1024
 """Bytes of an answer to the handshake that are kept to tell why it failed."""
 
+_READ_BYTES = 64 * 1024
+
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([2-5]\d\d)[ \r][^\n]*\n")
 _CHUNKED = re.compile(rb"^transfer-encoding:[^\n]*chunked", re.IGNORECASE | re.MULTILINE)
 _ENCODING = re.compile(rb"^content-encoding:([^\r\n]*)", re.IGNORECASE | re.MULTILINE)
@@ -69,6 +73,27 @@ class BoundedConnection(WebSocketConnection):
         if self.transport.get_write_buffer_size() > MAX_UNREAD_BYTES and not self.transport.is_closing():
             self.protocol.fail(1008, "pings whose answers are not read")
             self.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take what came before the connection was reset, then its loss.
+
+        Where a write finds the reset, asyncio reads no more: the reason that the peer gave would be lost.
+        """
+        if isinstance(exc, ConnectionError):
+            for data in _unread(self.transport):
+                self.data_received(data)
+        super().connection_lost(exc)
+
+
+def _unread(transport: asyncio.Transport) -> Iterator[bytes]:
+    """Yield what the system has received and was not read.
+
+    Of TLS, that is nothing: what it decrypts with is asyncio's own.
+    """
+    if transport.get_extra_info("ssl_object") is None:
+        with contextlib.suppress(OSError):
+            while data := os.read(transport.get_extra_info("socket").fileno(), _READ_BYTES):
+                yield data
 
 
 class _ClientConnection(BoundedConnection, ClientConnection):

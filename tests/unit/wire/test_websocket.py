@@ -9,6 +9,7 @@ import logging
 import re
 import socket
 import struct
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
 from typing import Any
@@ -416,6 +417,48 @@ async def test_of_a_refusal_without_end_the_status_and_the_beginning_are_told() 
         port = other.sockets[0].getsockname()[1]
         with pytest.raises(UpgradeRefusedError, match=r"does not allow this \(HTTP 403: x{299}…\)"):
             await open_websocket(url_endpoint(f"ws://127.0.0.1:{port}"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems drop what came before a reset")
+async def test_a_refusal_that_came_before_the_request_was_sent_tells_its_status(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = websocket._ClientConnection.connection_made
+
+    def made_late(self: Any, transport: Any) -> None:
+        # The client is connected and has sent nothing: now come the refusal and the reset.
+        with listener.accept()[0] as peer:
+            peer.sendall(REFUSED + b"Content-Length: 500\r\n\r\n" + KEY_BODY)
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        made(self, transport)
+
+    monkeypatch.setattr(websocket._ClientConnection, "connection_made", made_late)
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(UpgradeRefusedError, match=SAYS):
+        await open_websocket(url_endpoint(f"ws://127.0.0.1:{listener.getsockname()[1]}"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems drop what came before a reset")
+async def test_a_close_that_came_before_a_reset_is_told_although_a_write_finds_it() -> None:
+    async def handler(transport: WebSocketTransport, peer: ServerConnection) -> None:
+        await transport.recv()
+        # A close frame of the server, and at once a reset.
+        peer.transport.write(b"\x88\x0e\x03\xf0" + b"quota is out")
+        peer.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.transport.abort()
+        await peer.wait_closed()
+        gone.set()
+
+    gone = asyncio.Event()
+    async with server(handler) as url:
+        transport = await open_websocket(url_endpoint(url))
+        assert isinstance(transport, WebSocketTransport)
+        transport._socket.transport.pause_reading()
+        await transport.send("setup")
+        await gone.wait()
+        transport.send_now("more")
+        with pytest.raises(TransportClosed) as caught:
+            await transport.recv()
+    assert (caught.value.code, caught.value.reason) == (1008, "quota is out")
 
 
 async def test_a_reset_during_the_upgrade_is_no_other_protocol() -> None:
