@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from tests.support.console_driver import Driver, console
 
 from gemini_live_runtime import events as ev
+from gemini_live_tui.app import _collect_again
 from gemini_live_tui.session_data import store
 from gemini_live_tui.widgets.line_list import Line
 
@@ -72,3 +75,17 @@ async def test_two_thousand_announcements_of_the_end_are_one_row_with_their_numb
         await driver.settle()
         assert "What is said" in driver.screen()
         assert "(2,000" in driver.screen()
+
+
+def test_what_a_flood_leaves_in_memory_leads_to_no_full_garbage_collection() -> None:
+    was_enabled, thresholds = gc.isenabled(), gc.get_threshold()
+    gc.collect()
+    try:
+        _collect_again()
+        before = gc.get_stats()[2]["collections"]
+        kept: list[object] = [[[]] for _ in range(200_000)]
+        assert gc.get_stats()[2]["collections"] == before
+        assert len(kept) == 200_000
+    finally:
+        gc.set_threshold(*thresholds)
+        (gc.enable if was_enabled else gc.disable)()
