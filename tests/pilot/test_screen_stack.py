@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.support.console_driver import console
+from tests.support.console_driver import Driver, console
+from textual._styles_cache import StylesCache
 
 from gemini_live_tui import app as application
 from gemini_live_tui.dialogs.details import DetailsScreen
@@ -65,3 +67,16 @@ async def test_without_the_stack_screens_still_open_and_say_what_to_close(monkey
             await driver.settle()
         assert sum(isinstance(screen, StateEditor) for screen in app.screen_stack) == 2
         assert app.is_running
+
+
+async def test_a_screen_that_was_closed_leaves_no_painted_rows_in_memory() -> None:
+    async def kept_after_opening(driver: Driver) -> int:
+        for _ in range(3):
+            await driver.press("f1")
+            await driver.press("escape")
+        gc.collect()
+        return sum(isinstance(item, StylesCache) for item in gc.get_objects())
+
+    async with console() as driver:
+        kept = await kept_after_opening(driver)
+        assert await kept_after_opening(driver) == kept

@@ -61,6 +61,7 @@ from gemini_live_tui.messages import (
 )
 from gemini_live_tui.painting import painter_guard
 from gemini_live_tui.painting.glyphs import glyphs
+from gemini_live_tui.painting.style_cache import forget_closed_widgets
 from gemini_live_tui.pane_layout import PaneLayout
 from gemini_live_tui.panes.base import Frame, Pane
 from gemini_live_tui.panes.transcript_body import TranscriptBody
@@ -178,6 +179,10 @@ class ConsoleScreen(Screen[None]):
     def on_mount(self) -> None:
         """Focus the transcript, where single keys are commands."""
         self.transcript.focus()
+
+    def on_screen_resume(self) -> None:
+        """Free the memory of the screen that was closed."""
+        forget_closed_widgets()
 
     def listen(self) -> None:
         """Subscribe to the events that need more than painting."""
