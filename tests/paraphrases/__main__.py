@@ -1,6 +1,6 @@
-"""Print how much of people's own words the bundled agents understand, typed.
+"""Print how much of people's own words the bundled agents understand.
 
-`python -m tests.paraphrases [open|held]`. Of the held sentences only figures are printed.
+`python -m tests.paraphrases [open|held] [--spoken flite|espeak]`. Of the held sentences only figures are printed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import Counter
 
 from tests.paraphrases.measuring import Judged, measure, read
 
+VOICES = {"flite": "flite:slt", "espeak": "espeak:en-us"}
 KINDS = ("call", "asks", "answers", "refuses", "any", "state")
 
 
@@ -18,8 +19,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.paraphrases", description=__doc__)
     parser.add_argument("half", nargs="?", choices=("open", "held"), default="open")
     parser.add_argument("--agent", default="", help="one agent only")
+    parser.add_argument("--spoken", default="", metavar="VOICE", help="say them: flite, espeak or PROGRAM:NAME")
     chosen = parser.parse_args()
-    judged = [measure(line) for line in read(chosen.half) if chosen.agent in ("", line["agent"])]
+    voice = VOICES.get(chosen.spoken, chosen.spoken)
+    lines = [line for line in read(chosen.half) if chosen.agent in ("", line["agent"])]
+    judged = [measure(line, voice) for line in lines if not voice or line.get("speakable", True)]
     if chosen.half == "open":
         for one in judged:
             if not one.is_right:
@@ -49,6 +53,8 @@ def tell(one: Judged) -> None:
     wanted = {key: value for key, value in line.items() if key in KINDS}
     print(f"{'WRONG' if one.is_wrong else 'missed'} {line['agent']}: {line['say']!r} after {line.get('before', [])}")
     print(f"    wanted {wanted}\n    got {list(one.turn.calls)} {sorted(one.turn.changed)} {one.turn.answer!r}")
+    if one.turn.heard != line["say"]:
+        print(f"    heard {one.turn.heard!r}")
 
 
 if __name__ == "__main__":

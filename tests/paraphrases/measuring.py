@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import json
 import re
@@ -10,22 +11,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gemini_live_runtime import Live
+from tests.support import synthetic_speech
+from tests.support.synthetic_speech import RATE
+
+from gemini_live_runtime import Live, LiveHandle
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.times import minutes_since_midnight
 from gemini_live_runtime.clock import run_virtual
+
+SILENCE_S = 2
+"""Seconds of silence after a spoken sentence: the server takes it for the end of a turn."""
 
 FOLDER = Path(__file__).parents[1] / "data" / "paraphrases"
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Outcome of one sentence: calls, changed keys, state and answer."""
+    """Outcome of one sentence: calls, changed keys, state, answer and transcript."""
 
     calls: tuple[tuple[str, Mapping[str, Any]], ...]
     changed: frozenset[str]
     state: Mapping[str, Any]
     answer: str
+    heard: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +51,12 @@ def read(half: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / f"{half}.jsonl").read_text("utf-8").splitlines()]
 
 
-def measure(line: Mapping[str, Any]) -> Judged:
-    """Type a sentence, after what has to be said before it, and judge what follows."""
-    turn = run_virtual(_talk(line["agent"], line.get("before", ()), line["say"]))
+def measure(line: Mapping[str, Any], voice: str = "") -> Judged:
+    """Type a sentence, after what has to be said before it, and judge what follows.
+
+    With a `voice` it is spoken instead; what comes before it is typed.
+    """
+    turn = run_virtual(_talk(line["agent"], line.get("before", ()), line["say"], voice))
     outcomes = line.get("any") or [line]
     right = any(_holds(outcome, turn) for outcome in outcomes)
     called = {call["tool"] for outcome in outcomes if (call := outcome.get("call"))}
@@ -59,27 +70,42 @@ def _call_of(outcomes: list[Any], tool: str, args: Mapping[str, Any]) -> bool:
     return not any(_fits(value, args) for value in wanted)
 
 
-async def _talk(agent: str, before: list[str], say: str) -> Turn:
+async def _talk(agent: str, before: list[str], say: str, voice: str) -> Turn:
     made: Live = getattr(importlib.import_module(f"gemini_live_runtime.agents.{agent}"), agent)()
-    async with made.connect(backend="local", fast=True) as session:
+    options: dict[str, Any] = {"audio": "program", "mode": "voice"} if voice else {}
+    async with made.connect(backend="local", fast=True, **options) as session:
         for text in before:
             await session.until_quiet()
             await session.send_text(text)
         await session.until_quiet()
         events = session.events()
         state_before = dict(session.state.snapshot())
-        await session.send_text(say)
+        if voice:
+            await _speak(session, synthetic_speech.say(voice, say))
+        else:
+            await session.send_text(say)
         await session.until_quiet()
         state = dict(session.state.snapshot())
     calls: list[tuple[str, Mapping[str, Any]]] = []
-    answer = ""
+    answer = heard = ""
     async for event in events:
         if isinstance(event.payload, ev.ToolCalled):
             calls.append((event.payload.name, event.payload.args))
         elif isinstance(event.payload, ev.TranscriptDelta) and event.payload.side == "model":
             answer += event.payload.text
+        elif isinstance(event.payload, ev.TranscriptDelta):
+            heard += event.payload.text
     changed = frozenset(key for key in state.keys() | state_before.keys() if state.get(key) != state_before.get(key))
-    return Turn(tuple(calls), frozenset(key for key in changed if _is_users(key)), state, answer)
+    return Turn(tuple(calls), frozenset(key for key in changed if _is_users(key)), state, answer, heard)
+
+
+async def _speak(session: LiveHandle, pcm: bytes) -> None:
+    """Say `pcm`, and be silent until the server takes it for the end of a turn."""
+    pcm += bytes(2 * RATE * SILENCE_S)
+    size = RATE // 50 * 2
+    for start in range(0, len(pcm), size):
+        session.send_audio(pcm[start : start + size])
+        await asyncio.sleep(0.02)
 
 
 def _is_users(key: str) -> bool:

@@ -1,16 +1,27 @@
-"""The bundled agents understand people's own words, and do nothing unasked.
+"""The agents understand people's own words, typed and spoken, and do nothing else.
 
-CI says every fifth sentence, `make soak` all of them.
+CI types every fifth sentence and says few, `make soak` all of them.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 
 import pytest
 from tests.paraphrases.measuring import Judged, measure, read
+from tests.support.synthetic_speech import have_voices
 
-STRIDE = 1 if os.environ.get("SOAK") else 5
+STRIDE, SPOKEN_STRIDE = (1, 1) if os.environ.get("SOAK") else (5, 50)
+SPOKEN = ("open", "held") if os.environ.get("SOAK") else ("open",)
+VOICE = "flite:slt"
+
+speaks = [
+    pytest.mark.skipif(not have_voices(), reason="espeak-ng and flite are not installed"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("pocketsphinx") is None, reason="the recogniser is not installed (extra: local)"
+    ),
+]
 
 
 @pytest.fixture(scope="module", params=["open", "held"])
@@ -24,3 +35,17 @@ def test_no_sentence_leads_to_something_unasked(judged: list[Judged]) -> None:
 
 def test_four_of_five_sentences_are_understood(judged: list[Judged]) -> None:
     assert sum(one.is_right for one in judged) >= 0.8 * len(judged)
+
+
+@pytest.fixture(scope="module", params=[pytest.param(half, marks=speaks) for half in SPOKEN])
+def spoken(request: pytest.FixtureRequest) -> list[Judged]:
+    lines = [line for line in read(request.param) if line.get("speakable", True)]
+    return [measure(line, VOICE) for line in lines[::SPOKEN_STRIDE]]
+
+
+def test_no_spoken_sentence_leads_to_something_unasked(spoken: list[Judged]) -> None:
+    assert sum(one.is_wrong for one in spoken) == 0
+
+
+def test_most_spoken_sentences_are_understood(spoken: list[Judged]) -> None:
+    assert sum(one.is_right for one in spoken) >= 0.7 * len(spoken)

@@ -78,6 +78,7 @@ class DefaultParts:
 
             engine = shared_engine()
             await engine.run(engine.prepare, dialogue.grammar, dialogue.pronunciations)
+            engine.warm(dialogue.samples)
         with contextlib.suppress(Exception):
             speech = self.speech()
             async for _ in speech.speak("Ready.", ""):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from gemini_live_runtime.local.intents import DialogueState, IntentMatcher
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.open_calls import OpenCalls, Outcome, arguments_of
 from gemini_live_runtime.local.parts import Reply, ToolRequest
+from gemini_live_runtime.local.sample_sentences import SampleSentences, sample_sentences
 from gemini_live_runtime.local.script_types import Intent, Pattern, Script, SlotRef
 from gemini_live_runtime.local.template import describe, fill
 from gemini_live_runtime.local.tools_by_name import (
@@ -64,6 +66,7 @@ class ScriptedDialogue:
         self._intents = {intent.name: intent for intent in script.intents}
         # Tools used in phases cannot be called by name: the script defines when they are called.
         self._phased = {call.tool for intent in script.intents if intent.during for call in intent.calls}
+        self._samples = sample_sentences(script)
         self._tools: dict[str, Mapping[str, Any]] = {}
         self._labels: dict[str, str] = {}
         self._pending: Pending | None = None
@@ -93,6 +96,11 @@ class ScriptedDialogue:
         own = {name: schema for name, schema in self._tools.items() if name not in scripted}
         choices = {name: spoken_choices(schema) for name, schema in own.items() if self._script.call_by_name}
         return build_grammar(patterns, self._script.slots, choices)
+
+    @property
+    def samples(self) -> SampleSentences:
+        """Sentences like those that it understands."""
+        return self._samples
 
     @property
     def pronunciations(self) -> Mapping[str, tuple[str, ...]]:
@@ -144,6 +152,23 @@ class ScriptedDialogue:
             self._misses = 0
         self.remember(text)
         return self._remember_reply(reply)
+
+    def preview(self, text: str) -> Reply | None:
+        """Return what a dictated `text` would be answered; nothing changes.
+
+        None when it has no meaning now, or when a tool would get words of free text: dictation is not that exact.
+        """
+        if not text or self._matching.ending(self._notes) is not None:
+            return None
+        probe = copy.copy(self)
+        probe._open, probe._misses = OpenCalls(), 0
+        reply = probe._answer(text)
+        if probe._misses:
+            return reply if self._matching.tells(Words(text), self._now) else None
+        if self._free_text_pending() and reply.calls:
+            return None
+        slots = probe._last_call[1] if reply.calls and probe._last_call is not None else {}
+        return None if any(self._script.slots[name].kind == "text" for name in slots) else reply
 
     def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
         """Answer the results of calls; with `more` further results follow.

@@ -123,6 +123,15 @@ class IntentMatcher:
                     best, best_rank = intent, rank
         return best
 
+    def tells(self, words: Words, now: DialogueState) -> bool:
+        """Return True when extraction finds a fact in the words."""
+        asked = folded(now.last_reply)
+        rules = [rule for rules in self._script.extract.values() for rule in rules if rule.fits(asked)]
+        if any(self._matcher.find(pattern, words) for rule in rules for pattern in rule.when):
+            return True
+        meant = (self._meanings.match(meaning, words) for rule in rules for meaning in rule.means)
+        return any(found is not None and found.is_sure and not found.negated for found in meant)
+
     def age(self, intent: Intent, now: DialogueState) -> float | None:
         """Return the age of the text that the intent's `during` needs.
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from gemini_live_runtime.local.grammar import Grammar
+from gemini_live_runtime.local.sample_sentences import SampleSentences
 from gemini_live_runtime.records import record
 
 RECOGNISER_RATE = 16_000
@@ -87,6 +88,11 @@ class Dialogue(Protocol):
         ...
 
     @property
+    def samples(self) -> SampleSentences:
+        """Sentences like those that it understands, to dictate others by."""
+        ...
+
+    @property
     def pronunciations(self) -> Mapping[str, tuple[str, ...]]:
         """Additional pronunciations of words, in ARPAbet."""
         ...
@@ -113,6 +119,13 @@ class Dialogue(Protocol):
 
     def respond(self, text: str, *, typed: bool) -> Reply:
         """Answer an utterance; "" was not understood."""
+        ...
+
+    def preview(self, text: str) -> Reply | None:
+        """Return what a dictated `text` would be answered; nothing changes.
+
+        None when it is not understood, or not surely enough.
+        """
         ...
 
     def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:

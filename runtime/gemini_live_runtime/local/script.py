@@ -32,8 +32,8 @@ intents may use its slots too), `during` (a text or a list of texts: matched onl
 contains one of them), and `after` (the same: matched only when the model has just said one of them). A sentence whose
 parts, joined by commas or "and", mean the same intent makes its calls for each part.
 
-`means` of an intent are typed sentences by their words, wherever they stand (meaning.py; meaning_reader.py tells how
-they are written), with lists of words under `[concepts]`. What remains unsure is not acted on.
+`means` of an intent are sentences by their words, typed or said, wherever they stand (meaning.py; meaning_reader.py
+tells how they are written), with lists of words under `[concepts]`. What remains unsure is not acted on.
 
 `during` and `told` are searched in the instruction and the notes since: client content that is no user turn (the last
 `instruction_notes.MAX_NOTES`). Case and line breaks do not matter. Among intents that match equally well, one with

@@ -25,6 +25,8 @@ from gemini_live_runtime.local.parts import (
     SpeechChunk,
     ToolRequest,
 )
+from gemini_live_runtime.local.sample_sentences import SampleSentences, sample_sentences
+from gemini_live_runtime.local.script import bundled_script
 from gemini_live_runtime.local.server import LocalServer
 from gemini_live_runtime.wire.transport import Transport, TransportClosed
 
@@ -54,6 +56,10 @@ class Parrot:
     def pronunciations(self) -> Mapping[str, tuple[str, ...]]:
         return {}
 
+    @property
+    def samples(self) -> SampleSentences:
+        return sample_sentences(bundled_script("neutral"))
+
     def declare(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
         self.tools = dict(tools)
 
@@ -81,6 +87,9 @@ class Parrot:
         if text == "tools":
             return Reply(f"Tools: {' '.join(sorted(self.tools)) or 'none'}.")
         return Reply(f"You {'typed' if typed else 'said'} {text}." if text else "I didn't catch that.")
+
+    def preview(self, text: str) -> Reply | None:
+        return None
 
     def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
         self.results_seen += [(request.name, result) for request, result in results]

@@ -301,3 +301,25 @@ def test_the_grammar_listens_for_answers_only_while_a_question_is_open() -> None
 def test_the_grammar_listens_for_the_clients_tools() -> None:
     dialogue = neutral(roll_dice={"properties": {"sides": {"type": "integer"}}})
     assert dialogue.grammar.accepts(["please", "roll", "the", "dice", "twenty"])
+
+
+def test_a_preview_tells_the_answer_and_changes_nothing() -> None:
+    dialogue = concierge()
+    before = dialogue.snapshot()
+    preview = dialogue.preview("could you squeeze four of us in at eight")
+    assert preview is not None
+    assert dialogue.snapshot() == before
+    assert called(preview) == called(hear(dialogue, "could you squeeze four of us in at eight"))
+
+
+def test_a_preview_has_no_answer_to_what_is_not_understood() -> None:
+    assert concierge().preview("the cat slept on the radiator") is None
+    assert concierge().preview("") is None
+
+
+def test_a_dictated_text_is_not_handed_to_a_tool() -> None:
+    dialogue = concierge()
+    assert dialogue.preview("remember to lock the bicycle") is None
+    hear(dialogue, "take a note")
+    assert dialogue.preview("lock the bicycle") is None
+    assert called(hear(dialogue, "lock the bicycle")) == [("add_note", {"text": "lock the bicycle"})]

@@ -1,0 +1,49 @@
+"""Decide which words were said, when no phrase of the grammar was.
+
+Speech is dictated twice: with the words of all English, and with those that people say to this dialogue. Other speech
+fits English better. Where the two would have the dialogue do different things, neither is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gemini_live_runtime.local.dictated_words import as_typed
+from gemini_live_runtime.local.parts import Reply
+from gemini_live_runtime.local.rejection import Decoding, similarity
+from gemini_live_runtime.local.words import parse_number
+
+LEAST_LEAD = 0.01
+"""Least lead in score, per 100 frames, of the dialogue's words over all English."""
+
+LEAST_ALIKE = 0.5
+"""Least similarity of sound of what was heard in the two ways."""
+
+Preview = Callable[[str], Reply | None]
+"""Function that returns what a text would be answered, None when it is not understood."""
+
+
+def choose(english: Decoding, dialogue: Decoding, preview: Preview) -> str:
+    """Return the words that were said, "" when that is unsure."""
+    if similarity(dialogue.phones, english.phones) < LEAST_ALIKE:
+        return ""
+    in_english, in_dialogue = as_typed(english.text), as_typed(dialogue.text)
+    meant_in_english, meant = preview(in_english), preview(in_dialogue)
+    if meant is not None and meant_in_english is not None and meant.calls != meant_in_english.calls:
+        return ""
+    are_numbers_sure = _numbers(english.text) == _numbers(dialogue.text)
+    if meant is not None and _leads(dialogue, english) and (are_numbers_sure or not meant.calls):
+        return in_dialogue
+    if meant_in_english is not None and (are_numbers_sure or not meant_in_english.calls):
+        return in_english
+    return ""
+
+
+def _leads(dialogue: Decoding, english: Decoding) -> bool:
+    frames = dialogue.segments[-1].last + 1 if dialogue.segments else 1
+    return (dialogue.score - english.score) / frames * 100 >= LEAST_LEAD
+
+
+def _numbers(text: str) -> list[int]:
+    words = text.split()
+    return [found[0] for at in range(len(words)) if (found := parse_number(words, at)) is not None]

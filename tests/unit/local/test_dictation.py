@@ -1,0 +1,67 @@
+from gemini_live_runtime.local.dictated_words import as_typed
+from gemini_live_runtime.local.dictation import choose
+from gemini_live_runtime.local.parts import Reply, ToolRequest
+from gemini_live_runtime.local.rejection import Decoding, Segment
+
+TIMER = Reply(calls=(ToolRequest("set_timer", {"minutes": 10}),))
+WEATHER = Reply(calls=(ToolRequest("get_weather", {}),))
+HELLO = Reply("Hello.")
+
+
+def decoding(text: str, score: float = -10.0, phones: str = "") -> Decoding:
+    segments = tuple(
+        Segment(word, tuple(phones or word), i * 10, i * 10 + 9, -1.0) for i, word in enumerate(text.split())
+    )
+    return Decoding(text, score, segments)
+
+
+def chosen(english: Decoding, dialogue: Decoding, **meant: Reply) -> str:
+    return choose(english, dialogue, {text.replace("_", " "): reply for text, reply in meant.items()}.get)
+
+
+def test_words_that_mean_nothing_are_refused() -> None:
+    assert chosen(decoding("the cat slept"), decoding("the clock slept"), hello=HELLO) == ""
+
+
+def test_what_only_the_dialogues_words_explain_is_taken_where_they_fit_as_well() -> None:
+    assert chosen(decoding("yellow", -10.0), decoding("hello", -9.0), hello=HELLO) == "hello"
+
+
+def test_what_fits_all_english_better_is_not_taken_for_the_dialogues_words() -> None:
+    assert chosen(decoding("yellow", -9.0), decoding("hello", -10.0), hello=HELLO) == ""
+
+
+def test_words_of_all_english_are_taken_when_they_mean_something() -> None:
+    assert chosen(decoding("hello", -9.0), decoding("yellow", -10.0), hello=HELLO) == "hello"
+
+
+def test_two_meanings_that_call_other_tools_are_not_acted_on() -> None:
+    english, dialogue = decoding("timer now", -10.0), decoding("weather now", -9.0)
+    assert chosen(english, dialogue, timer_now=TIMER, weather_now=WEATHER) == ""
+
+
+def test_two_ways_to_say_the_same_are_taken() -> None:
+    assert chosen(decoding("timer ten", -10.0), decoding("timer tens ten"), timer_ten=TIMER, timer_tens_ten=TIMER)
+
+
+def test_a_tool_is_not_called_with_a_number_that_only_one_of_them_heard() -> None:
+    english, dialogue = decoding("timer when minutes", -10.0), decoding("timer ten minutes", -9.0)
+    assert chosen(english, dialogue, timer_ten_minutes=TIMER) == ""
+
+
+def test_words_that_sound_unlike_what_all_english_heard_are_refused() -> None:
+    english, dialogue = decoding("weather", -10.0, "abcdefg"), decoding("weather", -9.0, "uvwxyzz")
+    assert chosen(decoding("feather", -10.0, "abcdefg"), dialogue, weather=WEATHER) == ""
+    assert chosen(english, decoding("weather", -9.0, "abcdefz"), weather=WEATHER) == "weather"
+
+
+def test_first_names_are_written_as_names() -> None:
+    assert (
+        chosen(decoding("it's tom here", -9.0), decoding("it's ten here"), **{"it's_Tom_here": HELLO})
+        == "it's Tom here"
+    )
+
+
+def test_years_are_written_in_digits() -> None:
+    assert as_typed("my name is anna born nineteen eighty two") == "my name is Anna born 1982"
+    assert as_typed("nineteen people at twenty past") == "nineteen people at twenty past"
