@@ -31,10 +31,13 @@ def choose(english: Decoding, dialogue: Decoding, preview: Preview) -> str:
     meant_in_english, meant = preview(in_english), preview(in_dialogue)
     if meant is not None and meant_in_english is not None and meant.calls != meant_in_english.calls:
         return ""
-    are_numbers_sure = _numbers(english.text) == _numbers(dialogue.text)
+    numbers = _numbers(english.text)
+    are_numbers_sure = numbers == _numbers(dialogue.text)
     if meant is not None and _leads(dialogue, english) and (are_numbers_sure or not meant.calls):
         return in_dialogue
-    if meant_in_english is not None and (are_numbers_sure or not meant_in_english.calls):
+    # A tool gets a number only when the dialogue's words, too, say what it is for.
+    is_agreed = are_numbers_sure and (not numbers or meant is not None)
+    if meant_in_english is not None and (is_agreed or not meant_in_english.calls):
         return in_english
     return ""
 

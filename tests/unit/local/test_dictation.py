@@ -49,6 +49,11 @@ def test_a_tool_is_not_called_with_a_number_that_only_one_of_them_heard() -> Non
     assert chosen(english, dialogue, timer_ten_minutes=TIMER) == ""
 
 
+def test_a_tool_gets_no_number_that_only_all_english_tells_the_use_of() -> None:
+    english, dialogue = decoding("forty minute", -9.0), decoding("forty mint", -10.0)
+    assert chosen(english, dialogue, forty_minute=TIMER) == ""
+
+
 def test_words_that_sound_unlike_what_all_english_heard_are_refused() -> None:
     english, dialogue = decoding("weather", -10.0, "abcdefg"), decoding("weather", -9.0, "uvwxyzz")
     assert chosen(decoding("feather", -10.0, "abcdefg"), dialogue, weather=WEATHER) == ""
