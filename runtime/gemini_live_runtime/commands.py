@@ -78,6 +78,16 @@ class Interrupt(Order):
 
 
 @keyword_record
+class Connect(Order):
+    """Make a connection now that was lost or refused.
+
+    Refused while there is one, or one is being made.
+    """
+
+    command: ClassVar[str] = "connect"
+
+
+@keyword_record
 class HangUp(Order):
     """End the session and the engine."""
 

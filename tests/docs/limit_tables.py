@@ -18,9 +18,9 @@ from gemini_live_runtime.journal import large_values, lines, reader, view, write
 from gemini_live_runtime.local import activity, content, context, live_config, script, server, speech
 from gemini_live_runtime.session.agent import background_agents
 from gemini_live_runtime.session.control import debugger_commands
-from gemini_live_runtime.session.core import commands as core_commands
 from gemini_live_runtime.session.core import generation
 from gemini_live_runtime.session.debugger import breakpoints
+from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.persistence import stores
 from gemini_live_runtime.state import edits, expressions, values
 from gemini_live_runtime.tools import dispatch, results
@@ -305,7 +305,7 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
         ),
         Limit(
             "texts that wait for the connection",
-            f"{core_commands.MAX_QUEUED_TEXTS}",
+            f"{LinkPolicy().max_texts}",
             "further ones are refused",
             "unit/session/test_core_words_tools_limits.py::test_only_so_many_texts_wait_for_the_connection",
         ),

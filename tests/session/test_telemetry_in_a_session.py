@@ -265,7 +265,7 @@ async def test_interruptions_and_errors_are_counted_in_the_state() -> None:
 
 async def test_a_lost_connection_is_a_signal() -> None:
     async with talk(agent()) as t:
-        await t.server.closes(1008)
+        await t.server.closes(1008, "API key expired.")
         await t.rests()
         assert t.state["session:disconnected"] is True
         assert t.state["session:wire_phase"] == "disconnected"

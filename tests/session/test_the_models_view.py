@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,7 +122,7 @@ class Model:
             self.phase = line if ended == line else "" if ended == self.phase else self.phase
         elif ended != line:
             self.modifiers.discard(ended)
-        elif not line.startswith(("Entered", "[Conversation so far]")):
+        elif not line.startswith(("Entered", "[Conversation so far]", "[Latest part", "[Result of")):
             self.modifiers = {old for old in self.modifiers if not _renewed(old, line)} | {line}
 
 
@@ -145,6 +146,8 @@ class Script:
     model: Model = field(default_factory=Model)
     read: int = 0
     """Frames of this connection that the model has read."""
+    handles: dict[str, Model] = field(default_factory=dict)
+    """What the model knew when the server gave each handle."""
     told: int = 0
     """Notes that the program has sent."""
 
@@ -155,22 +158,32 @@ class Script:
         self.read = len(wire)
 
     def connected(self, setup: dict[str, Any]) -> None:
-        if "handle" not in setup.get("sessionResumption", {}):
-            self.model = Model()
+        # A handle stands for what the server knew when it gave it.
+        handle = setup.get("sessionResumption", {}).get("handle", "")
+        self.model = deepcopy(self.handles[handle]) if handle else Model()
         self.model.instruction = setup["systemInstruction"]["parts"][0]["text"]
         self.read = 0
 
     async def reconnect(self, t: Talk) -> None:
         if self.chance.random() < 0.5:
-            await t.server.says(sessionResumptionUpdate={"newHandle": f"h{self.told}", "resumable": True})
+            await self.offers_handle(t)
         else:
             await t.server.says(sessionResumptionUpdate={"newHandle": "", "resumable": False})
         await t.rests()
+        if self.chance.random() < 0.5:
+            change(self.chance, t.state)
+            await t.rests()
         self.catch_up(t)
         await t.server.closes(1011, "bye")
         if self.chance.random() < 0.5:
             change(self.chance, t.state)
         self.connected(await asyncio.wait_for(t.connects_again(), 60))
+
+    async def offers_handle(self, t: Talk) -> None:
+        self.catch_up(t)
+        handle = f"h{len(self.handles)}"
+        self.handles[handle] = deepcopy(self.model)
+        await t.server.says(sessionResumptionUpdate={"newHandle": handle, "resumable": True})
 
     async def step(self, t: Talk) -> None:
         dice = self.chance.random()
@@ -227,7 +240,7 @@ class Script:
                     await self.step(t)
                 await self.check(t)
                 if self.chance.random() < 0.5:
-                    await t.server.says(sessionResumptionUpdate={"newHandle": "h", "resumable": True})
+                    await self.offers_handle(t)
                     await t.turn()
                 await self.check(t)
 

@@ -290,10 +290,19 @@ def _reads(tree: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 class Texts(Rule):
-    """A typed text is sent once, or refused with a reason; never both, never neither."""
+    """A typed text is sent, or refused with a reason; never both, never neither.
+
+    It is sent once on a connection, and again only on another one, where nothing has answered it.
+    """
 
     def __init__(self) -> None:
         self.typed: dict[str, str] = {}
+        self.turn_of: dict[str, int] = {}
+        self.answered: set[str] = set()
+        self.line = 0
+        self.resent: Counter[str] = Counter()
+        self.unknown: set[str] = set()
+        self.lines: set[tuple[int, str]] = set()
         self.sent: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         self.arrived: Counter[str] = Counter()
@@ -301,6 +310,8 @@ class Texts(Rule):
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "command" and data["order"] == "text.send":
             self.typed[data["id"]] = data["text"]
+        elif kind == "opened":
+            self.line = data["line"]
         elif kind == "heard":
             frame = data["frame"]
             typed = frame.get("realtimeInput", {}).get("text")
@@ -310,13 +321,27 @@ class Texts(Rule):
             said = [typed]
             for turn in frame.get("clientContent", {}).get("turns", ()):
                 said += [part.get("text") for part in turn["parts"]]
-            self.arrived.update(text for text in said if text is not None)
+            for text in said:
+                if text is not None and text in self.typed.values():
+                    self.check((data["line"], text) not in self.lines, f"{text!r} arrived twice")
+                    self.lines.add((data["line"], text))
+                    self.arrived[text] += 1
 
     def event(self, event: dict[str, Any]) -> None:
         data = event["data"]
         if event["type"] == "text.sent":
             self.check(self.typed.get(data["command_id"]) == data["text"], f"{data} was never typed")
             self.sent[data["command_id"]] += 1
+            self.turn_of[data["command_id"]] = event["turn"]
+        elif event["type"] == "transcript.delta" and data["side"] == "model" and data["channel"] != "thought":
+            # What the server says before it has got the text is no answer to it.
+            arrived = (ident for ident, turn in self.turn_of.items() if turn == event["turn"])
+            self.answered.update(ident for ident in arrived if (self.line, self.typed[ident]) in self.lines)
+        elif event["type"] == "send.settled" and data["outcome"] != "resent":
+            self.unknown.add(data["ref"])
+        elif event["type"] == "send.settled" and data["outcome"] == "resent" and data["ref"]:
+            self.check(data["ref"] not in self.answered, f"{data['ref']} was sent again after its answer")
+            self.resent[data["ref"]] += 1
         elif event["type"] == "command.refused":
             self.refused[data["command_id"]] += 1
 
@@ -324,9 +349,12 @@ class Texts(Rule):
         for ident, text in self.typed.items():
             arrived, sent, refused = self.arrived[text] if text.strip() else 0, self.sent[ident], self.refused[ident]
             self.check(sent <= 1 and refused <= 1, f"{text!r} was sent {sent} times, refused {refused} times")
-            self.check(arrived <= 1, f"{text!r} arrived {arrived} times")
+            resent = self.resent[ident]
+            self.check(arrived <= 1 + resent, f"{text!r} arrived {arrived} times, and was sent again {resent} times")
             self.check(arrived == 0 or sent == 1, f"{text!r} arrived and nobody knows")
-            self.check(arrived + refused == 1, f"{text!r}: arrived {arrived}, sent {sent}, refused {refused}")
+            told = refused + (ident in self.unknown)
+            self.check(arrived + told >= 1, f"{text!r}: arrived {arrived}, sent {sent}, refused {refused}")
+            self.check(not (arrived and refused) or resent, f"{text!r} arrived and was refused")
 
 
 class Paused(Rule):

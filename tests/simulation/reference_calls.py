@@ -46,7 +46,7 @@ class Call:
     def __init__(self, ident: str, name: str, line: int, args: dict[str, Any]) -> None:
         self.id, self.name, self.line, self.args = ident, name, line, args
         self.ran = 0
-        self.cancelled = self.lost = self.given = False
+        self.cancelled = self.given = False
         self.cancelled_at: float | None = None
         """Time at which the server cancelled it while it ran."""
         self.acknowledged = False
@@ -54,6 +54,8 @@ class Call:
         """True when it ended between two connections, so its answer goes out with the next."""
         self.stranded = False
         """True when the server's current session does not know the call: the model gets the result in words."""
+        self.in_handle = False
+        """True when the newest handle is newer than the call."""
         self.phases: set[str] = set()
         self.finished: dict[str, Any] | None = None
         self.answers: list[dict[str, Any]] = []
@@ -112,7 +114,7 @@ class Calls(Rule):
             case "tool.acknowledged":
                 call = self.calls[data["call_id"]]
                 call.acknowledged = True
-                wanted = self.ready and not call.cancelled and not call.lost
+                wanted = self.ready and not call.cancelled and not call.stranded
                 self.check(data["delivered"] or not wanted, f"{call.id} was not acknowledged")
             case "tool.finished":
                 self._finished(data)
@@ -124,17 +126,15 @@ class Calls(Rule):
                 self.line += 1
                 self.ready = True
                 for call in self.order:
-                    if call.acknowledged and (call.finished is None or call.waits):
-                        call.stranded = call.stranded or not data["resumed"]
-                        # Nobody waited for it, so it was not lost with the connection.
-                        call.lost = False
+                    if call.finished is None or call.waits:
+                        call.stranded = call.stranded or not (data["resumed"] and call.in_handle)
                     if call.waits:
                         call.waits, call.answered_on = False, self.line
+            case "connection.resumable" if data["resumable"]:
+                for call in self.order:
+                    call.in_handle = True
             case "connection.closed":
                 self.ready = False
-                for call in self.order:
-                    if call.finished is None:
-                        call.lost = True
 
     def _received(self, frame: dict[str, Any], t: float) -> None:
         self.check(not self.due, f"{self.due} never became calls")
@@ -158,7 +158,7 @@ class Calls(Rule):
         if data["delivered"]:
             call.answered_on = self.line
         else:
-            call.waits = call.acknowledged and not self.ready and not call.cancelled and not self.over
+            call.waits = not self.ready and not call.cancelled and not self.over
         expected = set(ENDS[call.name])
         if not all(_allows(phase, call.name) for phase in call.phases):
             expected.add("refused")
@@ -167,14 +167,14 @@ class Calls(Rule):
             expected.add("refused")
         if call.cancelled:
             expected = {"cancelled"}
-        elif call.lost or self.over:
+        elif self.over:
             expected.add("cancelled")
         if call.args.get("name") == "override" or call.given:
             expected.add("ok")
         self.check(data["status"] in expected, f"{call.id} ({call.name}) ended as {data['status']}, not {expected}")
         if call.ran and call.name != "none":
             self.check(any(_allows(phase, call.name) for phase in call.phases), f"{call.name} ran in {call.phases}")
-        wanted = not call.cancelled and not call.lost and self.ready and not self.over
+        wanted = not call.cancelled and self.ready and not self.over
         self.check(not wanted or data["delivered"], f"the answer to {call.id} was not sent")
         self.check(not (call.cancelled and data["delivered"]), f"{call.id} was answered although it was cancelled")
 

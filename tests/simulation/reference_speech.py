@@ -20,7 +20,7 @@ class Turns(Rule):
     def __init__(self, *, soft_turns: bool) -> None:
         self.soft_turns = soft_turns
         self.number = 0
-        self.open = False
+        self.open = self.answered = False
         self.must_end = ""
         self.cause = ""
         self.ended_at_rest = True
@@ -68,11 +68,14 @@ class Turns(Rule):
             case "connection.closed":
                 self._has_ended()
                 self.cause = "closed"
-                if self.open and not data["requested"]:
+                if self.open and self.answered and not data["requested"]:
+                    # What has no answer yet outlives the connection.
                     self.must_end = "the connection is gone"
             case "connection.ready":
                 self.cause = "ready"
                 self._frame = {}
+            case "transcript.delta" if data["side"] == "model" and data["channel"] != "thought":
+                self.answered = self.answered or event["turn"] == self.number
             case "turn.started":
                 self._started(event["turn"], data["by"])
             case "turn.completed":
@@ -93,7 +96,7 @@ class Turns(Rule):
         else:
             spoke = "outputTranscription" in content or "modelTurn" in content or "toolCall" in self._frame
             self.check(spoke or self._sounds > 0, f"turn {number} began although the model said nothing")
-        self.number, self.open, self.must_end = number, True, ""
+        self.number, self.open, self.must_end, self.answered = number, True, "", False
         self.by[number] = by
 
     def _completed(self, number: int, data: dict[str, Any]) -> None:

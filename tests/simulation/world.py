@@ -163,7 +163,7 @@ class World:
             clock=clock,
         )
         # The delays of reconnecting are random; here they are the seed's too.
-        self.session._connections._reconnecting.jitter = random.Random(self.seed)
+        self.session._connections._link.schedule.jitter = random.Random(self.seed)
         self.orchestrator = self.session.orchestrator
         self.agent = self.orchestrator.agent
         self.handle = self.session.handle
@@ -359,7 +359,7 @@ class World:
             "turn open": core.state.turns.is_open,
             "playing": core.state.playing,
             "calls": core.state.calls.open_ids,
-            "queued": core.state.queued_texts,
+            "queued": core.state.link.outbox.texts,
             "voice": core.state.facts.voice,
             "owed": core.state.facts.owed,
             "voice ended": core.state.facts.answer_possible_since,

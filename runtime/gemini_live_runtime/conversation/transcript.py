@@ -212,6 +212,16 @@ class TranscriptBuffer:
         before = (turn.model + turn.unheard for turn in reversed(turns[:first]))
         return TranscriptWindow(turns[first:], next((text for text in before if text.strip()), ""))
 
+    def since(self, number: int) -> TranscriptWindow:
+        """Return the ended turns of this process after turn `number`."""
+        own = tuple(islice(self._ended, self._restored, None))
+        return TranscriptWindow(tuple(turn for turn in own if turn.number > number))
+
+    @property
+    def current_text(self) -> str:
+        """Text of the open turn, "" without one."""
+        return "" if self._open is None else self._open.turn().text
+
     def window_with_current(self, n: int) -> TranscriptWindow:
         """Return the last `n` ended turns and the open one, if it has content."""
         window = self.window(n)

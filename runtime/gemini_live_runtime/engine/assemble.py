@@ -25,6 +25,7 @@ from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
+from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.session.ports.sink import EventSink
 from gemini_live_runtime.wire.connection import Connection, connect
@@ -104,6 +105,7 @@ def session_of(
             started_at=clock.now(),
             manual_activity=definition.turn_taking == "push-to-talk",
             client_activity=definition.turn_taking == "client",
+            link_policy=LinkPolicy(reconnect_for_s=spec.reconnect_for_s),
         )
     )
     started = ev.SessionStarted(

@@ -107,15 +107,20 @@ class Local:
             load_script(Path(self._script))
 
     async def open(self) -> tuple[Endpoint, TransportFactory]:
-        """Start the server; return its endpoint and the factory of its transport."""
+        """Start the server, again if it has ended; return its endpoint and the factory of its transport."""
         if not self._in_process:
-            self._process = await LocalServerProcess.start(self._script)
+            if self._process is not None and not self._process.is_running:
+                await self._process.stop()
+                self._process = None
+            self._process = self._process or await LocalServerProcess.start(self._script)
             self.deaf = self._process.deaf
             return local_endpoint(self._process.url, self._process.token), open_websocket
         # Imported here: the server's parts are heavy and usually loaded in their own process.
         from gemini_live_runtime.local.server import LocalServer, ServerOptions
 
-        server = self._server = LocalServer(ServerOptions(script=Path(self._script) if self._script else None))
+        server = self._server = self._server or LocalServer(
+            ServerOptions(script=Path(self._script) if self._script else None)
+        )
 
         async def transport(_: Endpoint) -> Transport:
             return server.connect()

@@ -60,9 +60,9 @@ def connect(plan: SessionPlan, **options: Any) -> Connecting:
 
     `options` are those of `EngineSpec`, with other defaults: `backend="gemini"`, `audio="none"`, `mode="text"`,
     `record="off"`. With `audio="program"` and `mode="voice"` the program brings the microphone's audio
-    (`LiveHandle.send_audio`) and plays the model's (`on_audio`). The block begins once the connection is made or
-    refused. Raises `GeminiLiveError` for unusable options, and on entering when the session cannot be started or breaks
-    down before; later failures are events.
+    (`LiveHandle.send_audio`) and plays the model's (`on_audio`). The block begins once the connection is made. Raises
+    `GeminiLiveError` for unusable options, and on entering when the session cannot be started, or its connection cannot
+    be made or is refused; later failures are events.
     """
     return Connecting(plan, options)
 
@@ -129,6 +129,8 @@ async def _running(plan: SessionPlan, spec: EngineSpec) -> AsyncIterator[LiveHan
             if isinstance(failure, GeminiLiveError):
                 raise failure
             raise EngineError(engine.host.hub.view.ended) from failure
+        if session.first_failure is not None:
+            raise session.first_failure
         yield session.handle
     finally:
         if opened is not None:

@@ -32,6 +32,11 @@ class LocalServerProcess:
         self.deaf = deaf
         """Reason why it recognises no speech; "" when it does."""
 
+    @property
+    def is_running(self) -> bool:
+        """True while the process lives."""
+        return self._process.returncode is None
+
     @classmethod
     async def start(cls, script: str = "") -> LocalServerProcess:
         """Start the server, or take a prestarted one, and wait for its address.

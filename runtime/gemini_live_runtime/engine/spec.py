@@ -60,6 +60,8 @@ class EngineSpec:
     max_cost: float | None = None
     """Limit in US dollars; None is no limit."""
     max_minutes: float | None = None
+    reconnect_for_s: float = 60.0
+    """Seconds for which a lost connection is made again while no console is attached; with one it always is."""
     linger_s: float = 300.0
     """Seconds that an engine runs on without a console."""
     data_dir: str = ""

@@ -15,17 +15,18 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from gemini_live_runtime.events import agent, inspection, session
+from gemini_live_runtime.events import agent, inspection, link, session
 from gemini_live_runtime.events.agent import *
 from gemini_live_runtime.events.base import *
 from gemini_live_runtime.events.inspection import *
+from gemini_live_runtime.events.link import *
 from gemini_live_runtime.events.session import *
 from gemini_live_runtime.json_values import encode_line
 from gemini_live_runtime.records import record
 
 PAYLOADS: dict[str, type[Payload]] = {
     cls.type: cls
-    for module in (session, agent, inspection)
+    for module in (session, link, agent, inspection)
     for cls in vars(module).values()
     if isinstance(cls, type) and issubclass(cls, Payload) and cls not in (Payload, Unknown)
 }

@@ -98,13 +98,15 @@ class ConnectionOpening(Payload):
 class ConnectionReady(Payload):
     """The server answered `setupComplete`, `ms` after the attempt began.
 
-    `resumed`: the server knows the conversation so far.
+    `resumed`: the server resumed the session. `context` says what it knows of the conversation: `new` before there is
+    any, `resumed` all or most by itself, `rebuilt` what it is told now, `lost` nothing.
     """
 
     type: ClassVar[str] = "connection.ready"
     ms: float
     server_session: str = ""
     resumed: bool = False
+    context: Literal["", "new", "resumed", "rebuilt", "lost"] = ""
 
 
 @keyword_record

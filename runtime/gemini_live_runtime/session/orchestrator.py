@@ -8,6 +8,7 @@ are in `agent.turn_pipeline`.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,12 @@ if TYPE_CHECKING:
 RECALLED = 20
 """Turns that a fresh server session gets after a loss."""
 
+RETOLD = 20
+"""Texts of the program's context that a server gets again which does not know them."""
+
+PROGRAM = "program"
+"""Reason of context that the program has given."""
+
 ENDING_S = 1.0
 """Seconds that each part has to finish when the session ends."""
 
@@ -117,6 +124,8 @@ class Orchestrator:
         self.handle: object = None
         """`LiveHandle` that `on_connected` listeners get; the live session sets it."""
         self._started: TransitionResult | None = None
+        self._told: deque[tuple[int, str]] = deque(maxlen=RETOLD)
+        """Context that the program has given, with the link's marks."""
         self._connect()
 
     def _make_context(
@@ -277,6 +286,8 @@ class Orchestrator:
         agent.input_times.subscribe(bus)
         bus.subscribe(self.session_keys.on_event, *OBSERVED)
         bus.subscribe(self.observer.on_session_state, ev.SessionState)
+        bus.subscribe(self._on_resumable, ev.ConnectionResumable)
+        bus.subscribe(self._on_context_sent, ev.ContextSent)
         bus.subscribe(self._on_turn_started, ev.TurnStarted)
         bus.subscribe(self._on_phase_entered, ev.PhaseEntered)
         bus.subscribe(self._on_turn_completed, ev.TurnCompleted)
@@ -306,7 +317,7 @@ class Orchestrator:
         writer = self.agent.writer
         if writer.deferred is None:
             return instruction
-        so_far = "" if resuming else self.agent.so_far(RECALLED)
+        so_far = self.agent.so_far(RECALLED, resumed=resuming)
         return writer.deferred.with_instruction(instruction, resuming=resuming, so_far=so_far)
 
     def on_connected(self, instruction: str, *, resumed: bool) -> None:
@@ -327,11 +338,27 @@ class Orchestrator:
             agent.host.release()
         agent.queue.put("connected", lambda: self._greet(started, is_first, resumed, recall=not held))
 
+    def _on_resumable(self, event: ev.Event) -> None:
+        if getattr(event.payload, "resumable", False):
+            self.steering.on_resumable()
+
+    def _on_context_sent(self, event: ev.Event) -> None:
+        sent = event.payload
+        assert isinstance(sent, ev.ContextSent)
+        if PROGRAM in sent.reasons and not sent.queued:
+            self._told.extend((self.agent.host.mark(), text) for text in sent.texts)
+
     def _recall(self, resumed: bool) -> None:
         agent = self.agent
-        so_far = "" if resumed or agent.writer.deferred is not None else agent.so_far(RECALLED)
-        if so_far:
-            agent.context_queue.push(ContextNote(so_far, reason="the connection was not resumed"))
+        so_far = "" if agent.writer.deferred is not None else agent.so_far(RECALLED, resumed=resumed)
+        reason = "the server resumed an earlier state" if resumed else "the connection was not resumed"
+        notes = [ContextNote(so_far, reason=reason)] if so_far else []
+        told, knows = list(self._told), agent.host.server_knows
+        self._told.clear()
+        notes += [ContextNote(text, reason=PROGRAM) for mark, text in told if not knows(mark)]
+        if notes:
+            # Ahead of what waits, which is newer.
+            agent.context_queue.put_back(notes)
             agent.user_writer.flush()
 
     async def _greet(self, started: TransitionResult | None, is_first: bool, resumed: bool, *, recall: bool) -> None:

@@ -16,6 +16,7 @@ from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.conversation.text_model import TextModel
+from gemini_live_runtime.errors import UnreachableError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
@@ -125,6 +126,7 @@ class Stage:
         definition = plan.definition
         self._ends: list[Transport] = []
         self._opened: asyncio.Queue[ScriptedServer] = asyncio.Queue()
+        self._refuses_until = 0.0
         client, server = MemoryTransport.pair()
         self._ends.append(client)
         self.server = ScriptedServer(server)
@@ -143,6 +145,8 @@ class Stage:
         )
 
         async def transport(_: Endpoint) -> Transport:
+            if clock.now() < self._refuses_until:
+                raise UnreachableError("The server cannot be reached")
             if self._ends:
                 return self._ends.pop()
             mine, theirs = MemoryTransport.pair()
@@ -195,6 +199,10 @@ class Stage:
         self.orchestrator = self.session.orchestrator
         self.agent = self.orchestrator.agent
         self.state = self.agent.state
+
+    def refuses_until(self, seconds: float) -> None:
+        """Let no connection be made for so many seconds from now."""
+        self._refuses_until = asyncio.get_running_loop().time() + seconds
 
     async def begins(self) -> None:
         """Accept the first connection and wait until the session has worked through it."""

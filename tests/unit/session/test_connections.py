@@ -191,7 +191,7 @@ async def test_a_prompt_that_was_wanted_while_there_was_no_connection_goes_out_w
 async def test_a_session_that_is_given_up_is_quiet_whatever_was_to_be_said() -> None:
     async with stage(agent=agent(), mode="text") as s:
         await s.begins()
-        await s.server.closes(1008, "The operation was aborted.")
+        await s.server.closes(1008, "API key expired.")
         await s.sink.until(ev.ConnectionClosed)
         s.session.handle.prompt()
         async with asyncio.timeout(30):
@@ -216,9 +216,11 @@ async def test_a_background_result_reaches_the_model_over_a_lost_connection(hand
     done, live = _slow_tool()
 
     async with stage(agent=live, mode="text") as s:
-        await begins(s, handle)
+        await begins(s)
         await s.server.says(toolCall={"functionCalls": [{"id": "c1", "name": "search", "args": {}}]})
         await s.server.hears_a("toolResponse")
+        if handle:
+            await gives(s, s.server, handle)
         await s.server.closes(1011)
         await s.sink.until(ev.ConnectionClosed)
         other = await s.next_server()
@@ -234,9 +236,9 @@ async def test_a_background_result_reaches_the_model_over_a_lost_connection(hand
             assert [(answer["id"], answer["response"]["result"]) for answer in answers] == [("c1", {"output": "found"})]
         else:
             # The new session has not made this call: its answer would be refused.
-            while "[Result of search]" not in str(told := await other.hears_a("clientContent")):
+            while "[Result of search]" not in str(await other.hears_a("clientContent")):
                 pass
-            assert told["turnComplete"]
+            assert (await other.hears_a("clientContent"))["turnComplete"]
         await asyncio.sleep(1)
     assert len(s.sink.all(ev.ToolFinished)) == 1
 

@@ -7,7 +7,7 @@ from tests.unit.session.core_support import Bench
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.errors import ConnectionClosedError
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S
 
 
@@ -102,7 +102,7 @@ def test_nothing_is_reported_of(bench: Bench, case: str) -> None:
     elif case == "long ago":
         bench.passes(ANSWER_PATIENCE_S)
     elif case == "reconnected":
-        bench.do(bench.core.connection.on_disconnected(bench.now, GeminiLiveError("gone"), retrying=True))
+        bench.do(bench.core.connection.on_disconnected(bench.now, ConnectionClosedError("gone", close_code=1006)))
         bench.connect()
     bench.content(outputTranscription={"text": "Good day."})
     bench.content(turnComplete=True)

@@ -64,12 +64,21 @@ def test_text_typed_before_the_connection_is_ready_waits_for_it() -> None:
     assert len(bench.sent) == 1
 
 
-def test_text_that_waited_for_a_connection_that_failed_is_reported() -> None:
+def test_text_that_waited_for_a_connection_that_failed_goes_out_with_one_that_is_asked_for() -> None:
     from gemini_live_runtime.errors import UnreachableError
 
     bench = Bench(mode="text")
     bench.types("early")
     bench.do(bench.core.connection.on_disconnected(bench.now, UnreachableError("no network")))
+    assert (bench.sent, bench.core.is_quiet) == ([], True)
+    bench.connect()
+    assert "early" in str(bench.sent)
+
+
+def test_text_that_waited_for_a_connection_until_the_end_is_reported() -> None:
+    bench = Bench(mode="text")
+    bench.types("early")
+    bench.do(bench.core.end(bench.now, "hung up", 0))
     assert "early" in bench.last(ev.CommandRefused).reason
 
 

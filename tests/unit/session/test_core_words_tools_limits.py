@@ -8,12 +8,12 @@ from tests.unit.session.core_support import Bench
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, UsageError
-from gemini_live_runtime.session.core.commands import MAX_QUEUED_TEXTS
 from gemini_live_runtime.session.core.effects import CancelTool, End, Microphone, RunTool
 from gemini_live_runtime.session.core.generation import MAX_ANSWER_CHARS
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, INTERRUPTED_SHOWN_S, WAIT_AFTER_VOICE_S
 from gemini_live_runtime.session.core.tool_calls import IDS_KEPT
+from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.tools.declaration import tool
 from gemini_live_runtime.tools.dispatch import Outcome
 from gemini_live_runtime.wire.codec import from_json
@@ -161,8 +161,7 @@ def test_a_lost_connection_is_an_error_with_the_servers_reason(bench: Bench) -> 
     closed = bench.last(ev.ConnectionClosed)
     assert (closed.close_code, closed.reason, closed.remedy) == (1011, "quota", "Wait")
     assert bench.word == "error"
-    bench.types("hello?")
-    assert "no connection" in bench.last(ev.CommandRefused).reason
+    assert bench.last(ev.LinkGivenUp).reason == "refused"
 
 
 # -- controls --------------------------------------------------------------------------------------------------------
@@ -238,12 +237,12 @@ def test_empty_and_oversized_texts_are_refused(bench: Bench) -> None:
 
 def test_only_so_many_texts_wait_for_the_connection() -> None:
     bench = Bench()
-    for number in range(MAX_QUEUED_TEXTS):
+    for number in range(LinkPolicy().max_texts):
         bench.types(f"text {number}")
-    assert len(bench.core.state.queued_texts) == MAX_QUEUED_TEXTS
+    assert len(bench.core.state.link.outbox.texts) == LinkPolicy().max_texts
     bench.types("one more")
-    assert "too many texts" in bench.last(ev.CommandRefused).reason
-    assert len(bench.core.state.queued_texts) == MAX_QUEUED_TEXTS
+    assert "texts are waiting" in bench.last(ev.CommandRefused).reason
+    assert len(bench.core.state.link.outbox.texts) == LinkPolicy().max_texts
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------
@@ -296,10 +295,11 @@ def test_a_running_tool_keeps_the_session_busy_and_thinking() -> None:
     assert not bench.core.is_quiet
 
 
-def test_when_the_connection_ends_open_calls_are_cancelled(bench: Bench) -> None:
+def test_when_the_connection_ends_open_calls_run_on(bench: Bench) -> None:
     call(bench)
     bench.do(bench.core.connection.on_disconnected(bench.now, ConnectionClosedError("gone", close_code=1006)))
-    assert [e.call_id for e in bench.effects if isinstance(e, CancelTool)] == ["call-1"]
+    assert [e.call_id for e in bench.effects if isinstance(e, CancelTool)] == []
+    assert bench.core.state.turns.is_open
 
 
 # -- usage and limits ------------------------------------------------------------------------------------------------

@@ -35,9 +35,7 @@ def test_a_thought_on_a_lost_connection_does_not_claim_the_next_answer() -> None
 
     bench = Bench().connect()
     bench.content(modelTurn=THOUGHT)
-    bench.do(
-        bench.core.connection.on_disconnected(bench.now, ConnectionClosedError("gone", close_code=1006), retrying=True)
-    )
+    bench.do(bench.core.connection.on_disconnected(bench.now, ConnectionClosedError("gone", close_code=1006)))
     bench.connect()
     bench.content(outputTranscription={"text": "Hi!"})
     assert bench.emits(ev.TranscriptDelta)[-1].turn == 2

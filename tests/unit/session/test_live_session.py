@@ -183,9 +183,9 @@ async def test_a_garbled_frame_is_reported_and_the_call_goes_on() -> None:
 async def test_a_server_that_closes_leaves_an_error_and_a_session_that_waits_to_be_hung_up() -> None:
     async with stage() as s:
         await s.server.accepts()
-        await s.server.closes(1008, "The operation was aborted.")
+        await s.server.closes(1008, "API key expired.")
         closed = await s.sink.until(ev.ConnectionClosed)
-        assert (closed.close_code, closed.reason) == (1008, "The operation was aborted.")
+        assert (closed.close_code, closed.reason) == (1008, "API key expired.")
         assert closed.remedy
         assert s.sink.all(ev.SessionState)[-1].word == "error"
     assert s.exit_code == 0
@@ -221,7 +221,7 @@ async def test_every_message_is_an_event_without_its_audio_and_without_secrets(t
         ("received", ("serverContent", "usageMetadata")),
     ]
     assert "handle-that-is-secret" not in "".join(event.to_line() for event in s.sink.events)
-    assert s.core.state.resumption_handle == "handle-that-is-secret"
+    assert s.core.state.link.handle == "handle-that-is-secret"
 
 
 async def test_a_microphone_file_begins_when_the_server_is_ready(tmp_path: Path) -> None:

@@ -66,14 +66,19 @@ class AgentContext:
         self.emit = self.bus.emit
         self.input_times = InputTimes(self.state, self.clock.now)
 
-    def so_far(self, turns: int) -> str:
-        """Return the last `turns` turns for a server that does not know them.
+    def so_far(self, turns: int, *, resumed: bool) -> str:
+        """Return the last `turns` turns that a server does not know, "" for none.
 
-        "" before the first turn.
+        One that has `resumed` the session knows all turns up to its handle.
         """
-        if not self.transcript.turn_count:
-            return ""
-        return f"[Conversation so far]\n{self.transcript.window(turns).text}"
+        current = self.host.is_turn_untold
+        if resumed:
+            window, title = self.transcript.since(self.host.known_turn), "[Latest part of the conversation]"
+        else:
+            window, title = self.transcript.window(turns), "[Conversation so far]"
+        texts = [window.text, self.transcript.current_text if current else ""]
+        text = "\n\n".join(text for text in texts if text)
+        return f"{title}\n{text}" if text else ""
 
     def window(self, turns: int) -> TranscriptWindow:
         """Return the newest `turns` turns, the current one too."""

@@ -59,16 +59,42 @@ class SessionHost:
     @property
     def resumption_handle(self) -> str:
         """Handle to resume the server's session with; a secret, "" for none."""
-        return self._core.state.resumption_handle
+        return self._core.state.link.handle
 
     def resume_with(self, handle: str) -> None:
         """Let the first connection resume the session of `handle`."""
-        self._core.state.resumption_handle = handle
+        self._core.state.link.on_handle(handle)
 
     @property
     def awaits_tools(self) -> bool:
-        """True while the model waits for the answer of a call."""
-        return self._core.state.calls.in_foreground > 0
+        """True while the model waits for the answer of a call.
+
+        The model of a server that does not know the call does not.
+        """
+        state = self._core.state
+        return any(state.link.knows(mark) for mark in state.calls.foreground_marks)
+
+    def mark(self) -> int:
+        """Return the link's mark of something that the model is told now."""
+        return self._core.state.link.mark()
+
+    def server_knows(self, mark: int) -> bool:
+        """Return True when the server's present session knows what has this mark."""
+        return self._core.state.link.knows(mark)
+
+    @property
+    def known_turn(self) -> int:
+        """Newest turn that a server knows which resumes with the present handle."""
+        return self._core.state.handle_turn
+
+    @property
+    def is_turn_untold(self) -> bool:
+        """True when the open turn is one that the server does not know, and that is not sent again.
+
+        The model had called tools in it.
+        """
+        turns = self._core.state.turns
+        return turns.is_open and bool(turns.calls)
 
     def is_answer_pending(self) -> bool:
         """Return True while an answer is owed, generated or still to be played.

@@ -74,6 +74,8 @@ class SteeringRunner:
         self._code = code
         self._executor = executor
         self._is_held = is_held
+        self._at_handle: Mapping[str, Any] | None = None
+        """Context that the model had got when the server gave the newest handle."""
         self._unsent: list[str] = []
         self._queued = QueuedSteering(agent.context_queue, agent.emit)
         self._nudge = NO_REPAIR
@@ -135,29 +137,40 @@ class SteeringRunner:
     def on_connected(self, instruction: str, *, resumed: bool) -> None:
         """Note that a connection carries `instruction`.
 
-        A server that did not resume knows nothing else.
+        A server that resumed knows what the model had got when it gave the handle, another one nothing else.
         """
-        if not resumed:
-            self._queued.withdraw()
+        self._queued.withdraw()
+        if resumed and self._at_handle is not None:
+            self._steering.restore(self._at_handle)
+        elif not resumed:
             self._steering.forget()
         if self._is_reconnecting:
             self._count(self._reconnects)
         self._is_reconnecting = self._owes_reconnect = False
         self._steering.confirm_setup(instruction)
 
+    def on_resumable(self) -> None:
+        """Note that the server gave a handle, which stands for what the model has got so far."""
+        self._at_handle = self._told()
+
     def on_entered(self, result: TransitionResult) -> None:
         """Keep an entered phase's words for the next setup, where that is needed."""
         if self._agent.writer.deferred is not None:
             self._unsent += result.context
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the context that the model has got, for a snapshot."""
+    def to_json(self) -> Mapping[str, Any]:
+        """Return the context that the model had got when the server gave its handle, for a snapshot."""
+        return self._told() if self._at_handle is None else self._at_handle
+
+    def _told(self) -> dict[str, Any]:
+        """Return the context that the model has got."""
         self._note_told()
         return self._steering.to_json()
 
     def restore(self, data: Mapping[str, Any]) -> None:
         """Restore the result of `to_json`, for a server that resumes the session."""
         self._steering.restore(data)
+        self._at_handle = data
 
     async def steer(
         self,

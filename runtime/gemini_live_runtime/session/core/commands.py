@@ -10,9 +10,6 @@ from gemini_live_runtime.session.core.effects import Effect, Send, Speaker
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.wire import compose
 
-MAX_QUEUED_TEXTS = 32
-"""Texts accepted before the connection is ready."""
-
 Handler = Callable[[float, Any, str], list[Effect]]
 """Carries out an order at a time; the last argument is the command's id."""
 
@@ -55,15 +52,13 @@ class CoreCommands:
                 order.command,
                 f"The text has {len(text)} characters, at most {cmd.MAX_TEXT} can be sent at once",
             )
-        elif state.facts.status == "ready" and not state.holding_texts:
+        elif state.link.is_open:
             state.send_text(command_id, text, now)
-        elif state.facts.status == "error":
-            state.refuse(command_id, order.command, f"Not sent, there is no connection: {state.facts.why}")
-        elif len(state.queued_texts) >= MAX_QUEUED_TEXTS:
-            state.refuse(command_id, order.command, "Not sent: too many texts are waiting for the connection")
-        else:
-            # It waits here until the connection is ready and the model knows what it has to know.
-            state.queued_texts.append((command_id, text))
+        # It waits there until the connection is ready and the model knows what it has to know.
+        elif not state.link.outbox.add_text(command_id, text):
+            count = state.link.policy.max_texts
+            state.refuse(command_id, order.command, f"Not sent: {count} texts are waiting for a connection already")
+        state.emit_outbox()
         return state.flush(now)
 
     def _set_mode(self, now: float, order: cmd.SetMode, command_id: str) -> list[Effect]:

@@ -1,13 +1,23 @@
-"""Decide what follows when a connection is made, renewed or lost."""
+"""Decide what follows when a connection is made, renewed or lost.
+
+What the user said last and what the model waits for outlive the connection. On the next one the server may have
+forgotten them: a resumed session is as old as its handle, a fresh one knows nothing. So each is sent again, told as
+context, or taken up by a prompt, by the mark that says what the server knows (`link.controller`).
+"""
 
 from __future__ import annotations
 
+from typing import Literal
+
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
-from gemini_live_runtime.session.core.effects import Effect, EndOfAudio
+from gemini_live_runtime.session.core.effects import Effect, EndOfAudio, Prompt, SendKeptAudio
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.tool_events import ToolEvents
+from gemini_live_runtime.session.link.ends import LinkEnd, close_code_of, end_of, keeps_handle
 from gemini_live_runtime.wire.messages import SessionResumptionUpdate
+
+LOST = "the connection was lost"
 
 
 class ConnectionEvents:
@@ -28,7 +38,7 @@ class ConnectionEvents:
         state = self._state
         state.facts.status, state.facts.why = (
             "connecting",
-            "reconnecting" if state.was_connected else "",
+            "reconnecting" if state.link.connection else "",
         )
         state.emit(ev.ConnectionOpening(url=url, resuming=resuming))
         return state.flush(now)
@@ -38,55 +48,98 @@ class ConnectionEvents:
     ) -> list[Effect]:
         """Take up a connection whose `setupComplete` arrived.
 
-        `resumed`: the server knows the conversation so far.
-
-        With `hold`, typed texts wait until `release`: the model first hears what it has to know.
+        `resumed`: the server resumed the session. With `hold`, typed texts wait until `release`: the model first hears
+        what it has to know.
         """
         state = self._state
+        is_first = not state.link.connection
+        state.link.on_opened(now)
         state.facts.status = "ready"
-        state.was_connected = True
         state.completion_owed = False
         if state.ledger.current_opened:
             # What the lost connection was sending ended with it.
             state.out.append(EndOfAudio(state.ledger.number))
             state.ledger.advance()
         state.facts.why = "" if state.input_open or state.mode == "text" else state.input_problem
-        state.emit(ev.ConnectionReady(ms=ms, server_session=server_session, resumed=resumed))
-        state.apply_microphone(now)
+        context: Literal["new", "resumed", "rebuilt"] = (
+            "resumed" if resumed else "new" if is_first or not state.turns.number else "rebuilt"
+        )
+        state.emit(ev.ConnectionReady(ms=ms, server_session=server_session, resumed=resumed, context=context))
         if not resumed:
-            state.stranded = {call_id for call_id in state.calls.open_ids if state.calls.is_background(call_id)}
-            state.stranded |= {call_id for call_id, _, _ in state.unsent_answers}
-        state.holding_texts = hold
+            state.handle_turn = 0
+        state.apply_microphone(now)
         return state.flush(now) if hold else self.release(now)
 
     def release(self, now: float) -> list[Effect]:
-        """Send what has waited for the connection: answers of tools, then typed texts."""
+        """Open the gate, once for each connection: send what has waited, or was not answered, in order."""
         state = self._state
-        state.holding_texts = False
-        if state.facts.status == "ready":
-            answers, state.unsent_answers = state.unsent_answers, []
-            for call_id, name, answer in answers:
-                self._tools.send_answer(call_id, name, answer)
-                if answer.scheduling != "SILENT":
-                    state.owe(now)
-            queued, state.queued_texts = state.queued_texts, []
-            for command_id, text in queued:
-                state.send_text(command_id, text, now)
+        if state.link.open_gate():
+            prompts = self._send_answers(now)
+            prompts |= self._settle_unanswered(now)
+            if prompts:
+                state.out.append(Prompt(LOST))
+                state.owe(now)
+            for waiting in state.link.outbox.take_texts():
+                state.send_text(waiting.command_id, waiting.text, now)
+            state.emit_outbox()
+            state.out.append(SendKeptAudio())
         return state.flush(now)
+
+    def _send_answers(self, now: float) -> bool:
+        """Send the answers that have waited; True when the model has to be prompted."""
+        state = self._state
+        prompts = False
+        for waiting in state.link.outbox.take_answers():
+            prompts |= self._tools.send_answer(waiting.call_id, waiting.name, waiting.answer, waiting.mark)
+            if waiting.answer.scheduling != "SILENT":
+                state.owe(now)
+        return prompts
+
+    def _settle_unanswered(self, now: float) -> bool:
+        """Send again what the server does not know; True when the model has to be prompted."""
+        state = self._state
+        if state.turns.is_open and state.turns.calls and not state.turns.has_content:
+            # The model had begun to work on it. What it does not know any more is part of what it is told
+            # (`Orchestrator.on_connected`); with a call still running, its result is what it takes up.
+            prompts = not state.turns.calls.intersection(state.calls.open_ids) and not state.facts.owed
+            for item in state.unanswered:
+                outcome: Literal["prompted", "told"] = "prompted" if prompts else "told"
+                state.emit(ev.SendSettled(kind=item.kind, outcome=outcome, ref=item.command_id))
+            return prompts
+        for item in state.unanswered:
+            item.mark = state.link.mark()
+            state.emit(ev.SendSettled(kind=item.kind, outcome="resent", ref=item.command_id))
+            state.post_text(item.command_id, item.text)
+            state.owe(now)
+        return False
 
     @property
     def unsettled(self) -> bool:
         """True while a connection is made, or its model has yet to be briefed."""
-        return self._state.facts.status in ("offline", "connecting") or self._state.holding_texts
+        return self._state.facts.status in ("offline", "connecting") or self._state.link.state == "gated"
 
-    def on_disconnected(self, now: float, error: GeminiLiveError, *, retrying: bool = False) -> list[Effect]:
-        """Take a connection's end, by `error`; `retrying`: another will be made."""
+    def on_disconnected(self, now: float, error: GeminiLiveError, end: LinkEnd | None = None) -> list[Effect]:
+        """Take the end of a connection, or of an attempt, by `error`.
+
+        `end` is its class, where more is known than the error says. `link.retry` says then what follows.
+        """
         state = self._state
-        code, reason = 1006, ""
+        code, reason = close_code_of(error) or 1006, ""
         ended = error if isinstance(error, ConnectionClosedError) else error.__cause__
         if isinstance(ended, ConnectionClosedError):
-            code, reason = ended.close_code, ended.reason
+            reason = ended.reason
+        if end is None:
+            end = end_of(error, was_ready=state.facts.status == "ready")
+        keeps = end is LinkEnd.MOVED or (end is not LinkEnd.HANDLE and keeps_handle(error))
+        retry = state.link.on_ended(end, now, code=close_code_of(error), keeps_handle=keeps)
+        retrying = retry.delay_s is not None
         state.emit(ev.ConnectionClosed(close_code=code, reason=reason, sentence=error.message, remedy=error.remedy))
+        if retry.delay_s is None:
+            state.emit(ev.LinkGivenUp(reason=str(end)))
+        else:
+            delay_s = round(retry.delay_s, 3)
+            attempt = state.link.attempt
+            state.emit(ev.LinkRestarting(reason=str(end), attempt=attempt, delay_s=delay_s, fresh=retry.fresh))
         state.facts.status, state.facts.why = ("connecting", "reconnecting") if retrying else ("error", error.message)
         state.facts.owed = False
         state.facts.answer_possible_since = state.result_sent_at = None
@@ -94,20 +147,29 @@ class ConnectionEvents:
         state.speech.clear()
         state.apply_microphone(now)
         if not retrying:
-            state.refuse_queued("Not sent, the connection ended")
-            state.unsent_answers.clear()
-        for call_id in state.calls.open_ids:
-            # The model does not wait for a background call: it may be answered on the next connection.
-            if not (retrying and state.calls.is_background(call_id)):
-                self._tools.cancel(call_id)
-        state.close_turn(state.turns.cut_short(), reason="the connection ended")
+            state.link.outbox.audio.drop()
+        state.emit_outbox()
+        if state.turns.has_content or not (state.unanswered or state.turns.calls.intersection(state.calls.open_ids)):
+            state.close_turn(state.turns.cut_short(), reason="the connection ended")
+        return state.flush(now)
+
+    def on_asked(self, now: float) -> list[Effect]:
+        """Note that an attempt begins because it was asked for."""
+        state = self._state
+        state.facts.status, state.facts.why = "connecting", "reconnecting"
+        state.emit(ev.LinkRestarting(reason="asked", attempt=0, delay_s=0.0))
         return state.flush(now)
 
     def update_handle(self, update: SessionResumptionUpdate) -> None:
         """Keep the handle that the server gives to resume this session with."""
+        state = self._state
         if update.resumable and update.new_handle:
-            self._state.resumption_handle = update.new_handle
-        self._state.emit(
+            state.link.on_handle(update.new_handle)
+            state.handle_turn = state.turns.number - state.turns.is_open
+            for item in state.unanswered:
+                # No handle stands for what is yet to be answered: the two have crossed on the wire.
+                item.mark = state.link.mark()
+        state.emit(
             ev.ConnectionResumable(
                 resumable=bool(update.resumable and update.new_handle),
                 last_consumed=update.last_consumed_client_message_index,

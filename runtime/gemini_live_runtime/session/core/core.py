@@ -47,10 +47,10 @@ class SessionCore:
         state, facts = self.state, self.state.facts
         return (
             facts.status in ("ready", "error")
-            and not state.turns.is_open
             and not state.playing
             and not len(state.calls)
-            and not state.queued_texts
+            # Without a connection nothing more happens by itself.
+            and (facts.status == "error" or not (state.turns.is_open or state.link.outbox.texts))
             and not facts.voice
             and not facts.owed
             and facts.answer_possible_since is None
@@ -62,11 +62,16 @@ class SessionCore:
         return self.state.flush(now)
 
     def on_not_sent(self, now: float, send: Send) -> list[Effect]:
-        """Report a typed text that could not go out."""
+        """Take a typed text that could not go out: the next connection gets it."""
+        state = self.state
         if send.text:
-            reason = f"Not sent, the connection ended: {send.text[:200]}"
-            self.state.refuse(send.command_id, cmd.SendText.command, reason)
-        return self.state.flush(now)
+            item = next((item for item in state.unanswered if item.command_id == send.command_id), None)
+            if item is not None and not state.ended:
+                item.mark = 0
+            else:
+                ended = "session ended" if state.ended else "connection ended, and its turn was over"
+                state.refuse(send.command_id, cmd.SendText.command, f"Not sent, the {ended}: {send.text[:200]}")
+        return state.flush(now)
 
     # -- time --------------------------------------------------------------------------------------------------------
 

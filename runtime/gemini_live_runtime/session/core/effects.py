@@ -33,6 +33,25 @@ class Send:
 
 
 @record
+class Tell:
+    """Tell the model `text` as context."""
+
+    text: str
+
+
+@record
+class Prompt:
+    """Ask the model to speak."""
+
+    reason: str
+
+
+@record
+class SendKeptAudio:
+    """Send the microphone's sound that was kept for this connection."""
+
+
+@record
 class Play:
     """Queue model audio (s16le at `rate` Hz) of a generation."""
 
@@ -100,4 +119,18 @@ class End:
     exit_code: int
 
 
-Effect = Emit | Send | Play | EndOfAudio | Cut | Microphone | Speaker | RunTool | CancelTool | End
+Effect = (
+    Emit
+    | Send
+    | Tell
+    | Prompt
+    | SendKeptAudio
+    | Play
+    | EndOfAudio
+    | Cut
+    | Microphone
+    | Speaker
+    | RunTool
+    | CancelTool
+    | End
+)

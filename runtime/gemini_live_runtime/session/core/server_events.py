@@ -96,6 +96,7 @@ class ServerEvents:
             state.open_turn("voice")
         if text.strip():
             state.speech.clear()
+            state.note_words(text)
         state.facts.answer_possible_since = None
         state.owe(now)
         state.emit(ev.TranscriptDelta(side="user", text=text))
@@ -143,7 +144,7 @@ class ServerEvents:
                 state.open_turn("model")
             if state.facts.answer_possible_since is not None and state.turns.number > state.speech.turn:
                 state.emit_not_understood("answered")
-            state.turns.has_content = True
+            state.on_content()
             state.facts.owed = False
             state.facts.answer_possible_since = state.result_sent_at = None
             state.facts.interrupted_at = None
@@ -225,7 +226,13 @@ class ServerEvents:
     def soft_turn(self, now: float, reason: str) -> list[Effect]:
         """End the open turn if the model said nothing in it: its silence is the answer."""
         state = self._state
-        if state.turns.is_open and not state.turns.has_content and not len(state.calls):
+        if (
+            state.link.is_open
+            and state.turns.is_open
+            and not state.turns.has_content
+            and not len(state.calls)
+            and all(item.mark for item in state.unanswered)
+        ):
             state.facts.owed = False
             state.facts.answer_possible_since = None
             state.close_turn("empty", reason=reason)

@@ -27,9 +27,11 @@ from gemini_live_runtime.session.core.status import StatusInputs
 from gemini_live_runtime.session.core.tool_calls import CallLedger
 from gemini_live_runtime.session.core.turns import OpenedBy, TurnLedger
 from gemini_live_runtime.session.core.turns import Outcome as TurnOutcome
+from gemini_live_runtime.session.core.unanswered import UnansweredInput
 from gemini_live_runtime.session.core.usage import UsageTotals
+from gemini_live_runtime.session.link.controller import RealtimeSessionController
+from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.ports.capabilities import Capabilities
-from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.wire import compose
 
 
@@ -47,6 +49,7 @@ class CoreState:
         started_at: float,
         manual_activity: bool = False,
         client_activity: bool = False,
+        link_policy: LinkPolicy | None = None,
     ) -> None:
         """`started_at` is the clock time (s), `prices_as_of` the month of `price`.
 
@@ -60,7 +63,7 @@ class CoreState:
         self.speech = SpokenInput()
         self.ledger = GenerationLedger()
         self.speaking_rate = SpeakingRate()
-        self.resumption_handle = ""
+        self.link = RealtimeSessionController(link_policy)
         self.input_open = False
         self.manual_activity = manual_activity
         self.client_activity = client_activity
@@ -74,16 +77,13 @@ class CoreState:
         self.completion_owed = False
         self.result_sent_at: float | None = None
         """Time of a tool's last result, until the model says something."""
-        self.was_connected = False
-        self.holding_texts = False
         self.superseded = 0
         self.playing: set[int] = set()
         self.calls = CallLedger()
-        self.queued_texts: list[tuple[str, str]] = []
-        self.unsent_answers: list[tuple[str, str, ToolAnswer]] = []
-        """Answers of background calls that ended between two connections: call id, tool, answer."""
-        self.stranded: set[str] = set()
-        """Ids of open calls that the server's present session does not know."""
+        self.unanswered: list[UnansweredInput] = []
+        """What the user has said or typed in the open turn, until the model says something."""
+        self.handle_turn = 0
+        """Newest turn that the resumption handle stands for."""
         self.streaming_audio = False
         self.ended = False
         self.input_problem = ""
@@ -95,9 +95,10 @@ class CoreState:
     @property
     def taking_audio(self) -> bool:
         """True while microphone audio is to be sent."""
-        # Before the connection is ready nothing listens: what a microphone file says must not be lost.
-        ready = self.facts.status == "ready"
-        return ready and self.mode == "voice" and self.microphone_on and self.input_open
+        # Before the first connection nothing listens: what a microphone file says must not be lost. Between two
+        # connections it is kept.
+        listens = self.facts.status == "ready" or self.link.is_lost
+        return listens and self.mode == "voice" and self.microphone_on and self.input_open
 
     def apply_microphone(self, now: float) -> None:
         """Open or close the microphone as mode, switch, device and connection have it."""
@@ -148,16 +149,40 @@ class CoreState:
         elif self.turns.is_open and not self.turns.has_content:
             self.superseded = self.ledger.number
         if self.turns.is_open:
-            self.close_turn("complete" if finished else self.turns.cut_short())
+            self.close_turn("complete" if finished else self.turns.cut_short(), is_superseded=not begun)
         self.open_turn("typed")
         self.emit(ev.TextSent(text=text, command_id=command_id))
-        realtime = self.capabilities.text_is_realtime
-        message = compose.realtime_text(text) if realtime else compose.text_turn(text)
-        self.out.append(Send(message, command_id, text))
+        self.unanswered.append(UnansweredInput("text", self.link.mark(), text, command_id))
+        self.post_text(command_id, text)
         self.owe(now)
         self.speech.clear()
         self.facts.interrupted_at = None
         self.facts.answer_possible_since = self.result_sent_at = None
+
+    def post_text(self, command_id: str, text: str) -> None:
+        """Send a text that the model answers."""
+        realtime = self.capabilities.text_is_realtime
+        message = compose.realtime_text(text) if realtime else compose.text_turn(text)
+        self.out.append(Send(message, command_id, text))
+
+    def on_content(self) -> None:
+        """Note that the model says something: what the user has said before is answered."""
+        self.turns.has_content = True
+        self._forget_answered()
+        self.link.outbox.audio.on_heard()
+
+    def _forget_answered(self) -> None:
+        # What this connection was not sent yet is not answered by it.
+        knows = self.link.knows
+        self.unanswered = [item for item in self.unanswered if not (item.mark and knows(item.mark))]
+
+    def note_words(self, text: str) -> None:
+        """Note words of the user's that the server has understood."""
+        self.link.outbox.audio.on_heard()
+        if self.unanswered and self.unanswered[-1].kind == "speech":
+            self.unanswered[-1].text += text
+        else:
+            self.unanswered.append(UnansweredInput("speech", self.link.mark(), text))
 
     def owe(self, now: float) -> None:
         """Note that the model owes an answer from now on."""
@@ -168,23 +193,46 @@ class CoreState:
         if self.ended:
             return
         self.ended = True
-        self.refuse_queued(f"Not sent, the session ended: {reason}")
+        self.link.close()
+        self.link.outbox.audio.drop()
+        self.emit_outbox()
+        unsent = [(item.command_id, item.text) for item in self.unanswered if not item.mark and item.kind == "text"]
+        unsent += [(waiting.command_id, waiting.text) for waiting in self.link.outbox.take_texts()]
+        for command_id, text in unsent:
+            self.refuse(command_id, cmd.SendText.command, f"Not sent, the session ended: {reason}: {text[:200]}")
         self.out.append(End(reason, exit_code))
 
-    def refuse_queued(self, why: str) -> None:
-        """Refuse the texts that wait for a connection."""
-        queued, self.queued_texts = self.queued_texts, []
-        for command_id, text in queued:
-            self.refuse(command_id, cmd.SendText.command, f"{why}: {text[:200]}")
+    def emit_outbox(self) -> None:
+        """Add events of what waits, where that has changed."""
+        for kind, now in self.link.outbox.news():
+            self.emit(
+                ev.OutboxChanged(
+                    kind=kind,
+                    capacity=now.capacity,
+                    queued=now.queued,
+                    dropped=now.dropped,
+                    gated=now.gated,
+                    policy=now.policy,
+                )
+            )
 
     def open_turn(self, by: OpenedBy) -> None:
         """Open a turn."""
         self.emit(self.turns.open(by))
 
-    def close_turn(self, outcome: TurnOutcome, *, reason: str = "") -> None:
-        """Close the open turn, if there is one; no answer is owed then."""
+    def close_turn(self, outcome: TurnOutcome, *, reason: str = "", is_superseded: bool = False) -> None:
+        """Close the open turn, if there is one; no answer is owed then.
+
+        With `is_superseded` the user went on before the model said anything: the next answer is to all of it.
+        """
         completed = self.turns.close(outcome, reason)
         if completed is not None:
+            if not is_superseded:
+                self._forget_answered()
+            if not self.link.is_open and self.link.state != "gated":
+                for item in self.unanswered:
+                    self.emit(ev.SendSettled(kind=item.kind, outcome="unknown", ref=item.command_id))
+                self.unanswered.clear()
             self.facts.owed = False
             self.emit(completed)
 

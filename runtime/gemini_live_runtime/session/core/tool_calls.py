@@ -13,6 +13,7 @@ class CallLedger:
 
     def __init__(self) -> None:
         self._open: dict[str, str] = {}
+        self._marks: dict[str, int] = {}
         self._cancelled: set[str] = set()
         self._background: set[str] = set()
         self._seen: deque[str] = deque(maxlen=IDS_KEPT)
@@ -28,8 +29,21 @@ class CallLedger:
 
     @property
     def in_foreground(self) -> int:
-        """Number of open calls that the model waits for."""
-        return len(self._open.keys() - self._background - self._cancelled)
+        """Number of open calls whose answer the talk waits for."""
+        return len(self._foreground)
+
+    @property
+    def foreground_marks(self) -> list[int]:
+        """Marks of the open calls whose answer the talk waits for."""
+        return [self._marks[call_id] for call_id in self._foreground]
+
+    @property
+    def _foreground(self) -> set[str]:
+        return self._open.keys() - self._background - self._cancelled
+
+    def mark_of(self, call_id: str) -> int:
+        """Return the link's mark of an open call; 0 for another."""
+        return self._marks.get(call_id, 0)
 
     def to_background(self, call_id: str) -> bool:
         """Note that the call was acknowledged, so the model no longer waits for it.
@@ -45,10 +59,10 @@ class CallLedger:
         """Return True when the call was acknowledged."""
         return call_id in self._background
 
-    def begin(self, call_id: str | None, name: str) -> str | None:
+    def begin(self, call_id: str | None, name: str, mark: int = 0) -> str | None:
         """Register a call and return its id, or None for a call that was seen before.
 
-        A call without an id gets one.
+        A call without an id gets one. `mark` is the link's.
         """
         if not call_id:
             self._unnumbered += 1
@@ -57,7 +71,7 @@ class CallLedger:
         if call_id in self._seen or call_id in self._open:
             return None
         self._seen.append(call_id)
-        self._open[call_id] = name
+        self._open[call_id], self._marks[call_id] = name, mark
         return call_id
 
     def cancel(self, call_id: str) -> bool:
@@ -70,13 +84,14 @@ class CallLedger:
     def take_open(self) -> list[tuple[str, str]]:
         """Close all open calls and return their ids and names."""
         taken = list(self._open.items())
-        for waiting in (self._open, self._background, self._cancelled):
+        for waiting in (self._open, self._marks, self._background, self._cancelled):
             waiting.clear()
         return taken
 
     def finish(self, call_id: str) -> bool:
         """Close a call and return True when its answer is wanted."""
         self._open.pop(call_id, None)
+        self._marks.pop(call_id, None)
         self._background.discard(call_id)
         wanted = call_id not in self._cancelled
         self._cancelled.discard(call_id)

@@ -6,9 +6,8 @@ import json
 from copy import deepcopy
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.core.effects import CancelTool, Effect, RunTool, Send
+from gemini_live_runtime.session.core.effects import CancelTool, Effect, Prompt, RunTool, Send, Tell
 from gemini_live_runtime.session.core.state import CoreState
-from gemini_live_runtime.session.ports.messages import context_message
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome
 from gemini_live_runtime.wire import compose
@@ -25,7 +24,7 @@ class ToolEvents:
         """Run a call, unless its id is known already."""
         state = self._state
         name = call.name or ""
-        call_id = state.calls.begin(call.id, name)
+        call_id = state.calls.begin(call.id, name, state.link.mark())
         if call_id is None:
             return
         state.facts.calls_open = state.calls.in_foreground
@@ -52,10 +51,11 @@ class ToolEvents:
     def acknowledge(self, now: float, call_id: str, name: str, answer: ToolAnswer) -> list[Effect]:
         """Tell the model that a background call runs, so that it waits no longer."""
         state = self._state
-        deliver = state.calls.to_background(call_id) and state.facts.status == "ready"
+        known = state.link.knows(state.calls.mark_of(call_id))
+        deliver = state.calls.to_background(call_id) and state.facts.status == "ready" and known
         state.facts.calls_open = state.calls.in_foreground
         if deliver:
-            self.send_answer(call_id, name, answer)
+            self.send_answer(call_id, name, answer, state.calls.mark_of(call_id))
         state.emit(ev.ToolAcknowledged(call_id=call_id, name=name, delivered=deliver))
         return state.flush(now)
 
@@ -63,6 +63,7 @@ class ToolEvents:
         """Send a call's final answer, unless the server has cancelled the call."""
         state = self._state
         background = state.calls.is_background(outcome.call_id)
+        mark = state.calls.mark_of(outcome.call_id)
         cancelled = not state.calls.finish(outcome.call_id)
         status = outcome.status
         if status == "cancelled" and not cancelled and not state.ended:
@@ -70,12 +71,14 @@ class ToolEvents:
             status = "error"
         state.facts.calls_open = state.calls.in_foreground
         deliver = not cancelled and state.facts.status == "ready"
-        if background and not cancelled and state.facts.status == "connecting" and not state.ended:
-            state.unsent_answers.append((outcome.call_id, outcome.name, answer))
+        if not (cancelled or deliver or state.ended):
+            state.link.outbox.add_answer(outcome.call_id, outcome.name, answer, mark)
+            state.emit_outbox()
             text = f"The answer of {outcome.name} goes out with the next connection"
             state.emit(ev.Log(source="engine", level="info", text=text))
         if deliver:
-            self.send_answer(outcome.call_id, outcome.name, answer)
+            if self.send_answer(outcome.call_id, outcome.name, answer, mark):
+                state.out.append(Prompt(f"the result of {outcome.name}"))
             is_told = answer.scheduling != "SILENT"
             # Without an open turn, the model completed it with its calls and tells the result in another.
             waits = state.turns.is_open or (is_told and not state.ledger.current_is_cut)
@@ -114,20 +117,22 @@ class ToolEvents:
             )
         return state.flush(now)
 
-    def send_answer(self, call_id: str, name: str, answer: ToolAnswer) -> None:
-        """Send a call's answer.
+    def send_answer(self, call_id: str, name: str, answer: ToolAnswer, mark: int) -> bool:
+        """Send the answer of a call with this mark; True when the model must be prompted to take it up.
 
         As plain context when the server's present session does not know the call.
         """
         state = self._state
-        if call_id in state.stranded:
+        if not state.link.knows(mark):
             # A server refuses the answer of a call that it has not made; the model can still be told.
-            state.stranded.discard(call_id)
             text = f"[Result of {name}] {json.dumps(answer.response, ensure_ascii=False)}"
-            asked = answer.scheduling != "SILENT" and not state.turns.is_open
-            state.out.append(Send(context_message((text,), prompt=asked)))
-            return
+            in_turn = call_id in state.turns.calls
+            awaited = state.turns.is_open and (not in_turn or state.turns.has_content or state.calls.in_foreground > 0)
+            state.out.append(Tell(text))
+            state.emit(ev.SendSettled(kind="answer", outcome="told", ref=call_id))
+            return answer.scheduling != "SILENT" and not awaited
         response = compose.function_response(
             call_id, name, answer.response, scheduling=answer.scheduling, will_continue=answer.will_continue
         )
         state.out.append(Send(compose.tool_responses(response)))
+        return False

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.orchestrator import Orchestrator
 
 
+KEPT_AT_ONCE = 25
+"""Chunks that waited for a connection, sent to it in one message: half a second."""
+
+
 class AudioInput:
     """`AudioListener` of one session."""
 
@@ -78,9 +82,16 @@ class AudioInput:
 
         `captured_at` is the clock time (s) of its last sample. Our detector holds it back where it decides turns.
         """
-        connection = self._agent.writer.connection
-        if connection is None or not self._core.state.taking_audio:
+        state = self._core.state
+        if not state.taking_audio:
             return
+        connection, kept = self._agent.writer.connection, state.link.outbox.audio
+        # Later connections begin with what was kept, once the model knows what it has to know.
+        is_gated = state.link.connection > 1 and not state.link.is_open
+        if connection is None or is_gated or connection.closed:
+            state.link.outbox.add_audio(pcm, captured_at)
+            return
+        kept.add(pcm, captured_at, sent=True)
         pieces = (pcm,) if self._activity is None else self._activity.filter(pcm, model_speaking=self._audio.playing)
         for piece in pieces:
             before = self._core.audio.begin_stream()
@@ -89,6 +100,14 @@ class AudioInput:
             if self._agent.context_queue.has_context:
                 self._agent.user_writer.flush()
             connection.send_audio(piece, captured_at)
+
+    def send_kept(self) -> None:
+        """Send what was kept while there was no connection, oldest first."""
+        chunks = self._core.state.link.outbox.audio.take()
+        # In larger pieces: a connection's queue holds a second of small ones.
+        for at in range(0, len(chunks), KEPT_AT_ONCE):
+            piece = chunks[at : at + KEPT_AT_ONCE]
+            self.take_audio(b"".join(chunk.pcm for chunk in piece), piece[-1].captured_at)
 
     def on_microphone(self, on: bool) -> None:
         """End what is being said when the microphone is closed."""
@@ -129,6 +148,7 @@ class AudioInput:
         """Pass on that the local voice mark changed."""
         # The peak is held for longer than the mark waits.
         peak_db = None if speaking else self._audio.levels().mic_peak_db
+        self._core.state.link.outbox.audio.on_voice(speaking)
         self._perform(self._core.audio.on_voice(self._now(), speaking, peak_db))
 
     def on_echo_warning(self, leaking: bool) -> None:

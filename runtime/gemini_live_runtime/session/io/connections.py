@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError
+from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError, UnreachableError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.core.effects import Effect
-from gemini_live_runtime.session.io.reconnect_policy import ReconnectPolicy, keeps_handle, refuses_handle
+from gemini_live_runtime.session.link.ends import LinkEnd, refuses_handle
 from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
 from gemini_live_runtime.wire.server import AudioFrame, ServerMessage, ToolCall
 
@@ -104,70 +104,89 @@ class ConnectionManager:
         self._perform = perform
         self._emit = orchestrator.agent.emit
         self._pause = pause
-        self._reconnecting = ReconnectPolicy()
+        self._link = core.state.link
         self._leaving: asyncio.Task[None] | None = None
         self._leaves_at = 0.0
-        self._announced = False
         self._moved = False
+        """True when we left the present connection for another."""
+        self._handle_refused = False
+        self._is_deaf = False
+        self._asked = asyncio.Event()
+        self.first_failure: GeminiLiveError | None = None
+        """Error that kept the session from its very first connection."""
         orchestrator.agent.bus.subscribe(self._on_go_away, ev.ConnectionGoAway)
 
     async def run(self, opening_audio: asyncio.Task[None]) -> None:
-        """Connect, read to the end, and again as long as that may help."""
+        """Connect, read to the end, and again as long as that may help, or as it is asked for."""
+        link = self._link
         began = self._clock.now()
         self._perform(self._core.connection.on_preparing(began))
         await self._orchestrator.begin()
-        try:
-            opening = await self._opening()
-        except GeminiLiveError as error:
-            await opening_audio
-            self._perform(self._core.connection.on_disconnected(self._clock.now(), error))
-            return
-        if opening.deaf:
-            self._perform(self._core.audio.server_is_deaf(self._clock.now(), opening.deaf))
+        opening: Opening | None = None
         while True:
-            was_connected = self._agent.ever_connected
-            ended, unresumable = await self._one(opening, opening_audio, began)
-            delay = None
-            if self._moved:
-                ended = ConnectionClosedError(MOVING, close_code=1001)
-                delay = self._reconnecting.replacement_delay()
-            elif was_connected or self._agent.ever_connected or unresumable:
-                delay = self._reconnecting.delay(ended, unresumable=unresumable, announced=self._announced)
-                if not keeps_handle(ended):
-                    self._core.state.resumption_handle = ""
-            self._perform(self._core.connection.on_disconnected(self._clock.now(), ended, retrying=delay is not None))
+            try:
+                opening = opening or await self._prepare()
+                ended = await self._one(opening, opening_audio, began)
+            except GeminiLiveError as error:
+                await opening_audio
+                ended = error
+            if not self.first_failure and not link.connection:
+                self.first_failure = ended
+            known_end = LinkEnd.MOVED if self._moved else LinkEnd.HANDLE if self._handle_refused else None
+            self._perform(self._core.connection.on_disconnected(self._clock.now(), ended, known_end))
             if self._writer.connection is not None:
                 await self._writer.connection.close()
-            if delay is None:
-                return
-            await self._clock.sleep(delay)
+            if isinstance(ended, UnreachableError):
+                # A server that we have started ourselves may be gone.
+                opening = None
+            await self._wait(link.retry.delay_s)
             began = self._clock.now()
 
-    async def _one(
-        self, opening: Opening, opening_audio: asyncio.Task[None], began: float
-    ) -> tuple[GeminiLiveError, bool]:
-        """Connect and read to the end.
+    async def _prepare(self) -> Opening:
+        """Prepare connections; raises `GeminiLiveError`."""
+        opening = await self._opening()
+        if opening.deaf and not self._is_deaf:
+            self._is_deaf = True
+            self._perform(self._core.audio.server_is_deaf(self._clock.now(), opening.deaf))
+        return opening
 
-        Returns the error that ended it, and True when it was refused while resuming.
-        """
-        self._announced = self._moved = False
-        handle = self._core.state.resumption_handle if self._reconnecting.resumes else ""
+    async def _wait(self, delay_s: float | None) -> None:
+        """Return after the delay, or once a connection is asked for; None waits for that."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(delay_s):
+                await self._asked.wait()
+
+    def connect(self) -> None:
+        """Make the lost or refused connection now; raises `GeminiLiveError` when there is one."""
+        if not self._link.ask_to_connect():
+            is_there = "There is a connection" if self._link.is_open else "The connection is being made"
+            raise GeminiLiveError(is_there, remedy="Ask again when it is lost", field="connect")
+        self._attempt_now()
+
+    def on_console_attached(self, attached: bool) -> None:
+        """Note that a console is there, or none: with one a lost link is made again."""
+        if self._link.on_attached(attached):
+            self._attempt_now()
+
+    def _attempt_now(self) -> None:
+        self._perform(self._core.connection.on_asked(self._clock.now()))
+        self._asked.set()
+
+    async def _one(self, opening: Opening, opening_audio: asyncio.Task[None], began: float) -> GeminiLiveError:
+        """Connect and read to the end; return the error that ended it, or raise it."""
+        self._moved = self._handle_refused = False
+        self._asked.clear()
+        handle = self._link.begin_opening()
         self._perform(self._core.connection.on_connecting(self._clock.now(), opening.url, resuming=bool(handle)))
         instruction = self._orchestrator.steering.instruction_for_setup()
+        setup = self._orchestrator.setup_text(instruction, resuming=bool(handle))
         try:
-            setup = self._orchestrator.setup_text(instruction, resuming=bool(handle))
             connection = await opening.connect(self._recorder, setup, handle)
         except GeminiLiveError as error:
-            await opening_audio
-            refused = bool(handle) and refuses_handle(error)
-            if refused:
-                # Some contexts are beyond resuming; the handle would fail for ever.
-                self._core.state.resumption_handle = ""
-            return error, refused
+            # Some contexts are beyond resuming; the handle would fail for ever.
+            self._handle_refused = bool(handle) and refuses_handle(error)
+            raise
         self._writer.connection = connection
-        if not handle:
-            # A handle that there may still be is of the session before this one.
-            self._core.state.resumption_handle = ""
         await opening_audio
         now = self._clock.now()
         session = _session_id(connection)
@@ -178,13 +197,13 @@ class ConnectionManager:
         self._orchestrator.on_connected(instruction, resumed=bool(handle))
         measuring = asyncio.create_task(self._measure(connection), name="round trip")
         try:
-            return await self._read(connection), False
+            ended = await self._read(connection)
         finally:
             measuring.cancel()
             if self._leaving is not None:
                 self._leaving.cancel()
                 self._leaving = None
-            self._reconnecting.connected(self._clock.now() - now)
+        return ConnectionClosedError(MOVING, close_code=1001) if self._moved else ended
 
     async def _measure(self, connection: Connection) -> None:
         while (seconds := await connection.round_trip()) is not None:
@@ -233,7 +252,6 @@ class ConnectionManager:
         """
         going = event.payload
         assert isinstance(going, ev.ConnectionGoAway)
-        self._announced = True
         if going.time_left_s is not None:
             self._depart(going.time_left_s - LEAVE_EARLY_S, LEAVE_QUIET_S, fresh=False)
 
@@ -264,10 +282,10 @@ class ConnectionManager:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, at - self._clock.now())):
                 await self._pause(quiet_s)
-        if not (fresh or self._core.state.resumption_handle):
+        if not (fresh or self._link.handle):
             # One may still come: a server gives none while a tool runs.
             await self._clock.sleep(at - self._clock.now())
-        if (fresh or self._core.state.resumption_handle) and not connection.closed:
+        if (fresh or self._link.handle) and not connection.closed:
             self._recorder.flush()
             self._moved = True
             await connection.close(1001, "moving to another connection")

@@ -24,8 +24,8 @@ from gemini_live_runtime.audio.interface import (
     ChangesDevices,
 )
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.commands import Command, Order, SendText, SetDevices
-from gemini_live_runtime.errors import AgentError, GeminiLiveError, traceback_lines
+from gemini_live_runtime.commands import Command, Connect, Order, SendText, SetDevices
+from gemini_live_runtime.errors import AgentError, ConnectionClosedError, GeminiLiveError, traceback_lines
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.samples import MeterSample
@@ -41,9 +41,12 @@ from gemini_live_runtime.session.core.effects import (
     EndOfAudio,
     Microphone,
     Play,
+    Prompt,
     RunTool,
     Send,
+    SendKeptAudio,
     Speaker,
+    Tell,
 )
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.definition.plan import SessionPlan
@@ -73,6 +76,8 @@ TIMER_GRAIN_S = 0.001
 
 ENDING_S = 2.0
 """Seconds that closing a part may take before it is abandoned."""
+
+UNKNOWN_CALL = "the server does not know the call"
 
 AGENT_ENDING_S = 8.0
 """Seconds that closing the agent may take, which gives each of its own parts less."""
@@ -183,6 +188,7 @@ class LiveSession:
         for kind, handler in self._core.commands.handlers().items():
             router.register(kind, self._through_core(handler))
         router.register(SetDevices, self._change_devices)
+        router.register(Connect, self._connect)
         self.orchestrator.register(router)
         return router
 
@@ -242,20 +248,33 @@ class LiveSession:
         """Carry out a command; return why it was refused, which is published too, or ""."""
         return await self._router.dispatch(command)
 
+    def _connect(self, order: Connect, command_id: str) -> None:
+        self._connections.connect()
+
+    @property
+    def first_failure(self) -> GeminiLiveError | None:
+        """Error that kept the session from its very first connection; None without one."""
+        return self._connections.first_failure
+
     def hang_up(self, reason: str) -> None:
         """End in an orderly way."""
         self._perform(self._core.end(self._now(), reason, 0))
 
     def on_console_attached(self, attached: bool) -> None:
-        """Note that a console is there, or none: without one a held agent goes on."""
+        """Note that a console is there, or none.
+
+        Without one a held agent goes on, and a lost link is made again for a limited time only.
+        """
+        self._connections.on_console_attached(attached)
         self.orchestrator.checkpoints.on_console_attached(attached)
 
     def sample(self) -> MeterSample:
         """Return the current meters."""
         meters = self._audio.levels()
         connection = self._writer.connection
-        if connection is not None and connection.audio_dropped:
-            meters = replace(meters, mic_dropped=meters.mic_dropped + connection.audio_dropped)
+        dropped = self._core.state.link.outbox.audio.dropped + (0 if connection is None else connection.audio_dropped)
+        if dropped:
+            meters = replace(meters, mic_dropped=meters.mic_dropped + dropped)
         if self._health is not None:
             self._health.on_sample(meters)
         return meters
@@ -384,6 +403,12 @@ class LiveSession:
                     self._sound.play(effect.gen, effect.pcm, effect.rate)
                 case Send():
                     self._send(effect)
+                case Tell():
+                    self._tell(effect.text)
+                case Prompt():
+                    self._prompt(effect.reason)
+                case SendKeptAudio():
+                    self.audio_input.send_kept()
                 case EndOfAudio():
                     self._sound.end_of_turn(effect.gen)
                 case Cut():
@@ -421,6 +446,14 @@ class LiveSession:
             if agent.context_queue.has_context:
                 agent.user_writer.flush()
         self._writer.post(send)
+
+    def _tell(self, text: str) -> None:
+        with contextlib.suppress(ConnectionClosedError):  # its reader reports the end
+            self._writer.send_context((text,), reason=UNKNOWN_CALL)
+
+    def _prompt(self, reason: str) -> None:
+        with contextlib.suppress(ConnectionClosedError):
+            self._writer.prompt_model(reason)
 
     def _on_send_lost(self, send: Send) -> None:
         self._perform(self._core.on_not_sent(self._now(), send))

@@ -5,7 +5,7 @@ Context that is sent at once may interrupt the model's answer, so steering queue
 it concerns. A prompt leaves the queue only by a reactor rule, when neither side speaks. Notes that cannot be sent for a
 fault of the connection go back to the front of the queue, so their order holds over a reconnect.
 
-Texts that the user types while there is no connection wait in `CoreState.queued_texts`, not here.
+Texts that the user types while there is no connection wait in `session.link.outbox`, not here.
 """
 
 from __future__ import annotations

@@ -1,0 +1,80 @@
+"""Events of the link to the server: what is to be sent, what waits, and how a loss is dealt with."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from gemini_live_runtime.events.base import Payload
+from gemini_live_runtime.records import keyword_record
+
+__all__ = ["LinkGivenUp", "LinkRestarting", "OutboxChanged", "SendIntended", "SendSettled"]
+
+
+@keyword_record
+class SendIntended(Payload):
+    """Something is to be sent; its `wire.message` or `wire.audio` follows once it was.
+
+    `ref` is the id of its command or call, "" for none. `id` is dense in a session.
+    """
+
+    type: ClassVar[str] = "send.intended"
+    id: int
+    kind: Literal["text", "answer", "instruction", "context", "audio"]
+    ref: str = ""
+
+
+@keyword_record
+class SendSettled(Payload):
+    """What a lost connection left open has come to its end.
+
+    `resent`: sent again, the server did not know it. `prompted`: the server knew it, and was asked to answer. `told`:
+    given as context. `unknown`: it may not have arrived, and was not sent again. `ref` is the id of its command or
+    call.
+    """
+
+    type: ClassVar[str] = "send.settled"
+    kind: Literal["text", "answer", "speech"]
+    outcome: Literal["resent", "prompted", "told", "unknown"]
+    ref: str = ""
+
+
+@keyword_record
+class OutboxChanged(Payload):
+    """Figures of what waits for a connection, of one kind.
+
+    `queued` waits, `dropped` is lost, `gated` had to wait so far; texts, answers, or seconds of sound.
+    """
+
+    type: ClassVar[str] = "outbox.changed"
+    kind: Literal["text", "answer", "audio"]
+    capacity: float
+    queued: float
+    dropped: float
+    gated: float
+    policy: Literal["refuse", "keep", "drop-oldest"]
+
+
+@keyword_record
+class LinkRestarting(Payload):
+    """The connection will be made again in `delay_s` seconds, by attempt number `attempt`.
+
+    `reason` is the class of what ended it: `moved`, `network`, `passing`, `orderly`, `handle`, `context`, `message`, or
+    `asked` by the user. `fresh`: without the resumption handle.
+    """
+
+    type: ClassVar[str] = "link.restarting"
+    reason: str
+    attempt: int
+    delay_s: float
+    fresh: bool = False
+
+
+@keyword_record
+class LinkGivenUp(Payload):
+    """The connection is not made again by itself; `connect` does it.
+
+    `reason` is the class of what ended it, as in `link.restarting`, or `refused`.
+    """
+
+    type: ClassVar[str] = "link.given_up"
+    reason: str

@@ -1,0 +1,160 @@
+"""Decide the life of one session's link to its server.
+
+A pure state machine: the connections' runner (`session.io.connections`) tells it what happens and does what it answers.
+States::
+
+    closed -> opening -> gated -> open -> restarting -> opening ...
+                 |                            |
+                 +----------> failed <--------+     (`connect` leads back to opening)
+
+The gate between `gated` and `open` lets nothing of the user's pass until the model knows what it has to know. Whatever
+may be needed by the next connection has a mark, a number that grows; a resumption handle has one too, so that it is
+known what a server that resumes by this handle knows.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+from gemini_live_runtime.session.link.ends import LinkEnd
+from gemini_live_runtime.session.link.outbox import Outbox
+from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.session.link.retry import Retry, RetrySchedule
+
+MAX_RANGES = 64
+"""Connections back to which it is remembered what a handle stands for."""
+
+LinkState = Literal["closed", "opening", "gated", "open", "restarting", "failed"]
+
+
+class RealtimeSessionController:
+    """Link of one session, over all its connections."""
+
+    def __init__(self, policy: LinkPolicy | None = None) -> None:
+        self.policy = policy or LinkPolicy()
+        self.state: LinkState = "closed"
+        self.connection = 0
+        """Number of the present connection, or of the last one; 0 before the first."""
+        self.restarts = 0
+        """Number of connections that followed a lost or abandoned one."""
+        self.attempt = 0
+        """Number of the present attempt since the last stable connection."""
+        self.outbox = Outbox(self.policy)
+        self.handle = ""
+        """Server's handle to resume its session with; a secret, "" for none."""
+        self.is_attached = False
+        """True while a console is attached."""
+        self.end: LinkEnd | None = None
+        """Class of the newest end."""
+        self.retry = Retry(None)
+        """Decision after the newest end."""
+        self.schedule = RetrySchedule(self.policy)
+        self._opened_at = 0.0
+        self._resuming = False
+        self._fresh = False
+        self._marks = 0
+        self._known: list[tuple[int, int]] = []
+        """Ranges of marks that the server's present session knows from earlier connections."""
+        self._in_handle: list[tuple[int, int]] = []
+        """Ranges of marks that a server knows which resumes by the handle."""
+        self._connection_mark = 0
+
+    # -- what the server knows ---------------------------------------------------------------------------------------
+
+    def mark(self) -> int:
+        """Return the mark of something that happens now."""
+        self._marks += 1
+        return self._marks
+
+    def on_handle(self, handle: str) -> None:
+        """Keep a handle; it stands for the conversation as it is now."""
+        self.handle = handle
+        self._in_handle = [*self._known[-MAX_RANGES:], (self._connection_mark, self.mark())]
+
+    def knows(self, mark: int) -> bool:
+        """Return True when the server's present session knows what has this mark."""
+        return mark > self._connection_mark or any(first <= mark <= last for first, last in self._known)
+
+    # -- the life of a connection ------------------------------------------------------------------------------------
+
+    @property
+    def is_open(self) -> bool:
+        """True when what the user says goes out at once."""
+        return self.state == "open"
+
+    @property
+    def is_lost(self) -> bool:
+        """True between two connections, while another one is to come."""
+        return self.connection > 0 and self.state in ("restarting", "opening")
+
+    def begin_opening(self) -> str:
+        """Begin an attempt; return the handle to resume with, or ""."""
+        self.state = "opening"
+        if self._fresh:
+            self.handle = ""
+        self._fresh = False
+        self._resuming = bool(self.handle)
+        return self.handle
+
+    def on_opened(self, now: float) -> None:
+        """Note that the server accepted the setup; the gate is still closed."""
+        self.state = "gated"
+        self.restarts += self.connection > 0
+        self.connection += 1
+        self._opened_at = now
+        self._known = self._in_handle if self._resuming else []
+        self._connection_mark = self.mark()
+        if not self._resuming:
+            # A handle that there may still be is of the session before this one.
+            self.handle = ""
+
+    def open_gate(self) -> bool:
+        """Let everything pass; False when there was no closed gate."""
+        if self.state != "gated":
+            return False
+        self.state = "open"
+        return True
+
+    def on_ended(self, end: LinkEnd, now: float, *, code: int = 0, keeps_handle: bool = True) -> Retry:
+        """Note that the connection ended or was not made; return what follows.
+
+        `code` is its close code, 0 for none. Without `keeps_handle` the handle is of no more use.
+        """
+        was_ready = self.state in ("gated", "open")
+        if was_ready and end is not LinkEnd.MOVED:
+            self.schedule.connected(now - self._opened_at, resumed=self._resuming)
+        self.end = end
+        if not keeps_handle:
+            self.handle = ""
+        if not self.connection and end is not LinkEnd.HANDLE and end is not LinkEnd.CONTEXT:
+            # The very first one: whoever started the session is there, and is told.
+            retry = Retry(None)
+        else:
+            retry = self.schedule.after(end, now, code=code, attached=self.is_attached)
+        self.retry, self._fresh = retry, retry.fresh
+        self.attempt = self.schedule.attempts
+        self.state = "failed" if retry.delay_s is None else "restarting"
+        return retry
+
+    def ask_to_connect(self) -> bool:
+        """Take the user's wish to connect now; False when there is nothing to do."""
+        if self.state not in ("failed", "restarting"):
+            return False
+        self.schedule.begin_anew()
+        self.attempt = 0
+        self.state = "restarting"
+        return True
+
+    def on_attached(self, attached: bool) -> bool:
+        """Note that a console is there, or none; True when an attempt is due for it."""
+        self.is_attached = attached
+        given_up_for_time = self.state == "failed" and self.end in (LinkEnd.NETWORK, LinkEnd.PASSING, LinkEnd.ORDERLY)
+        return attached and self.connection > 0 and given_up_for_time and self.ask_to_connect()
+
+    def close(self) -> None:
+        """End: no connection follows."""
+        self.state = "closed"
+
+
+class RealtimeProviderAdapter(Protocol):
+    """Connection to a provider, as a session uses it. Nothing but `receive` and `close` waits."""

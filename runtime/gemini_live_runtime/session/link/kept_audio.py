@@ -1,0 +1,126 @@
+"""Keep the microphone's newest sound, for the next connection.
+
+An utterance is kept from its onset, and after it the newest second. The same is kept of what a connection took, until
+the server has understood or answered it: a server that resumes an older state knows nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from gemini_live_runtime.records import record
+from gemini_live_runtime.session.link.policy import LinkPolicy
+
+RATE = 16_000
+"""Samples a second of the microphone's sound."""
+
+ONSET_S = 0.4
+"""Seconds before the mark of a voice that belong to the utterance: the mark comes late."""
+
+
+@record
+class SoundChunk:
+    """Piece of microphone sound (s16le mono at 16 kHz).
+
+    `captured_at` is the clock time (s) of its last sample, None when unknown; `sent`: a connection took it.
+    """
+
+    pcm: bytes
+    captured_at: float | None
+    sent: bool
+
+    @property
+    def seconds(self) -> float:
+        """Length in seconds."""
+        return len(self.pcm) / 2 / RATE
+
+
+class KeptAudio:
+    """Microphone sound that waits for a connection, or that may be needed by the next."""
+
+    def __init__(self, policy: LinkPolicy) -> None:
+        self._speech = _Span(policy.speech_kept_s, self._drop)
+        self._after = _Span(policy.audio_kept_s, self._drop)
+        self._speaking = False
+        self.dropped = 0
+        """Number of chunks that no connection took."""
+        self.dropped_s = 0.0
+        """Seconds of sound in them."""
+
+    def __len__(self) -> int:
+        return sum(not chunk.sent for span in (self._speech, self._after) for chunk in span.chunks)
+
+    @property
+    def waiting_s(self) -> float:
+        """Seconds of sound that no connection took yet."""
+        return sum(chunk.seconds for span in (self._speech, self._after) for chunk in span.chunks if not chunk.sent)
+
+    def add(self, pcm: bytes, captured_at: float | None, *, sent: bool = False) -> None:
+        """Keep a chunk; drop the oldest beyond the limits."""
+        (self._speech if self._speaking else self._after).add(SoundChunk(pcm, captured_at, sent))
+
+    def on_voice(self, speaking: bool) -> None:
+        """Note that the user's voice began or ended."""
+        if speaking and not self._speaking:
+            self._after.keep_newest(ONSET_S)
+            self._speech.take_over(self._after)
+        self._speaking = speaking
+
+    def on_heard(self) -> None:
+        """Forget what was sent: the server has understood or answered it."""
+        for span in (self._speech, self._after):
+            span.forget_sent()
+
+    def take(self) -> list[SoundChunk]:
+        """Remove and return what is kept, oldest first."""
+        taken = [*self._speech.chunks, *self._after.chunks]
+        self._speech.clear()
+        self._after.clear()
+        return taken
+
+    def drop(self) -> None:
+        """Drop what is kept, because nothing will take it."""
+        for chunk in self.take():
+            self._drop(chunk)
+
+    def _drop(self, chunk: SoundChunk) -> None:
+        if not chunk.sent:
+            self.dropped += 1
+            self.dropped_s += chunk.seconds
+
+
+class _Span:
+    """Newest chunks up to a length in seconds; `on_drop` gets what exceeds it."""
+
+    def __init__(self, limit_s: float, on_drop: Callable[[SoundChunk], None]) -> None:
+        self.chunks: deque[SoundChunk] = deque()
+        self._seconds = 0.0
+        self._limit_s = limit_s
+        self._on_drop = on_drop
+
+    def add(self, chunk: SoundChunk) -> None:
+        self.chunks.append(chunk)
+        self._seconds += chunk.seconds
+        if self._seconds > self._limit_s:
+            self.keep_newest(self._limit_s)
+
+    def keep_newest(self, seconds: float) -> None:
+        while self.chunks and self._seconds > seconds + 1e-9:
+            chunk = self.chunks.popleft()
+            self._seconds -= chunk.seconds
+            self._on_drop(chunk)
+
+    def take_over(self, other: _Span) -> None:
+        for chunk in other.chunks:
+            self.add(chunk)
+        other.clear()
+
+    def forget_sent(self) -> None:
+        kept = [chunk for chunk in self.chunks if not chunk.sent]
+        self.chunks = deque(kept)
+        self._seconds = sum(chunk.seconds for chunk in kept)
+
+    def clear(self) -> None:
+        self.chunks.clear()
+        self._seconds = 0.0

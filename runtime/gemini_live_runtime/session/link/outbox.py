@@ -1,0 +1,124 @@
+"""Queue what waits for a connection, across all connections of a session.
+
+Each kind has a policy of its own. A text is never dropped: beyond the limit it is refused, and its writer is told.
+Answers of calls are kept in order. Sound is worth something only for a while (`kept_audio`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Literal
+
+from gemini_live_runtime.records import keyword_record, record
+from gemini_live_runtime.session.link.kept_audio import RATE, KeptAudio
+from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.tools.background import ToolAnswer
+
+SendKind = Literal["text", "answer", "audio"]
+
+OverflowPolicy = Literal["refuse", "keep", "drop-oldest"]
+
+POLICIES: dict[SendKind, OverflowPolicy] = {
+    "text": "refuse",
+    "answer": "keep",
+    "audio": "drop-oldest",
+}
+"""Policy of each kind that waits here at its limit."""
+
+
+@record
+class WaitingText:
+    """Typed text that waits for a connection."""
+
+    command_id: str
+    text: str
+
+
+@record
+class WaitingAnswer:
+    """Answer of a call that waits for a connection; `mark` is the call's."""
+
+    call_id: str
+    name: str
+    answer: ToolAnswer
+    mark: int
+
+
+@keyword_record
+class BackpressureState:
+    """Figures of one kind: what waits, what was dropped or refused, what ever had to wait.
+
+    Texts and answers are counted, sound is measured in seconds. `capacity` 0 is none.
+    """
+
+    capacity: float
+    queued: float
+    dropped: float
+    gated: float
+    policy: OverflowPolicy
+
+
+class Outbox:
+    """What waits for a connection."""
+
+    def __init__(self, policy: LinkPolicy | None = None) -> None:
+        self.policy = policy or LinkPolicy()
+        self.texts: deque[WaitingText] = deque()
+        self.answers: deque[WaitingAnswer] = deque()
+        self.audio = KeptAudio(self.policy)
+        self._refused = 0
+        self._gated: dict[SendKind, float] = dict.fromkeys(POLICIES, 0.0)
+        self._told: dict[SendKind, BackpressureState] = {}
+
+    def add_text(self, command_id: str, text: str) -> bool:
+        """Queue a typed text; return False at the limit."""
+        if len(self.texts) >= self.policy.max_texts:
+            self._refused += 1
+            return False
+        self.texts.append(WaitingText(command_id, text))
+        self._gated["text"] += 1
+        return True
+
+    def add_answer(self, call_id: str, name: str, answer: ToolAnswer, mark: int) -> None:
+        """Queue the answer of a call with this mark."""
+        self.answers.append(WaitingAnswer(call_id, name, answer, mark))
+        self._gated["answer"] += 1
+
+    def add_audio(self, pcm: bytes, captured_at: float | None) -> None:
+        """Keep microphone sound (s16le mono at 16 kHz)."""
+        self._gated["audio"] += len(pcm) / 2 / RATE
+        self.audio.add(pcm, captured_at)
+
+    def take_texts(self) -> list[WaitingText]:
+        """Remove and return the texts, oldest first."""
+        taken = list(self.texts)
+        self.texts.clear()
+        return taken
+
+    def take_answers(self) -> list[WaitingAnswer]:
+        """Remove and return the answers, oldest first."""
+        taken = list(self.answers)
+        self.answers.clear()
+        return taken
+
+    def pressure(self, kind: SendKind) -> BackpressureState:
+        """Return the figures of a kind."""
+        capacity, queued, dropped = {
+            "text": (float(self.policy.max_texts), float(len(self.texts)), float(self._refused)),
+            "answer": (0.0, float(len(self.answers)), 0.0),
+            "audio": (self.policy.speech_kept_s, self.audio.waiting_s, self.audio.dropped_s),
+        }[kind]
+        return BackpressureState(
+            capacity=capacity,
+            queued=round(queued, 2),
+            dropped=round(dropped, 2),
+            gated=round(self._gated[kind], 2),
+            policy=POLICIES[kind],
+        )
+
+    def news(self) -> list[tuple[SendKind, BackpressureState]]:
+        """Return the figures that have changed since the last call, of kinds that had to wait."""
+        now = {kind: self.pressure(kind) for kind in POLICIES if self._gated[kind]}
+        changed = [(kind, state) for kind, state in now.items() if self._told.get(kind) != state]
+        self._told.update(changed)
+        return changed

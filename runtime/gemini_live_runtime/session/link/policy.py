@@ -1,0 +1,41 @@
+"""Set how long and how often a lost link is made again, and what waits meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.json_values import is_number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkPolicy:
+    """Policy of one session's link; raises `UsageError` for an unusable value."""
+
+    reconnect_for_s: float = 60.0
+    """Seconds for which a lost link is made again while no console is attached; with one it is always."""
+    first_delay_s: float = 0.5
+    """Upper bound in seconds of the first random delay; it doubles with each attempt."""
+    longest_delay_s: float = 30.0
+    """Largest delay in seconds."""
+    stable_s: float = 30.0
+    """Seconds after which a connection is stable, so that the next loss is a new one."""
+    max_texts: int = 32
+    """Typed texts that wait for a connection; further ones are refused."""
+    audio_kept_s: float = 1.0
+    """Seconds of the microphone's sound that wait for a connection."""
+    speech_kept_s: float = 10.0
+    """Seconds of the user's speech, from its onset, that wait for a connection."""
+
+    def __post_init__(self) -> None:
+        """Check every field."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            least = 1 if field.name == "max_texts" else 0
+            if not is_number(value) or value < least:
+                raise UsageError(
+                    f"{field.name} cannot be {value!r:.60}",
+                    remedy=f"Give {'a number' if field.name == 'max_texts' else 'seconds'} of at least {least}",
+                    field=field.name,
+                    value=value,
+                )
