@@ -97,6 +97,9 @@ class Config:
     )
     max_cost: float = _option("limits.max_cost", 0.0, "Hang up at this many US dollars; 0: no limit", _positive)
     max_minutes: float = _option("limits.max_minutes", 0.0, "Hang up after this many minutes; 0: no limit", _positive)
+    reconnect_for_s: float = _option(
+        "engine.reconnect_for_s", 60.0, "Seconds a lost connection is made again without a console", _between(0, 3600)
+    )
     linger_s: float = _option("engine.linger_s", 300.0, "Seconds an engine outlives its last console", _between(0, 300))
     theme: str = _option("ui.theme", "", "Theme name; empty: chosen by the terminal")
     fps: int = _option("ui.fps", 20, "Most frames a second", _between(1, 60))

@@ -30,7 +30,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "audio": get_args(AudioKind),
 }
 
-_NOT_HERE = frozenset(("agent", "linger_s"))
+_NOT_HERE = frozenset(("agent", "headless", "linger_s"))
 """Fields of a spec without a meaning here: the agent is an argument, and no console comes or goes."""
 
 
@@ -90,7 +90,7 @@ def _spec(plan: SessionPlan, options: dict[str, Any]) -> EngineSpec:
             raise EngineError(
                 f"{name} is {value!r:.60}, not a {type(default).__name__}", remedy="Leave it out", field=name
             )
-    return EngineSpec(agent=plan.name, **wanted)
+    return EngineSpec(agent=plan.name, headless=True, **wanted)
 
 
 @asynccontextmanager

@@ -16,7 +16,7 @@ from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Interrupt
-from gemini_live_runtime.journal import spoken_blocks
+from gemini_live_runtime.journal import link_blocks, spoken_blocks
 from gemini_live_runtime.journal.agent_fold import HANDLERS as AGENT_HANDLERS
 from gemini_live_runtime.journal.agent_notices import HANDLERS as AGENT_NOTICES
 from gemini_live_runtime.journal.blocks import (
@@ -143,13 +143,15 @@ def _ended(view: SessionView, event: ev.Event, p: ev.SessionEnded) -> Dirty:
 @_on(ev.ConnectionOpening)
 def _opening(view: SessionView, event: ev.Event, p: ev.ConnectionOpening) -> Dirty:
     view.url, view.connected_ms, view.go_away_at = sanitise_line(p.url), None, None
+    view.retry_at, view.link_failed = None, False
     return Dirty.HEADER
 
 
 @_on(ev.ConnectionReady)
 def _ready(view: SessionView, event: ev.Event, p: ev.ConnectionReady) -> Dirty:
     view.connected_ms = p.ms
-    return Dirty.HEADER
+    view.connections += 1
+    return Dirty.HEADER | link_blocks.connected_again(view, event, p)
 
 
 @_on(ev.ConnectionClosed)
@@ -161,6 +163,12 @@ def _closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty
     detail = sanitise_line(p.remedy, _NOTICE)
     add_notice(view, event, f"closed:{p.close_code}", text=text, status="error", detail=detail)
     return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+_on(ev.LinkRestarting)(link_blocks.restarting)
+_on(ev.LinkGivenUp)(link_blocks.given_up)
+_on(ev.OutboxChanged)(link_blocks.outbox_changed)
+_on(ev.SendSettled)(link_blocks.settled)
 
 
 @_on(ev.ConnectionGoAway)

@@ -66,4 +66,13 @@ ACTIONS: tuple[Action, ...] = (
         bar="always",
         slash="interrupt",
     ),
+    Action(
+        "connect",
+        "C,f10",
+        "connect",
+        "Connect",
+        "Make a lost or refused connection again, now",
+        "Talk",
+        slash="connect",
+    ),
 )

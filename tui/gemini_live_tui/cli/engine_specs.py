@@ -28,6 +28,7 @@ def spec_of(
     script: str = "",
     fast: bool = False,
     reload: bool = False,
+    headless: bool = False,
 ) -> EngineSpec:
     """Return the engine's spec of a loaded config and the command line's additions."""
     config: Config = loaded.config
@@ -56,6 +57,8 @@ def spec_of(
         noise_suppression=config.noise_suppression,
         max_cost=config.max_cost or None,
         max_minutes=config.max_minutes or None,
+        headless=headless,
+        reconnect_for_s=config.reconnect_for_s,
         linger_s=config.linger_s,
         record_cap_bytes=int(config.cap_gb * 1e9),
         trusted_hosts=tuple(config.trusted_hosts),

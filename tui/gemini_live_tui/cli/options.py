@@ -52,6 +52,11 @@ SESSION_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("--max-cost", "limits.max_cost", {"type": float, "metavar": "USD", "help": "Hang up at this estimated cost."}),
     ("--max-minutes", "limits.max_minutes", {"type": float, "metavar": "MIN", "help": "Hang up after this time."}),
     (
+        "--reconnect-for",
+        "engine.reconnect_for_s",
+        {"type": float, "metavar": "S", "help": "Make a lost connection again for so long, without a console."},
+    ),
+    (
         "--turns",
         "turns",
         {

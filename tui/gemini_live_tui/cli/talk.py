@@ -106,7 +106,13 @@ def talk(
     kind = "devices" if devices else "files" if mic or speaker else "none"
     sound = Sound(kind=kind, input=str(mic or ""), output=str(speaker or ""), text=kind != "devices" and mic is None)
     spec = spec_of(
-        loaded, agent=agent or loaded.config.agent, backend=backend, sound=sound, script=script or "", fast=fast
+        loaded,
+        agent=agent or loaded.config.agent,
+        backend=backend,
+        sound=sound,
+        script=script or "",
+        fast=fast,
+        headless=True,
     )
     if kind == "files":
         from gemini_live_runtime.audio.file_audio import FileAudio
@@ -175,6 +181,7 @@ class _Conversation:
         self._count = 0
         self._failure: Exception | None = None
         self._end_asked = False
+        self._closed: ev.ConnectionClosed | None = None
         self._signal: signal.Signals | None = None
         self._guard: threading.Timer | None = None
 
@@ -281,8 +288,10 @@ class _Conversation:
         if isinstance(payload, ev.TextSent | ev.CommandRefused) and payload.command_id == self._command_id:
             self._text_taken.set()
         if isinstance(payload, ev.ConnectionClosed) and not payload.requested:
-            self._fail(EngineError(payload.sentence, remedy=payload.remedy, field="connection"))
-            self._hang_up(engine, payload.sentence)
+            self._closed = payload
+        elif isinstance(payload, ev.LinkGivenUp) and self._closed is not None:
+            self._fail(EngineError(self._closed.sentence, remedy=self._closed.remedy, field="connection"))
+            self._hang_up(engine, self._closed.sentence)
         elif isinstance(payload, ev.CommandRefused) and not self._interactive:
             self._fail(EngineError(payload.reason, field=payload.command))
             self._hang_up(engine, payload.reason)

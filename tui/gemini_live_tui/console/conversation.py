@@ -189,6 +189,12 @@ class Conversation:
         self._transcript.scroll_by("end")
         self.show_prompt()
 
+    def action_connect(self) -> None:
+        """Make a lost or refused connection again."""
+        from gemini_live_runtime.commands import Connect
+
+        self._sender.order(Connect())
+
     def action_resend(self) -> None:
         """Send the operator's last message again."""
         from gemini_live_runtime.commands import SendText

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,8 @@ class Header(Row):
             left.append((f" {agent}", "strong"))
             room -= cell_len(agent) + 1
         reason = view.word_reason if self._word in ("error", "connecting", "text") and not muted else ""
+        if self._word == "connecting" and view.retry_at is not None and (wait_s := view.retry_at - self._elapsed) > 0:
+            reason = f"next attempt in {math.ceil(wait_s)} s"
         if reason and room >= 12:
             sign = f"{self._glyphs.separator} " if view.agent else ""
             left.append((f" {sign}{fit(reason, room - len(sign) - 1, self._glyphs.ellipsis)}", "quiet"))

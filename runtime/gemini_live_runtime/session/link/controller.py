@@ -147,9 +147,9 @@ class RealtimeSessionController:
 
     def on_attached(self, attached: bool) -> bool:
         """Note that a console is there, or none; True when an attempt is due for it."""
-        self.is_attached = attached
+        self.is_attached = attached and not self.policy.headless
         given_up_for_time = self.state == "failed" and self.end in (LinkEnd.NETWORK, LinkEnd.PASSING, LinkEnd.ORDERLY)
-        return attached and self.connection > 0 and given_up_for_time and self.ask_to_connect()
+        return self.is_attached and self.connection > 0 and given_up_for_time and self.ask_to_connect()
 
     def close(self) -> None:
         """End: no connection follows."""

@@ -14,6 +14,8 @@ class LinkPolicy:
 
     reconnect_for_s: float = 60.0
     """Seconds for which a lost link is made again while no console is attached; with one it is always."""
+    headless: bool = False
+    """True when what is attached is a program: `reconnect_for_s` holds all the same."""
     first_delay_s: float = 0.5
     """Upper bound in seconds of the first random delay; it doubles with each attempt."""
     longest_delay_s: float = 30.0
@@ -31,6 +33,8 @@ class LinkPolicy:
         """Check every field."""
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name == "headless":
+                continue
             least = 1 if field.name == "max_texts" else 0
             if not is_number(value) or value < least:
                 raise UsageError(
