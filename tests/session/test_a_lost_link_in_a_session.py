@@ -1,4 +1,4 @@
-"""What outlives a connection: calls, texts, speech; and a link that is asked for."""
+"""Calls, texts and speech outlive a connection, which can be asked for."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Script:
     read: int = 0
     """Frames of this connection that the model has read."""
     handles: dict[str, Model] = field(default_factory=dict)
-    """What the model knew when the server gave each handle."""
+    """Models as they were when the server gave each handle."""
     told: int = 0
     """Notes that the program has sent."""
 

@@ -107,7 +107,10 @@ class Local:
             load_script(Path(self._script))
 
     async def open(self) -> tuple[Endpoint, TransportFactory]:
-        """Start the server, again if it has ended; return its endpoint and the factory of its transport."""
+        """Start the server; return its endpoint and the factory of its transport.
+
+        A server that has ended is started again.
+        """
         if not self._in_process:
             if self._process is not None and not self._process.is_running:
                 await self._process.stop()

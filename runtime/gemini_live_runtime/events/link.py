@@ -1,4 +1,4 @@
-"""Events of the link to the server: what is to be sent, what waits, and how a loss is dealt with."""
+"""Events of the link to the server: sending, waiting, and losses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SendIntended(Payload):
 
 @keyword_record
 class SendSettled(Payload):
-    """What a lost connection left open has come to its end.
+    """Something that a lost connection had left open came to its end.
 
     `resent`: sent again, the server did not know it. `prompted`: the server knew it, and was asked to answer. `told`:
     given as context. `unknown`: it may not have arrived, and was not sent again. `ref` is the id of its command or
@@ -56,10 +56,11 @@ class OutboxChanged(Payload):
 
 @keyword_record
 class LinkRestarting(Payload):
-    """The connection will be made again in `delay_s` seconds, by attempt number `attempt`.
+    """The connection will be made again in `delay_s` seconds.
 
-    `reason` is the class of what ended it: `moved`, `network`, `passing`, `orderly`, `handle`, `context`, `message`, or
-    `asked` by the user. `fresh`: without the resumption handle.
+    `attempt` is the attempt's number since the last stable connection. `reason` is the class of what ended it: `moved`,
+    `network`, `passing`, `orderly`, `handle`, `context`, `message`, or `asked` by the user. `fresh`: without the
+    resumption handle.
     """
 
     type: ClassVar[str] = "link.restarting"

@@ -99,7 +99,7 @@ class ConnectionReady(Payload):
     """The server answered `setupComplete`, `ms` after the attempt began.
 
     `resumed`: the server resumed the session. `context` says what it knows of the conversation: `new` before there is
-    any, `resumed` all or most by itself, `rebuilt` what it is told now, `lost` nothing.
+    any, `resumed` all or most by itself, `rebuilt` what the client tells it now, `lost` nothing.
     """
 
     type: ClassVar[str] = "connection.ready"

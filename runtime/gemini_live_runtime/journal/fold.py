@@ -150,7 +150,6 @@ def _opening(view: SessionView, event: ev.Event, p: ev.ConnectionOpening) -> Dir
 @_on(ev.ConnectionReady)
 def _ready(view: SessionView, event: ev.Event, p: ev.ConnectionReady) -> Dirty:
     view.connected_ms = p.ms
-    view.connections += 1
     return Dirty.HEADER | link_blocks.connected_again(view, event, p)
 
 

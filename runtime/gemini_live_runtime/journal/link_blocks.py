@@ -16,7 +16,6 @@ _AGAIN = {
     "resumed": "Connected again. The server resumed the conversation.",
     "rebuilt": "Connected again, to a new server session. It was told the conversation so far.",
     "lost": "Connected again, to a new server session that knows nothing of the conversation.",
-    "new": "Connected again.",
 }
 
 _SETTLED = {
@@ -33,10 +32,11 @@ _SETTLED = {
 
 
 def connected_again(view: SessionView, event: ev.Event, p: ev.ConnectionReady) -> Dirty:
-    """Say what the server knows, on every connection but the first."""
-    if not p.context or view.connections <= 1:
+    """Say what the server knows of the conversation, when there is one."""
+    text = _AGAIN.get(p.context, "")
+    if not text:
         return Dirty.NONE
-    add_notice(view, event, "connected-again", text=_AGAIN[p.context], status="info")
+    add_notice(view, event, "connected-again", text=text, status="info")
     return Dirty.TRANSCRIPT
 
 
@@ -55,7 +55,10 @@ def given_up(view: SessionView, event: ev.Event, p: ev.LinkGivenUp) -> Dirty:
 
 
 def _amend_end(view: SessionView, status: str, detail: str | None) -> None:
-    """Change the newest notice of an end; `detail` None keeps its remedy and offers to connect."""
+    """Change the newest notice of an end.
+
+    `detail` None keeps its remedy and offers to connect.
+    """
     for index, block in last_notices(view):
         if block.group.startswith("closed:"):
             if detail is None:

@@ -172,7 +172,6 @@ class SessionView:
     """Session time (s) of the next attempt to connect; None while none waits."""
     link_failed: bool = False
     """True when the connection is not made again by itself."""
-    connections: int = 0
     """Session time (s) at which the server will close; None when not announced."""
     ended: str = ""
     exit_code: int | None = None

@@ -6,7 +6,7 @@ from tests.support.action_checks import check
 from tests.support.console_driver import Driver
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import Interrupt, SetMicrophone, SetMode, SetSpeaker
+from gemini_live_runtime.commands import Connect, Interrupt, SetMicrophone, SetMode, SetSpeaker
 
 
 @check("text-mode")
@@ -47,6 +47,17 @@ async def _interrupt(driver: Driver, key: str) -> None:
     await driver.settle()
     await driver.press(key)
     assert driver.link.orders == [Interrupt()]
+
+
+@check("connect")
+async def _connect(driver: Driver, way: str) -> None:
+    driver.link.emit(ev.ConnectionClosed(close_code=1008, sentence="The key expired", remedy="Check the key"))
+    driver.link.emit(ev.LinkGivenUp(reason="refused"))
+    driver.link.emit(ev.SessionState(word="error", reason="The key expired"))
+    await driver.settle()
+    assert any("C Connect" in row for row in driver.rows())
+    await driver.press(way)
+    assert driver.link.orders == [Connect()]
 
 
 @check("text")

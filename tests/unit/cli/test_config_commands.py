@@ -31,6 +31,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "recording.cap_gb": ("0.5", 0.5),
     "limits.max_cost": ("1", 1.0),
     "limits.max_minutes": ("2.5", 2.5),
+    "engine.reconnect_for_s": ("10", 10.0),
     "engine.linger_s": ("60", 60.0),
     "ui.theme": ("paper", "paper"),
     "ui.fps": ("10", 10),

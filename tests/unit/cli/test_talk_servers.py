@@ -34,7 +34,8 @@ def quickly_idle(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def talk(url: str, *options: str) -> Ended:
-    return run("talk", "--backend", url, "--text", "hello", "--record", "off", "--timeout", "10", *options)
+    once = ("--reconnect-for", "0")
+    return run("talk", "--backend", url, "--text", "hello", "--record", "off", "--timeout", "10", *once, *options)
 
 
 def _failed(ended: Ended, *words: str) -> None:

@@ -36,11 +36,15 @@ def without_wording(view: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_recorded(view: dict[str, Any], recorded: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the meters that the recording version did not have: they are at rest."""
-    rest = SessionView().to_json()["meters"]
-    added = {name for name in view["meters"] if name not in recorded["meters"]}
-    assert all(view["meters"][name] == rest[name] for name in added)
-    return {**view, "meters": {name: value for name, value in view["meters"].items() if name not in added}}
+    """Leave out what the recording version did not have: it is at rest."""
+    rest = SessionView().to_json()
+    view = _known(view, recorded, rest)
+    return {**view, "meters": _known(view["meters"], recorded["meters"], rest["meters"])}
+
+
+def _known(now: dict[str, Any], recorded: dict[str, Any], rest: dict[str, Any]) -> dict[str, Any]:
+    assert all(now[name] == rest[name] for name in now.keys() - recorded.keys())
+    return {name: value for name, value in now.items() if name in recorded}
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def test_a_console_that_comes_back_brings_a_lost_network_back_and_not_a_refused_
 
 
 class Knowing(RuleBasedStateMachine):
-    """Compares what the link takes the server to know with a server that keeps snapshots."""
+    """Comparison of the link with a server that keeps snapshots."""
 
     def __init__(self) -> None:
         super().__init__()

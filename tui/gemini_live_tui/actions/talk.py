@@ -68,7 +68,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "connect",
-        "C,f10",
+        "C",
         "connect",
         "Connect",
         "Make a lost or refused connection again, now",

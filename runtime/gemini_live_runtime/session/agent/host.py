@@ -75,7 +75,7 @@ class SessionHost:
         return any(state.link.knows(mark) for mark in state.calls.foreground_marks)
 
     def mark(self) -> int:
-        """Return the link's mark of something that the model is told now."""
+        """Return the link's mark of something that the model gets now."""
         return self._core.state.link.mark()
 
     def server_knows(self, mark: int) -> bool:
@@ -89,9 +89,9 @@ class SessionHost:
 
     @property
     def is_turn_untold(self) -> bool:
-        """True when the open turn is one that the server does not know, and that is not sent again.
+        """True when the model had called tools in the open turn.
 
-        The model had called tools in it.
+        After a loss it is not sent again, but told.
         """
         turns = self._core.state.turns
         return turns.is_open and bool(turns.calls)

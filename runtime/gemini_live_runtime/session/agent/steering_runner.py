@@ -150,7 +150,7 @@ class SteeringRunner:
         self._steering.confirm_setup(instruction)
 
     def on_resumable(self) -> None:
-        """Note that the server gave a handle, which stands for what the model has got so far."""
+        """Note a handle of the server's, which stands for what the model has so far."""
         self._at_handle = self._told()
 
     def on_entered(self, result: TransitionResult) -> None:
@@ -159,7 +159,7 @@ class SteeringRunner:
             self._unsent += result.context
 
     def to_json(self) -> Mapping[str, Any]:
-        """Return the context that the model had got when the server gave its handle, for a snapshot."""
+        """Return the context that the server's handle stands for, for a snapshot."""
         return self._told() if self._at_handle is None else self._at_handle
 
     def _told(self) -> dict[str, Any]:

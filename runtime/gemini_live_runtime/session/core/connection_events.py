@@ -71,7 +71,10 @@ class ConnectionEvents:
         return state.flush(now) if hold else self.release(now)
 
     def release(self, now: float) -> list[Effect]:
-        """Open the gate, once for each connection: send what has waited, or was not answered, in order."""
+        """Open the gate, once for each connection.
+
+        Sends in order what has waited, or was not answered.
+        """
         state = self._state
         if state.link.open_gate():
             prompts = self._send_answers(now)
@@ -96,7 +99,7 @@ class ConnectionEvents:
         return prompts
 
     def _settle_unanswered(self, now: float) -> bool:
-        """Send again what the server does not know; True when the model has to be prompted."""
+        """Send again what the server does not know; True when a prompt is needed."""
         state = self._state
         if state.turns.is_open and state.turns.calls and not state.turns.has_content:
             # The model had begun to work on it. What it does not know any more is part of what it is told

@@ -81,7 +81,7 @@ class CoreState:
         self.playing: set[int] = set()
         self.calls = CallLedger()
         self.unanswered: list[UnansweredInput] = []
-        """What the user has said or typed in the open turn, until the model says something."""
+        """Words and texts of the user, until the model says something."""
         self.handle_turn = 0
         """Newest turn that the resumption handle stands for."""
         self.streaming_audio = False

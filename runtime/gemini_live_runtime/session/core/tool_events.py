@@ -118,9 +118,9 @@ class ToolEvents:
         return state.flush(now)
 
     def send_answer(self, call_id: str, name: str, answer: ToolAnswer, mark: int) -> bool:
-        """Send the answer of a call with this mark; True when the model must be prompted to take it up.
+        """Send the answer of a call with this mark; True when a prompt is needed.
 
-        As plain context when the server's present session does not know the call.
+        It goes as plain context when the server's present session does not know the call.
         """
         state = self._state
         if not state.link.knows(mark):

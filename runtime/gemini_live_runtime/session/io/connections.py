@@ -117,7 +117,10 @@ class ConnectionManager:
         orchestrator.agent.bus.subscribe(self._on_go_away, ev.ConnectionGoAway)
 
     async def run(self, opening_audio: asyncio.Task[None]) -> None:
-        """Connect, read to the end, and again as long as that may help, or as it is asked for."""
+        """Connect, read to the end, and again as long as that may help.
+
+        Afterwards wait until a connection is asked for.
+        """
         link = self._link
         began = self._clock.now()
         self._perform(self._core.connection.on_preparing(began))
@@ -130,10 +133,10 @@ class ConnectionManager:
             except GeminiLiveError as error:
                 await opening_audio
                 ended = error
-            if not self.first_failure and not link.connection:
-                self.first_failure = ended
             known_end = LinkEnd.MOVED if self._moved else LinkEnd.HANDLE if self._handle_refused else None
             self._perform(self._core.connection.on_disconnected(self._clock.now(), ended, known_end))
+            if not link.connection and link.retry.delay_s is None:
+                self.first_failure = self.first_failure or ended
             if self._writer.connection is not None:
                 await self._writer.connection.close()
             if isinstance(ended, UnreachableError):
@@ -157,7 +160,10 @@ class ConnectionManager:
                 await self._asked.wait()
 
     def connect(self) -> None:
-        """Make the lost or refused connection now; raises `GeminiLiveError` when there is one."""
+        """Make the lost or refused connection now.
+
+        Raises `GeminiLiveError` when there is one.
+        """
         if not self._link.ask_to_connect():
             is_there = "There is a connection" if self._link.is_open else "The connection is being made"
             raise GeminiLiveError(is_there, remedy="Ask again when it is lost", field="connect")

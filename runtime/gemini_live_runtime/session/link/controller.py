@@ -7,14 +7,14 @@ States::
                  |                            |
                  +----------> failed <--------+     (`connect` leads back to opening)
 
-The gate between `gated` and `open` lets nothing of the user's pass until the model knows what it has to know. Whatever
-may be needed by the next connection has a mark, a number that grows; a resumption handle has one too, so that it is
-known what a server that resumes by this handle knows.
+The gate between `gated` and `open` lets nothing of the user's pass until the model knows what it has to know. All that
+the next connection may need has a mark, a number that grows; a resumption handle stands for ranges of marks, so that it
+is clear what a server knows that resumes by this handle.
 """
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal
 
 from gemini_live_runtime.session.link.ends import LinkEnd
 from gemini_live_runtime.session.link.outbox import Outbox
@@ -116,7 +116,7 @@ class RealtimeSessionController:
         return True
 
     def on_ended(self, end: LinkEnd, now: float, *, code: int = 0, keeps_handle: bool = True) -> Retry:
-        """Note that the connection ended or was not made; return what follows.
+        """Note that a connection ended or was not made; return what follows.
 
         `code` is its close code, 0 for none. Without `keeps_handle` the handle is of no more use.
         """
@@ -154,7 +154,3 @@ class RealtimeSessionController:
     def close(self) -> None:
         """End: no connection follows."""
         self.state = "closed"
-
-
-class RealtimeProviderAdapter(Protocol):
-    """Connection to a provider, as a session uses it. Nothing but `receive` and `close` waits."""

@@ -37,7 +37,7 @@ class LinkEnd(StrEnum):
     CONTEXT = "context"
     """The conversation is too long to be resumed; a fresh session may begin."""
     MESSAGE = "message"
-    """One side could not take what the other sent."""
+    """A message that one side could not take."""
     REFUSED = "refused"
     """The key, the model or the setup was refused: only the user can change that."""
 

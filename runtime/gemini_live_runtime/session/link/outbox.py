@@ -1,6 +1,6 @@
 """Queue what waits for a connection, across all connections of a session.
 
-Each kind has a policy of its own. A text is never dropped: beyond the limit it is refused, and its writer is told.
+Each kind has a policy of its own. A text is never dropped: beyond the limit it is refused with a reason.
 Answers of calls are kept in order. Sound is worth something only for a while (`kept_audio`).
 """
 
@@ -46,7 +46,7 @@ class WaitingAnswer:
 
 @keyword_record
 class BackpressureState:
-    """Figures of one kind: what waits, what was dropped or refused, what ever had to wait.
+    """Figures of one kind: waiting, dropped or refused, and ever had to wait.
 
     Texts and answers are counted, sound is measured in seconds. `capacity` 0 is none.
     """
@@ -59,7 +59,7 @@ class BackpressureState:
 
 
 class Outbox:
-    """What waits for a connection."""
+    """Texts, answers and sound that wait for a connection."""
 
     def __init__(self, policy: LinkPolicy | None = None) -> None:
         self.policy = policy or LinkPolicy()
@@ -117,7 +117,7 @@ class Outbox:
         )
 
     def news(self) -> list[tuple[SendKind, BackpressureState]]:
-        """Return the figures that have changed since the last call, of kinds that had to wait."""
+        """Return the figures of kinds that had to wait, where they have changed."""
         now = {kind: self.pressure(kind) for kind in POLICIES if self._gated[kind]}
         changed = [(kind, state) for kind, state in now.items() if self._told.get(kind) != state]
         self._told.update(changed)
