@@ -7,20 +7,7 @@ from typing import ClassVar, Literal
 from gemini_live_runtime.events.base import Payload
 from gemini_live_runtime.records import keyword_record
 
-__all__ = ["LinkGivenUp", "LinkRestarting", "OutboxChanged", "SendIntended", "SendSettled"]
-
-
-@keyword_record
-class SendIntended(Payload):
-    """Something is to be sent; its `wire.message` or `wire.audio` follows once it was.
-
-    `ref` is the id of its command or call, "" for none. `id` is dense in a session.
-    """
-
-    type: ClassVar[str] = "send.intended"
-    id: int
-    kind: Literal["text", "answer", "instruction", "context", "audio"]
-    ref: str = ""
+__all__ = ["LinkGivenUp", "LinkRestarting", "OutboxChanged", "SendSettled"]
 
 
 @keyword_record

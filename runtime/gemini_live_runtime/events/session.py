@@ -99,14 +99,14 @@ class ConnectionReady(Payload):
     """The server answered `setupComplete`, `ms` after the attempt began.
 
     `resumed`: the server resumed the session. `context` says what it knows of the conversation: `new` before there is
-    any, `resumed` all or most by itself, `rebuilt` what the client tells it now, `lost` nothing.
+    any, `resumed` all or most by itself, `rebuilt` what the client tells it now.
     """
 
     type: ClassVar[str] = "connection.ready"
     ms: float
     server_session: str = ""
     resumed: bool = False
-    context: Literal["", "new", "resumed", "rebuilt", "lost"] = ""
+    context: Literal["", "new", "resumed", "rebuilt"] = ""
 
 
 @keyword_record

@@ -15,7 +15,6 @@ RESEND = "resend"
 _AGAIN = {
     "resumed": "Connected again. The server resumed the conversation.",
     "rebuilt": "Connected again, to a new server session. It was told the conversation so far.",
-    "lost": "Connected again, to a new server session that knows nothing of the conversation.",
 }
 
 _SETTLED = {
