@@ -157,7 +157,7 @@ def test_neither_output_nor_disk_nor_exports_show_a_secret(kind: str, form: str,
 def test_a_handle_that_the_server_names_in_its_last_words_is_redacted(key: str, nobodys_home: Path) -> None:
     trust("127.0.0.1")
     with _echo("close in mid-call") as server:
-        ended = talk(server.url)
+        ended = talk(server.url, "--reconnect-for", "0")
     assert "[redacted]" in ended.err
     assert "gone:" in ended.err
 

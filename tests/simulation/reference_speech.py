@@ -61,6 +61,9 @@ class Turns(Rule):
                 self._has_ended()
                 self._frame = data["frame"]
                 self.cause = "server"
+                if self._frame.get("serverContent", {}).get("interrupted"):
+                    # It may have been the answer to an earlier text; the one to the newest is still to come.
+                    self.answered = False
                 cancelled = self._frame.get("toolCallCancellation", {}).get("ids", ())
                 self.taken_back.update(self.call_turns[ident] for ident in cancelled if ident in self.call_turns)
             case "tool.called":

@@ -171,7 +171,8 @@ class ConnectionEvents:
             state.handle_turn = state.turns.number - state.turns.is_open
             for item in state.unanswered:
                 # No handle stands for what is yet to be answered: the two have crossed on the wire.
-                item.mark = state.link.mark()
+                if item.mark and state.link.knows(item.mark):
+                    item.mark = state.link.mark()
         state.emit(
             ev.ConnectionResumable(
                 resumable=bool(update.resumable and update.new_handle),
