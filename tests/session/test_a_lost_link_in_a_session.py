@@ -76,6 +76,21 @@ async def test_a_call_that_the_server_does_not_know_any_more_is_told_with_the_qu
     assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["complete"]
 
 
+async def test_a_question_that_was_told_and_answered_is_not_sent_again_after_another_loss() -> None:
+    async with talk(slow(5), mode="text") as t:
+        await t.types("look it up")
+        await t.calls("search")
+        await t.server.closes(1006)
+        await t.connects_again()
+        await t.passes(6)
+        await t.says("It was found.")
+        await t.ends()
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert t.sent("text") == []
+    assert settled(t) == [("text", "told"), ("answer", "told")]
+
+
 async def test_a_call_that_ends_while_there_is_no_connection_is_answered_on_the_next() -> None:
     async with talk(slow(1)) as t:
         await t.calls("search")
@@ -203,6 +218,19 @@ async def test_an_utterance_that_the_loss_cut_in_two_is_sent_again_from_its_onse
             t.handle.send_audio(CHUNK)
         await t.connects_again()
         assert chunks(t) == 50
+
+
+async def test_an_utterance_that_begins_while_the_model_speaks_is_kept_from_its_onset() -> None:
+    async with talk(agent(), audio=ProgramAudio) as t:
+        await t.hears("tell me a story")
+        await t.says("Once")
+        t.stage.session.audio_input.on_voice(True)
+        for _ in range(30):
+            t.handle.send_audio(CHUNK)
+        await t.says(" upon a time")
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert chunks(t) == 30
 
 
 # -- the link --------------------------------------------------------------------------------------------------------

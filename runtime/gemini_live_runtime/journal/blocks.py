@@ -36,7 +36,9 @@ def open_block(view: SessionView, event: Event, kind: BlockKind, **fields: Any) 
     return block
 
 
-def add_notice(view: SessionView, event: Event, group: str, *, text: str, status: str, detail: str = "") -> None:
+def add_notice(
+    view: SessionView, event: Event, group: str, *, text: str, status: str, detail: str = "", action: str = ""
+) -> None:
     """Add a notice, or count it in one of its `group` among the last blocks.
 
     Without a group, notices with the same text are of one kind. A server can make thousands of them in a second: they
@@ -45,9 +47,9 @@ def add_notice(view: SessionView, event: Event, group: str, *, text: str, status
     for index, block in last_notices(view):
         if block.status == status and block.group == group and (group or block.text == text):
             view.block_chars += len(text) + len(detail) - len(block.text) - len(block.detail)
-            change(view, index, text=text, detail=detail, count=block.count + 1)
+            change(view, index, text=text, detail=detail, action=action, count=block.count + 1)
             return
-    open_block(view, event, "notice", text=text, status=status, detail=detail, done=True, group=group)
+    open_block(view, event, "notice", text=text, status=status, detail=detail, action=action, done=True, group=group)
 
 
 def last_notices(view: SessionView) -> Iterator[tuple[int, Block]]:

@@ -88,9 +88,6 @@ def settled(view: SessionView, event: ev.Event, p: ev.SendSettled) -> Dirty:
     text = _SETTLED.get((p.kind, p.outcome), "")
     if not text:
         return Dirty.NONE
-    unknown = p.outcome == "unknown"
-    add_notice(view, event, f"settled:{p.kind}:{p.outcome}", text=text, status="warning" if unknown else "info")
-    if unknown:
-        index, _ = next(last_notices(view))
-        change(view, index, action=RESEND)
+    status, action = ("warning", RESEND) if p.outcome == "unknown" else ("info", "")
+    add_notice(view, event, f"settled:{p.kind}:{p.outcome}", text=text, status=status, action=action)
     return Dirty.TRANSCRIPT

@@ -45,6 +45,16 @@ def test_a_console_that_comes_back_brings_a_lost_network_back_and_not_a_refused_
         assert link.on_attached(True) is comes_back
 
 
+def test_an_agent_that_moves_now_and_then_waits_for_no_connection() -> None:
+    link, now = opened(RealtimeSessionController()), 0.0
+    for _ in range(50):
+        now += 600.0
+        assert link.on_ended(LinkEnd.MOVED, now).delay_s == 0
+        link.begin_opening()
+        link.on_opened(now)
+        link.open_gate()
+
+
 class Knowing(RuleBasedStateMachine):
     """Comparison of the link with a server that keeps snapshots."""
 

@@ -76,7 +76,7 @@ class ConnectionEvents:
         Sends in order what has waited, or was not answered.
         """
         state = self._state
-        if state.link.open_gate():
+        if not state.ended and state.link.open_gate():
             prompts = self._send_answers(now)
             prompts |= self._settle_unanswered(now)
             if prompts:
@@ -108,6 +108,8 @@ class ConnectionEvents:
             for item in state.unanswered:
                 outcome: Literal["prompted", "told"] = "prompted" if prompts else "told"
                 state.emit(ev.SendSettled(kind=item.kind, outcome=outcome, ref=item.command_id))
+                # From here on this connection knows it.
+                item.mark = state.link.mark()
             return prompts
         for item in state.unanswered:
             item.mark = state.link.mark()
@@ -141,7 +143,7 @@ class ConnectionEvents:
             state.emit(ev.LinkGivenUp(reason=str(end)))
         else:
             delay_s = round(retry.delay_s, 3)
-            attempt = state.link.attempt
+            attempt = state.link.schedule.attempts
             state.emit(ev.LinkRestarting(reason=str(end), attempt=attempt, delay_s=delay_s, fresh=retry.fresh))
         state.facts.status, state.facts.why = ("connecting", "reconnecting") if retrying else ("error", error.message)
         state.facts.owed = False

@@ -144,7 +144,8 @@ class ServerEvents:
                 state.open_turn("model")
             if state.facts.answer_possible_since is not None and state.turns.number > state.speech.turn:
                 state.emit_not_understood("answered")
-            state.on_content()
+            if not state.turns.has_content:
+                state.on_answer_begun()
             state.facts.owed = False
             state.facts.answer_possible_since = state.result_sent_at = None
             state.facts.interrupted_at = None

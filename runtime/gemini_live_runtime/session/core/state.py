@@ -165,8 +165,8 @@ class CoreState:
         message = compose.realtime_text(text) if realtime else compose.text_turn(text)
         self.out.append(Send(message, command_id, text))
 
-    def on_content(self) -> None:
-        """Note that the model says something: what the user has said before is answered."""
+    def on_answer_begun(self) -> None:
+        """Note that the model begins to speak: what the user has said before is answered."""
         self.turns.has_content = True
         self._forget_answered()
         self.link.outbox.audio.on_heard()

@@ -448,8 +448,13 @@ class LiveSession:
         self._writer.post(send)
 
     def _tell(self, text: str) -> None:
-        with contextlib.suppress(ConnectionClosedError):  # its reader reports the end
+        try:
             self._writer.send_context((text,), reason=UNKNOWN_CALL)
+        except ConnectionClosedError:
+            pass  # its reader reports the end
+        except GeminiLiveError as error:
+            text = f"Not sent: {error.message}"
+            self.bus.emit(ev.Notice(level="error", code=error.code, text=text, remedy=error.remedy))
 
     def _prompt(self, reason: str) -> None:
         with contextlib.suppress(ConnectionClosedError):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gemini_live_runtime.session.link.ends import LinkEnd
+from gemini_live_runtime.session.link.ends import PATIENT, LinkEnd
 from gemini_live_runtime.session.link.outbox import Outbox
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.link.retry import Retry, RetrySchedule
@@ -35,10 +35,6 @@ class RealtimeSessionController:
         self.state: LinkState = "closed"
         self.connection = 0
         """Number of the present connection, or of the last one; 0 before the first."""
-        self.restarts = 0
-        """Number of connections that followed a lost or abandoned one."""
-        self.attempt = 0
-        """Number of the present attempt since the last stable connection."""
         self.outbox = Outbox(self.policy)
         self.handle = ""
         """Server's handle to resume its session with; a secret, "" for none."""
@@ -99,7 +95,6 @@ class RealtimeSessionController:
     def on_opened(self, now: float) -> None:
         """Note that the server accepted the setup; the gate is still closed."""
         self.state = "gated"
-        self.restarts += self.connection > 0
         self.connection += 1
         self._opened_at = now
         self._known = self._in_handle if self._resuming else []
@@ -121,8 +116,9 @@ class RealtimeSessionController:
         `code` is its close code, 0 for none. Without `keeps_handle` the handle is of no more use.
         """
         was_ready = self.state in ("gated", "open")
-        if was_ready and end is not LinkEnd.MOVED:
-            self.schedule.connected(now - self._opened_at, resumed=self._resuming)
+        if was_ready:
+            resumed = self._resuming and end is not LinkEnd.MOVED
+            self.schedule.connected(now - self._opened_at, resumed=resumed)
         self.end = end
         if not keeps_handle:
             self.handle = ""
@@ -132,7 +128,6 @@ class RealtimeSessionController:
         else:
             retry = self.schedule.after(end, now, code=code, attached=self.is_attached)
         self.retry, self._fresh = retry, retry.fresh
-        self.attempt = self.schedule.attempts
         self.state = "failed" if retry.delay_s is None else "restarting"
         return retry
 
@@ -141,15 +136,14 @@ class RealtimeSessionController:
         if self.state not in ("failed", "restarting"):
             return False
         self.schedule.begin_anew()
-        self.attempt = 0
         self.state = "restarting"
         return True
 
     def on_attached(self, attached: bool) -> bool:
         """Note that a console is there, or none; True when an attempt is due for it."""
         self.is_attached = attached and not self.policy.headless
-        given_up_for_time = self.state == "failed" and self.end in (LinkEnd.NETWORK, LinkEnd.PASSING, LinkEnd.ORDERLY)
-        return self.is_attached and self.connection > 0 and given_up_for_time and self.ask_to_connect()
+        given_up_for_time = self.state == "failed" and self.connection > 0 and self.end in PATIENT
+        return self.is_attached and given_up_for_time and self.ask_to_connect()
 
     def close(self) -> None:
         """End: no connection follows."""

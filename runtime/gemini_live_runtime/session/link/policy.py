@@ -31,15 +31,16 @@ class LinkPolicy:
 
     def __post_init__(self) -> None:
         """Check every field."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name == "headless":
-                continue
-            least = 1 if field.name == "max_texts" else 0
-            if not is_number(value) or value < least:
-                raise UsageError(
-                    f"{field.name} cannot be {value!r:.60}",
-                    remedy=f"Give {'a number' if field.name == 'max_texts' else 'seconds'} of at least {least}",
-                    field=field.name,
-                    value=value,
-                )
+        for name in (field.name for field in fields(self) if field.name.endswith("_s")):
+            self._check(name, 0, "seconds")
+        self._check("max_texts", 1, "a number")
+
+    def _check(self, name: str, least: int, unit: str) -> None:
+        value = getattr(self, name)
+        if not is_number(value) or value < least:
+            raise UsageError(
+                f"{name} cannot be {value!r:.60}",
+                remedy=f"Give {unit} of at least {least}",
+                field=name,
+                value=value,
+            )
