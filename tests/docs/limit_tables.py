@@ -362,8 +362,14 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
         Limit(
             "result of a tool",
             f"{_characters(results.MAX_RESULT_CHARS)}, {results.VALUE_CHARS} for each value in it",
-            "the model gets an error that says so",
-            "unit/tools/test_dispatch.py::test_a_result_too_large_for_a_model_is_an_error_that_says_so",
+            "the model gets an error with size and limit",
+            "unit/tools/test_dispatch.py::test_a_result_too_large_for_a_model_is_an_error_with_size_and_limit",
+        ),
+        Limit(
+            "nesting of a tool's result",
+            f"{results.MAX_RESULT_LEVELS} levels",
+            "the model gets an error with the limit",
+            "unit/tools/test_dispatch.py::test_a_result_too_deep_for_a_message_is_an_error_with_the_limit",
         ),
         Limit(
             "printed line",

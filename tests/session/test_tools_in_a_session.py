@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.tool_executor import ToolResponse
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
+from gemini_live_runtime.tools.results import MAX_RESULT_LEVELS
 
 
 @tool
@@ -371,7 +373,7 @@ async def test_an_error_given_in_a_tools_place_is_a_failure(by: str) -> None:
 async def test_an_answer_in_a_tools_place_has_the_limit_of_a_result(by: str) -> None:
     finished, failed = await given_in_place("x" * 1_000_001, by)
     assert (finished.status, failed) == ("error", True)
-    assert "1,000,000 characters" in finished.result["error"]
+    assert "the limit of 1,000,000" in finished.result["error"]
 
 
 async def test_a_program_that_gives_no_json_hears_so_and_the_tool_runs_on() -> None:
@@ -386,7 +388,7 @@ async def test_a_program_that_gives_no_json_hears_so_and_the_tool_runs_on() -> N
 @pytest.mark.parametrize(
     ("left", "sent", "told"),
     [
-        ({"a": "x" * 1_000_001}, {"output": "pong"}, "1,000,000 characters"),
+        ({"a": "x" * 1_000_001}, {"output": "pong"}, "the limit of 1,000,000"),
         ({"a": float("nan")}, {"a": None}, "result.a"),
         ((item / 0 for item in [1]), {"output": "pong"}, "division by zero"),
     ],
@@ -506,6 +508,52 @@ async def test_a_result_with_a_number_that_no_message_can_hold_is_an_error_that_
         await t.rests()
         assert (ended.status, len(t.sent("answer"))) == ("error", 1)
         assert "more than 308 digits" in t.sent("answer")[0][2]["error"]
+
+
+def nested(levels: int) -> Any:
+    """Return lists in lists."""
+    return [] if levels == 1 else [nested(levels - 1)]
+
+
+@pytest.mark.parametrize("background", [False, True])
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [
+        ("x" * (17 << 20), "The result has at least 17,825,792 characters, above the limit of 1,000,000."),
+        (nested(MAX_RESULT_LEVELS + 1), "The result has more than 90 levels of nesting, the limit."),
+    ],
+    ids=["long", "deep"],
+)
+async def test_a_result_that_no_message_can_hold_is_answered_with_size_and_limit(
+    result: Any, told: str, background: bool
+) -> None:
+    @tool(background=background)
+    def fetch() -> Any:
+        """Fetch."""
+        return result
+
+    async with talk(agent().tools(fetch)) as t:
+        await t.calls("fetch")
+        ended = await t.stage.sink.until(ev.ToolFinished)
+        await t.rests()
+        kind, call_id, answer = t.sent("answer")[-1]
+        assert (kind, call_id, told in answer["error"]) == ("answer", "c1", True)
+        assert (ended.status, ended.delivered) == ("error", True)
+
+
+@pytest.mark.parametrize("background", [False, True])
+async def test_a_result_of_as_many_levels_as_may_be_is_answered(background: bool) -> None:
+    @tool(background=background)
+    def fetch() -> Any:
+        """Fetch."""
+        return {"rows": nested(MAX_RESULT_LEVELS - 1)}
+
+    async with talk(agent().tools(fetch)) as t:
+        await t.calls("fetch")
+        await t.stage.sink.until(ev.ToolFinished)
+        await t.rests()
+        assert '"rows"' in json.dumps(t.sent("answer")[-1])
+        assert t.failures() == []
 
 
 async def test_what_listeners_change_inside_of_calls_and_answers_is_their_copy() -> None:

@@ -171,6 +171,10 @@ def final_answer(outcome: Outcome, mode: ToolExecutionMode, *, async_tools: bool
 
 
 def _format(mode: ToolExecutionMode, method: str, *args: Any) -> tuple[dict[str, Any], str, BaseException | None]:
+    if type(mode.formatter) is DefaultResultFormatter:
+        # JSON of a result that was measured already; around it there is room for this wording.
+        response: dict[str, Any] = getattr(mode.formatter, method)(*args)
+        return response, "", None
     try:
         nulls: list[str] = []
         response = as_object(getattr(mode.formatter, method)(*args), nulls)

@@ -23,6 +23,9 @@ _ANY: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="co
 MAX_RESULT_CHARS = 1_000_000
 """Characters of the largest result: more than a model's context, and what can be encoded without blocking the loop."""
 
+MAX_RESULT_LEVELS = 90
+"""Levels of nesting of the deepest result: a message has 100, of which an answer's envelope takes some."""
+
 VALUE_CHARS = 32
 """Characters for which each value of a result counts besides its own."""
 
@@ -81,11 +84,20 @@ def error_outcome(call: ToolCall, error: BaseException) -> Outcome:
 
 
 class ResultTooLargeError(TypeError):
-    """Result above `MAX_RESULT_CHARS`."""
+    """Result above `MAX_RESULT_CHARS` or `MAX_RESULT_LEVELS`; told to the model."""
 
-    def __init__(self) -> None:
-        limit = f"{MAX_RESULT_CHARS:,} characters"
-        super().__init__(f"The result is above {limit}, too large for a model. Return less at a time.")
+
+def _too_long(chars: int) -> ResultTooLargeError:
+    limit = f"{MAX_RESULT_CHARS:,}"
+    return ResultTooLargeError(
+        f"The result has at least {chars:,} characters, above the limit of {limit}. Return less at a time."
+    )
+
+
+def _too_deep() -> ResultTooLargeError:
+    return ResultTooLargeError(
+        f"The result has more than {MAX_RESULT_LEVELS} levels of nesting, the limit. Return fewer levels at a time."
+    )
 
 
 class IteratorResultError(TypeError):
@@ -95,8 +107,8 @@ class IteratorResultError(TypeError):
 def result_outcome(call: ToolCall, value: Any, *, iterates: bool = True) -> Outcome:
     """Return the outcome of a call whose tool returned `value`.
 
-    Its cause names the numbers that became null. A value above `MAX_RESULT_CHARS` is an error, found before it is
-    encoded. Raises as `as_object` does.
+    Its cause names the numbers that became null. A value that is too large is an error, found before it is encoded.
+    Raises as `as_object` does.
     """
     nulls: list[str] = []
     try:
@@ -117,8 +129,8 @@ def as_object(value: Any, nulls: list[str] | None = None, *, iterates: bool = Tr
 
     A mapping, a dataclass or a pydantic model becomes the object itself, any other value its `output`; an iterator
     becomes a list. NaN and infinities become null; their places are added to `nulls`. Raises `TypeError` for a value
-    that JSON cannot hold, `ResultTooLargeError` above `MAX_RESULT_CHARS`, found before it is encoded, and
-    `IteratorResultError` for an iterator unless `iterates`: taking its items runs the author's code.
+    that JSON cannot hold, `ResultTooLargeError` above `MAX_RESULT_CHARS` or `MAX_RESULT_LEVELS`, found before it is
+    encoded, and `IteratorResultError` for an iterator unless `iterates`: taking its items runs the author's code.
     """
     nulls = [] if nulls is None else nulls
     try:
@@ -139,37 +151,41 @@ def as_object(value: Any, nulls: list[str] | None = None, *, iterates: bool = Tr
 
 
 class _Bounded:
-    """Copier of containers that takes at most `MAX_RESULT_CHARS` in all."""
+    """Copier of containers within `MAX_RESULT_CHARS` and `MAX_RESULT_LEVELS`."""
 
     def __init__(self, iterates: bool = True) -> None:
-        self._left = MAX_RESULT_CHARS
+        self._taken = 0
         self._iterates = iterates
 
-    def copy(self, value: Any) -> Any:
+    def copy(self, value: Any, level: int = 1) -> Any:
         """Return `value` with lists in place of its iterators, sets and tuples."""
         if isinstance(value, str | bytes | bytearray):
             self._take(len(value))
-        elif isinstance(value, Mapping):
-            self._take(VALUE_CHARS * len(value))
-            self._take(sum(len(key) for key in value if isinstance(key, str | bytes)))
-            return {key: self.copy(item) for key, item in value.items()}
-        elif isinstance(value, list | tuple | set | frozenset):
-            self._take(VALUE_CHARS * len(value))
-            return [self.copy(item) for item in value]
-        elif isinstance(value, Iterator):
-            if not self._iterates:
-                raise IteratorResultError(f"its result holds a {type(value).__name__}")
-            return list(map(self._copy_next, value))
+        elif isinstance(value, Mapping | list | tuple | set | frozenset | Iterator):
+            if level > MAX_RESULT_LEVELS:
+                raise _too_deep()
+            return self._copy_container(value, level + 1)
         return value
 
-    def _copy_next(self, item: Any) -> Any:
+    def _copy_container(self, value: Any, inner: int) -> Any:
+        if isinstance(value, Iterator):
+            if not self._iterates:
+                raise IteratorResultError(f"its result holds a {type(value).__name__}")
+            return [self._copy_next(item, inner) for item in value]
+        self._take(VALUE_CHARS * len(value))
+        if isinstance(value, Mapping):
+            self._take(sum(len(key) for key in value if isinstance(key, str | bytes)))
+            return {key: self.copy(item, inner) for key, item in value.items()}
+        return [self.copy(item, inner) for item in value]
+
+    def _copy_next(self, item: Any, level: int) -> Any:
         self._take(VALUE_CHARS)
-        return self.copy(item)
+        return self.copy(item, level)
 
     def _take(self, chars: int) -> None:
-        self._left -= chars
-        if self._left < 0:
-            raise ResultTooLargeError
+        self._taken += chars
+        if self._taken > MAX_RESULT_CHARS:
+            raise _too_long(self._taken)
 
 
 def _finite(value: Any, place: str, nulls: list[str]) -> Any:

@@ -18,6 +18,7 @@ from gemini_live_runtime.tools.dispatch import MAX_CONCURRENT, Outcome, ToolDisp
 from gemini_live_runtime.tools.results import (
     MAX_ERROR_CHARS,
     MAX_RESULT_CHARS,
+    MAX_RESULT_LEVELS,
     VALUE_CHARS,
     ToolCall,
     error_outcome,
@@ -69,22 +70,36 @@ class NotToBeEncoded(list[Any]):
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("value", "size"),
     [
-        "漢" * (MAX_RESULT_CHARS + 1),
-        {"text": "x" * MAX_RESULT_CHARS, "more": ["y"]},
-        NotToBeEncoded([0] * (MAX_RESULT_CHARS // VALUE_CHARS + 1)),
-        {"x" * MAX_RESULT_CHARS: 1},
-        [[["x" * 10_000] * 10] * 10] * 2,
-        Pair(1, ["x" * MAX_RESULT_CHARS]),
+        ("漢" * (17 * 1024 * 1024), "17,825,792"),
+        ({"text": "x" * MAX_RESULT_CHARS, "more": ["y"]}, "1,000,072"),
+        (NotToBeEncoded([0] * (MAX_RESULT_CHARS // VALUE_CHARS + 1)), "1,000,032"),
+        ({"x" * MAX_RESULT_CHARS: 1}, "1,000,032"),
+        ([[["x" * 10_000] * 10] * 10] * 2, "1,003,584"),
+        (Pair(1, ["x" * MAX_RESULT_CHARS]), "1,000,098"),
     ],
     ids=["text", "fields", "items", "key", "nested", "dataclass"],
 )
-def test_a_result_too_large_for_a_model_is_an_error_that_says_so(value: Any) -> None:
+def test_a_result_too_large_for_a_model_is_an_error_with_size_and_limit(value: Any, size: str) -> None:
     outcome = result_outcome(ToolCall("c1", "give"), value)
     assert outcome.status == "error"
     assert outcome.result == {
-        "error": "The result is above 1,000,000 characters, too large for a model. Return less at a time."
+        "error": f"The result has at least {size} characters, above the limit of 1,000,000. Return less at a time."
+    }
+
+
+def nested(levels: int) -> Any:
+    """Return objects of so many levels."""
+    return {} if levels == 1 else {"in": nested(levels - 1)}
+
+
+def test_a_result_too_deep_for_a_message_is_an_error_with_the_limit() -> None:
+    call = ToolCall("c1", "give")
+    assert result_outcome(call, nested(MAX_RESULT_LEVELS)).status == "ok"
+    outcome = result_outcome(call, nested(MAX_RESULT_LEVELS + 1))
+    assert outcome.result == {
+        "error": "The result has more than 90 levels of nesting, the limit. Return fewer levels at a time."
     }
 
 
