@@ -12,6 +12,7 @@ from gemini_live_runtime import Live, tool
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.program_audio import ProgramAudio
+from gemini_live_runtime.errors import CredentialError
 
 CHUNK = b"\x01\x00" * 320
 """20 ms of microphone sound."""
@@ -273,6 +274,15 @@ async def test_connect_does_not_wait_for_the_next_attempt() -> None:
         await t.commands(cmd.Connect())
         assert len(t.all(ev.ConnectionOpening)) == attempts + 1
         await t.connects_again()
+
+
+async def test_connect_makes_one_attempt_of_what_cannot_be_prepared() -> None:
+    async with talk(agent(), begins=False) as t:
+        t.stage.unprepared = CredentialError("No login was found")
+        await t.passes(1)
+        await t.commands(cmd.Connect())
+        await t.passes(1)
+        assert len(t.all(ev.LinkGivenUp)) == 2
 
 
 async def test_the_same_refused_message_ends_the_attempts_after_a_fresh_session() -> None:

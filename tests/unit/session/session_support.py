@@ -16,7 +16,7 @@ from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.conversation.text_model import TextModel
-from gemini_live_runtime.errors import UnreachableError
+from gemini_live_runtime.errors import GeminiLiveError, UnreachableError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
@@ -127,6 +127,8 @@ class Stage:
         self._ends: list[Transport] = []
         self._opened: asyncio.Queue[ScriptedServer] = asyncio.Queue()
         self._refuses_until = 0.0
+        self.unprepared: GeminiLiveError | None = None
+        """Error with which preparing a connection fails after a moment."""
         client, server = MemoryTransport.pair()
         self._ends.append(client)
         self.server = ScriptedServer(server)
@@ -154,6 +156,10 @@ class Stage:
             return mine
 
         async def opening() -> Opening:
+            if self.unprepared is not None:
+                await asyncio.sleep(0.01)
+                raise self.unprepared
+
             async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
                 current = self.session.orchestrator.agent.plan
                 setup = setup_of(

@@ -158,6 +158,7 @@ class ConnectionManager:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(delay_s):
                 await self._asked.wait()
+        self._asked.clear()
 
     def connect(self) -> None:
         """Make the lost or refused connection now.
