@@ -35,6 +35,15 @@ class AudioEvents:
         out, state.out = state.out, []
         return out
 
+    def on_kept_sent(self, now: float) -> list[Effect]:
+        """Note that kept audio was sent; it ends here if the microphone was closed."""
+        state = self._state
+        if state.streaming_audio and not state.taking_audio:
+            state.facts.answer_possible_since = now
+            state.end_audio_stream()
+        state.emit_outbox()
+        return state.flush(now)
+
     def on_cut(self, now: float, cut: Cut, heard: int) -> list[Effect]:
         """Take what was heard of a generation whose playback was cut: `heard` samples."""
         state = self._state

@@ -97,7 +97,7 @@ class CoreCommands:
         state.cut("operator", now)
         if state.turns.is_open:
             state.close_turn("interrupted")
-        if state.manual_activity and not state.streaming_audio:
+        if state.manual_activity and not state.streaming_audio and state.facts.status == "ready":
             state.out.append(Send(compose.activity_start()))
             if state.mode == "voice" and state.input_open:
                 # What is said next, once the microphone is opened, belongs to this activity.

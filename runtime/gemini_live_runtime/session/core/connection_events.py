@@ -146,6 +146,9 @@ class ConnectionEvents:
             attempt = state.link.schedule.attempts
             state.emit(ev.LinkRestarting(reason=str(end), attempt=attempt, delay_s=delay_s, fresh=retry.fresh))
         state.facts.status, state.facts.why = ("connecting", "reconnecting") if retrying else ("error", error.message)
+        if state.server_voice:
+            # The server that would mark its end is gone.
+            state.mark_server_voice(now, False)
         state.facts.owed = False
         state.facts.answer_possible_since = state.result_sent_at = None
         state.streaming_audio = False

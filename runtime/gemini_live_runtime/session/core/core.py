@@ -89,6 +89,9 @@ class SessionCore:
         if facts.answer_possible_since is not None and now - facts.answer_possible_since >= ANSWER_PATIENCE_S:
             facts.answer_possible_since = None
             state.speech.clear()
+            if state.link.is_open:
+                # The model has passed over it, and so would the next one.
+                state.link.outbox.audio.on_heard()
         if facts.owed and now - facts.owed_at >= OWED_PATIENCE_S and not len(state.calls):
             self._give_up_answer()
         state.check_limits(now)

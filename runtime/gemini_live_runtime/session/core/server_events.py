@@ -216,8 +216,7 @@ class ServerEvents:
     def _server_voice(self, kind: VoiceActivityType | str | None, now: float) -> None:
         if str(kind) in ("ACTIVITY_START", "ACTIVITY_END"):
             speaking = str(kind) == "ACTIVITY_START"
-            self._state.emit(ev.VoiceMarked(speaking=speaking, source="server"))
-            self._state.change_voice(now, speaking)
+            self._state.mark_server_voice(now, speaking)
 
     def on_prompt_sent(self, now: float) -> list[Effect]:
         """Note that the model was asked to speak."""

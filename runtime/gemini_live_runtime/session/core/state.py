@@ -85,6 +85,8 @@ class CoreState:
         self.handle_turn = 0
         """Newest turn that the resumption handle stands for."""
         self.streaming_audio = False
+        self.server_voice = False
+        """True between the server's marks of the user's voice."""
         self.ended = False
         self.input_problem = ""
         self.voice_returns = False
@@ -112,6 +114,9 @@ class CoreState:
                 # Closing the microphone ends what was being said, as a pause would.
                 self.facts.answer_possible_since = now
                 self.speech.end(now, self.turns.number)
+            elif self.link.is_open and self.facts.answer_possible_since is None:
+                # Nothing was said that may have to be sent again.
+                self.link.outbox.audio.on_heard()
             self.facts.voice = False
             self.end_audio_stream()
             if self.facts.status == "ready":
@@ -251,6 +256,12 @@ class CoreState:
         if speaking:
             facts.answer_possible_since = None
         facts.voice = speaking
+
+    def mark_server_voice(self, now: float, speaking: bool) -> None:
+        """Note the server's mark that the user's voice began or ended."""
+        self.server_voice = speaking
+        self.emit(ev.VoiceMarked(speaking=speaking, source="server"))
+        self.change_voice(now, speaking)
 
     def check_limits(self, now: float) -> None:
         """Warn of a limit that is near, and end the session at one that is reached."""

@@ -58,6 +58,7 @@ class AudioInput:
                 on_end=lambda: self._commit_speech(False),
             )
             self._agent.bus.subscribe(self._on_words, ev.TranscriptDelta)
+            self._agent.bus.subscribe(self._on_connection_closed, ev.ConnectionClosed)
 
     # -- the microphone ----------------------------------------------------------------------------------------------
 
@@ -82,9 +83,11 @@ class AudioInput:
 
         `captured_at` is the clock time (s) of its last sample. Our detector holds it back where it decides turns.
         """
+        if self._core.state.taking_audio:
+            self._pass_on(pcm, captured_at)
+
+    def _pass_on(self, pcm: bytes, captured_at: float | None) -> None:
         state = self._core.state
-        if not state.taking_audio:
-            return
         connection, kept = self._agent.writer.connection, state.link.outbox.audio
         # Later connections begin with what was kept, once the model knows what it has to know.
         is_gated = state.link.connection > 1 and not state.link.is_open
@@ -102,12 +105,19 @@ class AudioInput:
             connection.send_audio(piece, captured_at)
 
     def send_kept(self) -> None:
-        """Send what was kept while there was no connection, oldest first."""
+        """Send what was kept while there was no connection, oldest first.
+
+        What was said before the microphone was closed is sent all the same, and ends with it.
+        """
         chunks = self._core.state.link.outbox.audio.take()
         # In larger pieces: a connection's queue holds a second of small ones.
         for at in range(0, len(chunks), KEPT_AT_ONCE):
             piece = chunks[at : at + KEPT_AT_ONCE]
-            self.take_audio(b"".join(chunk.pcm for chunk in piece), piece[-1].captured_at)
+            self._pass_on(b"".join(chunk.pcm for chunk in piece), piece[-1].captured_at)
+        if chunks:
+            if self._activity is not None and not self._core.state.taking_audio:
+                self._activity.finish()
+            self._perform(self._core.audio.on_kept_sent(self._now()))
 
     def on_microphone(self, on: bool) -> None:
         """End what is being said when the microphone is closed."""
@@ -123,6 +133,11 @@ class AudioInput:
     def _on_words(self, event: ev.Event) -> None:
         if self._activity is not None and getattr(event.payload, "side", "") == "user":
             self._activity.on_words()
+
+    def _on_connection_closed(self, event: ev.Event) -> None:
+        if self._activity is not None and not self._agent.writer.live:
+            # The next connection gets the kept sound from its beginning, and marks of its own.
+            self._activity.finish()
 
     def _commit_speech(self, begins: bool) -> None:
         self._agent.input_times.on_activity(begins, self._core.state.turns.number)
