@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.simulation.reference_calls import Calls
 from tests.simulation.reference_consent import Consent
+from tests.simulation.reference_link import Silence
 from tests.simulation.reference_speech import Sound, Turns, Words
 from tests.simulation.rules import Broken, Rule
 from tests.simulation.timeline import Timeline
@@ -423,6 +424,7 @@ class Reference:
             Consent(words),
             Sound(),
             Paused(),
+            Silence(),
             Rest(),
         ]
 

@@ -188,5 +188,6 @@ class AudioEvents:
             generation.drained = True
         if not state.playing:
             state.facts.speaking = False
+            state.watchdog.on_sign(now)
         state.emit(ev.PlaybackDrained(of=gen))
         return state.flush(now)

@@ -11,10 +11,10 @@ from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
-from gemini_live_runtime.session.core.effects import Effect, EndOfAudio, Prompt, SendKeptAudio
+from gemini_live_runtime.session.core.effects import Effect, EndOfAudio, LeaveConnection, Prompt, SendKeptAudio
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.tool_events import ToolEvents
-from gemini_live_runtime.session.link.ends import LinkEnd, close_code_of, end_of, keeps_handle
+from gemini_live_runtime.session.link.ends import LEFT, LinkEnd, close_code_of, end_of, keeps_handle
 from gemini_live_runtime.wire.messages import SessionResumptionUpdate
 
 LOST = "the connection was lost"
@@ -135,7 +135,7 @@ class ConnectionEvents:
             reason = ended.reason
         if end is None:
             end = end_of(error, was_ready=state.facts.status == "ready")
-        keeps = end is LinkEnd.MOVED or (end is not LinkEnd.HANDLE and keeps_handle(error))
+        keeps = end in LEFT or (end is not LinkEnd.HANDLE and keeps_handle(error))
         retry = state.link.on_ended(end, now, code=close_code_of(error), keeps_handle=keeps)
         retrying = retry.delay_s is not None
         state.emit(ev.ConnectionClosed(close_code=code, reason=reason, sentence=error.message, remedy=error.remedy))
@@ -167,6 +167,37 @@ class ConnectionEvents:
         state.facts.status, state.facts.why = "connecting", "reconnecting"
         state.emit(ev.LinkRestarting(reason="asked", attempt=0, delay_s=0.0))
         return state.flush(now)
+
+    def watch(self, now: float) -> None:
+        """Say that an answer is late, ask again for one, and leave a connection near its age limit."""
+        state = self._state
+        due = state.watchdog.check(state.facts.owed_at, now) if state.awaits_answer else None
+        if due == "late":
+            wait_s, last_s = state.link.policy.late_answer_s, state.link.policy.no_answer_s
+            text = f"The model has not answered for {wait_s:g} s"
+            remedy = f"After {last_s:g} s it is asked again, on another connection"
+            state.emit(ev.Notice(level="warning", code="answer-late", text=text, remedy=remedy))
+        elif due == "stalled":
+            self._leave_silent_server()
+        at = state.link.rotation_at(state.capabilities.connection_limit_s)
+        if at is not None and now >= at:
+            state.link.leaving = "old"
+            state.out.append(LeaveConnection("old"))
+
+    def _leave_silent_server(self) -> None:
+        """Leave the connection; the next one is asked what this one kept silent about."""
+        state = self._state
+        kept = []
+        for item in state.unanswered:
+            if item.asked_again:
+                # Twice is enough: it may be what the server stumbles over.
+                state.emit(ev.SendSettled(kind=item.kind, outcome="unknown", ref=item.command_id))
+            else:
+                item.asked_again = True
+                kept.append(item)
+        state.unanswered = kept
+        state.link.leaving = "stalled"
+        state.out.append(LeaveConnection("stalled"))
 
     def update_handle(self, update: SessionResumptionUpdate) -> None:
         """Keep the handle that the server gives to resume this session with."""

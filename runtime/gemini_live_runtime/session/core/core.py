@@ -73,18 +73,28 @@ class SessionCore:
                 state.refuse(send.command_id, cmd.SendText.command, f"Not sent, the {ended}: {send.text[:200]}")
         return state.flush(now)
 
+    def on_held(self, now: float, held: bool) -> list[Effect]:
+        """Note that the operator holds the agent, or lets it go on."""
+        self.state.is_held = held
+        self.state.watchdog.on_sign(now)
+        return self.state.flush(now)
+
     # -- time --------------------------------------------------------------------------------------------------------
 
     def deadline(self, now: float) -> float | None:
         """Return seconds until `tick` has something to do, or None."""
-        change = self.state.facts.next_change(now)
-        check = self.state.limits.next_check((now - self.state.started_at) / 60)
-        if change is None or check is None:
-            return check if change is None else change
-        return min(change, check)
+        state = self.state
+        wait = _sooner(state.facts.next_change(now), state.limits.next_check((now - state.started_at) / 60))
+        if state.facts.owed and state.awaits_answer:
+            wait = _sooner(wait, state.watchdog.next_check(state.facts.owed_at, now))
+        at = state.link.rotation_at(state.capabilities.connection_limit_s)
+        return wait if at is None else _sooner(wait, max(0.0, at - now))
 
     def tick(self, now: float) -> list[Effect]:
-        """Do what time calls for: give up on answers that did not come, check the limits."""
+        """Do what time calls for.
+
+        Ask again, give up on answers that did not come, leave an old connection, check the limits.
+        """
         state, facts = self.state, self.state.facts
         if facts.answer_possible_since is not None and now - facts.answer_possible_since >= ANSWER_PATIENCE_S:
             facts.answer_possible_since = None
@@ -92,7 +102,10 @@ class SessionCore:
             if state.link.is_open:
                 # The model has passed over it, and so would the next one.
                 state.link.outbox.audio.on_heard()
-        if facts.owed and now - facts.owed_at >= OWED_PATIENCE_S and not len(state.calls):
+        self.connection.watch(now)
+        has_waited = facts.owed and now - facts.owed_at >= OWED_PATIENCE_S
+        # While the server's silence is watched, the watchdog decides.
+        if has_waited and not (len(state.calls) or state.awaits_answer or state.link.leaving == "stalled"):
             self._give_up_answer()
         state.check_limits(now)
         return state.flush(now)
@@ -108,3 +121,9 @@ class SessionCore:
             return
         text = f"The model has not answered for {OWED_PATIENCE_S:.0f} s"
         self.state.emit(ev.Notice(level="warning", code="no-answer", text=text, remedy="Wait, or send it again"))
+
+
+def _sooner(one: float | None, other: float | None) -> float | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return min(one, other)

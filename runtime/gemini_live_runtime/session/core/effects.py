@@ -112,6 +112,13 @@ class CancelTool:
 
 
 @record
+class LeaveConnection:
+    """Leave the connection for another: the server is silent, or the connection is near its age limit."""
+
+    reason: Literal["stalled", "old"]
+
+
+@record
 class End:
     """End the session."""
 
@@ -132,5 +139,6 @@ Effect = (
     | Speaker
     | RunTool
     | CancelTool
+    | LeaveConnection
     | End
 )

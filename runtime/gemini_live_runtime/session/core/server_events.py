@@ -11,7 +11,7 @@ from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.connection_events import ConnectionEvents
-from gemini_live_runtime.session.core.effects import Effect, EndOfAudio, Play
+from gemini_live_runtime.session.core.effects import Effect, EndOfAudio, Play, Prompt
 from gemini_live_runtime.session.core.generation import Generation
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.status import RESULT_CROSSING_S
@@ -53,16 +53,22 @@ class ServerEvents:
         if message.session_resumption_update is not None:
             self._connection.update_handle(message.session_resumption_update)
         if message.go_away is not None:
-            state.emit(ev.ConnectionGoAway(time_left_s=_seconds(message.go_away.time_left)))
+            time_left_s = _seconds(message.go_away.time_left)
+            if time_left_s is not None:
+                state.link.leaving = state.link.leaving or "old"
+            state.emit(ev.ConnectionGoAway(time_left_s=time_left_s))
         if message.usage_metadata is not None:
             state.emit(state.usage.add(message.usage_metadata, state.price))
             state.check_limits(now)
         return state.flush(now)
 
     def _content(self, content: ServerContent, now: float) -> None:
+        state = self._state
         if content.input_transcription is not None and content.input_transcription.text:
             self._on_user_text(content.input_transcription.text, now)
         if content.model_turn is not None:
+            # Thinking, or running code, is no silence.
+            state.watchdog.on_sign(now)
             for part in content.model_turn.parts:
                 if part.inline_data is not None:
                     self._media(part.inline_data)
@@ -96,9 +102,10 @@ class ServerEvents:
             state.open_turn("voice")
         if text.strip():
             state.speech.clear()
-            state.note_words(text)
+            state.note_words(text, now)
+        else:
+            state.owe(now)
         state.facts.answer_possible_since = None
-        state.owe(now)
         state.emit(ev.TranscriptDelta(side="user", text=text))
 
     def _model_audio(self, pcm: bytes, rate: int) -> None:
@@ -198,8 +205,10 @@ class ServerEvents:
             state.completion_owed = False
             return
         state.completion_owed = False
+        state.completed_at = now
         state.out.append(EndOfAudio(state.ledger.number))
         was_cut = state.ledger.current_is_cut
+        superseded = state.superseded == state.ledger.number
         state.ledger.advance()
         if not state.playing:
             state.facts.speaking = False
@@ -207,11 +216,34 @@ class ServerEvents:
         interaction_over = status is None or str(status) == "IDLE"
         if interaction_over and not was_cut:
             reason = str(content.turn_complete_reason or "")
+            if not (reason or superseded) and self._ask_again(now):
+                return
             state.close_turn("complete" if state.turns.has_content else "empty", reason=reason)
             if state.result_sent_at is not None and now - state.result_sent_at < RESULT_CROSSING_S:
                 # The server may have sent this before it got the result: then it tells the result in another turn.
                 state.facts.answer_possible_since, state.result_sent_at = now, None
                 state.speech.clear()
+
+    def _ask_again(self, now: float) -> bool:
+        """Prompt the model, once, when it ended its turn without a word; return True then."""
+        state = self._state
+        asked = [item for item in state.unanswered if not (item.is_late or item.asked_again)]
+        if (
+            state.turns.has_content
+            or state.turns.calls
+            or len(state.calls)
+            or state.facts.voice
+            or state.is_held
+            or not (asked and state.link.is_open and state.link.leaving != "stalled")
+            or not all(state.link.knows(item.mark) for item in asked)
+        ):
+            return False
+        for item in asked:
+            item.asked_again = True
+        text = "The model ended its turn without saying anything, and was asked again"
+        state.emit(ev.Notice(level="warning", code="empty-turn", text=text))
+        state.out.append(Prompt("the turn was empty"))
+        return True
 
     def _server_voice(self, kind: VoiceActivityType | str | None, now: float) -> None:
         if str(kind) in ("ACTIVITY_START", "ACTIVITY_END"):

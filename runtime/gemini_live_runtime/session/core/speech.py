@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LATE_WORDS_S = 3.0
+"""Seconds after the end of an answer in which words without a mark of a voice may be of what it answered."""
+
 LOCAL_HANG_OVER_S = 0.3
 """Seconds that the local voice mark waits before it marks the end of a voice (`audio.voice`)."""
 
@@ -21,9 +24,14 @@ class SpokenInput:
     """Newest turn when it ended; what the model says in a later one may answer it."""
     peak_db: float | None = None
     """Highest level in dBFS, when known."""
+    is_marked: bool = False
+    """True when voices are marked in this session."""
+    began_since_answer: bool = False
+    """True when a voice began after the newest answer did."""
 
     def begin(self, now: float) -> None:
         """Note that the user begins to speak, or goes on after a pause."""
+        self.is_marked = self.began_since_answer = True
         if self.began is None or self.ended is None or now - self.ended > CONTINUES_S:
             self.began, self.peak_db = now, None
         self.ended = None
@@ -39,6 +47,15 @@ class SpokenInput:
     def clear(self) -> None:
         """Forget it: its words came, something else is answered, or nothing was."""
         self.began = self.ended = self.peak_db = None
+
+    def may_be_answered(self, since_turn_s: float | None) -> bool:
+        """Return True for words that may be of speech that was answered before they came.
+
+        `since_turn_s` is the time since the server ended an answer, None for never.
+        """
+        if self.is_marked:
+            return not self.began_since_answer
+        return since_turn_s is not None and since_turn_s < LATE_WORDS_S
 
     @property
     def seconds(self) -> float | None:

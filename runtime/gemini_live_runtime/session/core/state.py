@@ -31,6 +31,7 @@ from gemini_live_runtime.session.core.unanswered import UnansweredInput
 from gemini_live_runtime.session.core.usage import UsageTotals
 from gemini_live_runtime.session.link.controller import RealtimeSessionController
 from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.session.link.watchdog import AnswerWatchdog
 from gemini_live_runtime.session.ports.capabilities import Capabilities
 from gemini_live_runtime.wire import compose
 
@@ -82,6 +83,11 @@ class CoreState:
         self.calls = CallLedger()
         self.unanswered: list[UnansweredInput] = []
         """Words and texts of the user, until the model says something."""
+        self.watchdog = AnswerWatchdog(self.link.policy)
+        self.is_held = False
+        """True while the operator holds the agent."""
+        self.completed_at: float | None = None
+        """Time at which the server ended its newest answer."""
         self.handle_turn = 0
         """Newest turn that the resumption handle stands for."""
         self.streaming_audio = False
@@ -114,6 +120,7 @@ class CoreState:
                 # Closing the microphone ends what was being said, as a pause would.
                 self.facts.answer_possible_since = now
                 self.speech.end(now, self.turns.number)
+                self.watchdog.on_sign(now)
             elif self.link.is_open and self.facts.answer_possible_since is None:
                 # Nothing was said that may have to be sent again.
                 self.link.outbox.audio.on_heard()
@@ -173,6 +180,7 @@ class CoreState:
     def on_answer_begun(self) -> None:
         """Note that the model begins to speak: what the user has said before is answered."""
         self.turns.has_content = True
+        self.speech.began_since_answer = False
         self._forget_answered()
         self.link.outbox.audio.on_heard()
 
@@ -181,13 +189,38 @@ class CoreState:
         knows = self.link.knows
         self.unanswered = [item for item in self.unanswered if not (item.mark and knows(item.mark))]
 
-    def note_words(self, text: str) -> None:
-        """Note words of the user's that the server has understood."""
+    def note_words(self, text: str, now: float) -> None:
+        """Note words of the user's that the server has understood; an answer is owed."""
         self.link.outbox.audio.on_heard()
-        if self.unanswered and self.unanswered[-1].kind == "speech":
-            self.unanswered[-1].text += text
+        last = self.unanswered[-1] if self.unanswered else None
+        if last is not None and last.is_repeat(text):
+            # A server that has lost its way repeats a transcript: the answer is owed since the first.
+            if not self.facts.owed:
+                self.owe(now)
+            return
+        is_late = self.speech.may_be_answered(None if self.completed_at is None else now - self.completed_at)
+        if last is not None and last.kind == "speech":
+            last.text += text
+            last.is_late = last.is_late and is_late
         else:
-            self.unanswered.append(UnansweredInput("speech", self.link.mark(), text))
+            self.unanswered.append(UnansweredInput("speech", self.link.mark(), text, is_late=is_late))
+        self.owe(now)
+
+    @property
+    def awaits_answer(self) -> bool:
+        """True while nothing but an answer can follow: silence is a fault of the server."""
+        facts, turns = self.facts, self.turns
+        return (
+            facts.owed
+            and self.link.is_open
+            and self.link.leaving != "stalled"
+            and not (facts.voice or facts.speaking or self.playing or self.is_held or len(self.calls))
+            # What marks the user's turns says that this one goes on.
+            and not (self.manual_activity and self.streaming_audio)
+            # After a call whose result is not to be told, silence may be the answer.
+            and not (turns.calls and self.result_sent_at is None)
+            and any(not (item.is_late or item.asked_again) for item in self.unanswered)
+        )
 
     def owe(self, now: float) -> None:
         """Note that the model owes an answer from now on."""
@@ -251,8 +284,10 @@ class CoreState:
             self.speech.begin(now)
         elif not speaking:
             self.speech.end(now - late_s, self.turns.number, peak_db)
-        if facts.voice and not speaking and self.taking_audio and not facts.speaking:
-            facts.answer_possible_since = now
+        if facts.voice and not speaking:
+            self.watchdog.on_sign(now)
+            if self.taking_audio and not facts.speaking:
+                facts.answer_possible_since = now
         if speaking:
             facts.answer_possible_since = None
         facts.voice = speaking

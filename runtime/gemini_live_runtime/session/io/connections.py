@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
@@ -31,6 +32,9 @@ LEAVE_QUIET_S = 0.5
 
 RENEW_WITHIN_S = 10.0
 """Seconds in which a pause is looked for when a new instruction needs a new connection."""
+
+ROTATE_QUIET_S = 2.0
+"""Seconds of quiet in which a connection near its age limit is left: there is no hurry."""
 
 MOVING = "Moving to another connection"
 
@@ -107,14 +111,17 @@ class ConnectionManager:
         self._link = core.state.link
         self._leaving: asyncio.Task[None] | None = None
         self._leaves_at = 0.0
-        self._moved = False
-        """True when we left the present connection for another."""
+        self._left: tuple[LinkEnd, GeminiLiveError] | None = None
+        """Class and reason of leaving the present connection; None when the server or the network ended it."""
+        self._frames = 0
+        """Frames received, over all connections."""
         self._handle_refused = False
         self._is_deaf = False
         self._asked = asyncio.Event()
         self.first_failure: GeminiLiveError | None = None
         """Error that kept the session from its very first connection."""
         orchestrator.agent.bus.subscribe(self._on_go_away, ev.ConnectionGoAway)
+        orchestrator.agent.bus.subscribe(self._on_held, ev.AgentHeld, ev.AgentReleased)
 
     async def run(self, opening_audio: asyncio.Task[None]) -> None:
         """Connect, read to the end, and again as long as that may help.
@@ -133,7 +140,7 @@ class ConnectionManager:
             except GeminiLiveError as error:
                 await opening_audio
                 ended = error
-            known_end = LinkEnd.MOVED if self._moved else LinkEnd.HANDLE if self._handle_refused else None
+            known_end = self._left[0] if self._left else LinkEnd.HANDLE if self._handle_refused else None
             self._perform(self._core.connection.on_disconnected(self._clock.now(), ended, known_end))
             if not link.connection and link.retry.delay_s is None:
                 self.first_failure = self.first_failure or ended
@@ -181,7 +188,7 @@ class ConnectionManager:
 
     async def _one(self, opening: Opening, opening_audio: asyncio.Task[None], began: float) -> GeminiLiveError:
         """Connect and read to the end; return the error that ended it, or raise it."""
-        self._moved = self._handle_refused = False
+        self._left, self._handle_refused = None, False
         self._asked.clear()
         handle = self._link.begin_opening()
         self._perform(self._core.connection.on_connecting(self._clock.now(), opening.url, resuming=bool(handle)))
@@ -210,21 +217,43 @@ class ConnectionManager:
             if self._leaving is not None:
                 self._leaving.cancel()
                 self._leaving = None
-        return ConnectionClosedError(MOVING, close_code=1001) if self._moved else ended
+        return ended if self._left is None else self._left[1]
 
     async def _measure(self, connection: Connection) -> None:
-        while (seconds := await connection.round_trip()) is not None:
-            if seconds <= LATEST_PONG_S:
-                self._agent.telemetry.round_trip(seconds * 1000)
-            await self._clock.sleep(PING_EVERY_S)
+        """Measure the way to the server and back; leave a socket that shows no life."""
+        pings: set[asyncio.Task[float | None]] = set()
+        try:
+            while True:
+                frames = self._frames
+                ping = asyncio.create_task(connection.round_trip(), name="ping")
+                pings.add(ping)
+                if not (await asyncio.wait((ping,), timeout=self._link.policy.dead_after_s))[0]:
+                    if self._frames == frames:
+                        self._leave(connection, LinkEnd.NETWORK, self._silence())
+                        return
+                    # It lives, though it answers no pings.
+                    continue
+                pings.discard(ping)
+                if (seconds := ping.result()) is None:
+                    return
+                if seconds <= LATEST_PONG_S:
+                    self._agent.telemetry.round_trip(seconds * 1000)
+                await self._clock.sleep(PING_EVERY_S)
+        finally:
+            for ping in pings:
+                ping.cancel()
+
+    def _silence(self) -> GeminiLiveError:
+        text = f"Nothing came from the server for {self._link.policy.dead_after_s:g} s, not even an answer to a ping"
+        return ConnectionClosedError(text, close_code=1006, remedy="Check the network")
 
     async def _read(self, connection: Connection) -> GeminiLiveError:
         """Hear the server until the connection ends; how it ended."""
         core, clock = self._core, self._clock
-        count = unreadable = 0
+        unreadable = 0
         while True:
-            count += 1
-            if count % MAX_AT_ONCE == 0:
+            self._frames += 1
+            if self._frames % MAX_AT_ONCE == 0:
                 await asyncio.sleep(0)
             try:
                 message = await connection.receive()
@@ -262,6 +291,10 @@ class ConnectionManager:
         if going.time_left_s is not None:
             self._depart(going.time_left_s - LEAVE_EARLY_S, LEAVE_QUIET_S, fresh=False)
 
+    def _on_held(self, event: ev.Event) -> None:
+        """Let silence be no fault while the operator holds the agent."""
+        self._perform(self._core.on_held(self._clock.now(), isinstance(event.payload, ev.AgentHeld)))
+
     def renew(self) -> None:
         """Renew the connection in the next pause, or soon.
 
@@ -270,6 +303,25 @@ class ConnectionManager:
         Without a handle it begins a fresh server session, which gets the conversation so far.
         """
         self._depart(RENEW_WITHIN_S, 0.0, fresh=True)
+
+    def leave(self, reason: Literal["stalled", "old"]) -> None:
+        """Leave the connection: at once a silent server's, at a quiet point one near its age limit."""
+        connection = self._writer.connection
+        if reason == "old":
+            self._depart(math.inf, ROTATE_QUIET_S, fresh=False)
+        elif connection is not None:
+            seconds = self._link.policy.no_answer_s
+            error = ConnectionClosedError(f"The model has not answered for {seconds:g} s", close_code=1001)
+            self._leave(connection, LinkEnd.STALLED, error)
+
+    def _leave(self, connection: Connection, end: LinkEnd, error: GeminiLiveError) -> None:
+        if connection.closed:
+            return
+        self._recorder.flush()
+        self._left = (end, error)
+        if self._leaving is not None:
+            self._leaving.cancel()
+        self._leaving = asyncio.create_task(connection.close(1001, "no sign of life"), name="leave the connection")
 
     def _depart(self, within_s: float, quiet_s: float, *, fresh: bool) -> None:
         connection = self._writer.connection
@@ -287,14 +339,14 @@ class ConnectionManager:
 
     async def _move(self, connection: Connection, at: float, quiet_s: float, fresh: bool) -> None:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, at - self._clock.now())):
+            async with asyncio.timeout(None if at == math.inf else max(0.0, at - self._clock.now())):
                 await self._pause(quiet_s)
-        if not (fresh or self._link.handle):
+        if not (fresh or self._link.handle) and at != math.inf:
             # One may still come: a server gives none while a tool runs.
             await self._clock.sleep(at - self._clock.now())
         if (fresh or self._link.handle) and not connection.closed:
             self._recorder.flush()
-            self._moved = True
+            self._left = (LinkEnd.MOVED, ConnectionClosedError(MOVING, close_code=1001))
             await connection.close(1001, "moving to another connection")
 
     async def hang_up(self) -> None:

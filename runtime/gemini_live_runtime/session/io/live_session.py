@@ -39,6 +39,7 @@ from gemini_live_runtime.session.core.effects import (
     Emit,
     End,
     EndOfAudio,
+    LeaveConnection,
     Microphone,
     Play,
     Prompt,
@@ -429,6 +430,8 @@ class LiveSession:
                         self.orchestrator.on_calls(calls)
                         calls = []
                     self.orchestrator.cancel_call(effect.call_id)
+                case LeaveConnection():
+                    self._connections.leave(effect.reason)
                 case End():
                     if not self._end.done():
                         self._end.set_result(effect)

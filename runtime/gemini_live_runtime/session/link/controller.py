@@ -45,7 +45,10 @@ class RealtimeSessionController:
         self.retry = Retry(None)
         """Decision after the newest end."""
         self.schedule = RetrySchedule(self.policy)
-        self._opened_at = 0.0
+        self.opened_at = 0.0
+        """Clock time (s) at which the present connection was made."""
+        self.leaving: Literal["", "old", "stalled"] = ""
+        """Reason why the present connection is left: at the next quiet point for its age, or at once."""
         self._resuming = False
         self._fresh = False
         self._marks = 0
@@ -94,9 +97,9 @@ class RealtimeSessionController:
 
     def on_opened(self, now: float) -> None:
         """Note that the server accepted the setup; the gate is still closed."""
-        self.state = "gated"
+        self.state, self.leaving = "gated", ""
         self.connection += 1
-        self._opened_at = now
+        self.opened_at = now
         self._known = self._in_handle if self._resuming else []
         self._connection_mark = self.mark()
         if not self._resuming:
@@ -118,8 +121,8 @@ class RealtimeSessionController:
         was_ready = self.state in ("gated", "open")
         if was_ready:
             resumed = self._resuming and end is not LinkEnd.MOVED
-            self.schedule.connected(now - self._opened_at, resumed=resumed)
-        self.end = end
+            self.schedule.connected(now - self.opened_at, resumed=resumed)
+        self.end, self.leaving = end, ""
         if not keeps_handle:
             self.handle = ""
         if not self.connection and end is not LinkEnd.HANDLE and end is not LinkEnd.CONTEXT:
@@ -144,6 +147,15 @@ class RealtimeSessionController:
         self.is_attached = attached and not self.policy.headless
         given_up_for_time = self.state == "failed" and self.connection > 0 and self.end in PATIENT
         return self.is_attached and given_up_for_time and self.ask_to_connect()
+
+    def rotation_at(self, limit_s: float | None) -> float | None:
+        """Return the clock time (s) from which a connection of this age limit is to be left; None for never.
+
+        Without a handle there is nothing to move to.
+        """
+        if limit_s is None or self.leaving or not (self.handle and self.is_open):
+            return None
+        return self.opened_at + limit_s - self.policy.early_s
 
     def close(self) -> None:
         """End: no connection follows."""

@@ -26,6 +26,8 @@ class LinkEnd(StrEnum):
 
     MOVED = "moved"
     """Left on purpose, for another connection."""
+    STALLED = "stalled"
+    """Left because the server owed an answer and kept silent."""
     NETWORK = "network"
     """The network, or a server that cannot be reached."""
     PASSING = "passing"
@@ -41,6 +43,9 @@ class LinkEnd(StrEnum):
     REFUSED = "refused"
     """The key, the model or the setup was refused: only the user can change that."""
 
+
+LEFT = frozenset((LinkEnd.MOVED, LinkEnd.STALLED))
+"""Ends that are ours: another connection follows at once."""
 
 PATIENT = frozenset((LinkEnd.NETWORK, LinkEnd.PASSING, LinkEnd.ORDERLY))
 """Ends that pass by themselves, however often they come."""

@@ -28,6 +28,14 @@ class LinkPolicy:
     """Seconds of the microphone's sound that wait for a connection."""
     speech_kept_s: float = 10.0
     """Seconds of the user's speech, from its onset, that wait for a connection."""
+    late_answer_s: float = 10.0
+    """Seconds without a sign of an answer to the user's words, after which that is said."""
+    no_answer_s: float = 20.0
+    """Seconds without one after which they are asked again on another connection."""
+    dead_after_s: float = 60.0
+    """Seconds in which nothing at all comes after a ping, until a socket counts as dead: pongs came 30 s late."""
+    early_s: float = 30.0
+    """Seconds before a connection's known age limit from which it is left at a quiet point."""
 
     def __post_init__(self) -> None:
         """Check every field."""

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass, field
 
 from gemini_live_runtime.records import record
-from gemini_live_runtime.session.link.ends import ABOUT_SESSION, PATIENT, LinkEnd
+from gemini_live_runtime.session.link.ends import ABOUT_SESSION, LEFT, PATIENT, LinkEnd
 from gemini_live_runtime.session.link.policy import LinkPolicy
 
 FREE_REPLACEMENTS = 5
@@ -63,8 +63,8 @@ class RetrySchedule:
 
     def after(self, end: LinkEnd, now: float, *, code: int = 0, attached: bool = False) -> Retry:
         """Return what follows an end of close code `code`; `attached`: a console is there."""
-        if end is LinkEnd.MOVED:
-            return Retry(self._replacement_delay())
+        if end in LEFT:
+            return Retry(self._replacement_delay(), fresh=end is LinkEnd.STALLED and self._short_resumes >= RESUMES)
         if end is LinkEnd.REFUSED:
             return Retry(None)
         if end is LinkEnd.MESSAGE:

@@ -1,0 +1,151 @@
+"""What a silent server, a dead socket and an old connection lead to, in a whole session."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.wire.transport import MemoryTransport, TransportClosed
+
+POLICY = LinkPolicy()
+
+
+async def resumable(t: Talk) -> None:
+    """Send a resumption handle as the server."""
+    await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
+    await t.rests()
+
+
+def lines(t: Talk) -> list[str]:
+    """Return the lines of notices on the screen."""
+    view = SessionView()
+    for event in t.stage.sink.events:
+        apply(view, event)
+    return [f"{block.text} {block.detail}".strip() for block in view.blocks if block.kind == "notice"]
+
+
+@pytest.mark.parametrize("handle", [True, False])
+async def test_a_text_that_a_server_is_silent_about_is_asked_again_on_another_connection(handle: bool) -> None:
+    async with talk(agent(), mode="text") as t:
+        if handle:
+            await resumable(t)
+        await t.types("what time is it")
+        await t.passes(POLICY.no_answer_s + 0.1)
+        setup = await t.connects_again()
+        assert ("handle" in setup["sessionResumption"]) == handle
+        assert t.sent("text") == [("text", "what time is it")]
+        await t.says("Four.")
+        await t.ends()
+    assert [(event.reason, event.delay_s) for event in t.all(ev.LinkRestarting)] == [("stalled", 0.0)]
+    assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["complete"]
+
+
+async def test_what_a_second_server_is_silent_about_is_left_to_the_user() -> None:
+    async with talk(agent(), mode="text") as t:
+        await t.types("what time is it")
+        await t.passes(POLICY.no_answer_s + 0.1)
+        await t.connects_again()
+        await t.passes(300)
+    assert len(t.all(ev.LinkRestarting)) == 1
+    assert [notice.code for notice in t.all(ev.Notice)] == ["answer-late", "no-answer"]
+
+
+async def test_a_text_typed_while_a_silent_server_is_left_follows_the_question() -> None:
+    async with talk(agent(), mode="text") as t:
+        await t.types("one")
+        await t.passes(POLICY.no_answer_s)
+        await t.types("two")
+        await t.connects_again()
+        assert [text for _, text in t.sent("text")] == ["one", "two"]
+
+
+async def test_silence_while_the_agent_is_held_is_no_fault() -> None:
+    async with talk(agent(), mode="text") as t:
+        await t.commands(cmd.HoldAgent())
+        await t.types("hello")
+        await t.passes(15)
+        await t.commands(cmd.ReleaseAgent())
+        await t.passes(15)
+        assert not t.all(ev.LinkRestarting)
+        await t.passes(5.1)
+        await t.connects_again()
+
+
+async def test_an_old_connection_is_left_in_a_pause_and_not_during_an_answer() -> None:
+    async with talk(agent().model("gemini-2.5-flash-live"), mode="text") as t:
+        await resumable(t)
+        await t.passes(569)
+        await t.types("tell me a story")
+        await t.says("Once upon a time")
+        await t.passes(20)
+        assert len(t.all(ev.ConnectionOpening)) == 1
+        await t.ends()
+        assert "handle" in (await t.connects_again())["sessionResumption"]
+    assert [event.reason for event in t.all(ev.LinkRestarting)] == ["moved"]
+
+
+class Deaf(MemoryTransport):
+    """Client's end of a connection whose pongs come late, or never."""
+
+    pongs: list[float]
+
+    async def ping(self) -> float:
+        seconds = self.pongs.pop(0) if self.pongs else 10_000.0
+        await asyncio.sleep(seconds)
+        if self._closed is not None:
+            raise TransportClosed(*self._closed)
+        return seconds
+
+
+@pytest.fixture
+def pings(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Let connections ping; the list has the seconds of the pongs to come, after which none comes."""
+    Deaf.pongs = []
+    monkeypatch.setattr("tests.unit.session.session_support.MemoryTransport", Deaf)
+    return Deaf.pongs
+
+
+async def test_a_socket_from_which_nothing_comes_at_all_is_left(pings: list[float]) -> None:
+    async with talk(agent()) as t:
+        await t.passes(POLICY.dead_after_s + 0.1)
+        await t.connects_again()
+        closed = t.all(ev.ConnectionClosed)[0]
+    assert closed.close_code == 1006
+    assert "Nothing came from the server for 60 s" in closed.sentence
+    assert [event.reason for event in t.all(ev.LinkRestarting)] == ["network"]
+
+
+async def test_pongs_that_come_half_a_minute_late_are_signs_of_life(pings: list[float]) -> None:
+    pings.extend([30.0] * 10)
+    async with talk(agent()) as t:
+        await t.passes(500)
+        assert len(t.all(ev.ConnectionOpening)) == 1
+
+
+async def test_a_server_that_speaks_and_answers_no_pings_is_alive_until_it_falls_silent(pings: list[float]) -> None:
+    async with talk(agent()) as t:
+        for _ in range(6):
+            await t.turn()
+            await t.passes(50)
+        assert len(t.all(ev.ConnectionOpening)) == 1
+        async with asyncio.timeout(2 * POLICY.dead_after_s):
+            await t.connects_again()
+
+
+async def test_the_screen_says_in_plain_words_what_a_silent_server_led_to() -> None:
+    async with talk(agent(), mode="text") as t:
+        await t.types("what time is it")
+        await t.passes(POLICY.no_answer_s + 0.1)
+        await t.connects_again()
+        told = lines(t)
+    assert told[:2] == [
+        "The model has not answered for 10 s After 20 s it is asked again, on another connection",
+        "The model has not answered for 20 s Connecting again",
+    ]

@@ -1,0 +1,59 @@
+"""Judge the link: a server is left for its silence only where silence is a fault."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from tests.simulation.rules import Rule
+
+NO_ANSWER_S = 20.0
+"""Seconds of silence after which a server is left (the session's documented patience)."""
+
+
+class Silence(Rule):
+    """A silent server is left after 20 s, for a question, and once for each.
+
+    Never while a call runs, or the agent is held.
+    """
+
+    def __init__(self) -> None:
+        self.calls: set[str] = set()
+        self.held = False
+        self.said_at = 0.0
+        self.asks = False
+        self.left = False
+        self.asked_again: Counter[str] = Counter()
+
+    def event(self, event: dict[str, Any]) -> None:
+        data = event["data"]
+        match event["type"]:
+            case "tool.called":
+                self.calls.add(data["call_id"])
+            case "tool.finished":
+                self.calls.discard(data["call_id"])
+                self.said_at = event["t"]
+            case "agent.held" | "agent.released":
+                self.held = event["type"] == "agent.held"
+                self.said_at = event["t"]
+            case "text.sent":
+                self.asks, self.said_at = True, event["t"]
+            case "transcript.delta":
+                self.asks = self.asks or data["side"] == "user"
+                if data["side"] == "model":
+                    self.said_at = event["t"]
+            case "link.restarting" if data["reason"] == "stalled":
+                self._left_at(event["t"])
+            case "link.restarting":
+                self.left = False
+            case "send.settled" if data["outcome"] == "resent" and data["ref"] and self.left:
+                self.asked_again[data["ref"]] += 1
+                self.check(self.asked_again[data["ref"]] == 1, f"{data['ref']} was asked again twice for silence")
+
+    def _left_at(self, t: float) -> None:
+        self.left = True
+        self.check(not self.calls, f"a server was left while {self.calls} ran")
+        self.check(not self.held, "a server was left while the agent was held")
+        self.check(self.asks, "a server was left that was never asked anything")
+        waited = t - self.said_at
+        self.check(waited > NO_ANSWER_S - 0.01, f"a server was left {waited:.1f} s after the last word")

@@ -1,0 +1,290 @@
+"""A server's silence is told, and asked again on another connection, where it is a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from tests.unit.session.core_support import Bench
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.core.effects import LeaveConnection, Prompt
+from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.tools.dispatch import Outcome
+
+POLICY = LinkPolicy()
+
+
+def typing() -> Bench:
+    return Bench(mode="text").connect()
+
+
+def left(bench: Bench) -> list[str]:
+    """Return the reasons for which connections were left."""
+    return [effect.reason for effect in bench.effects if isinstance(effect, LeaveConnection)]
+
+
+def notices(bench: Bench) -> list[str]:
+    return [notice.code for notice in bench.all(ev.Notice)]
+
+
+def resumed(bench: Bench) -> None:
+    """Lose the connection that was left, and make another."""
+    from gemini_live_runtime.errors import ConnectionClosedError
+    from gemini_live_runtime.session.link.ends import LinkEnd
+
+    error = ConnectionClosedError("left", close_code=1001)
+    bench.do(bench.core.connection.on_disconnected(bench.now, error, LinkEnd.STALLED))
+    bench.connect()
+
+
+def call(bench: Bench, name: str = "t") -> None:
+    bench.says(toolCall={"functionCalls": [{"id": "c1", "name": name, "args": {}}]})
+
+
+# -- no answer -------------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_that_is_late_is_told_once() -> None:
+    bench = typing()
+    bench.types("hello?")
+    bench.passes(9.9)
+    assert notices(bench) == []
+    bench.passes(5)
+    assert notices(bench) == ["answer-late"]
+    assert left(bench) == []
+
+
+def test_a_text_without_an_answer_is_asked_again_on_another_connection_once() -> None:
+    bench = typing()
+    bench.types("hello?")
+    bench.passes(21)
+    assert left(bench) == ["stalled"]
+    resumed(bench)
+    assert [frame["clientContent"]["turns"][0]["parts"][0]["text"] for frame in bench.sent] == ["hello?"] * 2
+    bench.passes(100)
+    assert left(bench) == ["stalled"]
+    assert notices(bench) == ["answer-late", "no-answer"]
+
+
+def test_words_without_an_answer_are_asked_again() -> None:
+    bench = Bench().connect()
+    bench.content(inputTranscription={"text": " what time is it"})
+    bench.passes(21)
+    assert left(bench) == ["stalled"]
+
+
+def test_a_question_after_one_that_was_asked_again_is_asked_again_itself() -> None:
+    bench = typing()
+    bench.types("one")
+    bench.passes(21)
+    resumed(bench)
+    bench.passes(21)
+    bench.types("two")
+    bench.passes(21)
+    assert left(bench) == ["stalled", "stalled"]
+    resumed(bench)
+    assert bench.sent[-1]["clientContent"]["turns"][0]["parts"][0]["text"] == "two"
+    assert [(event.outcome, event.ref) for event in bench.all(ev.SendSettled)] == [
+        ("resent", "c1"),
+        ("unknown", "c1"),
+        ("resent", "c1"),
+    ]
+
+
+def test_a_voice_without_words_is_never_a_reason_to_leave() -> None:
+    bench = Bench().connect()
+    for _ in range(20):
+        bench.voice(True)
+        bench.passes(2)
+        bench.voice(False)
+        bench.passes(30)
+    assert left(bench) == []
+    assert notices(bench) == []
+
+
+def test_words_that_come_after_their_answer_are_not_waited_on() -> None:
+    bench = Bench().connect()
+    bench.voice(True)
+    bench.voice(False)
+    bench.audio(100)
+    bench.content(generationComplete=True)
+    bench.drains(1)
+    bench.content(turnComplete=True)
+    bench.content(inputTranscription={"text": " please"})
+    bench.passes(60)
+    assert left(bench) == []
+    assert notices(bench) == []
+
+
+def test_late_words_of_a_session_without_marks_are_not_waited_on() -> None:
+    bench = Bench().connect()
+    bench.content(outputTranscription={"text": "Hello."}, generationComplete=True, turnComplete=True)
+    bench.content(inputTranscription={"text": " please"})
+    bench.passes(60)
+    assert left(bench) == []
+
+
+def test_a_transcript_that_is_repeated_does_not_put_off_the_end_of_patience() -> None:
+    bench = Bench().connect()
+    for _ in range(5):
+        bench.content(inputTranscription={"text": " what time is it"})
+        bench.passes(4.5)
+    assert left(bench) == ["stalled"]
+    resumed(bench)
+    assert bench.sent[-1]["clientContent"]["turns"][0]["parts"][0]["text"].split() == ["what", "time", "is", "it"]
+
+
+def hears_the_user(bench: Bench) -> None:
+    bench.voice(True)
+
+
+def runs_a_tool(bench: Bench) -> None:
+    call(bench)
+
+
+def is_held(bench: Bench) -> None:
+    bench.do(bench.core.on_held(bench.now, True))
+
+
+def still_speaks(bench: Bench) -> None:
+    bench.audio(60_000)
+    bench.content(inputTranscription={"text": " and now"})
+
+
+def begins_to_answer(bench: Bench) -> None:
+    bench.content(outputTranscription={"text": "Well"})
+
+
+def ends_empty(bench: Bench) -> None:
+    bench.content(turnComplete=True)
+    bench.content(turnComplete=True)
+
+
+@pytest.mark.parametrize(
+    "what", [hears_the_user, runs_a_tool, is_held, still_speaks, begins_to_answer, ends_empty], ids=lambda f: f.__name__
+)
+def test_silence_is_no_fault_while_something_else_explains_it(what: Callable[[Bench], None]) -> None:
+    bench = Bench().connect()
+    bench.content(inputTranscription={"text": " what time is it"})
+    what(bench)
+    bench.passes(60)
+    assert left(bench) == []
+    assert "answer-late" not in notices(bench)
+
+
+def test_the_wait_begins_anew_when_the_agent_is_released() -> None:
+    bench = typing()
+    bench.types("hello?")
+    bench.do(bench.core.on_held(bench.now, True))
+    bench.passes(15)
+    bench.do(bench.core.on_held(bench.now, False))
+    bench.passes(19)
+    assert left(bench) == []
+    bench.passes(2)
+    assert left(bench) == ["stalled"]
+
+
+def test_a_model_that_thinks_aloud_is_not_silent() -> None:
+    bench = typing()
+    bench.types("hard question")
+    for _ in range(10):
+        bench.passes(8)
+        bench.content(modelTurn={"parts": [{"text": "Let me see", "thought": True}]})
+    assert left(bench) == []
+    bench.passes(21)
+    assert left(bench) == ["stalled"]
+
+
+@pytest.mark.parametrize(("status", "reasons"), [("ok", ["stalled"])])
+def test_silence_after_a_result_that_is_to_be_told_is_a_stall(status: str, reasons: list[str]) -> None:
+    bench = typing()
+    bench.types("look it up")
+    call(bench)
+    bench.passes(30)
+    bench.tool_ends(Outcome("c1", "t", "ok", {"found": 1}, 1.0))
+    bench.passes(21)
+    assert left(bench) == reasons
+
+
+def test_an_answer_that_comes_in_time_ends_the_wait() -> None:
+    bench = typing()
+    bench.types("hello?")
+    bench.passes(15)
+    bench.content(outputTranscription={"text": "Hi."}, turnComplete=True)
+    bench.passes(60)
+    assert left(bench) == []
+
+
+# -- empty turns -----------------------------------------------------------------------------------------------------
+
+
+def test_an_empty_turn_is_asked_again_once_and_ends_empty_then() -> None:
+    bench = typing()
+    bench.types("hello?")
+    bench.content(turnComplete=True)
+    assert [effect.reason for effect in bench.effects if isinstance(effect, Prompt)] == ["the turn was empty"]
+    assert notices(bench) == ["empty-turn"]
+    assert bench.all(ev.TurnCompleted) == []
+    bench.content(turnComplete=True)
+    assert [turn.outcome for turn in bench.all(ev.TurnCompleted)] == ["empty"]
+
+
+def test_an_empty_turn_that_is_asked_again_is_answered_in_the_same_turn() -> None:
+    bench = typing()
+    bench.types("hello?")
+    bench.content(turnComplete=True)
+    bench.content(outputTranscription={"text": "Hi."}, generationComplete=True, turnComplete=True)
+    assert [(e.turn, e.payload.outcome) for e in bench.emits(ev.TurnCompleted)] == [(1, "complete")]
+
+
+def test_a_turn_whose_end_the_server_explains_is_not_asked_again() -> None:
+    bench = typing()
+    bench.types("hello?")
+    bench.content(turnComplete=True, turnCompleteReason="RESPONSE_REJECTED")
+    assert [turn.outcome for turn in bench.all(ev.TurnCompleted)] == ["empty"]
+
+
+def test_a_silent_turn_that_led_to_a_call_is_not_asked_again() -> None:
+    bench = typing()
+    bench.types("note it")
+    call(bench)
+    bench.tool_ends(Outcome("c1", "t", "ok", {}, 1.0))
+    bench.content(turnComplete=True)
+    assert notices(bench) == []
+
+
+# -- age -------------------------------------------------------------------------------------------------------------
+
+
+def aged(model: str, seconds: float, *, handle: bool = True) -> Bench:
+    bench = Bench(mode="text", model=model).connect()
+    if handle:
+        bench.says(sessionResumptionUpdate={"newHandle": "h", "resumable": True})
+    bench.passes(seconds)
+    return bench
+
+
+@pytest.mark.parametrize(("model", "limit_s"), [("gemini-2.5-flash-live", 600), ("gemini-3.8-live", 3480)])
+def test_a_connection_is_left_before_its_known_age_limit(model: str, limit_s: float) -> None:
+    assert left(aged(model, limit_s - POLICY.early_s - 1)) == []
+    assert left(aged(model, limit_s)) == ["old"]
+
+
+def test_without_a_handle_or_a_known_limit_a_connection_is_left_as_it_is() -> None:
+    assert left(aged("gemini-3.8-live", 7200, handle=False)) == []
+    assert left(aged("local-live-1", 7200)) == []
+
+
+def test_a_handle_that_comes_late_lets_an_old_connection_be_left() -> None:
+    bench = aged("gemini-3.8-live", 3470, handle=False)
+    bench.says(sessionResumptionUpdate={"newHandle": "h", "resumable": True})
+    bench.passes(0.1)
+    assert left(bench) == ["old"]
+
+
+def test_a_connection_that_the_server_has_announced_to_end_is_left_by_that() -> None:
+    bench = aged("gemini-3.8-live", 3400)
+    bench.says(goAway={"timeLeft": "50s"})
+    bench.passes(200)
+    assert left(bench) == []
