@@ -1,4 +1,4 @@
-"""What a silent server, a dead socket and an old connection lead to, in a whole session."""
+"""Silent servers, dead sockets and old connections are left for others."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Deaf(MemoryTransport):
 
 @pytest.fixture
 def pings(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Let connections ping; the list has the seconds of the pongs to come, after which none comes."""
+    """Let connections ping, and return the seconds of the pongs to come."""
     Deaf.pongs = []
     monkeypatch.setattr("tests.unit.session.session_support.MemoryTransport", Deaf)
     return Deaf.pongs

@@ -17,13 +17,11 @@ from gemini_live_runtime.audio.kept_speech import KeptSpeech
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.audio.process_link import ProcessLink
 from gemini_live_runtime.errors import DeviceError
+from gemini_live_runtime.restarts import RestartLimit
 from gemini_live_runtime.samples import MeterSample
 
-RESTARTS = 3
-"""Restarts within `RESTARTS_WITHIN_S`; when the audio process ends once more, there is no sound."""
-RESTARTS_WITHIN_S = 60.0
 RETRY_S = 60.0
-"""Seconds between attempts from then on."""
+"""Seconds between attempts once the audio process has ended too often; until then there is no sound."""
 _POSITIONS = 16
 """Generations whose positions are kept."""
 
@@ -44,7 +42,7 @@ class ProcessAudio:
         self._silent: NoAudio | None = None
         self._opened = AudioOpened(None, None, (), "")
         self._restarting: asyncio.Task[None] | None = None
-        self._ends: list[float] = []
+        self._limit = RestartLimit()
         self._microphone_on = True
         self._speaker_on = True
         self._cut_below = 0
@@ -91,7 +89,7 @@ class ProcessAudio:
         listener = self._listener
         if self._silent is not None and listener is not None and not self._closed:
             await self._stop_restarting()
-            self._ends.clear()
+            self._limit.clear()
             before, self._options = self._options, wanted
             try:
                 self._opened = await self._start()
@@ -153,9 +151,7 @@ class ProcessAudio:
         self._settle_positions(listener)
         loop = asyncio.get_running_loop()
         while True:
-            now = loop.time()
-            self._ends = [*(end for end in self._ends if now - end < RESTARTS_WITHIN_S), now]
-            if len(self._ends) > RESTARTS:
+            if not self._limit.allows(loop.time()):
                 await self._give_up(listener, reason)
                 await self._retry(listener)
                 return
@@ -183,7 +179,7 @@ class ProcessAudio:
             await asyncio.sleep(RETRY_S)
             with contextlib.suppress(DeviceError):
                 self._opened = await self._start()
-                self._ends.clear()
+                self._limit.clear()
                 await self._sound_again()
         listener.on_devices_opened(self._opened)
 

@@ -230,7 +230,7 @@ async def test_an_audio_process_that_does_not_respond_is_replaced(scene: Scene) 
 async def test_an_audio_process_that_keeps_ending_is_given_up_until_devices_are_chosen(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process_audio, "RESTARTS", 0)
+    scene.audio._limit.most = 0
     scene.audio.play(1, pcm(np.full(48_000, 9_000)))
     process = scene.audio.process_id
     assert process is not None
@@ -256,7 +256,7 @@ async def test_an_audio_process_that_keeps_ending_is_given_up_until_devices_are_
 async def test_after_a_process_was_given_up_another_is_tried_now_and_then(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process_audio, "RESTARTS", 0)
+    scene.audio._limit.most = 0
     monkeypatch.setattr(process_audio, "RETRY_S", 0.01)
     process = scene.audio.process_id
     assert process is not None

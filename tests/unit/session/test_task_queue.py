@@ -13,7 +13,7 @@ from gemini_live_runtime.session.agent.task_queue import CANCELLING_S, TaskQueue
 class Harness:
     def __init__(self, *, begun: bool = True) -> None:
         self.failed: list[tuple[str, str]] = []
-        self.idled = 0
+        self.idled = self.fails_idling = 0
         self.done: list[str] = []
         self.queue = TaskQueue(lambda step, error: self.failed.append((step, type(error).__name__)), self._idle)
         if begun:
@@ -21,6 +21,9 @@ class Harness:
 
     def _idle(self) -> None:
         self.idled += 1
+        if self.fails_idling:
+            self.fails_idling -= 1
+            raise ValueError
 
     def put(self, name: str, seconds: float = 0.0) -> bool:
         async def step() -> None:
@@ -115,3 +118,25 @@ async def test_a_step_that_refuses_to_be_cancelled_is_left_behind() -> None:
     assert not await harness.queue.close(1)
     assert LoopClock().now() - began == pytest.approx(1 + CANCELLING_S)
     over.set()
+
+
+async def test_a_queue_that_fails_itself_goes_on_with_the_next_step() -> None:
+    harness = Harness()
+    harness.fails_idling = 1
+    harness.put("a")
+    await harness.queue.drained()
+    harness.put("b")
+    await harness.queue.drained()
+    assert harness.done == ["a", "b"]
+    assert harness.failed == [("of the queue itself", "ValueError")]
+
+
+async def test_a_queue_that_keeps_failing_waits_for_the_next_step() -> None:
+    harness = Harness()
+    harness.fails_idling = 6
+    harness.put("a")
+    await asyncio.sleep(1)
+    assert len(harness.failed) == 6
+    harness.put("b")
+    await harness.queue.drained()
+    assert harness.done == ["a", "b"]

@@ -1,4 +1,4 @@
-"""A server's silence is told, and asked again on another connection, where it is a fault."""
+"""The core tells of a server's silence and asks again, where it is a fault."""
 
 from __future__ import annotations
 

@@ -18,6 +18,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
+from gemini_live_runtime.restarts import RestartLimit
+
 Step = Callable[[], Awaitable[None]]
 
 STEPS_IN_A_ROW = 32
@@ -130,6 +132,22 @@ class TaskQueue:
         return done
 
     async def _run(self) -> None:
+        limit = RestartLimit()
+        while True:
+            try:
+                await self._run_steps()
+            except Exception as error:
+                # What failed is the queue, not a step: those behind it are run all the same.
+                self.current = ""
+                self._report("of the queue itself", error)
+                if not limit.allows(asyncio.get_running_loop().time()):
+                    # The next step starts it anew.
+                    self.drop()
+                    self._task = None
+                    self._idle.set()
+                    return
+
+    async def _run_steps(self) -> None:
         while True:
             in_a_row = 0
             while self._steps:

@@ -169,7 +169,7 @@ class ConnectionEvents:
         return state.flush(now)
 
     def watch(self, now: float) -> None:
-        """Say that an answer is late, ask again for one, and leave a connection near its age limit."""
+        """Report a late answer, leave a silent server, and an old connection."""
         state = self._state
         due = state.watchdog.check(state.facts.owed_at, now) if state.awaits_answer else None
         if due == "late":

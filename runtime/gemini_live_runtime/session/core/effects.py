@@ -113,7 +113,10 @@ class CancelTool:
 
 @record
 class LeaveConnection:
-    """Leave the connection for another: the server is silent, or the connection is near its age limit."""
+    """Leave the connection for another.
+
+    `stalled`: at once, the server is silent. `old`: in a pause, the connection is near its age limit.
+    """
 
     reason: Literal["stalled", "old"]
 

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError, UnreachableError
+from gemini_live_runtime.errors import (
+    ConnectionClosedError,
+    GeminiLiveError,
+    ProtocolError,
+    UnreachableError,
+    traceback_lines,
+)
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.redactor import redactor
@@ -37,6 +43,9 @@ ROTATE_QUIET_S = 2.0
 """Seconds of quiet in which a connection near its age limit is left: there is no hurry."""
 
 MOVING = "Moving to another connection"
+
+MAX_FAULT = 500
+"""Characters of a fault's text."""
 
 MAX_AT_ONCE = 16
 """Messages taken in before other tasks run: a flood comes without a pause."""
@@ -134,13 +143,19 @@ class ConnectionManager:
         await self._orchestrator.begin()
         opening: Opening | None = None
         while True:
+            known_end: LinkEnd | None = None
             try:
                 opening = opening or await self._prepare()
                 ended = await self._one(opening, opening_audio, began)
             except GeminiLiveError as error:
                 await opening_audio
                 ended = error
-            known_end = self._left[0] if self._left else LinkEnd.HANDLE if self._handle_refused else None
+            except Exception as error:
+                # What failed is one connection's: the session and the next connection can go on.
+                ended, known_end = self._on_fault(error), LinkEnd.FAULT
+            known_end = (
+                known_end or (self._left and self._left[0]) or (LinkEnd.HANDLE if self._handle_refused else None)
+            )
             self._perform(self._core.connection.on_disconnected(self._clock.now(), ended, known_end))
             if not link.connection and link.retry.delay_s is None:
                 self.first_failure = self.first_failure or ended
@@ -151,6 +166,15 @@ class ConnectionManager:
                 opening = None
             await self._wait(link.retry.delay_s)
             began = self._clock.now()
+
+    def _on_fault(self, error: Exception) -> GeminiLiveError:
+        """Report a fault in this program; return it as the end of the connection."""
+        self._recorder.flush()
+        for line in traceback_lines(error):
+            self._emit(ev.Log(source="engine", level="error", text=redactor.text(line)))
+        text = redactor.text(f"{type(error).__name__}: {error}")[:MAX_FAULT]
+        self._emit(ev.Notice(level="error", code="internal", text=f"The link to the server failed: {text}"))
+        return GeminiLiveError(f"A fault in this program ended the connection: {text}")
 
     async def _prepare(self) -> Opening:
         """Prepare connections; raises `GeminiLiveError`."""
@@ -305,7 +329,7 @@ class ConnectionManager:
         self._depart(RENEW_WITHIN_S, 0.0, fresh=True)
 
     def leave(self, reason: Literal["stalled", "old"]) -> None:
-        """Leave the connection: at once a silent server's, at a quiet point one near its age limit."""
+        """Leave the connection: a silent server's at once, an old one in a pause."""
         connection = self._writer.connection
         if reason == "old":
             self._depart(math.inf, ROTATE_QUIET_S, fresh=False)

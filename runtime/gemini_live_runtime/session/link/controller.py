@@ -149,9 +149,9 @@ class RealtimeSessionController:
         return self.is_attached and given_up_for_time and self.ask_to_connect()
 
     def rotation_at(self, limit_s: float | None) -> float | None:
-        """Return the clock time (s) from which a connection of this age limit is to be left; None for never.
+        """Return the clock time (s) from which the connection is to be left.
 
-        Without a handle there is nothing to move to.
+        None without an age limit, and without a handle: there is nothing to move to.
         """
         if limit_s is None or self.leaving or not (self.handle and self.is_open):
             return None

@@ -42,6 +42,8 @@ class LinkEnd(StrEnum):
     """A message that one side could not take."""
     REFUSED = "refused"
     """The key, the model or the setup was refused: only the user can change that."""
+    FAULT = "fault"
+    """A fault in this program."""
 
 
 LEFT = frozenset((LinkEnd.MOVED, LinkEnd.STALLED))

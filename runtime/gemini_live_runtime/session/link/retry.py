@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass, field
 
 from gemini_live_runtime.records import record
+from gemini_live_runtime.restarts import RestartLimit
 from gemini_live_runtime.session.link.ends import ABOUT_SESSION, LEFT, PATIENT, LinkEnd
 from gemini_live_runtime.session.link.policy import LinkPolicy
 
@@ -41,6 +42,8 @@ class RetrySchedule:
     policy: LinkPolicy = field(default_factory=LinkPolicy)
     jitter: random.Random = field(default_factory=random.Random)
     attempts: int = 0
+    faults: RestartLimit = field(default_factory=RestartLimit)
+    """Limit of the restarts after faults in this program."""
     lost_at: float | None = None
     """Clock time (s) of the first end of this outage."""
     _replacements: int = 0
@@ -69,6 +72,9 @@ class RetrySchedule:
             return Retry(None)
         if end is LinkEnd.MESSAGE:
             return self._after_message(code)
+        if end is LinkEnd.FAULT:
+            # What brought the fault about may be in the server's session.
+            return Retry(self._delay() if self.faults.allows(now) else None, fresh=self._short_resumes >= RESUMES)
         if self.lost_at is None:
             self.lost_at = now
         if end in ABOUT_SESSION:

@@ -13,7 +13,7 @@ Due = Literal["late", "stalled"]
 
 
 class AnswerWatchdog:
-    """Watchdog of an answer that the server owes to the user's words. Times are clock seconds."""
+    """Watchdog of an answer that the server owes. Times are clock seconds."""
 
     def __init__(self, policy: LinkPolicy) -> None:
         self._policy = policy
@@ -21,7 +21,10 @@ class AnswerWatchdog:
         self._told_of: float | None = None
 
     def on_sign(self, now: float) -> None:
-        """Note a sign that the wait is no silence: the model thinks, or the user or the answer before still spoke."""
+        """Note a sign that the wait was no silence until now.
+
+        The model thinks, or the user spoke, or the answer before was still being played.
+        """
         self._sign_at = now
 
     def next_check(self, asked_at: float, now: float) -> float:

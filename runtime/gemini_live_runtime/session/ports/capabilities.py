@@ -61,7 +61,7 @@ def capabilities_of(model: str, *, vertex: bool = False) -> Capabilities:
 
 
 def _connection_limit_s(name: str) -> float | None:
-    """Return the documented 10 minutes; the 58 minutes that connections of 3.8 were seen to have."""
+    """Return the documented 10 minutes, for 3.8 the 58 minutes that were seen."""
     if name.startswith("local-"):
         return None
     return 58 * 60.0 if "3.8-live" in name else 10 * 60.0
