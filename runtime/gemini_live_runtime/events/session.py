@@ -114,6 +114,7 @@ class ConnectionClosed(Payload):
     """The connection ended.
 
     `reason` is the server's own text, `sentence` and `remedy` are ours. `requested`: we closed it.
+    `moved`: we left it for another one.
     """
 
     type: ClassVar[str] = "connection.closed"
@@ -122,6 +123,7 @@ class ConnectionClosed(Payload):
     sentence: str = ""
     remedy: str = ""
     requested: bool = False
+    moved: bool = False
 
 
 @keyword_record

@@ -153,29 +153,12 @@ def _ready(view: SessionView, event: ev.Event, p: ev.ConnectionReady) -> Dirty:
     return Dirty.HEADER | link_blocks.connected_again(view, event, p)
 
 
-@_on(ev.ConnectionClosed)
-def _closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty:
-    view.connected_ms, view.go_away_at, view.resumable = None, None, False
-    if p.requested:
-        return Dirty.HEADER
-    text = sanitise_line(p.sentence or f"The connection closed ({p.close_code}) {p.reason}", _NOTICE)
-    detail = sanitise_line(p.remedy, _NOTICE)
-    add_notice(view, event, f"closed:{p.close_code}", text=text, status="error", detail=detail)
-    return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT
-
-
+_on(ev.ConnectionClosed)(link_blocks.closed)
+_on(ev.ConnectionGoAway)(link_blocks.go_away)
 _on(ev.LinkRestarting)(link_blocks.restarting)
 _on(ev.LinkGivenUp)(link_blocks.given_up)
 _on(ev.OutboxChanged)(link_blocks.outbox_changed)
 _on(ev.SendSettled)(link_blocks.settled)
-
-
-@_on(ev.ConnectionGoAway)
-def _go_away(view: SessionView, event: ev.Event, p: ev.ConnectionGoAway) -> Dirty:
-    view.go_away_at = None if p.time_left_s is None else event.t + p.time_left_s
-    left = "soon" if p.time_left_s is None else f"in {p.time_left_s:.0f} s"
-    add_notice(view, event, "go-away", text=f"The server will end this connection {left}.", status="warning")
-    return Dirty.HEADER | Dirty.TRANSCRIPT
 
 
 @_on(ev.ConnectionResumable)

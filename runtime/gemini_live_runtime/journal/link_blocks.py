@@ -1,10 +1,16 @@
-"""Fold the link's events: what a lost connection means for the reader."""
+"""Fold the link's events: a lost connection is one line for the reader.
+
+The notice of an end says what follows, and later what the server knows and what became of what was under way: its
+detail is a row of sentences (`SessionView.link_parts`), each of which events may replace. The notice of a server's
+announcement tells of the move, too.
+"""
 
 from __future__ import annotations
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.blocks import add_notice, change, last_notices
-from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.journal.view import Block, Dirty, SessionView
+from gemini_live_runtime.text import sanitise_line
 
 CONNECT = "connect"
 """Id of the console's action that makes a connection."""
@@ -12,9 +18,19 @@ CONNECT = "connect"
 RESEND = "resend"
 """Id of the console's action that sends the last message again."""
 
+NOTICE_CHARS = 2000
+"""Characters of a notice that are shown."""
+
+LOST, MADE, GOING = "link:lost", "link:made", "go-away"
+"""Groups of the notice of a link: lost, made again, about to be left."""
+
+LATE = "answer-late:"
+"""Beginning of the group of notices that an answer is late."""
+
 _AGAIN = {
     "resumed": "Connected again. The server resumed the conversation.",
     "rebuilt": "Connected again, to a new server session. It was told the conversation so far.",
+    "new": "Connected again.",
 }
 
 _SETTLED = {
@@ -30,10 +46,48 @@ _SETTLED = {
 }
 
 
+def closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty:
+    """Begin the notice of an end, or count it in that of the loss which goes on."""
+    view.connected_ms, view.go_away_at, view.resumable = None, None, False
+    if p.requested or p.moved:
+        return Dirty.HEADER
+    text = sanitise_line(p.sentence or f"The connection closed ({p.close_code}) {p.reason}", NOTICE_CHARS)
+    detail = sanitise_line(p.remedy, NOTICE_CHARS)
+    index = _notice(view, LOST)
+    if index is None and (late := _newest(view, LATE)):
+        # The connection was left because the answer did not come.
+        view.link_notice, view.link_parts = late, {}
+        index = late - 1 - view.blocks_forgotten
+    if index is None:
+        add_notice(view, event, f"closed:{p.close_code}", text=text, status="error", detail=detail)
+    else:
+        view.link_parts["state"] = detail
+        block = view.blocks[index]
+        view.block_chars += len(text) - len(block.text)
+        count = block.count + (block.group == LOST)
+        _change(view, index, text=text, status="error", group=LOST, count=count)
+    return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+def go_away(view: SessionView, event: ev.Event, p: ev.ConnectionGoAway) -> Dirty:
+    """Say that the server will end the connection."""
+    view.go_away_at = None if p.time_left_s is None else event.t + p.time_left_s
+    left = "soon" if p.time_left_s is None else f"in {p.time_left_s:.0f} s"
+    add_notice(view, event, GOING, text=f"The server will end this connection {left}.", status="warning")
+    view.link_notice, view.link_parts = _newest(view, GOING), {}
+    return Dirty.HEADER | Dirty.TRANSCRIPT
+
+
 def connected_again(view: SessionView, event: ev.Event, p: ev.ConnectionReady) -> Dirty:
     """Say what the server knows of the conversation, when there is one."""
     text = _AGAIN.get(p.context, "")
-    if not text:
+    index = _notice(view, LOST, GOING)
+    if index is not None and text:
+        view.link_parts.pop("outbox:text", None)
+        view.link_parts["state"] = text
+        _change(view, index, status="info", group=MADE)
+        return Dirty.TRANSCRIPT
+    if not text or p.context == "new":
         return Dirty.NONE
     add_notice(view, event, "connected-again", text=text, status="info")
     return Dirty.TRANSCRIPT
@@ -42,30 +96,18 @@ def connected_again(view: SessionView, event: ev.Event, p: ev.ConnectionReady) -
 def restarting(view: SessionView, event: ev.Event, p: ev.LinkRestarting) -> Dirty:
     """Turn the notice of the end into one that says what follows."""
     view.retry_at, view.link_failed = event.t + p.delay_s, False
-    _amend_end(view, "info" if p.reason == "moved" else "warning", "" if p.reason == "moved" else "Connecting again")
+    if p.reason != "moved" and (index := _lost(view)) is not None:
+        view.link_parts["state"] = "Connecting again."
+        _change(view, index, status="warning", action="")
     return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT
 
 
 def given_up(view: SessionView, event: ev.Event, p: ev.LinkGivenUp) -> Dirty:
     """Let the notice of the end offer to connect."""
     view.retry_at, view.link_failed = None, True
-    _amend_end(view, "error", None)
+    if (index := _lost(view)) is not None:
+        _change(view, index, status="error", action=CONNECT)
     return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT | Dirty.CONTROLS
-
-
-def _amend_end(view: SessionView, status: str, detail: str | None) -> None:
-    """Change the newest notice of an end.
-
-    `detail` None keeps its remedy and offers to connect.
-    """
-    for index, block in last_notices(view):
-        if block.group.startswith("closed:"):
-            if detail is None:
-                change(view, index, status=status, action=CONNECT)
-            else:
-                view.block_chars += len(detail) - len(block.detail)
-                change(view, index, status=status, detail=detail, action="")
-            return
 
 
 def outbox_changed(view: SessionView, event: ev.Event, p: ev.OutboxChanged) -> Dirty:
@@ -78,9 +120,7 @@ def outbox_changed(view: SessionView, event: ev.Event, p: ev.OutboxChanged) -> D
         text = f"{messages} for a connection."
     if not text:
         return Dirty.NONE
-    status = "warning" if p.kind == "audio" else "info"
-    add_notice(view, event, f"outbox:{p.kind}", text=text, status=status)
-    return Dirty.TRANSCRIPT
+    return _tell(view, event, f"outbox:{p.kind}", text, "warning" if p.kind == "audio" else "info")
 
 
 def settled(view: SessionView, event: ev.Event, p: ev.SendSettled) -> Dirty:
@@ -89,5 +129,54 @@ def settled(view: SessionView, event: ev.Event, p: ev.SendSettled) -> Dirty:
     if not text:
         return Dirty.NONE
     status, action = ("warning", RESEND) if p.outcome == "unknown" else ("info", "")
-    add_notice(view, event, f"settled:{p.kind}:{p.outcome}", text=text, status=status, action=action)
+    return _tell(view, event, f"settled:{p.kind}:{p.outcome}", text, status, action)
+
+
+def _tell(view: SessionView, event: ev.Event, part: str, text: str, status: str, action: str = "") -> Dirty:
+    """Add a sentence to the notice of the link, or a notice behind what came since."""
+    index = _notice(view, LOST)
+    if index is None and (last := _notice(view, MADE)) is not None and last in dict(last_notices(view)):
+        index = last
+    if index is None:
+        add_notice(view, event, part, text=text, status=status, action=action)
+    else:
+        view.link_parts[part] = text
+        fields = {"action": action} if action else {}
+        if status == "warning":
+            fields["status"] = status
+        _change(view, index, **fields)
     return Dirty.TRANSCRIPT
+
+
+def _lost(view: SessionView) -> int | None:
+    """Return the index of the notice of the loss, which is the newest end's."""
+    index = _notice(view, LOST)
+    if index is None and (ident := _newest(view, "closed:")):
+        view.link_notice = ident
+        index = ident - 1 - view.blocks_forgotten
+        detail = view.blocks[index].detail
+        view.link_parts = {"state": detail}
+        _change(view, index, group=LOST)
+    return index
+
+
+def _notice(view: SessionView, *groups: str) -> int | None:
+    """Return the index of the link's notice if it is there and of one of these groups."""
+    index = view.link_notice - 1 - view.blocks_forgotten
+    if not view.link_notice or index < 0 or view.blocks[index].group not in groups:
+        return None
+    return index
+
+
+def _newest(view: SessionView, group: str) -> int:
+    """Return the id of the newest notice of a group among the last ones; 0 for none."""
+    return next((block.id for _, block in last_notices(view) if block.group.startswith(group)), 0)
+
+
+def _change(view: SessionView, index: int, **fields: object) -> None:
+    """Change the link's notice, with its parts as detail."""
+    block: Block = view.blocks[index]
+    said = [part for part in view.link_parts.values() if part]
+    detail = " ".join(part if part[-1] in ".?!" or len(said) == 1 else f"{part}." for part in said)
+    view.block_chars += len(detail) - len(block.detail)
+    change(view, index, detail=detail, **fields)

@@ -18,6 +18,9 @@ _CONTINUED = "\n    "
 _ALL_PRINTED = 3
 """Notices of one kind that are printed each; of more, the 10th, the 100th and so on."""
 
+_AMENDING = (ev.LinkRestarting, ev.ConnectionReady, ev.OutboxChanged, ev.SendSettled)
+"""Events that add sentences to the notice of a lost connection."""
+
 _OWN_LABELS = frozenset(("phase", "watch", "refused", "held", "mark", "edit"))
 
 
@@ -50,6 +53,8 @@ class PlainWriter:
         self._counts: dict[int, int] = {}
         """Numbers of notices that the last blocks stand for, by the block's id."""
         self._seen = 0
+        self._link_parts: set[str] = set()
+        """Sentences of the notice of a lost connection that were printed."""
 
     def feed(self, event: ev.Event) -> list[str]:
         """Return the lines that became final with `event`, without newlines."""
@@ -68,6 +73,7 @@ class PlainWriter:
         if dirty & (Dirty.TRANSCRIPT | Dirty.NOTICES):
             lines += self._finished()
             lines += self._repeated()
+            lines += self._amended(payload)
         if isinstance(payload, ev.SessionEnded):
             lines += self.rest()
             if within:
@@ -124,6 +130,16 @@ class PlainWriter:
             if new and (count <= _ALL_PRINTED or str(count).strip("0") == "1") and self._within(block.t, block.turn):
                 yield from _block_lines(block)
         self._counts = counts
+
+    def _amended(self, payload: ev.Payload) -> Iterator[str]:
+        """Yield the sentences that were added to the notice of a lost connection."""
+        view = self.view
+        index = view.link_notice - 1 - view.blocks_forgotten
+        if isinstance(payload, _AMENDING) and index >= 0 and self._within(view.t, view.turn):
+            for part in view.link_parts.values():
+                if part and part not in self._link_parts:
+                    yield _line("notice", f"{view.blocks[index].status}: {part}")
+        self._link_parts = set(view.link_parts.values())
 
     def _stamped(self, t: float, line: str) -> str:
         return f"{int(t) // 60:02d}:{t % 60:04.1f} {line}" if self._times else line

@@ -206,7 +206,7 @@ class _Numbers:
 _PERHAPS: dict[str, Callable[[dict[str, Any]], bool]] = {
     "notice": lambda data: data.get("level") == "error",
     "tool.finished": lambda data: data.get("status") in ("error", "timeout"),
-    "connection.closed": lambda data: data.get("requested") is False,
+    "connection.closed": lambda data: data.get("requested") is False and not data.get("moved"),
 }
 """Events that are errors when their data fulfils the condition."""
 

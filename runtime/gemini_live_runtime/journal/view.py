@@ -168,11 +168,15 @@ class SessionView:
     connected_ms: float | None = None
     resumable: bool = False
     go_away_at: float | None = None
+    """Session time (s) at which the server will close; None when not announced."""
     retry_at: float | None = None
     """Session time (s) of the next attempt to connect; None while none waits."""
     link_failed: bool = False
     """True when the connection is not made again by itself."""
-    """Session time (s) at which the server will close; None when not announced."""
+    link_notice: int = 0
+    """Id of the block that tells of the newest loss of the connection, or of its announcement; 0 for none."""
+    link_parts: dict[str, str] = field(default_factory=dict)
+    """Sentences of that block's detail, by what they tell of."""
     ended: str = ""
     exit_code: int | None = None
     input_device: str = ""
@@ -225,13 +229,14 @@ class SessionView:
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object from which `from_json` restores an equal view."""
         # Copy by hand: `asdict` takes eight times as long, and a console's snapshot blocks the engine's event loop.
-        value = {name: getattr(self, name) for name in _VIEW_FIELDS if name not in ("health", "recording_fails")}
+        value = {name: getattr(self, name) for name in _VIEW_FIELDS if name not in _WHEN_SAID}
         if self.health:
             value["health"] = {kind: list(texts) for kind, texts in self.health.items()}
         value["meters"] = {name: getattr(self.meters, name) for name in _METER_FIELDS}
         # Fields that came later are there when they say something, so that older views stay as they were.
-        if self.recording_fails:
-            value["recording_fails"] = True
+        for name in _WHEN_SAID:
+            if name != "health" and (said := getattr(self, name)):
+                value[name] = dict(said) if isinstance(said, dict) else said
         for name, rest in _LATER_METERS.items():
             if getattr(self.meters, name) != rest:
                 value["meters"][name] = getattr(self.meters, name)
@@ -270,6 +275,9 @@ class SessionView:
 
 _VIEW_FIELDS = tuple(f.name for f in fields(SessionView) if f.name not in ("agent_view", "open_blocks", "playhead"))
 """Fields by their JSON names; `agent_view` is `mind` in JSON, and `playhead` is there while something plays."""
+
+_WHEN_SAID = ("health", "recording_fails", "link_notice", "link_parts")
+"""Fields that are in the JSON only when they say something."""
 
 _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))
 """Fields with a `copy` method: lists, dicts and the agent's view."""

@@ -138,7 +138,15 @@ class ConnectionEvents:
         keeps = end in LEFT or (end is not LinkEnd.HANDLE and keeps_handle(error))
         retry = state.link.on_ended(end, now, code=close_code_of(error), keeps_handle=keeps)
         retrying = retry.delay_s is not None
-        state.emit(ev.ConnectionClosed(close_code=code, reason=reason, sentence=error.message, remedy=error.remedy))
+        state.emit(
+            ev.ConnectionClosed(
+                close_code=code,
+                reason=reason,
+                sentence=error.message,
+                remedy=error.remedy,
+                moved=end is LinkEnd.MOVED,
+            )
+        )
         if retry.delay_s is None:
             state.emit(ev.LinkGivenUp(reason=str(end)))
         else:

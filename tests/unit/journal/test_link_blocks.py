@@ -1,0 +1,120 @@
+"""A lost connection is one line of the transcript, which says what follows."""
+
+from __future__ import annotations
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.link_blocks import CONNECT, RESEND
+from gemini_live_runtime.journal.plain import PlainWriter
+from gemini_live_runtime.journal.view import Block, SessionView
+
+CLOSED = ev.ConnectionClosed(close_code=1006, sentence="The connection broke", remedy="Check the network")
+UNREACHABLE = ev.ConnectionClosed(close_code=1006, sentence="Nothing listens there", remedy="Check the port")
+AGAIN = ev.LinkRestarting(reason="network", attempt=1, delay_s=0.0)
+RESUMED = ev.ConnectionReady(ms=5.0, server_session="s", resumed=True, context="resumed")
+LOSS = (CLOSED, AGAIN)
+
+
+def waiting(count: int) -> ev.OutboxChanged:
+    return ev.OutboxChanged(kind="text", capacity=32, queued=count, dropped=0, gated=1, policy="refuse")
+
+
+def settled(outcome: str) -> ev.SendSettled:
+    return ev.SendSettled(kind="text", outcome=outcome)  # type: ignore[arg-type]
+
+
+def events(*payloads: ev.Payload) -> list[ev.Event]:
+    return [ev.Event(number, float(number), 1, 1, payload) for number, payload in enumerate(payloads, 1)]
+
+
+def view(*payloads: ev.Payload) -> SessionView:
+    """Return the view after these events; check that it can be stored."""
+    folded = SessionView()
+    for event in events(*payloads):
+        apply(folded, event)
+    assert SessionView.from_json(folded.to_json()) == folded
+    assert folded.block_chars == sum(len(block.text) + len(block.detail) for block in folded.blocks)
+    return folded
+
+
+def line(*payloads: ev.Payload) -> Block:
+    (block,) = view(*payloads).blocks
+    return block
+
+
+def test_a_loss_is_one_line_from_the_end_to_the_next_connection() -> None:
+    lost = line(*LOSS)
+    assert (lost.text, lost.detail, lost.status) == ("The connection broke", "Connecting again.", "warning")
+    made = line(*LOSS, waiting(1), RESUMED, settled("resent"), waiting(0))
+    again = "Connected again. The server resumed the conversation."
+    sent = "Your message had no answer when the connection was lost, and was sent again."
+    assert (made.text, made.detail, made.status) == ("The connection broke", f"{again} {sent}", "info")
+
+
+def test_texts_that_wait_are_told_until_there_is_a_connection() -> None:
+    assert line(*LOSS, waiting(1)).detail == "Connecting again. 1 message waits for a connection."
+    assert line(*LOSS, waiting(1), waiting(2)).detail == "Connecting again. 2 messages wait for a connection."
+
+
+def test_failed_attempts_are_counted_in_the_line_of_the_loss() -> None:
+    failed = line(*LOSS, *(UNREACHABLE, AGAIN) * 3)
+    assert (failed.text, failed.detail, failed.count) == ("Nothing listens there", "Connecting again.", 4)
+
+
+def test_a_loss_that_is_given_up_offers_to_connect_and_keeps_its_remedy() -> None:
+    failed = line(CLOSED, ev.LinkGivenUp(reason="refused"))
+    assert (failed.detail, failed.status, failed.action) == ("Check the network", "error", CONNECT)
+    later = line(*LOSS, UNREACHABLE, ev.LinkGivenUp(reason="network"))
+    assert (later.detail, later.status, later.action) == ("Check the port", "error", CONNECT)
+
+
+def test_what_was_not_sent_again_can_be_and_says_so_after_the_connection_is_made() -> None:
+    lost = line(*LOSS, settled("unknown"), RESUMED)
+    assert lost.detail.endswith("Your message may not have arrived, and was not sent again.")
+    assert lost.action == RESEND
+
+
+def test_a_move_that_the_server_announced_is_told_where_it_was_announced() -> None:
+    left = ev.ConnectionClosed(close_code=1001, sentence="Moving to another connection", moved=True)
+    moved = line(
+        ev.ConnectionGoAway(time_left_s=50.0), left, ev.LinkRestarting(reason="moved", attempt=0, delay_s=0.0), RESUMED
+    )
+    assert moved.text == "The server will end this connection in 50 s."
+    assert moved.detail == "Connected again. The server resumed the conversation."
+
+
+def test_a_server_that_is_left_because_it_does_not_answer_is_told_in_the_line_of_the_late_answer() -> None:
+    late = ev.Notice(
+        level="warning", code="answer-late", text="No answer for 10 s", remedy="After 20 s it is asked again"
+    )
+    silent = ev.ConnectionClosed(close_code=1001, sentence="No answer for 20 s")
+    left = line(late, silent, ev.LinkRestarting(reason="stalled", attempt=0, delay_s=0.0))
+    assert (left.text, left.detail, left.count) == ("No answer for 20 s", "Connecting again.", 1)
+
+
+def test_the_next_loss_has_a_line_of_its_own() -> None:
+    blocks = view(*LOSS, RESUMED, ev.TranscriptDelta(side="model", text="Hi"), *LOSS).blocks
+    assert [block.kind for block in blocks] == ["notice", "model", "notice"]
+    assert (blocks[0].detail, blocks[2].detail) == (
+        "Connected again. The server resumed the conversation.",
+        "Connecting again.",
+    )
+
+
+def test_what_is_settled_after_the_talk_has_gone_on_has_a_line_of_its_own() -> None:
+    blocks = view(*LOSS, RESUMED, ev.TranscriptDelta(side="model", text="Hi"), settled("told")).blocks
+    assert [block.kind for block in blocks] == ["notice", "model", "notice"]
+
+
+def test_plain_lines_say_each_sentence_once() -> None:
+    writer = PlainWriter()
+    payloads = (*LOSS, waiting(1), UNREACHABLE, AGAIN, RESUMED, settled("resent"))
+    assert [said for event in events(*payloads) for said in writer.feed(event)] == [
+        "notice: error: The connection broke. Check the network",
+        "notice: warning: Connecting again.",
+        "notice: warning: 1 message waits for a connection.",
+        "notice: error: Nothing listens there. Check the port. 1 message waits for a connection.",
+        "notice: warning: Connecting again.",
+        "notice: info: Connected again. The server resumed the conversation.",
+        "notice: info: Your message had no answer when the connection was lost, and was sent again.",
+    ]
