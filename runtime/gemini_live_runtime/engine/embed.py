@@ -107,6 +107,7 @@ async def _running(plan: SessionPlan, spec: EngineSpec) -> AsyncIterator[LiveHan
         except GeminiLiveError as error:
             refused.append(error)
             raise
+        session.orchestrator.subscribers.keep_early()
         created.set_result(session)
         return session
 
@@ -131,6 +132,7 @@ async def _running(plan: SessionPlan, spec: EngineSpec) -> AsyncIterator[LiveHan
             raise EngineError(engine.host.hub.view.ended) from failure
         if session.first_failure is not None:
             raise session.first_failure
+        session.orchestrator.subscribers.end_early()
         yield session.handle
     finally:
         if opened is not None:

@@ -25,6 +25,7 @@ from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
 from gemini_live_runtime.session.agent.metrics_reporter import SETTLING, MetricsReporter
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
+from gemini_live_runtime.session.agent.problems import ProblemFinder
 from gemini_live_runtime.session.agent.session_keys import OBSERVED, SessionSignals
 from gemini_live_runtime.session.agent.settle_engine import SettleEngine
 from gemini_live_runtime.session.agent.state_events import StateEvents
@@ -207,6 +208,7 @@ class Orchestrator:
     def _make_steps(self, faults: FaultReporter, async_tools: bool, text_model: TextModel | None) -> None:
         agent, definition = self.agent, self.agent.plan.definition
         self.session_keys = SessionSignals(agent.state, agent.clock.now, agent.current_words)
+        self._problems = ProblemFinder()
         self.subscribers = Subscribers(definition.delivery, self._on_subscriber_left)
         self.reporter = MetricsReporter(agent, self.subscribers)
         self.timers = Timers(agent, self.settle, self.checkpoints.gate, self.reporter)
@@ -483,8 +485,10 @@ class Orchestrator:
                 put("go away", lambda: call("on_go_away", time_left_s))
             case ev.ConnectionClosed(reason=reason, sentence=sentence):
                 put("disconnected", lambda: call("on_disconnected", reason or sentence))
-            case ev.Notice(level="error", text=text):
-                put("error", lambda: call("on_error", text))
+            case ev.Notice() | ev.OutboxChanged():
+                text = self._problems.text_of(event.payload)
+                if text:
+                    put("error", lambda: call("on_error", text))
 
     def _on_handler_failed(self, what: str, error: Exception) -> None:
         self.code.failed(f"taking note of {what}", "", error)
@@ -538,7 +542,7 @@ LISTENED = (
     ev.GenerationCompleted,
     ev.ConnectionGoAway,
     ev.ConnectionClosed,
-    ev.Notice,
+    *ProblemFinder.KINDS,
 )
 """Payload types whose callbacks are queued."""
 

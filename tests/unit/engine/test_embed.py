@@ -193,6 +193,23 @@ def test_a_reader_that_stops_is_forgotten() -> None:
     run_virtual(main())
 
 
+def test_the_first_reader_gets_what_happened_before_the_block_and_a_second_one_does_not() -> None:
+    async def main() -> None:
+        async with local() as session:
+            await session.send_text("greet")
+            await session.until_quiet()
+            first, second = session.events("first"), session.events("second")
+        early, late = [[event.type async for event in events] for events in (first, second)]
+        before = early[: -len(late)]
+        assert early[-len(late) :] == late
+        assert before[0] == "session.started"
+        assert "connection.ready" in before
+        # What happened within the block, before anybody asked, is not part of it.
+        assert "text.sent" not in before
+
+    run_virtual(main())
+
+
 @pytest.mark.skipif(not have_voices(), reason="needs espeak-ng and flite")
 def test_a_program_brings_its_own_microphone_and_gets_the_models_sound() -> None:
     sound: list[bytes] = []

@@ -11,6 +11,7 @@ from enum import Enum
 from math import isfinite
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.agent.problems import ProblemFinder
 from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import CALLED_OK
@@ -47,6 +48,7 @@ OBSERVED = frozenset(
         ev.ConnectionResumable,
         ev.TurnInterrupted,
         ev.Notice,
+        ev.OutboxChanged,
         ev.CodeFailed,
         ev.UsageReported,
     )
@@ -83,6 +85,7 @@ class SessionSignals:
         self._state = state
         self._now = now
         self._said = said
+        self._problems = ProblemFinder()
         self._connected_at: float | None = None
         self._active_at: float | None = None
         self._type = SessionType.AUDIO_ONLY
@@ -159,9 +162,10 @@ class SessionSignals:
                     self._set(last_consumed_client_index=payload.last_consumed)
             case ev.TurnInterrupted():
                 self._count("interrupt_count")
-            case ev.Notice(level="error") | ev.CodeFailed():
-                self._count("error_count")
-                self._set(last_error=payload.text if isinstance(payload, ev.Notice) else payload.error)
+            case ev.CodeFailed():
+                self._fail(payload.error)
+            case ev.Notice() | ev.OutboxChanged():
+                self._fail(self._problems.text_of(payload))
             case ev.UsageReported():
                 self._set(
                     prompt_token_count=payload.prompt_tokens,
@@ -170,6 +174,12 @@ class SessionSignals:
                     thoughts_token_count=payload.response.get("THOUGHT", 0),
                     cached_content_token_count=payload.cached_tokens,
                 )
+
+    def _fail(self, text: str) -> None:
+        """Count an error; "" is none."""
+        if text:
+            self._count("error_count")
+            self._set(last_error=text)
 
     def _word(self, payload: ev.SessionState) -> None:
         if payload.word == "thinking":

@@ -93,6 +93,10 @@ class Subscription:
         self._ended = True
         self._waiting.set()
 
+    def take_over(self, other: Subscription) -> None:
+        """Take the events that another subscription has queued."""
+        self._queues, self.dropped = other._queues, other.dropped
+
     def newly_dropped(self) -> dict[str, int]:
         """Return the number of events dropped since the last call, by class."""
         new = self.dropped - self._reported
@@ -127,13 +131,29 @@ class Subscribers:
         self._on_left = on_left
         self._readers: tuple[Subscription, ...] = ()
         self._ended = False
+        self._early: Subscription | None = None
 
     def __iter__(self) -> Iterator[Subscription]:
         return iter(self._readers)
 
+    def keep_early(self) -> None:
+        """Keep the events from here on for the first subscription, until `end_early`."""
+        self._early = Subscription("early events", self._config)
+
+    def end_early(self) -> None:
+        """Keep no more events for the first subscription than there are."""
+        if self._early is not None:
+            self._early.end()
+
     def add(self, name: str) -> Subscription:
-        """Return a new subscription of every event from now on."""
+        """Return a new subscription of every event from now on.
+
+        The first one begins with the early events.
+        """
         subscription = Subscription(name, self._config, self.leave)
+        early, self._early = self._early, None
+        if early is not None:
+            subscription.take_over(early)
         if self._ended:
             subscription.end()
         else:
@@ -149,6 +169,8 @@ class Subscribers:
 
     def push(self, event: Event) -> None:
         """Queue an event for each subscription."""
+        if self._early is not None:
+            self._early.push(event)
         for subscription in self._readers:
             subscription.push(event)
 

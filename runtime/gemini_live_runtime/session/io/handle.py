@@ -185,6 +185,7 @@ class LiveHandle:
     def events(self, name: str = "subscriber") -> Subscription:
         """Return an asynchronous iterator of every event from now on.
 
+        The first one in a block of `connect` begins with what happened before the block.
         A slow reader loses the oldest events, which is counted. It ends with the session. To stop
         earlier, `close` it or use it in an `async with` block.
         """

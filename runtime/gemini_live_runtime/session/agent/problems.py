@@ -1,0 +1,26 @@
+"""Find what a program hears of as an error: faults, losses, failed snapshots."""
+
+from __future__ import annotations
+
+from gemini_live_runtime import events as ev
+
+LOSSES = frozenset(("protocol", "media", "snapshot"))
+"""Codes of notices below level "error" that report a loss: frames that cannot be read, snapshots not saved."""
+
+
+class ProblemFinder:
+    """Finder of the errors among one session's events."""
+
+    KINDS = (ev.Notice, ev.OutboxChanged)
+
+    def __init__(self) -> None:
+        self._dropped_s = 0.0
+
+    def text_of(self, payload: ev.Payload) -> str:
+        """Return the error that an event reports, as a sentence; "" for none."""
+        if isinstance(payload, ev.Notice) and (payload.level == "error" or payload.code in LOSSES):
+            return payload.text
+        if isinstance(payload, ev.OutboxChanged) and payload.kind == "audio" and payload.dropped > self._dropped_s:
+            new_s, self._dropped_s = payload.dropped - self._dropped_s, payload.dropped
+            return f"{new_s:.1f} s of the microphone's sound were not sent: there was no connection"
+        return ""

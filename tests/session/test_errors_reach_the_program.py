@@ -1,0 +1,55 @@
+"""A program hears of frames, sound and snapshots that were lost, and counts them."""
+
+from __future__ import annotations
+
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import Live
+from gemini_live_runtime.audio.program_audio import ProgramAudio
+from gemini_live_runtime.session.persistence.stores import MemoryPersistence
+
+
+def listening(told: list[str]) -> Live:
+    return agent().on("error", told.append)
+
+
+def counted(t: Talk) -> tuple[int, str]:
+    return t.state["session:error_count"], t.state["session:last_error"]
+
+
+async def test_frames_that_cannot_be_read_are_errors() -> None:
+    told: list[str] = []
+    async with talk(listening(told)) as t:
+        await t.server.sends("no JSON")
+        await t.server.sends('{"serverContent": {"turnComplete": "maybe"}}')
+        await t.rests()
+        assert counted(t) == (2, told[-1])
+    assert [text.split(":")[0] for text in told] == [
+        "The server sent a frame that cannot be read",
+        "Part of a message was not understood",
+    ]
+
+
+async def test_sound_that_no_connection_took_is_an_error_each_time() -> None:
+    told: list[str] = []
+    async with talk(listening(told), audio=ProgramAudio) as t:
+        for seconds in (3, 2):
+            await t.server.closes(1006)
+            await t.rests()
+            for _ in range(50 * seconds):
+                t.handle.send_audio(bytes(640))
+            await t.connects_again()
+        assert counted(t)[0] == 2
+    assert [text.split(" of ")[0] for text in told] == ["2.0 s", "1.0 s"]
+
+
+async def test_a_snapshot_that_cannot_be_saved_is_an_error() -> None:
+    class Full(MemoryPersistence):
+        def save(self, *args: object, **more: object) -> None:
+            raise OSError("no space left")
+
+    told: list[str] = []
+    async with talk(listening(told).persistence(Full(), "s")) as t:
+        await t.turn()
+        assert counted(t) == (1, told[0])
+    assert "no space left" in told[0]
