@@ -103,6 +103,72 @@ async def test_a_call_that_ends_while_there_is_no_connection_is_answered_on_the_
         await server.accepts()
         await t.rests()
         assert (await server.hears_a("toolResponse"))["functionResponses"][0]["id"] == "c1"
+    assert settled(t) == [("answer", "sent")]
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_nothing_comes_between_a_call_and_its_answer_on_the_next_connection(moment: str) -> None:
+    async with talk(slow(1)) as t:
+        t.handle.send_context("The room is 12.")
+        await t.hears("look it up")
+        await t.calls("search")
+        await resumable(t)
+        if moment == "after":
+            await t.passes(2)
+        t.stage.refuses_until(3)
+        await t.server.closes(1006)
+        t.handle.send_context("The sun shines.")
+        await t.connects_again()
+        assert [kind for kind, *_ in t.wire][:1] == ["answer"]
+
+
+async def test_an_answer_that_the_model_has_said_nothing_of_is_sent_again() -> None:
+    async with talk(slow(1)) as t:
+        await t.hears("look it up")
+        await t.calls("search")
+        await t.server.says(serverContent={"turnComplete": True})
+        await resumable(t)
+        await t.passes(2)
+        assert t.sent("answer") != []
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert t.wire == [("answer", "c1", {"output": "found"})]
+        await t.says("It was found.")
+        await t.ends()
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert t.sent("answer") == []
+    assert ("answer", "resent") in settled(t)
+
+
+async def test_a_result_that_the_server_got_and_had_not_told_is_asked_for() -> None:
+    async with talk(slow(1)) as t:
+        await t.hears("look it up")
+        await t.calls("search")
+        await t.server.says(serverContent={"turnComplete": True})
+        await t.passes(2)
+        await resumable(t)
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert t.wire == [("prompt",)]
+
+
+async def test_a_background_result_that_was_lost_on_its_way_is_sent_again() -> None:
+    @tool(background=True)
+    async def search() -> str:
+        """Search."""
+        await asyncio.sleep(5)
+        return "found"
+
+    async with talk(agent().tools(search)) as t:
+        await t.calls("search")
+        await t.says("I am looking. ")
+        await resumable(t)
+        await t.passes(6)
+        await t.says("Meanwhile")
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert [ident for _, ident, _ in t.sent("answer")] == ["c1"]
 
 
 async def test_calls_made_together_are_told_and_taken_up_once() -> None:

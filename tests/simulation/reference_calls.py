@@ -59,11 +59,16 @@ class Call:
         self.phases: set[str] = set()
         self.finished: dict[str, Any] | None = None
         self.answers: list[dict[str, Any]] = []
+        self.is_answered = self.answer_in_handle = False
+        """True when the server's current session knows the answer, and the one of the newest handle."""
         self.answered_on = 0
 
 
 class Calls(Rule):
-    """A call ends once and is answered once, unless the server no longer waits."""
+    """A call ends once and is answered once, unless the server no longer waits.
+
+    A server that resumed a state from before the answer gets it again.
+    """
 
     def __init__(self, phases: CurrentPhase) -> None:
         self.phases = phases
@@ -126,6 +131,7 @@ class Calls(Rule):
                 self.line += 1
                 self.ready = True
                 for call in self.order:
+                    call.is_answered = call.answer_in_handle
                     if call.finished is None or call.waits:
                         call.stranded = call.stranded or not (data["resumed"] and call.in_handle)
                     if call.waits:
@@ -133,6 +139,7 @@ class Calls(Rule):
             case "connection.resumable" if data["resumable"]:
                 for call in self.order:
                     call.in_handle = True
+                    call.answer_in_handle = call.is_answered
             case "connection.closed":
                 self.ready = False
 
@@ -184,8 +191,9 @@ class Calls(Rule):
         if answer.get("willContinue"):
             self.check(not call.answers, f"{call.id} was acknowledged after its answer")
             return
+        self.check(not call.is_answered, f"{call.id} was answered twice")
         call.answers.append(answer)
-        self.check(len(call.answers) == 1, f"{call.id} was answered twice")
+        call.is_answered = True
         self.check(isinstance(answer["response"], dict), f"the answer to {call.id} is no object")
 
     def end(self, facts: dict[str, Any]) -> None:
@@ -196,7 +204,7 @@ class Calls(Rule):
             self.check(call.answered_on > 0 or not call.answers, f"{call.id} was answered, and nobody knows")
             self.check(not (call.stranded and call.answers), f"{call.id} was answered to a server that never asked")
             if call.answered_on and call.answered_on not in self.lost_lines and not call.stranded:
-                self.check(len(call.answers) == 1, f"the answer to {call.id} never arrived")
+                self.check(bool(call.answers), f"the answer to {call.id} never arrived")
         told = [call for call in self.order if call.stranded and call.answered_on]
         sure = [call for call in told if call.answered_on not in self.lost_lines]
         self.check(len(sure) <= self.told <= len(told), f"{self.told} results were told in words, {len(told)} are owed")

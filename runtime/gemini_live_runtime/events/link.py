@@ -14,14 +14,14 @@ __all__ = ["LinkGivenUp", "LinkRestarting", "OutboxChanged", "SendSettled"]
 class SendSettled(Payload):
     """Something that a lost connection had left open came to its end.
 
-    `resent`: sent again, the server did not know it. `prompted`: the server knew it, and was asked to answer. `told`:
-    given as context. `unknown`: it may not have arrived, and was not sent again. `ref` is the id of its command or
-    call.
+    `resent`: sent again, the server did not know it. `sent`: it had waited for a connection. `prompted`: the server
+    knew it, and was asked to answer. `told`: given as context. `unknown`: it may not have arrived, and was not sent
+    again. `ref` is the id of its command or call.
     """
 
     type: ClassVar[str] = "send.settled"
     kind: Literal["text", "answer", "speech"]
-    outcome: Literal["resent", "prompted", "told", "unknown"]
+    outcome: Literal["resent", "sent", "prompted", "told", "unknown"]
     ref: str = ""
 
 

@@ -61,6 +61,16 @@ def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Di
     return Dirty.TOOLS | Dirty.TIMELINE
 
 
+@HANDLERS.on(ev.SendSettled)
+def _answer_settled(view: SessionView, event: ev.Event, p: ev.SendSettled) -> Dirty:
+    """Note that the model got an answer which had waited for a connection."""
+    tools, ident = view.agent_view.tools, plain_key(p.ref)
+    if p.kind != "answer" or p.outcome == "unknown" or ident not in tools:
+        return Dirty.NONE
+    tools[ident] = replace(tools[ident], delivered=True)
+    return Dirty.TOOLS
+
+
 # -- turns and sound -------------------------------------------------------------------------------------------------
 
 

@@ -132,6 +132,16 @@ def test_a_call_runs_until_it_is_answered():
     assert (finished.status, finished.ms, unpack(finished.result)) == ("ok", 141.0, {"ok": True})
 
 
+def test_an_answer_that_waited_for_a_connection_was_given_to_the_model():
+    called = ev.ToolCalled(call_id="c\x1b1", name="verify", args={})
+    done = ev.ToolFinished(call_id="c\x1b1", name="verify", status="ok", result={}, ms=1.0, delivered=False)
+    sent = ev.SendSettled(kind="answer", outcome="sent", ref="c\x1b1")
+    given = [
+        next(iter(agent_view(*events).tools.values())).delivered for events in ((called, done), (called, done, sent))
+    ]
+    assert given == [False, True]
+
+
 def test_an_interrupted_answer_ends_its_span_as_cut():
     cut = ev.TurnInterrupted(
         by="server", cut_below=1, heard_samples=0, unheard_samples=0, heard_text="", unheard_text=""

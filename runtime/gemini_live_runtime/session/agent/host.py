@@ -72,7 +72,10 @@ class SessionHost:
         The model of a server that does not know the call does not.
         """
         state = self._core.state
-        return any(state.link.knows(mark) for mark in state.calls.foreground_marks)
+        link = state.link
+        lost = (unread.answer for unread in state.unread_answers if not link.knows(unread.mark))
+        marks = (answer.mark for answer in (*link.outbox.answers, *lost) if not answer.background)
+        return any(map(link.knows, (*state.calls.foreground_marks, *marks)))
 
     def mark(self) -> int:
         """Return the link's mark of something that the model gets now."""

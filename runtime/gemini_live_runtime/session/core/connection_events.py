@@ -7,6 +7,7 @@ context, or taken up by a prompt, by the mark that says what the server knows (`
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from gemini_live_runtime import events as ev
@@ -14,7 +15,9 @@ from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
 from gemini_live_runtime.session.core.effects import Effect, EndOfAudio, LeaveConnection, Prompt, SendKeptAudio
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.tool_events import ToolEvents
+from gemini_live_runtime.session.core.unanswered import UnreadAnswer
 from gemini_live_runtime.session.link.ends import LEFT, LinkEnd, close_code_of, end_of, keeps_handle
+from gemini_live_runtime.session.link.outbox import WaitingAnswer
 from gemini_live_runtime.wire.messages import SessionResumptionUpdate
 
 LOST = "the connection was lost"
@@ -89,14 +92,39 @@ class ConnectionEvents:
         return state.flush(now)
 
     def _send_answers(self, now: float) -> bool:
-        """Send the answers that have waited; True when the model has to be prompted."""
+        """Send the answers that were lost or have waited; True for a prompt."""
         state = self._state
+        unread, state.unread_answers = state.unread_answers, []
         prompts = False
+        for answer in unread:
+            prompts |= self._take_up(answer, now)
         for waiting in state.link.outbox.take_answers():
-            prompts |= self._tools.send_answer(waiting.call_id, waiting.name, waiting.answer, waiting.mark)
-            if waiting.answer.scheduling != "SILENT":
-                state.owe(now)
+            if state.link.knows(waiting.mark):
+                state.emit(ev.SendSettled(kind="answer", outcome="sent", ref=waiting.call_id))
+            prompts |= self._deliver(waiting, now)
         return prompts
+
+    def _deliver(self, waiting: WaitingAnswer, now: float) -> bool:
+        state = self._state
+        prompts = self._tools.deliver(waiting)
+        if waiting.answer.scheduling != "SILENT":
+            state.owe(now)
+            if not waiting.background:
+                state.result_sent_at = now
+        return prompts
+
+    def _take_up(self, unread: UnreadAnswer, now: float) -> bool:
+        """Send an answer again that the server does not know; True for a prompt."""
+        state, waiting = self._state, unread.answer
+        is_silent = waiting.answer.scheduling == "SILENT"
+        if state.link.knows(waiting.mark) and not state.link.knows(unread.mark):
+            state.emit(ev.SendSettled(kind="answer", outcome="resent", ref=waiting.call_id))
+            return self._deliver(waiting, now)
+        # The server got it, or is told it with the conversation so far.
+        state.unread_answers.append(replace(unread, mark=state.link.mark(), gen=state.ledger.number))
+        # What is still open of the user's makes the model speak, too.
+        in_turn = state.turns.is_open and waiting.call_id in state.turns.calls
+        return not (is_silent or in_turn or state.unanswered)
 
     def _settle_unanswered(self, now: float) -> bool:
         """Send again what the server does not know; True when a prompt is needed."""

@@ -102,6 +102,7 @@ class SessionCore:
             if state.link.is_open:
                 # The model has passed over it, and so would the next one.
                 state.link.outbox.audio.on_heard()
+                state.unread_answers.clear()
         self.connection.watch(now)
         has_waited = facts.owed and now - facts.owed_at >= OWED_PATIENCE_S
         # While the server's silence is watched, the watchdog decides.
@@ -114,6 +115,7 @@ class SessionCore:
         """Close the turn, or warn, when no answer arrived in time."""
         turns = self.state.turns
         self.state.facts.owed = False
+        self.state.unread_answers.clear()
         if turns.is_open and (turns.opened_by == "voice" or turns.call_cancelled):
             # Silence may be the model's answer to speech; typed text was certainly a question, unless it led to a call
             # that the server took back.

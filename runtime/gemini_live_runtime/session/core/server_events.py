@@ -157,6 +157,9 @@ class ServerEvents:
             state.facts.answer_possible_since = state.result_sent_at = None
             state.facts.interrupted_at = None
             state.completion_owed = False
+            if state.unread_answers:
+                number = state.ledger.number
+                state.unread_answers = [unread for unread in state.unread_answers if unread.gen > number]
         generation = state.ledger.current(state.turns.number)
         if not generation.opened:
             # It may have been known before it began to speak, from a thought in a turn that is over.

@@ -27,7 +27,7 @@ from gemini_live_runtime.session.core.status import StatusInputs
 from gemini_live_runtime.session.core.tool_calls import CallLedger
 from gemini_live_runtime.session.core.turns import OpenedBy, TurnLedger
 from gemini_live_runtime.session.core.turns import Outcome as TurnOutcome
-from gemini_live_runtime.session.core.unanswered import UnansweredInput
+from gemini_live_runtime.session.core.unanswered import UnansweredInput, UnreadAnswer
 from gemini_live_runtime.session.core.usage import UsageTotals
 from gemini_live_runtime.session.link.controller import RealtimeSessionController
 from gemini_live_runtime.session.link.policy import LinkPolicy
@@ -88,6 +88,8 @@ class CoreState:
         """True while the operator holds the agent."""
         self.completed_at: float | None = None
         """Time at which the server ended its newest answer."""
+        self.unread_answers: list[UnreadAnswer] = []
+        """Answers of calls, until the model says something after them."""
         self.handle_turn = 0
         """Newest turn that the resumption handle stands for."""
         self.streaming_audio = False

@@ -8,6 +8,8 @@ from copy import deepcopy
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import CancelTool, Effect, Prompt, RunTool, Send, Tell
 from gemini_live_runtime.session.core.state import CoreState
+from gemini_live_runtime.session.core.unanswered import UnreadAnswer
+from gemini_live_runtime.session.link.outbox import WaitingAnswer
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome
 from gemini_live_runtime.wire import compose
@@ -71,13 +73,14 @@ class ToolEvents:
             status = "error"
         state.facts.calls_open = state.calls.in_foreground
         deliver = not cancelled and state.facts.status == "ready"
+        waiting = WaitingAnswer(outcome.call_id, outcome.name, answer, mark, background)
         if not (cancelled or deliver or state.ended):
-            state.link.outbox.add_answer(outcome.call_id, outcome.name, answer, mark)
+            state.link.outbox.add_answer(waiting)
             state.emit_outbox()
             text = f"The answer of {outcome.name} goes out with the next connection"
             state.emit(ev.Log(source="engine", level="info", text=text))
         if deliver:
-            if self.send_answer(outcome.call_id, outcome.name, answer, mark):
+            if self.deliver(waiting):
                 state.out.append(Prompt(f"the result of {outcome.name}"))
             is_told = answer.scheduling != "SILENT"
             # Without an open turn, the model completed it with its calls and tells the result in another.
@@ -116,6 +119,19 @@ class ToolEvents:
                 ev.ToolFinished(call_id=call_id, name=name, status="cancelled", result={}, ms=0.0, delivered=False)
             )
         return state.flush(now)
+
+    def deliver(self, answer: WaitingAnswer) -> bool:
+        """Send a final answer; True when a prompt is needed.
+
+        It is kept until the model says something after it: the connection may end before the model has read it.
+        """
+        state = self._state
+        # A model that did not wait for the answer may be speaking of something else.
+        may_speak = answer.background or answer.answer.scheduling is not None
+        gen = state.ledger.number + (may_speak and state.ledger.current_opened)
+        prompts = self.send_answer(answer.call_id, answer.name, answer.answer, answer.mark)
+        state.unread_answers.append(UnreadAnswer(answer, state.link.mark(), gen))
+        return prompts
 
     def send_answer(self, call_id: str, name: str, answer: ToolAnswer, mark: int) -> bool:
         """Send the answer of a call with this mark; True when a prompt is needed.

@@ -1,9 +1,12 @@
-"""Hold what the user has said until the model answers it."""
+"""Hold what the user has said and tools have answered until the model goes on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
+
+from gemini_live_runtime.records import record
+from gemini_live_runtime.session.link.outbox import WaitingAnswer
 
 
 @dataclass(slots=True)
@@ -25,3 +28,15 @@ class UnansweredInput:
         """Return True for words that are all of this speech once more."""
         words = words.strip()
         return self.kind == "speech" and " " in words and words == self.text.strip()
+
+
+@record
+class UnreadAnswer:
+    """Answer of a call that was sent, of which the model has said nothing yet.
+
+    `mark` is that of the link when it was sent, `gen` the first generation that may speak of it.
+    """
+
+    answer: WaitingAnswer
+    mark: int
+    gen: int

@@ -36,12 +36,16 @@ class WaitingText:
 
 @record
 class WaitingAnswer:
-    """Answer of a call that waits for a connection; `mark` is the call's."""
+    """Answer of a call that waits for a connection; `mark` is the call's.
+
+    `background`: the call was acknowledged, so the model does not wait for it.
+    """
 
     call_id: str
     name: str
     answer: ToolAnswer
     mark: int
+    background: bool = False
 
 
 @keyword_record
@@ -79,9 +83,9 @@ class Outbox:
         self._gated["text"] += 1
         return True
 
-    def add_answer(self, call_id: str, name: str, answer: ToolAnswer, mark: int) -> None:
-        """Queue the answer of a call with this mark."""
-        self.answers.append(WaitingAnswer(call_id, name, answer, mark))
+    def add_answer(self, answer: WaitingAnswer) -> None:
+        """Queue the answer of a call."""
+        self.answers.append(answer)
         self._gated["answer"] += 1
 
     def add_audio(self, pcm: bytes, captured_at: float | None) -> None:
