@@ -119,9 +119,6 @@ class Sender:
         self.places = add_text(self.places, self.chars, text, first, count)
         self.chars += len(text)
 
-    async def fault_in_answer(self) -> None:
-        """Do nothing."""
-
 
 class Voice:
     """Speech as `EspeakSpeech` makes it, with the words' true times."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.docs import key_tables, limit_tables, theme_tables
+from tests.docs import fault_tables, key_tables, limit_tables, theme_tables
 
 from gemini_live_runtime.conversation import extraction
 from gemini_live_runtime.session import orchestrator
@@ -209,3 +209,4 @@ if __name__ == "__main__":
     key_tables.write()
     theme_tables.write()
     limit_tables.write()
+    fault_tables.write()

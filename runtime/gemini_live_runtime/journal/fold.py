@@ -439,7 +439,9 @@ def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
     text = sanitise_line(p.text, _NOTICE)
     # Notices with one beginning and one code are of one kind: after the colon is what differs.
     group = sanitise_line(f"{p.code}:{_NUMBER.sub('', text.partition(':')[0])}", _NAME)
-    add_notice(view, event, group, text=text, status=p.level, detail=sanitise_line(p.remedy, _NOTICE))
+    remedy = sanitise_line(p.remedy, _NOTICE)
+    if p.code != "answer-late" or not link_blocks.answer_late(view, text, remedy):
+        add_notice(view, event, group, text=text, status=p.level, detail=remedy)
     return Dirty.NOTICES | Dirty.TRANSCRIPT | (Dirty.HEADER if p.code in _JOURNAL_CODES else Dirty.NONE)
 
 

@@ -42,7 +42,6 @@ _SETTLED = {
     ("speech", "prompted"): "The model was asked to go on with what you said.",
     ("speech", "told"): "The model was told your words, and what has been done for them so far.",
     ("speech", "unknown"): "Your words may not have arrived, and were not sent again.",
-    ("answer", "unknown"): "A tool's result may not have arrived, and was not sent again.",
     ("answer", "told"): "A tool's result was given as text, because the server no longer knows the call.",
 }
 
@@ -59,13 +58,16 @@ def closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty:
         # The connection was left because the answer did not come.
         view.link_notice, view.link_parts = late, {}
         index = late - 1 - view.blocks_forgotten
+    if index is None and (_is_last(view, MADE) or "late" in view.link_parts):
+        index = _notice(view, MADE, GOING)
+        view.link_parts = {}
     if index is None:
         add_notice(view, event, f"closed:{p.close_code}", text=text, status="error", detail=detail)
     else:
         view.link_parts["state"] = detail
         block = view.blocks[index]
         view.block_chars += len(text) - len(block.text)
-        count = block.count + (block.group == LOST)
+        count = block.count + (block.group in (LOST, MADE))
         _change(view, index, text=text, status="error", group=LOST, count=count)
     return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT
 
@@ -79,12 +81,21 @@ def go_away(view: SessionView, event: ev.Event, p: ev.ConnectionGoAway) -> Dirty
     return Dirty.HEADER | Dirty.TRANSCRIPT
 
 
+def answer_late(view: SessionView, text: str, remedy: str) -> bool:
+    """Say that an answer is late in the line of an announced end; False without one."""
+    index = _notice(view, GOING)
+    if index is None or not _is_last(view, GOING):
+        return False
+    view.link_parts["late"] = f"{text}. {remedy}."
+    _change(view, index)
+    return True
+
+
 def connected_again(view: SessionView, event: ev.Event, p: ev.ConnectionReady) -> Dirty:
     """Say what the server knows of the conversation, when there is one."""
     text = _AGAIN.get(p.context, "")
     index = _notice(view, LOST, GOING)
     if index is not None and text:
-        view.link_parts.pop("outbox:text", None)
         view.link_parts["state"] = text
         _change(view, index, status="info", group=MADE)
         return Dirty.TRANSCRIPT
@@ -120,7 +131,7 @@ def outbox_changed(view: SessionView, event: ev.Event, p: ev.OutboxChanged) -> D
         messages = "1 message waits" if p.queued == 1 else f"{p.queued:.0f} messages wait"
         text = f"{messages} for a connection."
     if not text:
-        return Dirty.NONE
+        return _take_back(view, f"outbox:{p.kind}") if p.kind == "text" else Dirty.NONE
     return _tell(view, event, f"outbox:{p.kind}", text, "warning" if p.kind == "audio" else "info")
 
 
@@ -136,8 +147,8 @@ def settled(view: SessionView, event: ev.Event, p: ev.SendSettled) -> Dirty:
 def _tell(view: SessionView, event: ev.Event, part: str, text: str, status: str, action: str = "") -> Dirty:
     """Add a sentence to the notice of the link, or a notice behind what came since."""
     index = _notice(view, LOST)
-    if index is None and (last := _notice(view, MADE)) is not None and last in dict(last_notices(view)):
-        index = last
+    if index is None and _is_last(view, MADE):
+        index = _notice(view, MADE)
     if index is None:
         add_notice(view, event, part, text=text, status=status, action=action)
     else:
@@ -146,6 +157,15 @@ def _tell(view: SessionView, event: ev.Event, part: str, text: str, status: str,
         if status == "warning":
             fields["status"] = status
         _change(view, index, **fields)
+    return Dirty.TRANSCRIPT
+
+
+def _take_back(view: SessionView, part: str) -> Dirty:
+    """Take a sentence out of the notice of the link."""
+    index = _notice(view, LOST, MADE)
+    if index is None or view.link_parts.pop(part, None) is None:
+        return Dirty.NONE
+    _change(view, index)
     return Dirty.TRANSCRIPT
 
 
@@ -167,6 +187,12 @@ def _notice(view: SessionView, *groups: str) -> int | None:
     if not view.link_notice or index < 0 or view.blocks[index].group not in groups:
         return None
     return index
+
+
+def _is_last(view: SessionView, group: str) -> bool:
+    """Return True for a link's notice of this group with only notices behind it."""
+    index = _notice(view, group)
+    return index is not None and index in dict(last_notices(view))
 
 
 def _newest(view: SessionView, group: str) -> int:

@@ -125,6 +125,10 @@ class FunctionCalls:
         """True while a call is open."""
         return bool(self._open)
 
+    def open_blocking(self) -> tuple[CallBatch, ...]:
+        """Return the blocking calls that are open."""
+        return tuple(dict.fromkeys(batch for batch in self._open.values() if batch.blocking))
+
     def has_capacity(self, count: int) -> bool:
         """Return True when `count` more calls may be opened."""
         return len(self._open) + count <= MAX_OPEN_CALLS
@@ -192,8 +196,7 @@ class FunctionCalls:
 
     def give_up_blocking(self) -> tuple[str, ...]:
         """Give up the blocking calls, at an interruption; return their ids."""
-        batches = dict.fromkeys(batch for batch in self._open.values() if batch.blocking)
-        return tuple(itertools.chain.from_iterable(self.give_up(batch) for batch in batches))
+        return tuple(itertools.chain.from_iterable(self.give_up(batch) for batch in self.open_blocking()))
 
     def close(self) -> None:
         """Stop all timers."""

@@ -48,6 +48,11 @@ class Handles:
         entry = self._entries.get(handle)
         return entry.memory if entry is not None and entry.until >= now else None
 
+    def clear(self) -> None:
+        """Forget all handles."""
+        self._entries.clear()
+        self._of_session.clear()
+
     def _forget(self, handle: str) -> None:
         session_id = self._entries.pop(handle).memory.session_id
         handles = self._of_session[session_id]

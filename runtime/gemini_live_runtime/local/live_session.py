@@ -14,11 +14,12 @@ from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
 from gemini_live_runtime.local.content import ContentTurns, is_placeholder
 from gemini_live_runtime.local.context import Context, Entry, text_tokens
 from gemini_live_runtime.local.conversation import Conversation, Memory, log
+from gemini_live_runtime.local.faults import Fault, FaultSchedule
 from gemini_live_runtime.local.function_calls import CallBatch, CallIds, CallResults, FunctionCalls
 from gemini_live_runtime.local.handles import Handles
 from gemini_live_runtime.local.live_config import LiveConfig, check_setup, declared_tools, instruction_text
 from gemini_live_runtime.local.message_sender import MessageSender
-from gemini_live_runtime.local.options import Fault, ServerOptions
+from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.parts import Parts
 from gemini_live_runtime.local.realtime_input import RealtimeInputReader
 from gemini_live_runtime.local.refusal import (
@@ -34,6 +35,7 @@ from gemini_live_runtime.local.refusal import (
     invalid,
     invalid_json,
 )
+from gemini_live_runtime.local.simulated_faults import SimulatedFaults
 from gemini_live_runtime.local.turns import Prompt, Turns, UserTurn
 from gemini_live_runtime.wire.codec import decode_client
 from gemini_live_runtime.wire.messages import (
@@ -71,10 +73,7 @@ class ServerContext(Protocol):
     handles: Handles
     call_ids: CallIds
     open_sessions: dict[str, LiveSession]
-
-    def take_fault(self, fault: Fault) -> bool:
-        """Return True when `fault` is due, and count it as used."""
-        ...
+    faults: FaultSchedule
 
 
 class LiveSession:
@@ -83,7 +82,8 @@ class LiveSession:
     def __init__(self, transport: Transport, server: ServerContext) -> None:
         self._transport = transport
         self._server = server
-        self._sender = MessageSender(transport, server.take_fault)
+        self._sender = MessageSender(transport)
+        self._faults = SimulatedFaults(server.faults, self._sender, server.handles.clear)
         self._consumed = 0
         self._brake = BargeInBrake()
         self._cut = False
@@ -127,7 +127,8 @@ class LiveSession:
         if message.setup is None:
             raise Refusal(INVALID, _SETUP_FIRST)
         self.config = check_setup(message.setup)
-        if self._server.take_fault(Fault.SILENT_SETUP):
+        self._faults.check_setup(message.setup, message)
+        if self._server.faults.take(Fault.SILENT_SETUP):
             while True:
                 await self._transport.recv()
         self._conversation = Conversation(self.config, self._server.parts)
@@ -157,7 +158,7 @@ class LiveSession:
             if not self._server.options.refuse_open_resume:
                 await older.shut(VIOLATION, "The operation was aborted: the session was resumed elsewhere.")
             try:
-                async with asyncio.timeout(OLD_CONNECTION_GRACE_S):
+                async with asyncio.timeout(self._faults.resume_grace_s(OLD_CONNECTION_GRACE_S)):
                     await older.ended.wait()
             except TimeoutError:
                 raise Refusal(FAILURE, UNAVAILABLE) from None
@@ -170,6 +171,7 @@ class LiveSession:
             self._conversation,
             self._calls,
             self._sender,
+            self._faults,
             on_start=self._announce_turn,
             on_idle=self._offer_handle,
             on_words=self._brake.on_words,
@@ -189,15 +191,18 @@ class LiveSession:
             await self._sender.send(ServerMessage(setup_complete=SetupComplete(session_id=self.session_id)))
             await self._offer_handle()
             # The first of these ends the connection: the client, a failed turn, or the limit of its lifetime.
-            await asyncio.wait({reading, failing, ending}, return_when=asyncio.FIRST_COMPLETED)
-            if failing.done():
-                raise failing.result()
+            ends = {reading, failing, ending, self._faults.ended}
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            for refused in (failing, self._faults.ended):
+                if refused.done():
+                    raise refused.result()
             await (reading if reading.done() else ending)
         finally:
             for task in (reading, ending, *self._background):
                 task.cancel()
             await asyncio.gather(reading, ending, *self._background, return_exceptions=True)
             failing.cancel()
+            self._faults.close()
             self._input.close()
             await self._turns.close()
             self._calls.close()
@@ -205,6 +210,7 @@ class LiveSession:
 
     async def _limit_lifetime(self) -> None:
         options = self._server.options
+        await self._faults.limit_age(options.go_away_after)
         if options.go_away_after is None:
             await asyncio.Event().wait()
             return
@@ -230,6 +236,7 @@ class LiveSession:
         while True:
             message = await self._receive()
             self._consumed += 1
+            self._faults.check_content(message, resumed=bool(self.config.handle))
             if message.setup is not None:
                 raise Refusal(INVALID, _SETUP_FIRST)
             if message.realtime_input is not None:
@@ -243,6 +250,8 @@ class LiveSession:
 
     async def _realtime(self, message: RealtimeInput) -> None:
         if message.audio is not None or message.media_chunks:
+            if message.activity_start is None:
+                self._faults.check_audio(manual=self._input.manual, marked=self._input.marked)
             await self._conversation.prepare_to_hear()
         await self._input.take(message)
         text = message.text

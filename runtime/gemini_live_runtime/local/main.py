@@ -15,6 +15,7 @@ from pathlib import Path
 
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.local.default_parts import DefaultParts
+from gemini_live_runtime.local.faults import faults_named, listing
 from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.server import LocalServer
 from gemini_live_runtime.threads import start_daemon_thread
@@ -72,11 +73,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m gemini_live_runtime.local",
         description="A Live server for the embedded model: no key, no network. Prints one JSON line with its url.",
+        epilog=f"faults:\n{listing()}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default %(default)s)")
     parser.add_argument("--port", type=int, default=0, help="port to listen on (default: a free one)")
     parser.add_argument("--script", type=Path, help="dialogue file (default: one that names your tools)")
     parser.add_argument("--go-away-after", type=float, metavar="S", help="announce the end of a connection after S s")
+    parser.add_argument("--fault", default="", metavar="NAME[,NAME]", help="simulate these faults, see below")
+    parser.add_argument("--fault-seed", type=int, metavar="N", help="simulate faults at random, drawn by this seed")
     parser.add_argument("--exit-with-parent", action="store_true", help="end when standard input does")
     parser.add_argument("--private", action="store_true", help="admit only clients with the token that is printed")
     parser.add_argument("--lazy", action="store_true", help="load recogniser and speech when they are first needed")
@@ -87,6 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             host=given.host,
             port=given.port,
             go_away_after=given.go_away_after,
+            faults=faults_named(given.fault),
+            fault_seed=given.fault_seed,
             token=os.urandom(32).hex() if given.private else "",
         )
         return run(options, exit_with_parent=given.exit_with_parent, lazy=given.lazy)

@@ -5,31 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import field
-from enum import StrEnum
 from pathlib import Path
 
 from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.local.faults import Fault
 from gemini_live_runtime.records import record
 
 DEFAULT_TIME_LEFT_S = 10.0
 """Seconds between `goAway` and the close."""
-
-
-class Fault(StrEnum):
-    """Simulated fault of a server that a client has to survive."""
-
-    SILENT_SETUP = "silent-setup"
-    """No answer to the setup."""
-    DROP_MID_TURN = "drop-mid-turn"
-    """The connection breaks (1006) after the first stretch of an answer."""
-    GARBAGE_FRAME = "garbage-frame"
-    """A frame that is not JSON precedes an answer."""
-    HUGE_FRAME = "huge-frame"
-    """A frame above the message limit precedes an answer."""
-    LATE_INTERRUPTED = "late-interrupted"
-    """`interrupted` comes after the `turnComplete` of a barge-in."""
-    DUPLICATE_CALL = "duplicate-call"
-    """A tool call is sent twice with the same ids."""
 
 
 @record
@@ -40,7 +23,7 @@ class ServerOptions:
     which names the client's tools.
     `host`, `port`: where `start` listens; port 0 takes a free one.
     `go_away_after`: seconds after setup until `goAway`; `time_left` seconds later the connection closes (1011).
-    `faults`: which fault, and how often it still happens, counted over all connections.
+    `faults`: how often each fault happens, counted over all connections; with `fault_seed` they are drawn at random.
     `refuse_open_resume`: a handle whose session is still connected is refused (1011), as Google's servers do; False
     takes the session over and closes the older connection.
     `token`: bearer token without which no client is admitted; "" admits all.
@@ -52,6 +35,7 @@ class ServerOptions:
     go_away_after: float | None = None
     time_left: float = DEFAULT_TIME_LEFT_S
     faults: Mapping[Fault, int] = field(default_factory=dict)
+    fault_seed: int | None = None
     refuse_open_resume: bool = True
     token: str = field(default="", repr=False)
 

@@ -10,23 +10,30 @@ import hmac
 import http
 import logging
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 from websockets.asyncio.server import Server, ServerConnection, serve
+from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
+from websockets.protocol import State
+from websockets.server import ServerProtocol
 
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.local.default_parts import DefaultParts
+from gemini_live_runtime.local.faults import Fault, FaultSchedule
 from gemini_live_runtime.local.function_calls import CallIds
 from gemini_live_runtime.local.handles import Handles
 from gemini_live_runtime.local.live_session import LiveSession
-from gemini_live_runtime.local.options import Fault, ServerOptions
+from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.parts import Parts
 from gemini_live_runtime.local.refusal import FAILURE, UNAVAILABLE
+from gemini_live_runtime.local.simulated_faults import PONG_S
+from gemini_live_runtime.wire.closes import upgrade_refused
 from gemini_live_runtime.wire.transport import MemoryTransport, Transport
 from gemini_live_runtime.wire.websocket import SERVER_OPTIONS, BoundedConnection, WebSocketTransport
 
-__all__ = ["Fault", "LocalServer", "ServerOptions"]
+__all__ = ["LocalServer", "ServerOptions"]
 
 MAX_CONNECTIONS = 64
 """Most connections at a time; more are refused (1011)."""
@@ -54,16 +61,9 @@ class LocalServer:
         self.handles = Handles()
         self.call_ids = CallIds()
         self.open_sessions: dict[str, LiveSession] = {}
-        self._faults = dict(self.options.faults)
+        self.faults = FaultSchedule(self.options.faults, self.options.fault_seed)
         self._sessions: dict[asyncio.Task[None], LiveSession | None] = {}
         self._server: Server | None = None
-
-    def take_fault(self, fault: Fault) -> bool:
-        """Return True when `fault` is due, and count it as used."""
-        left = self._faults.get(fault, 0)
-        if left > 0:
-            self._faults[fault] = left - 1
-        return left > 0
 
     @property
     def connections(self) -> int:
@@ -78,7 +78,7 @@ class LocalServer:
                 self._accept,
                 host,
                 port,
-                create_connection=_ServerConnection,
+                create_connection=_LateServerConnection if self.faults.holds(Fault.LATE_PONGS) else _ServerConnection,
                 process_request=self._check_request,
                 logger=_logger,
                 **SERVER_OPTIONS,
@@ -109,7 +109,13 @@ class LocalServer:
             await server.wait_closed()
 
     def connect(self) -> Transport:
-        """Return the client's end of a new in-memory connection."""
+        """Return the client's end of a new in-memory connection.
+
+        Raises `UpgradeRefusedError` where a simulated fault refuses it.
+        """
+        status = self.faults.upgrade_status(asyncio.get_running_loop().time())
+        if status:
+            raise upgrade_refused("The embedded server", status)
         ours, theirs = MemoryTransport.pair()
         task = asyncio.create_task(self._serve(ours))
         self._track(task)
@@ -128,6 +134,9 @@ class LocalServer:
                 http.HTTPStatus.UNAUTHORIZED,
                 "This server is for one engine. For other clients run: gemini-live-tui serve-local\n",
             )
+        status = self.faults.upgrade_status(asyncio.get_running_loop().time())
+        if status:
+            return socket.respond(http.HTTPStatus(status), "A simulated fault.\n")
         return _check_path(socket, request)
 
     async def _accept(self, socket: ServerConnection) -> None:
@@ -149,6 +158,27 @@ class LocalServer:
 
 class _ServerConnection(BoundedConnection, ServerConnection):
     """Server's end."""
+
+
+class _LateServerConnection(_ServerConnection):
+    """Server's end that answers pings late."""
+
+    def __init__(self, protocol: ServerProtocol, *args: Any, **options: Any) -> None:
+        super().__init__(protocol, *args, **options)
+        self._send_frame = protocol.send_frame
+        protocol.send_frame = self._send_late  # type: ignore[method-assign]
+
+    def _send_late(self, frame: Frame) -> None:
+        if frame.opcode is Opcode.PONG:
+            self.loop.call_later(PONG_S, self._pong, frame)
+        else:
+            self._send_frame(frame)
+
+    def _pong(self, frame: Frame) -> None:
+        if self.state is State.OPEN:
+            self._send_frame(frame)
+            for data in self.protocol.data_to_send():
+                self.transport.write(data)
 
 
 class _Socket(WebSocketTransport):

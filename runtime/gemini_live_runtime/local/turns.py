@@ -17,12 +17,13 @@ from typing import Any, TypeAlias
 
 from gemini_live_runtime.local.context import Entry, audio_tokens, text_tokens, usage
 from gemini_live_runtime.local.conversation import Conversation, log
+from gemini_live_runtime.local.faults import Fault
 from gemini_live_runtime.local.function_calls import CALL_TIMEOUT_S, CallBatch, CallResults, FunctionCalls
 from gemini_live_runtime.local.live_config import LiveConfig
 from gemini_live_runtime.local.message_sender import MessageSender
-from gemini_live_runtime.local.options import Fault
 from gemini_live_runtime.local.parts import RECOGNISER_RATE, Recognition, Reply, ToolRequest
 from gemini_live_runtime.local.refusal import FAILURE, INTERNAL, Refusal, context_exhausted
+from gemini_live_runtime.local.simulated_faults import LATE_SOUND, SimulatedFaults
 from gemini_live_runtime.local.utterance import Utterance
 from gemini_live_runtime.records import record
 from gemini_live_runtime.wire.messages import (
@@ -80,6 +81,7 @@ class Turns:
         conversation: Conversation,
         calls: FunctionCalls,
         sender: MessageSender,
+        faults: SimulatedFaults,
         *,
         on_start: Callable[[], Awaitable[None]],
         on_idle: Callable[[], Awaitable[None]],
@@ -90,6 +92,7 @@ class Turns:
         self._conversation = conversation
         self._calls = calls
         self._sender = sender
+        self._faults = faults
         self._on_start = on_start
         self._on_idle = on_idle
         self._on_words = on_words
@@ -98,6 +101,10 @@ class Turns:
         self._turn: _Turn | None = None
         self._held = False
         self._lock = asyncio.Lock()
+        self._late: _Turn | None = None
+        """Interrupted turn whose completion a simulated fault holds back."""
+        self._kept: tuple[CallBatch, ...] = ()
+        """Calls of interrupted turns that a simulated fault keeps open."""
         self._hearing: set[asyncio.Task[None]] = set()
         self._reported_no_recogniser = self._reported_no_speech = False
         self.failed = asyncio.get_running_loop().create_future()
@@ -134,7 +141,8 @@ class Turns:
     def _next(self) -> None:
         if self._turn is not None or self._held or self._lock.locked() or not self._waiting:
             return
-        utterance = Utterance(self._sender, transcribe=self._config.output_transcription)
+        transcribe = self._config.output_transcription
+        utterance = Utterance(self._sender, transcribe=transcribe, on_piece=self._faults.in_answer)
         self._turn = _Turn(self._waiting.popleft(), utterance)
         self._task = asyncio.create_task(self._run(self._turn))
 
@@ -163,11 +171,16 @@ class Turns:
         await asyncio.wait({task})
         await self._keep_unread(turn)
         self._turn = self._task = None
+        self._sender.last_sound()
         interrupted = ServerMessage(server_content=ServerContent(interrupted=True))
-        late = self._sender.take_fault(Fault.LATE_INTERRUPTED)
+        late = self._faults.schedule.take(Fault.LATE_INTERRUPTED)
         if not late:
             await self._sender.send(interrupted)
         await self._cancel_calls()
+        if self._faults.schedule.take(Fault.LATE_COMPLETION):
+            self._late = turn
+            await self._sender.audio(LATE_SOUND)
+            return
         await self._complete(turn)
         if late:
             await self._sender.send(interrupted)
@@ -195,6 +208,10 @@ class Turns:
         self._conversation.dialogue.remember(f"{said.text} {turn.heard}".strip())
 
     async def _cancel_calls(self) -> None:
+        kept = self._calls.open_blocking()
+        if kept and self._faults.schedule.take(Fault.CALL_KEPT_OPEN):
+            self._kept = kept
+            return
         cancelled = self._calls.give_up_blocking()
         if cancelled:
             await self._sender.send(ServerMessage(tool_call_cancellation=ToolCallCancellation(ids=cancelled)))
@@ -212,13 +229,16 @@ class Turns:
     async def _run(self, turn: _Turn) -> None:
         try:
             await self._on_start()
-            await self._sender.faults_before_answer()
+            await self._faults.before_answer(compresses=self._config.compress_at is not None)
             await self._answer(turn)
-            await self._sender.send(ServerMessage(server_content=ServerContent(generation_complete=True)))
-            await turn.utterance.played()
+            if not self._sender.joins_completion:
+                await self._sender.send(ServerMessage(server_content=ServerContent(generation_complete=True)))
+                await turn.utterance.played()
             turn.over = True
             await self._complete(turn)
             self._turn = self._task = None
+            if await self._faults.after_answer():
+                self._waiting.append(Prompt())
             self._next()
             if self._turn is None:
                 await self._on_idle()
@@ -245,12 +265,22 @@ class Turns:
             self._conversation.context.add(Entry("model", modality, tokens - unheard, turn.utterance.text))
         tool_use = Counter({Modality.TEXT: sum(turn.tool_use)}) if turn.tool_use else Counter()
         counted: UsageMetadata = usage(turn.prompt, response, tool_use)
-        await self._sender.send(ServerMessage(server_content=ServerContent(turn_complete=True), usage_metadata=counted))
+        sound = self._sender.last_sound()
+        over = ServerContent(model_turn=sound, generation_complete=True if sound else None, turn_complete=True)
+        await self._sender.send(ServerMessage(server_content=over, usage_metadata=counted))
 
     # -- answering ---------------------------------------------------------------------------------------------------
 
     async def _answer(self, turn: _Turn) -> None:
         reply = await self._first_reply(turn, turn.request)
+        if self._late is not None:
+            late, self._late = self._late, None
+            await self._complete(late)
+        for kept in self._kept:
+            await kept.done.wait()
+        await self._faults.before_reply(turn.heard)
+        if self._faults.schedule.take(Fault.EMPTY_TURN):
+            return
         for _ in range(MAX_ROUNDS):
             if reply.text:
                 await self._say(turn, reply.text)
@@ -349,7 +379,7 @@ class Turns:
         if speech is not None:
             try:
                 await utterance.speak(speech, text, self._config.voice)
-            except (TransportClosed, asyncio.CancelledError):
+            except (TransportClosed, Refusal, asyncio.CancelledError):
                 raise
             except Exception as error:
                 self._conversation.speech_failed(error)
@@ -369,11 +399,8 @@ class Turns:
         blocking = any(self._conversation.blocking(request.name) for request in reply.calls)
         in_turn = blocking and not self._config.calls_end_turns
         batch = self._calls.open(reply.calls, blocking=blocking, in_turn=in_turn)
-        message = ServerMessage(tool_call=ToolCall(function_calls=batch.calls))
-        await self._sender.send(message)
+        await self._faults.call(ToolCall(function_calls=batch.calls))
         turn.called += sum(text_tokens(f"{call.name} {json.dumps(call.args)}") for call in batch.calls)
-        if self._sender.take_fault(Fault.DUPLICATE_CALL):
-            await self._sender.send(message)
         return batch
 
     async def _wait(self, batch: CallBatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from gemini_live_runtime.local.message_sender import MessageSender
 from gemini_live_runtime.local.parts import SPEECH_RATE, Speech, SpeechChunk
@@ -37,11 +37,17 @@ _CHUNK_BYTES = _BYTES_A_SECOND * CHUNK_MS // 1000
 
 
 class Utterance:
-    """Answer of one turn; `text` and `audio_s` are what has been sent so far."""
+    """Answer of one turn; `text` and `audio_s` are what has been sent so far.
 
-    def __init__(self, sender: MessageSender, *, transcribe: bool) -> None:
+    `on_piece` is awaited after each piece.
+    """
+
+    def __init__(
+        self, sender: MessageSender, *, transcribe: bool, on_piece: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         self._sender = sender
         self._transcribe = transcribe
+        self._on_piece = on_piece or _go_on
         self._plays_until = 0.0
         self.text = ""
         self.audio_s = 0.0
@@ -93,7 +99,7 @@ class Utterance:
         seconds = len(pcm) / _BYTES_A_SECOND
         self.audio_s += seconds
         self._plays_until = max(loop.time(), self._plays_until) + seconds
-        await self._sender.fault_in_answer()
+        await self._on_piece()
         lead = self._plays_until - loop.time()
         await asyncio.sleep(max(seconds / SPEED, lead - MAX_LEAD_S))
 
@@ -101,7 +107,7 @@ class Utterance:
         """Send `text` as a transcript without audio, piece by piece."""
         for piece in pieces(text):
             await self._delta(piece, always=True)
-            await self._sender.fault_in_answer()
+            await self._on_piece()
             await asyncio.sleep(TEXT_INTERVAL_S)
 
     async def write(self, text: str) -> None:
@@ -110,7 +116,7 @@ class Utterance:
             self.text += piece
             turn = Content(role="model", parts=(Part(text=piece),))
             await self._sender.send(ServerMessage(server_content=ServerContent(model_turn=turn)))
-            await self._sender.fault_in_answer()
+            await self._on_piece()
             await asyncio.sleep(TEXT_INTERVAL_S)
 
     async def played(self) -> None:
@@ -131,6 +137,10 @@ class Utterance:
         if self._transcribe or always:
             content = ServerContent(output_transcription=Transcription(text=text))
             await self._sender.send(ServerMessage(server_content=content))
+
+
+async def _go_on() -> None:
+    return None
 
 
 def pieces(text: str, separate: Callable[[str], list[str]] = re.compile(r"\s*\S+").findall) -> list[str]:

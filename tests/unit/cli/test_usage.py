@@ -115,6 +115,7 @@ WRONG = {
     "a port of words": (("serve-local", "--port", "http"), "--port", "http"),
     "somebody else's address": (("serve-local", "--host", "192.0.2.1"), "192.0.2.1", "--host"),
     "an end before the beginning": (("serve-local", "--go-away-after", "-3"), "-3", "above 0"),
+    "an unknown fault": (("serve-local", "--fault", "quota,outtage"), "'outtage'", "Use outage"),
     "an unknown option in config": (("config", "set", "ui.them", "x"), "'ui.them'", "Did you mean ui.theme?"),
     "an unknown shell": (("completion", "powershell"), "powershell", "bash"),
     "no shell": (("completion",), "bash|zsh|fish", "completion --help"),

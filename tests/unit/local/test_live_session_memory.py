@@ -26,8 +26,8 @@ from live_support import (
 
 from gemini_live_runtime.local.content import MAX_UNASKED
 from gemini_live_runtime.local.context import AUDIO_TOKENS_PER_SECOND, MAX_CONTEXT_TOKENS
+from gemini_live_runtime.local.faults import Fault
 from gemini_live_runtime.local.handles import HANDLE_LIFE_S, HANDLES_A_SESSION
-from gemini_live_runtime.local.options import Fault
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES, TransportClosed
 
 

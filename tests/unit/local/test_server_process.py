@@ -20,8 +20,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 import gemini_live_runtime
 from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.local.faults import Fault
 from gemini_live_runtime.local.main import main
-from gemini_live_runtime.local.options import Fault, ServerOptions
+from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.server import LocalServer
 
 METHOD = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
@@ -187,6 +188,7 @@ def test_the_program_ends_with_its_parent() -> None:
         (["--go-away-after", "-1"], "goAway"),
         (["--script", "/nowhere/script.toml"], "/nowhere/script.toml"),
         (["--host", "256.0.0.1"], "256.0.0.1"),
+        (["--fault", "outtage"], "outtage"),
     ],
 )
 def test_bad_options_end_in_a_sentence(arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -119,6 +119,7 @@ class Stage:
         mode: ev.Mode,
         max_minutes: float | None,
         text_model: TextModel | None = None,
+        dial: Callable[[], Transport] | None = None,
     ) -> None:
         self.sink = Sink()
         source = agent if isinstance(agent, AgentSource) else None
@@ -147,6 +148,8 @@ class Stage:
         )
 
         async def transport(_: Endpoint) -> Transport:
+            if dial is not None:
+                return dial()
             if clock.now() < self._refuses_until:
                 raise UnreachableError("The server cannot be reached")
             if self._ends:
@@ -239,12 +242,14 @@ async def stage(
     max_minutes: float | None = None,
     hang_up: bool = True,
     text_model: TextModel | None = None,
+    dial: Callable[[], Transport] | None = None,
 ) -> AsyncIterator[Stage]:
     """Run a session beside the block and wait for its exit code.
 
-    At the end of the block the session is hung up, unless `hang_up` is False.
+    At the end of the block the session is hung up, unless `hang_up` is False. `dial` makes connections to another
+    server than the scripted one.
     """
-    one = Stage(agent or Agent(name="test", instruction="Test."), audio(), mode, max_minutes, text_model)
+    one = Stage(agent or Agent(name="test", instruction="Test."), audio(), mode, max_minutes, text_model, dial)
     running = asyncio.create_task(one.session.run())
     async with asyncio.timeout(600):
         yield one

@@ -81,8 +81,6 @@ class Sender:
     async def send(self, message: object) -> None:
         self.frames.append((message.server_content.output_transcription.text, 0))  # type: ignore[attr-defined]
 
-    async def fault_in_answer(self) -> None: ...
-
 
 class Voice:
     """Speech of given words."""

@@ -185,6 +185,9 @@ class ConnectionEvents:
         if state.server_voice:
             # The server that would mark its end is gone.
             state.mark_server_voice(now, False)
+        if state.ledger.current_opened:
+            # What has arrived is heard to its end, and there may be no other connection.
+            state.out.append(EndOfAudio(state.ledger.number))
         state.facts.owed = False
         state.facts.answer_possible_since = state.result_sent_at = None
         state.streaming_audio = False
@@ -193,22 +196,9 @@ class ConnectionEvents:
         if not retrying:
             state.link.outbox.audio.drop()
         state.emit_outbox()
-        if end is LinkEnd.MESSAGE:
-            self._set_aside()
         if state.turns.has_content or not (state.unanswered or state.turns.calls.intersection(state.calls.open_ids)):
             state.close_turn(state.turns.cut_short(), reason="the connection ended")
         return state.flush(now)
-
-    def _set_aside(self) -> None:
-        """Give up what was under way when a message was refused: it may be that one."""
-        state = self._state
-        for item in state.unanswered:
-            state.emit(ev.SendSettled(kind=item.kind, outcome="unknown", ref=item.command_id))
-        for unread in state.unread_answers:
-            state.emit(ev.SendSettled(kind="answer", outcome="unknown", ref=unread.answer.call_id))
-        state.unanswered.clear()
-        state.unread_answers.clear()
-        state.link.outbox.audio.on_heard()
 
     def on_asked(self, now: float) -> list[Effect]:
         """Note that an attempt begins because it was asked for."""

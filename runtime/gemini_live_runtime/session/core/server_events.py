@@ -100,11 +100,10 @@ class ServerEvents:
             return
         if not state.turns.is_open:
             state.open_turn("voice")
-        if text.strip():
-            state.speech.clear()
-            state.note_words(text, now)
-        else:
+        if not text.strip():
             state.owe(now)
+        elif not state.note_words(text, now):
+            return
         state.facts.answer_possible_since = None
         state.emit(ev.TranscriptDelta(side="user", text=text))
 

@@ -191,15 +191,21 @@ class CoreState:
         knows = self.link.knows
         self.unanswered = [item for item in self.unanswered if not (item.mark and knows(item.mark))]
 
-    def note_words(self, text: str, now: float) -> None:
-        """Note words of the user's that the server has understood; an answer is owed."""
+    def note_words(self, text: str, now: float) -> bool:
+        """Note words of the user's that the server has understood; an answer is owed.
+
+        Returns False for a transcript that the server repeats.
+        """
         self.link.outbox.audio.on_heard()
+        has_spoken = self.speech.began is not None
+        self.speech.clear()
         last = self.unanswered[-1] if self.unanswered else None
-        if last is not None and last.is_repeat(text):
+        if last is not None and last.is_repeat(text) and not has_spoken:
             # A server that has lost its way repeats a transcript: the answer is owed since the first.
             if not self.facts.owed:
                 self.owe(now)
-            return
+            # A single word may be said twice where no voice is marked.
+            return not (self.speech.is_marked or " " in text.strip())
         is_late = self.speech.may_be_answered(None if self.completed_at is None else now - self.completed_at)
         if last is not None and last.kind == "speech":
             last.text += text
@@ -207,6 +213,7 @@ class CoreState:
         else:
             self.unanswered.append(UnansweredInput("speech", self.link.mark(), text, is_late=is_late))
         self.owe(now)
+        return True
 
     @property
     def awaits_answer(self) -> bool:

@@ -26,8 +26,7 @@ class UnansweredInput:
 
     def is_repeat(self, words: str) -> bool:
         """Return True for words that are all of this speech once more."""
-        words = words.strip()
-        return self.kind == "speech" and " " in words and words == self.text.strip()
+        return self.kind == "speech" and words.strip() == self.text.strip()
 
 
 @record
