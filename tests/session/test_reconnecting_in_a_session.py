@@ -46,6 +46,31 @@ async def test_a_fresh_session_is_told_what_was_said_before() -> None:
         ]
 
 
+async def test_context_that_one_server_knew_is_told_to_a_later_one_that_does_not() -> None:
+    async with talk(agent()) as t:
+        t.handle.send_context("The room is 12.")
+        await resumable(t)
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert t.wire == []
+        await t.server.closes(1008, "session not found")
+        await t.connects_again()
+        assert t.wire == [("model context", "The room is 12.")]
+
+
+async def test_after_two_connections_in_a_busy_moment_the_conversation_is_told_once() -> None:
+    async def busy(turn: int) -> None:
+        await asyncio.sleep(4)
+
+    async with talk(agent().on("turn_complete", busy)) as t:
+        await t.turn("my name is Ada", "Hello Ada.")
+        for _ in range(2):
+            await t.server.closes(1006)
+            await t.connects_again()
+        await t.passes(5)
+        assert t.wire == [("model context", "[Conversation so far]\nUser: my name is Ada\nAssistant: Hello Ada.")]
+
+
 async def test_after_a_fresh_start_the_model_is_told_everything_again() -> None:
     async with talk(agent().phase(Phase("only", "One.", tools=()))) as t:
         await t.server.closes(1006)

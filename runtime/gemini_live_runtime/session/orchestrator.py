@@ -127,6 +127,10 @@ class Orchestrator:
         self._started: TransitionResult | None = None
         self._told: deque[tuple[int, str]] = deque(maxlen=RETOLD)
         """Context that the program has given, with the link's marks."""
+        self._is_resumed = False
+        """True when the present connection resumed the server's session."""
+        self._is_recalled = False
+        """True when its model knows the rest of the conversation."""
         self._connect()
 
     def _make_context(
@@ -333,12 +337,12 @@ class Orchestrator:
         agent.emit(ev.InstructionUpdated(text=instruction, via="setup"))
         agent.writer.confirm_setup()
         started, self._started = self._started, None
-        held = self.checkpoints.gate.held
-        if held:
+        self._is_resumed, self._is_recalled = resumed, False
+        if self.checkpoints.gate.held:
             # What the user types must not wait for a held agent, nor find a model that knows nothing.
-            self._recall(resumed)
+            self._recall()
             agent.host.release()
-        agent.queue.put("connected", lambda: self._greet(started, is_first, resumed, recall=not held))
+        agent.queue.put("connected", lambda: self._greet(started, is_first, resumed))
 
     def _on_resumable(self, event: ev.Event) -> None:
         if getattr(event.payload, "resumable", False):
@@ -350,23 +354,28 @@ class Orchestrator:
         if PROGRAM in sent.reasons and not sent.queued:
             self._told.extend((self.agent.host.mark(), text) for text in sent.texts)
 
-    def _recall(self, resumed: bool) -> None:
-        agent = self.agent
+    def _recall(self) -> None:
+        """Tell the model what it does not know, once on each connection."""
+        agent, resumed = self.agent, self._is_resumed
+        # Several connections may have been made, and the last one lost, before this step was reached.
+        if self._is_recalled or not agent.writer.live:
+            return
+        self._is_recalled = True
         so_far = "" if agent.writer.deferred is not None else agent.so_far(RECALLED, resumed=resumed)
         reason = "the server resumed an earlier state" if resumed else "the connection was not resumed"
         notes = [ContextNote(so_far, reason=reason)] if so_far else []
         told, knows = list(self._told), agent.host.server_knows
-        self._told.clear()
+        # A later server may not know what this one does.
+        self._told = deque((item for item in told if knows(item[0])), RETOLD)
         notes += [ContextNote(text, reason=PROGRAM) for mark, text in told if not knows(mark)]
         if notes:
             # Ahead of what waits, which is newer.
             agent.context_queue.put_back(notes)
             agent.user_writer.flush()
 
-    async def _greet(self, started: TransitionResult | None, is_first: bool, resumed: bool, *, recall: bool) -> None:
+    async def _greet(self, started: TransitionResult | None, is_first: bool, resumed: bool) -> None:
         agent = self.agent
-        if recall:
-            self._recall(resumed)
+        self._recall()
         greeting = agent.plan.definition.greeting if is_first and not resumed else ""
         try:
             await self.steering.steer("connected", started, prompted=bool(greeting))
