@@ -342,6 +342,21 @@ async def test_connect_does_not_wait_for_the_next_attempt() -> None:
         await t.connects_again()
 
 
+async def test_what_was_under_way_when_a_message_was_refused_is_set_aside_and_told() -> None:
+    async with talk(slow(1), mode="text") as t:
+        await t.types("look it up")
+        await t.calls("search")
+        await resumable(t)
+        await t.passes(2)
+        await t.types("again")
+        await t.server.closes(1007, "Request contains an invalid argument.")
+        await t.connects_again()
+        assert [kind for kind, *_ in t.wire if kind != "model context"] == []
+        await t.types("hello")
+        assert t.sent("text") == [("text", "hello")]
+    assert settled(t) == [("text", "unknown"), ("text", "unknown"), ("answer", "unknown")]
+
+
 async def test_connect_makes_one_attempt_of_what_cannot_be_prepared() -> None:
     async with talk(agent(), begins=False) as t:
         t.stage.unprepared = CredentialError("No login was found")

@@ -42,6 +42,7 @@ _SETTLED = {
     ("speech", "prompted"): "The model was asked to go on with what you said.",
     ("speech", "told"): "The model was told your words, and what has been done for them so far.",
     ("speech", "unknown"): "Your words may not have arrived, and were not sent again.",
+    ("answer", "unknown"): "A tool's result may not have arrived, and was not sent again.",
     ("answer", "told"): "A tool's result was given as text, because the server no longer knows the call.",
 }
 

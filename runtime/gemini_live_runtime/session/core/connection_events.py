@@ -22,6 +22,9 @@ from gemini_live_runtime.wire.messages import SessionResumptionUpdate
 
 LOST = "the connection was lost"
 
+REFUSED_MESSAGES = (1007, 1009)
+"""Close codes after which what was under way would be refused again."""
+
 
 class ConnectionEvents:
     """Connection's part of one session's core."""
@@ -196,9 +199,22 @@ class ConnectionEvents:
         if not retrying:
             state.link.outbox.audio.drop()
         state.emit_outbox()
+        if end is LinkEnd.MESSAGE and (close_code_of(error) in REFUSED_MESSAGES or not retrying):
+            self._set_aside()
         if state.turns.has_content or not (state.unanswered or state.turns.calls.intersection(state.calls.open_ids)):
             state.close_turn(state.turns.cut_short(), reason="the connection ended")
         return state.flush(now)
+
+    def _set_aside(self) -> None:
+        """Give up what was under way when a message was refused: it may be that one."""
+        state = self._state
+        for item in state.unanswered:
+            state.emit(ev.SendSettled(kind=item.kind, outcome="unknown", ref=item.command_id))
+        for unread in state.unread_answers:
+            state.emit(ev.SendSettled(kind="answer", outcome="unknown", ref=unread.answer.call_id))
+        state.unanswered.clear()
+        state.unread_answers.clear()
+        state.link.outbox.audio.on_heard()
 
     def on_asked(self, now: float) -> list[Effect]:
         """Note that an attempt begins because it was asked for."""
