@@ -8,6 +8,7 @@ from tests.support.action_checks import check
 from tests.support.collection import negotiating
 from tests.support.console_driver import BY_NAME, Driver
 
+from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import (
     EditState,
     FireWatcher,
@@ -246,6 +247,7 @@ async def _resend(driver: Driver, way: str) -> None:
     assert driver.link.orders == []
     assert "You have not said anything yet." in driver.screen()
     driver.link.exchange("What is the weather?", "Fine.")
+    driver.link.emit(ev.SpeechNotUnderstood(seconds=1.2, peak_db=-20.0, decided_by="server", answer="nothing"))
     await driver.settle()
     await driver.press(way)
     assert driver.link.orders == [SendText(text="What is the weather?")]

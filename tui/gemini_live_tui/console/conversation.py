@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.journal.view import NOT_UNDERSTOOD, Dirty
 from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise, sanitise_line
 from gemini_live_tui.actions import BY_ID
@@ -199,8 +199,8 @@ class Conversation:
         """Send the operator's last message again."""
         from gemini_live_runtime.commands import SendText
 
-        said = (block.text.strip() for block in reversed(self._store.view.blocks) if block.kind == "user")
-        text = next(filter(None, said), "")
+        blocks = (block for block in reversed(self._store.view.blocks) if block.kind == "user")
+        text = next(filter(None, (block.text.strip() for block in blocks if block.status != NOT_UNDERSTOOD)), "")
         if not text:
             self._notices.say("You have not said anything yet.", passing=True)
         elif ident := self._sender.order(SendText(text=text)):
