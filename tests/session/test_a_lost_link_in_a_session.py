@@ -182,6 +182,67 @@ async def test_calls_made_together_are_told_and_taken_up_once() -> None:
     assert [outcome for kind, outcome in settled(t) if kind == "answer"] == ["told", "told"]
 
 
+async def test_what_is_told_of_an_open_turn_is_told_once_though_it_waits_over_two_losses() -> None:
+    async with talk(slow(20)) as t:
+        await t.hears("look it up")
+        await t.calls("search")
+        await resumable(t)
+        for _ in range(3):
+            await t.server.closes(1006)
+            await t.connects_again()
+        # The third connection begins a fresh session.
+        assert t.wire == [("model context", "[Conversation so far]\nUser: look it up")]
+
+
+# -- prompts ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("handle", [True, False])
+async def test_a_model_that_was_asked_to_speak_and_had_not_begun_is_asked_again(handle: bool) -> None:
+    async with talk(agent()) as t:
+        if handle:
+            await resumable(t)
+        t.handle.prompt()
+        await t.rests()
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert t.wire == [("prompt",)]
+        await t.says("Well.")
+        await t.ends()
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert t.sent("prompt") == []
+
+
+async def test_a_greeting_that_was_lost_is_given_again_with_one_prompt() -> None:
+    async with talk(agent().greeting("Greet the guest."), begins=False) as t:
+        await t.server.accepts()
+        # As servers do, before anything was said.
+        await resumable(t)
+        await t.passes(1)
+        for resumes in (True, False):
+            await t.server.closes(1006)
+            setup = await t.connects_again()
+            assert ("handle" in setup["sessionResumption"]) is resumes
+            assert t.wire == [("user context", "[Context] Greet the guest."), ("prompt",)]
+            t.stage.core.state.link.handle = ""
+        await t.says("Welcome.")
+        await t.ends()
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert t.sent("prompt") == []
+
+
+async def test_a_prompt_is_not_given_again_beside_a_text() -> None:
+    async with talk(agent(), mode="text") as t:
+        t.handle.prompt()
+        await t.rests()
+        await t.server.closes(1006)
+        await t.types("hello")
+        await t.connects_again()
+        assert t.wire == [("text", "hello")]
+
+
 # -- texts -----------------------------------------------------------------------------------------------------------
 
 

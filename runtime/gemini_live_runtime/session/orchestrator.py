@@ -131,6 +131,10 @@ class Orchestrator:
         """True when the present connection resumed the server's session."""
         self._is_recalled = False
         """True when its model knows the rest of the conversation."""
+        self._recall_notes: list[ContextNote] = []
+        """Notes about earlier connections for the model of the newest one, sent or waiting."""
+        self._greeting_mark = 0
+        """Link's mark of the greeting; 0 before it."""
         self._connect()
 
     def _make_context(
@@ -364,10 +368,15 @@ class Orchestrator:
         so_far = "" if agent.writer.deferred is not None else agent.so_far(RECALLED, resumed=resumed)
         reason = "the server resumed an earlier state" if resumed else "the connection was not resumed"
         notes = [ContextNote(so_far, reason=reason)] if so_far else []
+        # What still waits for its moment is told anew, or goes on waiting.
+        waiting = [note for note in self._recall_notes if agent.context_queue.holds((note,))]
+        agent.context_queue.withdraw(waiting)
+        notes += [note for note in waiting if note.reason == PROGRAM]
         told, knows = list(self._told), agent.host.server_knows
         # A later server may not know what this one does.
         self._told = deque((item for item in told if knows(item[0])), RETOLD)
         notes += [ContextNote(text, reason=PROGRAM) for mark, text in told if not knows(mark)]
+        self._recall_notes = notes
         if notes:
             # Ahead of what waits, which is newer.
             agent.context_queue.put_back(notes)
@@ -376,13 +385,16 @@ class Orchestrator:
     async def _greet(self, started: TransitionResult | None, is_first: bool, resumed: bool) -> None:
         agent = self.agent
         self._recall()
-        greeting = agent.plan.definition.greeting if is_first and not resumed else ""
+        greeting = self._greeting(is_first, resumed)
+        if greeting:
+            agent.host.forget_prompt()
         try:
             await self.steering.steer("connected", started, prompted=bool(greeting))
         finally:
             agent.host.release()
         if greeting:
             # Its prompt is that of the first phase, too: the model is to speak once.
+            self._greeting_mark = agent.host.mark()
             agent.context_queue.push(ContextNote(greeting, "user", "greeting"))
             self.steering.arm_prompt("greeting")
         elif agent.context_queue.has_prompt:
@@ -392,6 +404,16 @@ class Orchestrator:
             await self.callbacks.control("on_resumed")
         else:
             await self.callbacks.control("on_connected", self.handle)
+
+    def _greeting(self, is_first: bool, resumed: bool) -> str:
+        """Return the greeting, "" where it is not due.
+
+        A server that does not know it gets it again as long as no turn has begun.
+        """
+        host = self.agent.host
+        is_lost = self._greeting_mark > 0 and host.turn == 0 and not host.server_knows(self._greeting_mark)
+        is_due = is_lost or (is_first and not resumed)
+        return self.agent.plan.definition.greeting if is_due else ""
 
     async def close(self) -> None:
         """Finish what is under way, save the session, cancel the rest."""

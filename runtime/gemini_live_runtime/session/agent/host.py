@@ -122,6 +122,10 @@ class SessionHost:
         """Note that the model was asked to speak."""
         self._perform(self._core.server.on_prompt_sent(self._clock.now()))
 
+    def forget_prompt(self) -> None:
+        """Forget that the model was asked to speak: another prompt follows."""
+        self._core.state.prompted = False
+
     def take_soft_turn(self) -> None:
         """End the user's turn although the model kept silent."""
         self._perform(self._core.server.soft_turn(self._clock.now(), SOFT_TURN))

@@ -85,7 +85,8 @@ class ConnectionEvents:
         if not state.ended and state.link.open_gate():
             prompts = self._send_answers(now)
             prompts |= self._settle_unanswered(now)
-            if prompts:
+            is_asked = state.unanswered or state.facts.owed or state.link.outbox.texts
+            if prompts or (state.prompted and not is_asked):
                 state.out.append(Prompt(LOST))
                 state.owe(now)
             for waiting in state.link.outbox.take_texts():
@@ -214,6 +215,7 @@ class ConnectionEvents:
             state.emit(ev.SendSettled(kind="answer", outcome="unknown", ref=unread.answer.call_id))
         state.unanswered.clear()
         state.unread_answers.clear()
+        state.prompted = False
         state.link.outbox.audio.on_heard()
 
     def on_asked(self, now: float) -> list[Effect]:

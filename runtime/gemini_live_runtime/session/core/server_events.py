@@ -155,7 +155,7 @@ class ServerEvents:
             state.facts.owed = False
             state.facts.answer_possible_since = state.result_sent_at = None
             state.facts.interrupted_at = None
-            state.completion_owed = False
+            state.completion_owed = state.prompted = False
             if state.unread_answers:
                 number = state.ledger.number
                 state.unread_answers = [unread for unread in state.unread_answers if unread.gen > number]
@@ -255,6 +255,7 @@ class ServerEvents:
     def on_prompt_sent(self, now: float) -> list[Effect]:
         """Note that the model was asked to speak."""
         self._state.owe(now)
+        self._state.prompted = True
         return self._state.flush(now)
 
     def soft_turn(self, now: float, reason: str) -> list[Effect]:

@@ -90,6 +90,8 @@ class CoreState:
         """Time at which the server ended its newest answer."""
         self.unread_answers: list[UnreadAnswer] = []
         """Answers of calls, until the model says something after them."""
+        self.prompted = False
+        """True from a prompt until the model or the user says something."""
         self.handle_turn = 0
         """Newest turn that the resumption handle stands for."""
         self.streaming_audio = False
@@ -265,6 +267,7 @@ class CoreState:
 
     def open_turn(self, by: OpenedBy) -> None:
         """Open a turn."""
+        self.prompted = self.prompted and by == "model"
         self.emit(self.turns.open(by))
 
     def close_turn(self, outcome: TurnOutcome, *, reason: str = "", is_superseded: bool = False) -> None:

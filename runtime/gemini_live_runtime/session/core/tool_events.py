@@ -35,7 +35,7 @@ class ToolEvents:
             if not state.turns.is_open:
                 state.open_turn("model")
             state.turns.calls.add(call_id)
-            state.completion_owed = False
+            state.completion_owed = state.prompted = False
             state.facts.owed = False
             state.facts.answer_possible_since = None
         state.emit(ev.ToolCalled(call_id=call_id, name=name, args=dict(call.args)))
