@@ -174,7 +174,13 @@ class WebSocketTransport:
 
         `reason` is cut to `MAX_REASON_BYTES`.
         """
-        await self._socket.close(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
+        try:
+            async with asyncio.timeout(2 * CLOSE_TIMEOUT):
+                await self._socket.close(code, reason.encode()[:MAX_REASON_BYTES].decode(errors="ignore"))
+        except TimeoutError:
+            # The library's limit begins once its close frame is written: a dead socket with a full buffer takes none.
+            self._socket.transport.abort()
+            await self._socket.wait_closed()
 
 
 def _closed(error: ConnectionClosed) -> TransportClosed:

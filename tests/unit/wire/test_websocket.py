@@ -263,6 +263,33 @@ async def test_a_server_that_pings_without_reading_the_answers_is_given_up(monke
     assert sentence.startswith("The server sent without end and read nothing, so this side closed the connection (1008")
 
 
+async def test_a_socket_into_which_nothing_fits_any_more_is_closed_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(websocket, "CLOSE_TIMEOUT", 0.05)
+    deaf = asyncio.Event()
+
+    async def read_nothing(_: WebSocketTransport, socket: ServerConnection) -> None:
+        socket.transport.pause_reading()
+        await deaf.wait()
+        socket.transport.abort()
+
+    async with server(read_nothing) as url:
+        transport = await open_websocket(local_endpoint(url))
+        assert isinstance(transport, WebSocketTransport)
+        while transport.send_now(bytes(4 << 20)):
+            await asyncio.sleep(0)
+        ping = asyncio.create_task(transport.ping())
+        await asyncio.sleep(0)
+        async with asyncio.timeout(5):
+            await transport.close()
+            with pytest.raises(TransportClosed):
+                await transport.recv()
+        with pytest.raises(TransportClosed):
+            await ping
+        deaf.set()
+
+
 async def test_a_long_close_reason_is_cut_to_the_limit_of_the_protocol() -> None:
     async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
         await transport.close(1008, "ä" * 100)
