@@ -148,3 +148,15 @@ async def test_the_screen_says_in_plain_words_what_a_silent_server_led_to() -> N
     again = "Connected again, to a new server session. It was told the conversation so far."
     sent = "Your message had no answer when the connection was lost, and was sent again."
     assert told == [f"The model has not answered for 20 s {again} {sent}"]
+
+
+async def test_a_connection_that_grows_slow_is_left_in_a_pause() -> None:
+    async with talk(agent(), mode="text") as t:
+        await resumable(t)
+        for seconds in (0.5, 0.5, 0.5, 0.5, 0.5, 2.0, 2.0, 2.0, 2.0, 2.0):
+            await t.types("and?")
+            await t.passes(seconds)
+            await t.says("More.")
+            await t.ends()
+        assert "handle" in (await t.connects_again())["sessionResumption"]
+    assert [notice.code for notice in t.all(ev.Notice)] == ["slower"]

@@ -288,3 +288,36 @@ def test_a_connection_that_the_server_has_announced_to_end_is_left_by_that() -> 
     bench.says(goAway={"timeLeft": "50s"})
     bench.passes(200)
     assert left(bench) == []
+
+
+# -- slowness --------------------------------------------------------------------------------------------------------
+
+
+def measures(bench: Bench, *latencies_ms: float) -> None:
+    for latency_ms in latencies_ms:
+        bench.do(bench.core.connection.on_latency(bench.now, latency_ms))
+
+
+def test_a_connection_whose_answers_come_twice_as_late_is_left_and_that_is_said_once() -> None:
+    bench = aged("gemini-3.8-live", 0)
+    measures(bench, *[600.0] * 8, *[1400.0] * 2)
+    assert left(bench) == []
+    measures(bench, *[1400.0] * 10)
+    assert left(bench) == ["old"]
+    assert [notice.text for notice in bench.all(ev.Notice)] == [
+        "Answers begin later and later: after 0.6 s at first, 1.4 s now"
+    ]
+
+
+def test_slow_answers_without_a_handle_are_only_said() -> None:
+    bench = aged("gemini-3.8-live", 0, handle=False)
+    measures(bench, *[600.0] * 5, *[1400.0] * 5)
+    assert left(bench) == []
+    assert notices(bench) == ["slower"]
+
+
+@pytest.mark.parametrize("later", [[100.0] * 9, [450.0] * 9, [100.0, 100.0, 9000.0, 9000.0, 100.0]])
+def test_answers_that_are_hardly_slower_or_now_and_then_are_no_trend(later: list[float]) -> None:
+    bench = aged("gemini-3.8-live", 0)
+    measures(bench, *[100.0] * 5, *later)
+    assert notices(bench) == []

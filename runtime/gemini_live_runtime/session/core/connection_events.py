@@ -18,6 +18,7 @@ from gemini_live_runtime.session.core.tool_events import ToolEvents
 from gemini_live_runtime.session.core.unanswered import UnreadAnswer
 from gemini_live_runtime.session.link.ends import LEFT, LinkEnd, close_code_of, end_of, keeps_handle
 from gemini_live_runtime.session.link.outbox import WaitingAnswer
+from gemini_live_runtime.session.link.watchdog import LatencyTrend
 from gemini_live_runtime.wire.messages import SessionResumptionUpdate
 
 LOST = "the connection was lost"
@@ -32,6 +33,7 @@ class ConnectionEvents:
     def __init__(self, state: CoreState, tools: ToolEvents) -> None:
         self._state = state
         self._tools = tools
+        self._trend = LatencyTrend()
 
     def on_preparing(self, now: float) -> list[Effect]:
         """Note that a connection is being prepared: an embedded server, a token."""
@@ -59,6 +61,7 @@ class ConnectionEvents:
         """
         state = self._state
         is_first = not state.link.connection
+        self._trend = LatencyTrend()
         state.link.on_opened(now)
         state.facts.status = "ready"
         state.completion_owed = False
@@ -236,10 +239,12 @@ class ConnectionEvents:
             state.emit(ev.Notice(level="warning", code="answer-late", text=text, remedy=remedy))
         elif due == "stalled":
             self._leave_silent_server()
-        at = state.link.rotation_at(state.capabilities.connection_limit_s)
-        if at is not None and now >= at:
-            state.link.leaving = "old"
-            state.out.append(LeaveConnection("old"))
+        if state.link.rotate_at is not None and now >= state.link.rotate_at:
+            self._leave_in_pause()
+
+    def _leave_in_pause(self) -> None:
+        self._state.link.leave("old")
+        self._state.out.append(LeaveConnection("old"))
 
     def _leave_silent_server(self) -> None:
         """Leave the connection; the next one is asked what this one kept silent about."""
@@ -253,8 +258,21 @@ class ConnectionEvents:
                 item.asked_again = True
                 kept.append(item)
         state.unanswered = kept
-        state.link.leaving = "stalled"
+        state.link.leave("stalled")
         state.out.append(LeaveConnection("stalled"))
+
+    def on_latency(self, now: float, latency_ms: float) -> list[Effect]:
+        """Take the latency of an answer; leave a connection whose answers come late."""
+        state = self._state
+        slower = self._trend.add(latency_ms)
+        if slower is not None and state.link.is_open and not state.link.leaving:
+            first_s, now_s = (ms / 1000 for ms in slower)
+            text = f"Answers begin later and later: after {first_s:.1f} s at first, {now_s:.1f} s now"
+            remedy = "Another connection is made in the next pause" if state.link.handle else ""
+            state.emit(ev.Notice(level="warning", code="slower", text=text, remedy=remedy))
+            if state.link.handle:
+                self._leave_in_pause()
+        return state.flush(now)
 
     def update_handle(self, update: SessionResumptionUpdate) -> None:
         """Keep the handle that the server gives to resume this session with."""

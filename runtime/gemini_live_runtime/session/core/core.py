@@ -83,12 +83,17 @@ class SessionCore:
 
     def deadline(self, now: float) -> float | None:
         """Return seconds until `tick` has something to do, or None."""
-        state = self.state
-        wait = _sooner(state.facts.next_change(now), state.limits.next_check((now - state.started_at) / 60))
-        if state.facts.owed and state.awaits_answer:
-            wait = _sooner(wait, state.watchdog.next_check(state.facts.owed_at, now))
-        at = state.link.rotation_at(state.capabilities.connection_limit_s)
-        return wait if at is None else _sooner(wait, max(0.0, at - now))
+        state, facts = self.state, self.state.facts
+        wait = facts.next_change(now)
+        check = state.limits.next_check((now - state.started_at) / 60)
+        if check is not None:
+            wait = _sooner(wait, check)
+        if facts.owed and state.awaits_answer:
+            wait = _sooner(wait, state.watchdog.next_check(facts.owed_at, now))
+        rotate_at = state.link.rotate_at
+        if rotate_at is None or (wait is not None and wait <= rotate_at - now):
+            return wait
+        return rotate_at - now if rotate_at > now else 0.0
 
     def tick(self, now: float) -> list[Effect]:
         """Do what time calls for.
@@ -126,7 +131,5 @@ class SessionCore:
         self.state.emit(ev.Notice(level="warning", code="no-answer", text=text, remedy="Wait, or send it again"))
 
 
-def _sooner(one: float | None, other: float | None) -> float | None:
-    if one is None or other is None:
-        return one if other is None else other
-    return min(one, other)
+def _sooner(one: float | None, other: float) -> float:
+    return other if one is None else min(one, other)

@@ -55,7 +55,7 @@ class ServerEvents:
         if message.go_away is not None:
             time_left_s = _seconds(message.go_away.time_left)
             if time_left_s is not None:
-                state.link.leaving = state.link.leaving or "old"
+                state.link.leave("old")
             state.emit(ev.ConnectionGoAway(time_left_s=time_left_s))
         if message.usage_metadata is not None:
             state.emit(state.usage.add(message.usage_metadata, state.price))

@@ -65,6 +65,7 @@ class CoreState:
         self.ledger = GenerationLedger()
         self.speaking_rate = SpeakingRate()
         self.link = RealtimeSessionController(link_policy)
+        self.link.age_limit_s = capabilities.connection_limit_s
         self.input_open = False
         self.manual_activity = manual_activity
         self.client_activity = client_activity

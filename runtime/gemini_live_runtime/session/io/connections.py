@@ -131,6 +131,7 @@ class ConnectionManager:
         """Error that kept the session from its very first connection."""
         orchestrator.agent.bus.subscribe(self._on_go_away, ev.ConnectionGoAway)
         orchestrator.agent.bus.subscribe(self._on_held, ev.AgentHeld, ev.AgentReleased)
+        orchestrator.agent.bus.subscribe(self._on_measured, ev.TurnMeasured)
 
     async def run(self, opening_audio: asyncio.Task[None]) -> None:
         """Connect, read to the end, and again as long as that may help.
@@ -318,6 +319,12 @@ class ConnectionManager:
     def _on_held(self, event: ev.Event) -> None:
         """Let silence be no fault while the operator holds the agent."""
         self._perform(self._core.on_held(self._clock.now(), isinstance(event.payload, ev.AgentHeld)))
+
+    def _on_measured(self, event: ev.Event) -> None:
+        measured = event.payload
+        assert isinstance(measured, ev.TurnMeasured)
+        if measured.first_byte_ms is not None:
+            self._perform(self._core.connection.on_latency(self._clock.now(), measured.first_byte_ms))
 
     def renew(self) -> None:
         """Renew the connection in the next pause, or soon.

@@ -35,6 +35,13 @@ class RealtimeSessionController:
         self.state: LinkState = "closed"
         self.connection = 0
         """Number of the present connection, or of the last one; 0 before the first."""
+        self.age_limit_s: float | None = None
+        """Seconds after which the server ends a connection, as far as that is known."""
+        self.rotate_at: float | None = None
+        """Clock time (s) from which the present connection is to be left for its age.
+
+        None without an age limit, and without a handle: there is nothing to move to.
+        """
         self.outbox = Outbox(self.policy)
         self.handle = ""
         """Server's handle to resume its session with; a secret, "" for none."""
@@ -69,6 +76,7 @@ class RealtimeSessionController:
         """Keep a handle; it stands for the conversation as it is now."""
         self.handle = handle
         self._in_handle = [*self._known[-MAX_RANGES:], (self._connection_mark, self.mark())]
+        self._plan_rotation()
 
     def knows(self, mark: int) -> bool:
         """Return True when the server's present session knows what has this mark."""
@@ -111,6 +119,7 @@ class RealtimeSessionController:
         if self.state != "gated":
             return False
         self.state = "open"
+        self._plan_rotation()
         return True
 
     def on_ended(self, end: LinkEnd, now: float, *, code: int = 0, keeps_handle: bool = True) -> Retry:
@@ -122,7 +131,7 @@ class RealtimeSessionController:
         if was_ready:
             resumed = self._resuming and end is not LinkEnd.MOVED
             self.schedule.connected(now - self.opened_at, resumed=resumed)
-        self.end, self.leaving = end, ""
+        self.end, self.leaving, self.rotate_at = end, "", None
         if not keeps_handle:
             self.handle = ""
         if not self.connection and end is not LinkEnd.HANDLE and end is not LinkEnd.CONTEXT:
@@ -148,14 +157,16 @@ class RealtimeSessionController:
         given_up_for_time = self.state == "failed" and self.connection > 0 and self.end in PATIENT
         return self.is_attached and given_up_for_time and self.ask_to_connect()
 
-    def rotation_at(self, limit_s: float | None) -> float | None:
-        """Return the clock time (s) from which the connection is to be left.
+    def leave(self, reason: Literal["old", "stalled"]) -> None:
+        """Note that the present connection is being left."""
+        if self.leaving != "stalled":
+            self.leaving = reason
+        self.rotate_at = None
 
-        None without an age limit, and without a handle: there is nothing to move to.
-        """
-        if limit_s is None or self.leaving or not (self.handle and self.is_open):
-            return None
-        return self.opened_at + limit_s - self.policy.early_s
+    def _plan_rotation(self) -> None:
+        can_move = self.is_open and self.handle and not self.leaving
+        limit_s = self.age_limit_s if can_move else None
+        self.rotate_at = None if limit_s is None else self.opened_at + limit_s - self.policy.early_s
 
     def close(self) -> None:
         """End: no connection follows."""

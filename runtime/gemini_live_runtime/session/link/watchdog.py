@@ -1,13 +1,23 @@
-"""Decide when a server's silence is a fault.
+"""Decide when a server's silence, or its slowness, is a fault.
 
 Pure: the session's core knows whether an answer is owed, and asks what is due.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Literal
 
 from gemini_live_runtime.session.link.policy import LinkPolicy
+
+TREND = 5
+"""Answers whose median is compared: the first ones of a connection, and the newest."""
+
+SLOWER = 2.0
+"""Factor by which answers have become slower when another connection is worth it."""
+
+SLOWER_MS = 500.0
+"""Milliseconds that they are slower at least."""
 
 Due = Literal["late", "stalled"]
 
@@ -42,3 +52,24 @@ class AnswerWatchdog:
             self._told_of = since
             return "late"
         return None
+
+
+class LatencyTrend:
+    """Trend of the latencies of one connection's answers."""
+
+    def __init__(self) -> None:
+        self._first: list[float] = []
+        self._newest: deque[float] = deque(maxlen=TREND)
+        self._is_told = False
+
+    def add(self, latency_ms: float) -> tuple[float, float] | None:
+        """Add a latency; return the medians (ms) of then and now once it has doubled."""
+        if len(self._first) < TREND:
+            self._first.append(latency_ms)
+            return None
+        self._newest.append(latency_ms)
+        if len(self._newest) < TREND or self._is_told:
+            return None
+        first, newest = (sorted(latencies)[TREND // 2] for latencies in (self._first, self._newest))
+        self._is_told = newest >= SLOWER * first and newest - first >= SLOWER_MS
+        return (first, newest) if self._is_told else None
