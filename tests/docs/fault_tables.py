@@ -33,7 +33,7 @@ OUTCOMES: dict[Fault, str] = {
     Fault.STRICT_ACTIVITY: "sends sound only between the marks",
     Fault.CLEAN_CLOSE: RESUMES,
     Fault.CONTEXT_LIMIT: "asks for compression in each setup",
-    Fault.SLOW_ANSWERS: "waits, and measures each turn",
+    Fault.SLOW_ANSWERS: "waits; once answers take twice as long as at first, it says so and moves in the next pause",
     Fault.JOINED_COMPLETION: "plays all parts, then ends the turn",
     Fault.UNASKED_TURN: "shows the second answer as a turn of its own",
     Fault.SILENT_SETUP: "gives up after 20 s and tries again; the very first time it waits for `connect`",

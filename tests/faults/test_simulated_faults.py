@@ -34,6 +34,14 @@ async def texts(t: LocalTalk) -> None:
         await t.types(text)
 
 
+async def many_texts(t: LocalTalk) -> None:
+    """Type ten texts, and another one after a pause."""
+    for number in range(10):
+        await t.types(str(number))
+    await asyncio.sleep(10)
+    await t.types("10")
+
+
 async def call(t: LocalTalk) -> None:
     """Ask for a tool, and for something else."""
     await t.types("call look")
@@ -190,7 +198,12 @@ CASES: dict[Fault, Case] = {
         r"The server ended the session \(1000, no reason given\)" + RESUMED, NEW_RESUMED, FIRST_CUT
     ),
     Fault.CONTEXT_LIMIT: Case(""),
-    Fault.SLOW_ANSWERS: Case(""),
+    Fault.SLOW_ANSWERS: Case(
+        r"Answers begin later and later: after \d\.\d s at first, \d\.\d s now\." + RESUMED,
+        NEW_RESUMED,
+        tuple(f"You typed {number}." for number in range(11)),
+        many_texts,
+    ),
     Fault.JOINED_COMPLETION: Case(""),
     Fault.UNASKED_TURN: Case("", answers=("You typed one.", "Welcome.", *NONE_LOST[1:])),
     Fault.SILENT_SETUP: Case(

@@ -440,7 +440,9 @@ def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
     # Notices with one beginning and one code are of one kind: after the colon is what differs.
     group = sanitise_line(f"{p.code}:{_NUMBER.sub('', text.partition(':')[0])}", _NAME)
     remedy = sanitise_line(p.remedy, _NOTICE)
-    if p.code != "answer-late" or not link_blocks.answer_late(view, text, remedy):
+    if p.code == "slower":
+        link_blocks.will_leave(view, event, f"{text}.", remedy)
+    elif p.code != "answer-late" or not link_blocks.answer_late(view, text, remedy):
         add_notice(view, event, group, text=text, status=p.level, detail=remedy)
     return Dirty.NOTICES | Dirty.TRANSCRIPT | (Dirty.HEADER if p.code in _JOURNAL_CODES else Dirty.NONE)
 

@@ -77,9 +77,14 @@ def go_away(view: SessionView, event: ev.Event, p: ev.ConnectionGoAway) -> Dirty
     """Say that the server will end the connection."""
     view.go_away_at = None if p.time_left_s is None else event.t + p.time_left_s
     left = "soon" if p.time_left_s is None else f"in {p.time_left_s:.0f} s"
-    add_notice(view, event, GOING, text=f"The server will end this connection {left}.", status="warning")
-    view.link_notice, view.link_parts = _newest(view, GOING), {}
+    will_leave(view, event, f"The server will end this connection {left}.")
     return Dirty.HEADER | Dirty.TRANSCRIPT
+
+
+def will_leave(view: SessionView, event: ev.Event, text: str, detail: str = "") -> None:
+    """Say why another connection will be made, in the line that tells of it then."""
+    add_notice(view, event, GOING, text=text, status="warning", detail=detail)
+    view.link_notice, view.link_parts = _newest(view, GOING), {"state": detail}
 
 
 def answer_late(view: SessionView, text: str, remedy: str) -> bool:
