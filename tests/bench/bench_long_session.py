@@ -129,6 +129,9 @@ class Counted:
         self.seq += 1
         return ev.Event(self.seq, 0.0, turn, gen, payload)
 
+    async def written(self, within_s: float) -> bool:
+        return True
+
     def audio(self, track: ev.Side, pcm: bytes) -> None:
         return None
 

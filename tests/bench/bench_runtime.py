@@ -70,6 +70,9 @@ class Stamps:
         self._seq += 1
         return ev.Event(self._seq, 0.0, turn, gen, payload)
 
+    async def written(self, within_s: float) -> bool:
+        return True
+
     def audio(self, track: ev.Side, pcm: bytes) -> None:
         return None
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tests.unit.session.session_support import ScriptedServer, Stage, stage
+from tests.unit.session.session_support import ScriptedServer, Sink, Stage, stage
 
 from gemini_live_runtime import Live, LiveHandle, Phase, State, TextModel, Transition, key
 from gemini_live_runtime import commands as cmd
@@ -17,6 +17,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
+from gemini_live_runtime.session.agent.autosave import OwnStore
 
 P = TypeVar("P", bound=ev.Payload)
 
@@ -224,12 +225,15 @@ async def talk(
     text_model: TextModel | None = None,
     audio: Callable[[], AudioIO] = NoAudio,
     mode: ev.Mode = "voice",
+    own_store: OwnStore | None = None,
+    sink: Sink | None = None,
 ) -> AsyncIterator[Talk]:
     """Run a session of an agent beside the block, and hang up at its end.
 
     It is connected when the block begins, unless `begins` is False.
     """
-    async with stage(agent=of, text_model=text_model, audio=audio, mode=mode) as one:
+    given = {"own_store": own_store, "sink": sink}
+    async with stage(agent=of, text_model=text_model, audio=audio, mode=mode, **given) as one:
         talking = Talk(one)
         if begins:
             await talking.begins()

@@ -218,6 +218,11 @@ class TranscriptBuffer:
         return TranscriptWindow(tuple(turn for turn in own if turn.number > number))
 
     @property
+    def last_number(self) -> int:
+        """Number of the newest ended turn, 0 without one."""
+        return self._ended[-1].number if self._ended else 0
+
+    @property
     def current_text(self) -> str:
         """Text of the open turn, "" without one."""
         return "" if self._open is None else self._open.turn().text
@@ -234,8 +239,11 @@ class TranscriptBuffer:
         return {"turn_count": self._count, "turns": [turn_to_json(turn) for turn in self._ended]}
 
     @classmethod
-    def from_json(cls, data: Any, max_turns: int = MAX_TURNS) -> TranscriptBuffer:
-        """Read the result of `to_json`; raise `JournalError` naming a wrong field."""
+    def from_json(cls, data: Any, max_turns: int = MAX_TURNS, *, same_session: bool = False) -> TranscriptBuffer:
+        """Read the result of `to_json`; raise `JournalError` naming a wrong field.
+
+        `same_session`: its turns and calls are those of the session that goes on.
+        """
         if not isinstance(data, Mapping) or not isinstance(data.get("turns"), list):
             raise saved_transcript_error("transcript", data)
         buffer = cls(max_turns)
@@ -244,7 +252,7 @@ class TranscriptBuffer:
         count = data.get("turn_count")
         if type(count) is not int or count < len(data["turns"]):
             raise saved_transcript_error("transcript.turn_count", count)
-        buffer._count, buffer._restored = count, len(buffer._ended)
+        buffer._count, buffer._restored = count, 0 if same_session else len(buffer._ended)
         return buffer
 
     # Internals.

@@ -15,9 +15,11 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.engine.backends import Backend, Remote, backend_of
 from gemini_live_runtime.engine.host import PROGRAM
+from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.pricing import price_of, price_table, prices_as_of
@@ -26,8 +28,8 @@ from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
 from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.session.persistence.stores import FsPersistence
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
-from gemini_live_runtime.session.ports.sink import EventSink
 from gemini_live_runtime.wire.connection import Connection, connect
 from gemini_live_runtime.wire.credentials import scrub_environment
 from gemini_live_runtime.wire.endpoints import redacted_url
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.local.script_types import Script
 
 
-def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession:
+def make_session(spec: EngineSpec, hub: Hub, clock: Clock) -> LiveSession:
     """Return the session of `spec`, not running yet.
 
     Reads the credentials and removes them from the environment before any code of the agent is imported. Raises
@@ -53,15 +55,17 @@ def make_session(spec: EngineSpec, sink: EventSink, clock: Clock) -> LiveSession
         if spec.reload:
             raise UsageError("A bundled agent has no file to reload", remedy="Leave out --reload", field="reload")
         plan = load_agent(spec.agent).with_turns(spec.turns)
-        return session_of(plan, spec, sink, clock, backend=backend, limits=limits)
-    source = AgentSource(spec.agent, auto_reload=spec.reload, turns=spec.turns)
-    return session_of(source.load(), spec, sink, clock, backend=backend, limits=limits, source=source)
+        source = None
+    else:
+        source = AgentSource(spec.agent, auto_reload=spec.reload, turns=spec.turns)
+        plan = source.load()
+    return session_of(plan, spec, hub, clock, backend=backend, limits=limits, source=source)
 
 
 def session_of(
     plan: SessionPlan,
     spec: EngineSpec,
-    sink: EventSink,
+    hub: Hub,
     clock: Clock,
     *,
     backend: Backend,
@@ -113,7 +117,7 @@ def session_of(
         agent=plan.name,
         model=model,
         backend=backend.name,
-        wall=sink.wall,
+        wall=hub.wall,
         record=spec.record,
         mode=spec.mode,
         program=PROGRAM,
@@ -153,7 +157,7 @@ def session_of(
         plan=plan,
         core=core,
         capabilities=capabilities,
-        sink=sink,
+        sink=hub,
         audio=audio,
         opening=opening,
         closing=backend.close,
@@ -161,8 +165,18 @@ def session_of(
         notices=tuple(notices),
         text_model=_text_model(plan, script, backend),
         source=source,
+        own_store=_own_store(spec, hub),
     )
     return session
+
+
+def _own_store(spec: EngineSpec, hub: Hub) -> OwnStore | None:
+    """Return the store of a recorded session's snapshots."""
+    if not hub.folder:
+        return None
+    store = FsPersistence(hub.folder)
+    # The embedded server is this engine's child.
+    return OwnStore(store, spec.session_id, hub.kept, keeps_handle=spec.backend != "local")
 
 
 def _local_parts(spec: EngineSpec) -> DefaultParts | None:

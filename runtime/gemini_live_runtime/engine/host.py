@@ -28,9 +28,11 @@ from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.commands import Command, HangUp
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.queue_link import QueueLink
+from gemini_live_runtime.engine.saved_spec import save_spec
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import GeminiLiveError, ProtocolError, traceback_lines
 from gemini_live_runtime.journal.flac import convert_in_background, convert_left_over
+from gemini_live_runtime.journal.kept_journal import KeptJournal, read_kept
 from gemini_live_runtime.journal.retention import track_files
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.redactor import redactor
@@ -79,20 +81,39 @@ class Host:
         self._console_attached = asyncio.Event()
         self.failure: Exception | None = None
         """Error that kept the session from starting, or that it broke down with."""
+        kept = read_kept(self._root / paths.safe_name(spec.session_id)) if spec.resume else None
+        if kept is not None:
+            self.spec = replace(spec, record=kept.view.record)
         self.hub = Hub(
             paths.safe_name(spec.session_id, field="session_id"),
             self._clock,
             program=PROGRAM,
             pid=os.getpid(),
             on_consoles=self._consoles_changed,
+            kept=kept,
         )
-        self._open_journal()
+        self._open_journal(kept)
+        if kept is not None:
+            self.hub.tell(
+                ev.SessionResumed(
+                    kept=kept.view.seq,
+                    after="end" if kept.is_ended else "crash",
+                    wall=self._clock.wall(),
+                    record=self.spec.record,
+                    program=PROGRAM,
+                )
+            )
 
-    def _open_journal(self) -> None:
+    @property
+    def _root(self) -> Path:
+        """Folder of all recordings."""
+        return Path(self.spec.data_dir) / "sessions" if self.spec.data_dir else paths.sessions_dir()
+
+    def _open_journal(self, kept: KeptJournal | None) -> None:
         spec = self.spec
         if spec.record == "off":
             return
-        root = Path(spec.data_dir) / "sessions" if spec.data_dir else paths.sessions_dir()
+        root = self._root
         try:
             journal = JournalWriter(
                 root,
@@ -100,7 +121,9 @@ class Host:
                 audio=spec.record == "audio",
                 report=self.hub.report,
                 cap_bytes=spec.record_cap_bytes,
+                kept=kept,
             )
+            save_spec(journal.folder, spec)
             if spec.record == "audio":
                 # In a thread: looking at all recorded sessions takes seconds when the disk is cold.
                 start_daemon_thread(lambda: convert_left_over(root), "convert")

@@ -17,6 +17,7 @@ import contextlib
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
@@ -29,6 +30,9 @@ from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.samples import MeterSample, have_changed
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.kept_journal import KeptJournal
 
 MAX_OUTBOX_LINES = 20_000
 MAX_OUTBOX_BYTES = 48 * 1024 * 1024
@@ -159,8 +163,10 @@ class Hub:
         pid: int,
         journal: JournalWriter | None = None,
         on_consoles: Callable[[int], None] | None = None,
+        kept: KeptJournal | None = None,
     ) -> None:
-        self.view = SessionView()
+        """`kept` is what an earlier engine has recorded of this session, which goes on here."""
+        self.view = SessionView() if kept is None else kept.view
         self.journal = journal
         self.sample_source: Callable[[], MeterSample] | None = None
         """Function that returns the current sample; the host sets it once the session exists."""
@@ -174,6 +180,14 @@ class Hub:
         self._outboxes: list[Outbox] = []
         self._last = ev.Event(0, 0.0, 0, 0, ev.Payload())
         """Newest event; it may still be held."""
+        self.kept = kept
+        """What an earlier engine has recorded of this session; None for a new one."""
+        if kept is not None:
+            view = kept.view
+            self._last = ev.Event(view.seq, view.t, view.turn, view.gen, ev.Payload())
+            # The time without an engine passed for the session, too; a clock that was set back has not.
+            self._origin -= max(view.t, self.wall - view.wall)
+            self.wall = view.wall
         self._secrets = SplitSecrets(redactor)
         self._held: list[HeldEvent] = []
         self._hold_timer: asyncio.TimerHandle | None = None
@@ -323,6 +337,27 @@ class Hub:
         with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the session
             self._loop.call_soon_threadsafe(self.tell, payload)
 
+    async def written(self, within_s: float) -> bool:
+        """Return True once all events so far were written, so that they survive this process.
+
+        False when that was refused or took longer than `within_s` seconds. A session that is not recorded has nothing
+        to wait for, nor do events that are held back for a moment because of a possible secret.
+        """
+        if self.journal is None or self._held:
+            return True
+        done: asyncio.Future[bool] = self._loop.create_future()
+
+        def tell(is_written: bool) -> None:
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(_settle, done, is_written)
+
+        self.journal.call_when_written(tell)
+        try:
+            async with asyncio.timeout(within_s):
+                return await done
+        except TimeoutError:
+            return False
+
     def audio(self, track: ev.Side, pcm: bytes) -> None:
         """Record samples (s16le): `user` as sent (16 kHz), `model` as received (24 kHz)."""
         if self.journal is not None:
@@ -425,3 +460,8 @@ class Hub:
 
     def _session_time(self) -> float:
         return round(self._clock.now() - self._origin, 6)
+
+
+def _settle(future: asyncio.Future[bool], value: bool) -> None:
+    if not future.done():
+        future.set_result(value)

@@ -63,11 +63,14 @@ class EngineProcess:
         return redactor.text(sanitise(text)).strip()[-_OUTPUT_CHARS:]
 
 
-def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequence[str] = ()) -> EngineProcess:
+def start_engine(
+    spec: EngineSpec, *, root: Path | None = None, program: Sequence[str] = (), where: Path | None = None
+) -> EngineProcess:
     """Start the engine of `spec` as a process and return at once.
 
-    `program` replaces `python -P -m gemini_live_runtime.engine`; the spec's file is its last argument. Raises
-    `EngineError` when it cannot be started, or an engine of that session runs already.
+    Its working folder is `where`, if that exists, else that of this process. `program` replaces `python -P -m
+    gemini_live_runtime.engine`; the spec's file is its last argument. Raises `EngineError` when it cannot be started,
+    or an engine of that session runs already.
     """
     folder = engine_folder(spec.session_id, root)
     list_engines(root)  # removes the folders of dead engines, perhaps one of this session
@@ -90,6 +93,7 @@ def start_engine(spec: EngineSpec, *, root: Path | None = None, program: Sequenc
                 stdout=output,
                 stderr=output,
                 env=_environment(),
+                cwd=where if where is not None and where.is_dir() else None,
                 **_detached(),
             )
         finally:

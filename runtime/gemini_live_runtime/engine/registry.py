@@ -38,7 +38,10 @@ TOKEN_FILE = "door.json"  # noqa: S105 - a file name
 OUTPUT_FILE = "last-words.txt"
 """Name of the file with the engine's output before it sends events."""
 
-_FILES = (SPEC_FILE, ENGINE_FILE, SOCKET_FILE, TOKEN_FILE, OUTPUT_FILE, LOCK_FILE)
+STOPPED_FILE = "stopped"
+"""Name of the file that says that the user ends this engine, which no console starts again."""
+
+_FILES = (SPEC_FILE, ENGINE_FILE, SOCKET_FILE, TOKEN_FILE, OUTPUT_FILE, STOPPED_FILE, LOCK_FILE)
 
 _MAX_ENGINE_BYTES = 64 * 1024
 

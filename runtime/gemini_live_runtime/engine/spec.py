@@ -62,6 +62,8 @@ class EngineSpec:
     max_minutes: float | None = None
     reconnect_for_s: float = 60.0
     """Seconds for which a lost connection is made again while no console is attached; with one it always is."""
+    resume: bool = False
+    """True to go on with the recorded session of this id, whose engine died or was ended."""
     headless: bool = False
     """True for a session without a console: a program or a script runs it."""
     linger_s: float = 300.0

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
+from gemini_live_runtime import paths
 from gemini_live_runtime.commands import Command, HangUp
 from gemini_live_runtime.engine.link import Bye, LinkClosed
-from gemini_live_runtime.engine.registry import engine_folder, is_alive, proven_pid, read_info
+from gemini_live_runtime.engine.registry import STOPPED_FILE, engine_folder, is_alive, proven_pid, read_info
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.errors import EngineError, GeminiLiveError
 
@@ -60,6 +61,8 @@ async def stop_engine(
     if await _wait_until_dead(folder, GRACE_S):
         return "terminated"
     tell(f"Process {pid} of {session_id} does not end; sending SIGKILL.")
+    with contextlib.suppress(OSError):
+        paths.write_private(folder / STOPPED_FILE, {})
     _signal(folder, pid, "SIGKILL")
     if await _wait_until_dead(folder, GRACE_S):
         return "killed"

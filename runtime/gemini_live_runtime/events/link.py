@@ -7,7 +7,21 @@ from typing import ClassVar, Literal
 from gemini_live_runtime.events.base import Payload
 from gemini_live_runtime.records import keyword_record
 
-__all__ = ["LinkGivenUp", "LinkRestarting", "OutboxChanged", "SendSettled"]
+__all__ = ["LinkGivenUp", "LinkRestarting", "OutboxChanged", "SendIntended", "SendSettled"]
+
+
+@keyword_record
+class SendIntended(Payload):
+    """A typed text was accepted, and is about to be sent.
+
+    It is on the disk before the text goes out, so that an engine's end loses none. `ref` is the id of its command;
+    `text.sent` or `command.refused` with that id follows.
+    """
+
+    type: ClassVar[str] = "send.intended"
+    kind: Literal["text"]
+    ref: str
+    text: str
 
 
 @keyword_record

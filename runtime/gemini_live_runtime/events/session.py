@@ -28,6 +28,7 @@ __all__ = [
     "PlaybackStarted",
     "RecordingTrimmed",
     "SessionEnded",
+    "SessionResumed",
     "SessionStarted",
     "SessionState",
     "SoundHealth",
@@ -62,6 +63,22 @@ class SessionStarted(Payload):
     program: str
     phrases: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+
+
+@keyword_record
+class SessionResumed(Payload):
+    """Another engine goes on with the session.
+
+    `kept` is the number of the last event that the engine before has recorded. `after` is how that one ended: in a
+    `crash`, or by an orderly `end`. `wall` is the time in seconds since the Unix epoch.
+    """
+
+    type: ClassVar[str] = "session.resumed"
+    kept: int
+    after: Literal["crash", "end"]
+    wall: float
+    record: Record
+    program: str
 
 
 @keyword_record

@@ -12,6 +12,7 @@ from gemini_live_runtime.journal.agent_view import (
     MAX_PATH,
     MAX_REMOVED,
     MAX_SPANS,
+    AgentView,
     KeyCell,
     Need,
     PatternCard,
@@ -139,20 +140,26 @@ def _as_float(number: int | float) -> float:
 def _phase_entered(view: SessionView, event: ev.Event, p: ev.PhaseEntered) -> Dirty:
     agent = view.agent_view
     name = clean_name(p.phase)
-    if agent.path:
-        agent.path[-1] = replace(agent.path[-1], seconds=round(event.t - agent.path[-1].t, 3))
-    agent.path.append(
-        PhaseVisit(
-            name, event.t, event.turn, event.seq, p.trigger, sanitise_line(p.because, MAX_TEXT) if p.because else ""
+    if not goes_on(agent, p):
+        if agent.path:
+            agent.path[-1] = replace(agent.path[-1], seconds=round(event.t - agent.path[-1].t, 3))
+        agent.path.append(
+            PhaseVisit(
+                name, event.t, event.turn, event.seq, p.trigger, sanitise_line(p.because, MAX_TEXT) if p.because else ""
+            )
         )
-    )
-    del agent.path[:-MAX_PATH]
-    agent.visits[name] = agent.visits.get(name, 0) + 1
-    bound(agent.visits, MAX_PATH)
+        del agent.path[:-MAX_PATH]
+        agent.visits[name] = agent.visits.get(name, 0) + 1
+        bound(agent.visits, MAX_PATH)
     agent.ways, agent.blocked, agent.terminal = (), "", p.terminal
     agent.needs = tuple(Need(clean_name(key), clean_name(key), met=False) for key in p.needs)
     agent.allowed = None if p.tools is None else tuple(clean_name(tool) for tool in p.tools)
     return Dirty.PHASE | Dirty.TIMELINE | Dirty.TOOLS
+
+
+def goes_on(agent: AgentView, entered: ev.PhaseEntered) -> bool:
+    """Return True when another engine goes on in the phase in which its predecessor was."""
+    return bool(agent.path) and entered.trigger == "restored" and agent.path[-1].phase == clean_name(entered.phase)
 
 
 @HANDLERS.on(ev.PhaseBlocked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.agent_fold import goes_on
 from gemini_live_runtime.journal.blocks import open_block
 from gemini_live_runtime.journal.fold_parts import Handlers
 from gemini_live_runtime.journal.marks import marked_at
@@ -30,6 +31,8 @@ def _block(view: SessionView, event: ev.Event, status: str, text: str, detail: s
 @HANDLERS.on(ev.PhaseEntered)
 def _phase_entered(view: SessionView, event: ev.Event, p: ev.PhaseEntered) -> Dirty:
     view.phase = sanitise_line(p.phase, 80)
+    if goes_on(view.agent_view, p):
+        return Dirty.HEADER
     way = f"{p.previous} → {p.phase}" if p.previous else p.phase
     because = f": {p.because}" if p.because else ""
     end = " (the last phase)" if p.terminal else ""

@@ -67,6 +67,11 @@ class Entry(SessionSummary):
         return self.ended == "running"
 
     @property
+    def is_broken_off(self) -> bool:
+        """True when its engine died."""
+        return self.ended == "broken off"
+
+    @property
     def flags(self) -> tuple[str, ...]:
         """Words for what is unusual about it, such as `errors`."""
         if self.problem:
@@ -74,7 +79,7 @@ class Entry(SessionSummary):
         words = ["damaged"] if self.damage else []
         if self.running:
             words.append("running")
-        if self.ended == "broken off":
+        if self.is_broken_off:
             words.append("broken off")
         if self.errors or self.exit_code:
             words.append("errors")

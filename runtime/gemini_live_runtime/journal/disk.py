@@ -32,6 +32,14 @@ class Disk:
         """Create the file `path` (0600), which must not exist; return its descriptor."""
         return paths.open_private(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0))
 
+    def open(self, path: Path) -> int:
+        """Open the file `path`, which exists, to write; return its descriptor."""
+        return paths.open_private(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+
+    def truncate(self, fd: int, size: int) -> None:
+        """Cut a file to `size` bytes, or fill it with zeros up to there."""
+        os.ftruncate(fd, size)
+
     def write(self, fd: int, data: bytes | memoryview) -> int:
         """Write `data` or a part of it; return the number of bytes written."""
         return os.write(fd, data)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.disk import Disk, lock
+from gemini_live_runtime.journal.disk import Disk, lock, try_lock
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 
 
@@ -21,16 +22,31 @@ class EventsFile:
 
     __slots__ = ("_disk", "_fd", "_torn", "dirty", "path", "unwritten", "written")
 
-    def __init__(self, folder: Path, session_id: str, disk: Disk) -> None:
+    def __init__(self, folder: Path, session_id: str, disk: Disk, *, kept: int | None = None) -> None:
+        """Create the file, or go on after its first `kept` bytes, which are whole lines.
+
+        Raises `OSError`; `BlockingIOError` when another process writes the file.
+        """
         self.path = folder / EVENTS_FILE
-        self.written = 0
+        self.written = kept or 0
         self.dirty = False
         self._disk = disk
         self._torn = False
         header = {"format": ev.FORMAT, "version": ev.VERSION, "session_id": session_id}
-        self.unwritten = bytearray(json.dumps(header).encode() + b"\n")
-        self._fd = disk.create(self.path)
-        lock(self._fd)
+        self.unwritten = bytearray() if kept else bytearray(json.dumps(header).encode() + b"\n")
+        if not kept:
+            self._fd = disk.create(self.path)
+            lock(self._fd)
+            return
+        self._fd = disk.open(self.path)
+        try:
+            if not try_lock(self._fd):
+                raise BlockingIOError(errno.EWOULDBLOCK, "another process writes it")
+            disk.truncate(self._fd, kept)
+            disk.seek(self._fd, kept)
+        except OSError:
+            disk.close(self._fd)
+            raise
 
     @property
     def waiting(self) -> int:

@@ -22,9 +22,18 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import AudioFileError
-from gemini_live_runtime.journal.disk import try_lock
+from gemini_live_runtime.journal.disk import lock, try_lock
 from gemini_live_runtime.journal.retention import is_running, session_folders
-from gemini_live_runtime.journal.tracks import FILES, HEADER_BYTES, SAMPLE_BYTES, flac_file, part_file, track_rate
+from gemini_live_runtime.journal.tracks import (
+    FILES,
+    HEADER_BYTES,
+    SAMPLE_BYTES,
+    flac_file,
+    part_file,
+    read_track,
+    track_rate,
+    wav_header,
+)
 from gemini_live_runtime.threads import start_daemon_thread
 
 if TYPE_CHECKING:
@@ -87,6 +96,28 @@ def convert_session(folder: Path) -> list[str]:
         except (OSError, AudioFileError) as error:
             problems.append(f"{folder / name} stays as it is: {error}")
     return problems
+
+
+def restore_wav(wav: Path) -> None:
+    """Make the WAV file of a track again, for an engine that goes on with its session.
+
+    Waits for a conversion that is under way. Does nothing for a track that was not recorded. Raises `OSError` or
+    `AudioFileError`. The caller has locked the session's journal, so that no further conversion begins.
+    """
+    with contextlib.suppress(FileNotFoundError), paths.open_regular(wav, follow=False) as file:
+        lock(file.fileno())
+    if wav.is_file() or not flac_file(wav).is_file():
+        return
+    track = read_track(wav)
+    part = wav.with_suffix(".wav.part")
+    with contextlib.suppress(FileNotFoundError):
+        part.unlink()
+    fd = paths.open_private(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0))
+    with os.fdopen(fd, "wb") as file:
+        file.write(wav_header(track.rate, len(track.pcm)))
+        file.write(track.pcm)
+    part.replace(wav)
+    flac_file(wav).unlink()
 
 
 def _convert(wav: Path) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Interrupt
-from gemini_live_runtime.journal import link_blocks, spoken_blocks
+from gemini_live_runtime.journal import link_blocks, resumption, spoken_blocks
 from gemini_live_runtime.journal.agent_fold import HANDLERS as AGENT_HANDLERS
 from gemini_live_runtime.journal.agent_notices import HANDLERS as AGENT_NOTICES
 from gemini_live_runtime.journal.blocks import (
@@ -138,6 +138,9 @@ def _ended(view: SessionView, event: ev.Event, p: ev.SessionEnded) -> Dirty:
     finish(view, "user", "model", "thought")
     spoken_blocks.stop(view, event)
     return Dirty.HEADER | Dirty.TRANSCRIPT | Dirty.METERS
+
+
+_on(ev.SessionResumed)(resumption.resumed)
 
 
 @_on(ev.ConnectionOpening)

@@ -71,12 +71,16 @@ class TrackFile:
 
     __slots__ = ("_disk", "_fd", "_rate", "_stated", "data_bytes", "path")
 
-    def __init__(self, path: Path, rate: int, disk: Disk) -> None:
+    def __init__(self, path: Path, rate: int, disk: Disk, *, samples: int | None = None) -> None:
+        """Create the file, or go on after the first `samples`, of which silence replaces those that are missing."""
         self.path = path
         self.data_bytes = 0
         self._rate = rate
         self._disk = disk
         self._stated = 0
+        if samples is not None and path.is_file():
+            self._go_on(samples * SAMPLE_BYTES)
+            return
         self._fd = disk.create(path)
         try:
             write_all(disk, self._fd, wav_header(rate, 0))
@@ -86,6 +90,20 @@ class TrackFile:
                 self._close_fd()
             with contextlib.suppress(OSError):
                 disk.unlink(path)
+            raise
+        if samples:
+            self._close_fd()
+            self._go_on(samples * SAMPLE_BYTES)
+
+    def _go_on(self, data_bytes: int) -> None:
+        self._fd = self._disk.open(self.path)
+        try:
+            self._disk.truncate(self._fd, HEADER_BYTES + data_bytes)
+            self.data_bytes = data_bytes
+            self._state_length()
+        except OSError:
+            with contextlib.suppress(OSError):
+                self._close_fd()
             raise
 
     @property

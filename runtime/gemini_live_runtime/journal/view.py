@@ -177,6 +177,8 @@ class SessionView:
     """Id of the block that tells of the newest loss of the connection, or of its announcement; 0 for none."""
     link_parts: dict[str, str] = field(default_factory=dict)
     """Sentences of that block's detail, by what they tell of."""
+    resumed_after: int = 0
+    """Number of the last event that an engine before this one has recorded; 0 for the first engine."""
     ended: str = ""
     exit_code: int | None = None
     input_device: str = ""

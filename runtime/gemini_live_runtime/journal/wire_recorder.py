@@ -77,14 +77,22 @@ class _Span:
 class WireRecorder:
     """Recorder of one session's traffic, as a `wire.connection.WireObserver`.
 
-    `now` returns the clock's time in seconds.
+    `now` returns the clock's time in seconds; `first` are the samples of each track that were recorded before.
     """
 
-    def __init__(self, emit: Callable[[Payload], object], tracks: Tracks, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        emit: Callable[[Payload], object],
+        tracks: Tracks,
+        now: Callable[[], float],
+        *,
+        first: tuple[int, int] = (0, 0),
+    ) -> None:
         self._emit = emit
         self._now = now
         self._tracks = tracks
         self._spans: dict[Wire, _Span] = {"sent": _Span("sent", "user"), "received": _Span("received", "model")}
+        self._spans["sent"].first, self._spans["received"].first = first
 
     def on_sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
         """Record a sent message."""

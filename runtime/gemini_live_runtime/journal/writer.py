@@ -21,15 +21,19 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import JournalError, write_remedy
+from gemini_live_runtime.errors import AudioFileError, JournalError, write_remedy
 from gemini_live_runtime.journal.disk import Disk, write_all
 from gemini_live_runtime.journal.events_file import EventsFile
 from gemini_live_runtime.journal.sweep import SoundSweep, size_text
 from gemini_live_runtime.journal.tracks import FILES, RATES, TrackFile
 from gemini_live_runtime.threads import start_daemon_thread
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.kept_journal import KeptJournal
 
 GATHER_S = 0.02
 """Seconds that a line may wait for others, to be written together."""
@@ -69,7 +73,9 @@ class JournalWriter:
         report: Report,
         cap_bytes: int = 2_000_000_000,
         disk: Disk | None = None,
+        kept: KeptJournal | None = None,
     ) -> None:
+        """`kept` is what an earlier engine has recorded of this session: its files are continued."""
         self.folder = sessions_root / paths.safe_name(session_id, field="session_id")
         self.lost_events = 0
         self.lost_audio_bytes = 0
@@ -80,13 +86,19 @@ class JournalWriter:
         self._report = report
         self._wanted_audio = self._audio = audio
         self._tracks: dict[ev.Side, TrackFile] = {}
+        self._kept_samples: dict[ev.Side, int] = {}
+        """Samples of each track that the events of an earlier engine speak of."""
+        if kept is not None:
+            self._kept_samples = {"user": kept.view.sent_samples, "model": kept.view.received_samples}
         self._unchecked = 0
         self._failing = False
         self._stopped = False
         self._reported: set[str] = set()
         try:
             self._disk.folder(self.folder)
-            self._events = EventsFile(self.folder, session_id, self._disk)
+            self._events = EventsFile(self.folder, session_id, self._disk, kept=None if kept is None else kept.end)
+        except BlockingIOError:
+            raise JournalError(f"The session {session_id} is running", field="session_id") from None
         except FileExistsError:
             raise JournalError(f"A session {session_id} is already recorded", field="session_id") from None
         except OSError as error:
@@ -105,6 +117,7 @@ class JournalWriter:
         self._value_names: set[str] = set()
         self._value_bytes = self._lost_values = 0
         self._pcm: deque[tuple[ev.Side, bytes]] = deque()
+        self._callbacks: list[Callable[[bool], None]] = []
         self._queued_lines = 0
         self._queued_audio = 0
         self._busy = False
@@ -150,6 +163,20 @@ class JournalWriter:
             # The event that names the file is appended next, which wakes the thread.
             self._values.append((name, data))
             return True
+
+    def call_when_written(self, callback: Callable[[bool], None]) -> None:
+        """Call `callback` once all events so far were written, or refused.
+
+        It gets True when the system has taken them all, so that they survive this process. It runs in the writer's
+        thread, soon, however slow the gathering.
+        """
+        with self._wake:
+            if self._stopped or self._closing:
+                callback(False)
+                return
+            self._callbacks.append(callback)
+            self._urgent = True
+            self._wake.notify()
 
     @property
     def missing_events(self) -> int:
@@ -208,7 +235,7 @@ class JournalWriter:
         next_sync = time.monotonic() + SYNC_S
         while True:
             with self._wake:
-                while not (self._lines or self._pcm or self._closing or self._retry):
+                while not (self._lines or self._pcm or self._closing or self._retry or self._callbacks):
                     self._urgent = False
                     idle = not (self._events.dirty or self._events.unwritten or self._any_dirty())
                     left = None if idle else next_sync - time.monotonic()
@@ -221,6 +248,7 @@ class JournalWriter:
                     # Gather: the session appends without a wake-up for this long, and one write takes all of it.
                     self._wake.wait_for(lambda: self._closing or self._urgent, GATHER_S)
                 lines, values, pcm = self._take()
+                callbacks, self._callbacks = self._callbacks, []
                 closing, retry = self._closing, self._retry
                 self._retry = False
             # The lock is released here: a slow disk must not block `append`. Only this thread touches the files.
@@ -228,6 +256,8 @@ class JournalWriter:
             self._write_lines(lines)
             if retry and self._failing and not self._stopped:
                 self._attempt(self._events.retry)
+            for callback in callbacks:
+                callback(not (self._failing or self._stopped))
             for track, samples in pcm:
                 self._write_audio(track, samples)
             if closing or time.monotonic() >= next_sync:
@@ -366,7 +396,7 @@ class JournalWriter:
         try:
             track = self._tracks.get(side)
             if track is None:
-                track = self._tracks[side] = TrackFile(self.folder / FILES[side], RATES[side], self._disk)
+                track = self._tracks[side] = self._open_track(side)
             track.append(pcm)
         except OSError as error:
             self._fail_audio(error)
@@ -375,6 +405,17 @@ class JournalWriter:
         if self._unchecked >= min(CHECK_BYTES, self._cap // 16):
             self._unchecked = 0
             self._sweep.request()
+
+    def _open_track(self, side: ev.Side) -> TrackFile:
+        path = self.folder / FILES[side]
+        if self._kept_samples:
+            from gemini_live_runtime.journal.flac import restore_wav
+
+            try:
+                restore_wav(path)
+            except AudioFileError as error:
+                raise OSError(error.message) from None
+        return TrackFile(path, RATES[side], self._disk, samples=self._kept_samples.get(side))
 
     def _stop_at_cap(self, held: int) -> None:
         if not self._audio:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.session.agent.autosave import Autosave
+from gemini_live_runtime.session.agent.autosave import Autosave, OwnStore
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
 from gemini_live_runtime.session.agent.context import AgentContext
@@ -95,11 +95,13 @@ class Orchestrator:
         async_tools: bool,
         text_model: TextModel | None = None,
         source: Source[SessionPlan] | None = None,
+        own_store: OwnStore | None = None,
     ) -> None:
         """`async_tools`: the model goes on while calls run.
 
-        `source` can be read again.
+        `source` can be read again. `own_store` is that of the session's snapshots.
         """
+        self._own_store = own_store
         state = plan.make_state()
         faults = FaultReporter(bus.emit)
         self.checkpoints = Checkpoints(state, bus, clock)
@@ -244,7 +246,7 @@ class Orchestrator:
             self.timers,
             text_model,
         )
-        self.autosave = Autosave(agent, self.phases, self.steering)
+        self.autosave = Autosave(agent, self.phases, self.steering, self._own_store)
 
     def _make_commands(self, source: Source[SessionPlan] | None) -> None:
         agent, tools = self.agent, self.tools.dispatcher

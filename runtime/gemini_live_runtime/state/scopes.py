@@ -7,6 +7,9 @@ from gemini_live_runtime.errors import StateError
 SCOPES = ("app", "user", "session", "turn", "bg", "temp", "derived")
 """Prefixes of keys, as in `scope:name`. `turn` is cleared when a turn begins; `derived` holds computed values."""
 
+PERSISTENT_SCOPES = ("app", "user", "bg", "")
+"""Scopes that are saved; "" are the bare keys. The others are valid for a turn or a session only, or are computed."""
+
 
 def check_key(key: object) -> str:
     """Return `key` if it is a bare name or `scope:name`; else raise `StateError`."""

@@ -34,6 +34,10 @@ class Tool:
     signature: Parameters = field(repr=False)
     mode: ToolExecutionMode = STANDARD
     timeout_s: float = DEFAULT_TIMEOUT_S
+    side_effects: bool = False
+    """True when a call changes something outside the program: it runs once its intent is on the disk."""
+    idempotent: bool = False
+    """True when a call may run again after the program died in it."""
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
     """Source line of the declaration, as `file.py:12`."""
 
@@ -50,6 +54,8 @@ class Tool:
         scheduling: Scheduling | None = None,
         formatter: ResultFormatter | None = None,
         timeout_s: float | None = None,
+        side_effects: bool = False,
+        idempotent: bool = False,
     ) -> Tool:
         """Declare a function that takes the arguments as one dict, with a JSON schema.
 
@@ -65,6 +71,8 @@ class Tool:
             signature=from_schema(function, name, parameters),
             mode=mode,
             timeout_s=_timeout(mode, timeout_s),
+            side_effects=side_effects,
+            idempotent=idempotent,
         )
 
     @property
@@ -115,6 +123,8 @@ def tool(
     scheduling: Scheduling | None = None,
     formatter: ResultFormatter | None = None,
     timeout_s: float | None = None,
+    side_effects: bool = False,
+    idempotent: bool = False,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -127,6 +137,8 @@ def tool(
     scheduling: Scheduling | None = None,
     formatter: ResultFormatter | None = None,
     timeout_s: float | None = None,
+    side_effects: bool = False,
+    idempotent: bool = False,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Declare a plain or async function as a tool.
 
@@ -137,6 +149,10 @@ def tool(
     when the call ends. With `background=True` it gets an acknowledgement at once, and the result when the call ends,
     both worded by `formatter`. `scheduling` of the result is "WHEN_IDLE" by default. `timeout_s` is 30 by default, 600
     in the background.
+
+    A tool with `side_effects`, such as a payment, runs once the disk has its call, so that the death of the program
+    hides none; where the disk refuses, it is not run and the model is told. A call that was running when the program
+    died is told to the model as interrupted, or runs again when the tool is `idempotent`.
 
     Raises `AgentError` naming the function and the parameter that cannot be declared.
     """
@@ -157,6 +173,8 @@ def tool(
             signature=from_function(target, called, documented),
             mode=mode,
             timeout_s=_timeout(mode, timeout_s),
+            side_effects=side_effects,
+            idempotent=idempotent,
         )
 
     return declare if function is None else declare(function)

@@ -94,6 +94,11 @@ class ToolDispatcher:
         """Ids of the running calls, background calls included."""
         return [*self._foreground.active_ids, *self.background.active_ids]
 
+    def has_side_effects(self, name: str) -> bool:
+        """Return True for a tool that changes something outside the program."""
+        declared = self.tools.get(name)
+        return declared is not None and declared.side_effects
+
     def mode_of(self, name: str) -> ToolExecutionMode:
         """Return the mode of tool `name`; the standard mode for an unknown tool."""
         declared = self.tools.get(name)

@@ -18,6 +18,7 @@ from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.errors import GeminiLiveError, UnreachableError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.state import CoreState
@@ -41,6 +42,8 @@ class Sink:
 
     def __init__(self) -> None:
         self.events: list[ev.Event] = []
+        self.takes = True
+        """False for a disk that refuses what it is given."""
         self.tracks: dict[str, bytes] = {"user": b"", "model": b""}
         self._arrived = asyncio.Event()
 
@@ -49,6 +52,9 @@ class Sink:
         self.events.append(event)
         self._arrived.set()
         return event
+
+    async def written(self, within_s: float) -> bool:
+        return self.takes
 
     def audio(self, track: ev.Side, pcm: bytes) -> None:
         self.tracks[track] += pcm
@@ -120,8 +126,10 @@ class Stage:
         max_minutes: float | None,
         text_model: TextModel | None = None,
         dial: Callable[[], Transport] | None = None,
+        own_store: OwnStore | None = None,
+        sink: Sink | None = None,
     ) -> None:
-        self.sink = Sink()
+        self.sink = sink or Sink()
         source = agent if isinstance(agent, AgentSource) else None
         plan = agent.load() if isinstance(agent, AgentSource) else agent.plan()
         definition = plan.definition
@@ -204,6 +212,7 @@ class Stage:
             clock=clock,
             text_model=text_model,
             source=source,
+            own_store=own_store,
         )
         self.orchestrator = self.session.orchestrator
         self.agent = self.orchestrator.agent
@@ -243,13 +252,16 @@ async def stage(
     hang_up: bool = True,
     text_model: TextModel | None = None,
     dial: Callable[[], Transport] | None = None,
+    own_store: OwnStore | None = None,
+    sink: Sink | None = None,
 ) -> AsyncIterator[Stage]:
     """Run a session beside the block and wait for its exit code.
 
     At the end of the block the session is hung up, unless `hang_up` is False. `dial` makes connections to another
     server than the scripted one.
     """
-    one = Stage(agent or Agent(name="test", instruction="Test."), audio(), mode, max_minutes, text_model, dial)
+    of = agent or Agent(name="test", instruction="Test.")
+    one = Stage(of, audio(), mode, max_minutes, text_model, dial, own_store, sink)
     running = asyncio.create_task(one.session.run())
     async with asyncio.timeout(600):
         yield one

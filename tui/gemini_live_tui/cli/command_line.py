@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("start", "Talk to your own agent."),
     "talk": ("talk", "Run a conversation without a screen: WAV files or text in, WAV file and lines out."),
     "attach": ("engines", "Attach a console to a running engine."),
+    "resume": ("engines", "Go on with a recorded session whose engine died or was ended."),
     "ps": ("engines", "List running engines."),
     "stop": ("engines", "End a running engine."),
     "replay": ("records", "Show or print a recorded session."),

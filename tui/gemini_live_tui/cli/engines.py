@@ -6,13 +6,16 @@ import asyncio
 import json
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
 
+from gemini_live_runtime import paths
 from gemini_live_runtime.errors import EngineError, UsageError
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.cli.options import LOOK_OPTIONS, config_options
+from gemini_live_tui.cli.records import complete_session, locate
 from gemini_live_tui.config import load
 
 
@@ -35,6 +38,45 @@ def attach(session: str, flags: dict[str, Any]) -> int:
 
     settings = settings_of(load(flags=flags), detach_on_quit=True)
     return after(show(source, settings), settings)
+
+
+@click.command()
+@click.argument("session", default="", shell_complete=complete_session)
+@config_options(LOOK_OPTIONS)
+def resume(session: str, flags: dict[str, Any]) -> int:
+    """Go on with a recorded session: SESSION, or the newest one that was broken off.
+
+    A new engine takes up its state, phase and transcript. The server resumes the conversation where it still can, and
+    is told of it where not. To an engine that still runs the console attaches.
+    """
+    from gemini_live_runtime.engine.resume import resume_engine
+    from gemini_live_tui.cli.console_start import after, require_terminal, settings_of, show
+
+    require_terminal("replay --plain")
+    folder = locate(session) if session else _newest_broken_off()
+    if folder.is_file():
+        folder = folder.parent
+
+    async def source() -> Any:
+        return await resume_engine(folder, asked=True)
+
+    settings = settings_of(load(flags=flags))
+    return after(show(source, settings, recorded=True), settings)
+
+
+def _newest_broken_off() -> Path:
+    """Return the folder of the newest session without an end that no engine runs.
+
+    Raises `UsageError` when there is none.
+    """
+    from gemini_live_runtime.journal.catalog import list_entries
+
+    for entry in list_entries(paths.sessions_dir()):
+        if entry.is_broken_off and not entry.problem:
+            return paths.sessions_dir() / entry.id
+    raise UsageError(
+        "No session was broken off", remedy="Name one of: gemini-live-tui sessions list", field="session", value=""
+    )
 
 
 @click.command()

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import itertools
 import os
+import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from gemini_live_runtime.commands import Command, HangUp, Order
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.errors import EngineError, GeminiLiveError, NewerFormatError, ProtocolError
 from gemini_live_runtime.events import Event, SessionEnded
-from gemini_live_tui.session_data.store import NotSent, Store
+from gemini_live_tui.session_data.store import NotSent, Store, Takeover
 
 LinkSource = Callable[[], Awaitable[Link]]
 """Starts or finds an engine and returns the link to it; raises `GeminiLiveError` with a sentence."""
@@ -45,21 +47,45 @@ SILENT_S = 4
 START_S = 20
 """Seconds in which an engine that was just started need not answer: it imports the agent."""
 
+MAX_DEATHS = 5
+"""Engines that may die within `DEATHS_S` before no other one is started."""
+
+DEATHS_S = 60.0
+
 MAX_MISSED = 50_000
 """Missed events that are read from the recording; after more of them the console goes to the present at once."""
+
+
+async def _resume(folder: Path) -> Link:
+    from gemini_live_runtime.engine.resume import resume_engine
+
+    return await resume_engine(folder, asked=False)
 
 
 class SessionLink:
     """Link of one session, from opening to the engine's last message.
 
-    A console that fell behind is let go by its engine: it attaches again, and goes on where it was. `failed` receives
-    commands that were queued but could not be handed over, with a sentence. An engine that `is_running` since before
-    answers soon.
+    A console that fell behind is let go by its engine: it attaches again, and goes on where it was. When the engine has
+    died, `resume` starts another one for the recording in a folder. `failed` receives commands that were queued but
+    could not be handed over, with a sentence. An engine that `is_running` since before answers soon.
     """
 
     def __init__(
-        self, source: LinkSource, store: Store, failed: Callable[[Command, str], None], *, is_running: bool = False
+        self,
+        source: LinkSource,
+        store: Store,
+        failed: Callable[[Command, str], None],
+        *,
+        is_running: bool = False,
+        resume: Callable[[Path], Awaitable[Link]] = _resume,
     ) -> None:
+        self._resume = resume
+        self._deaths: deque[float] = deque(maxlen=MAX_DEATHS)
+        """Times (s) at which an engine was found dead."""
+        self._pid = 0
+        """Number of the engine's process; 0 before its hello."""
+        self._is_resumed = False
+        """True when another engine goes on with the session, until its view was taken."""
         self._source = source
         self._hello_s = SILENT_S if is_running else START_S
         self._store = store
@@ -171,7 +197,9 @@ class SessionLink:
             if self._store.is_silent:
                 self._store.note_silence(False)
             bad = 0
-            if isinstance(message, Snapshot) and self._seq and not self._is_leaving:
+            if isinstance(message, Snapshot) and self._is_resumed:
+                await self._take_over(message)
+            elif isinstance(message, Snapshot) and self._seq and not self._is_leaving:
                 await self._catch_up(message)
             else:
                 await self._put(message)
@@ -186,6 +214,8 @@ class SessionLink:
         elif isinstance(message, Snapshot):
             self._seq, self._attempts = message.view.seq, 0
         elif isinstance(message, Hello):
+            self._is_resumed = self._pid not in (0, message.pid)
+            self._pid = message.pid
             self._admitted, self._folder, self._beats = True, message.folder, message.beat_s > 0
         await self._store.put(message)
 
@@ -208,12 +238,37 @@ class SessionLink:
             except (ConnectionRefusedError, FileNotFoundError):
                 if await self._read_the_end():
                     return None
-                raise end from None
+                return await self._start_another(end)
             except OSError:
                 continue
         if self._admitted:
             raise EngineError(f"The engine does not take this console back: {end.reason.rstrip('.')}")
         raise end
+
+    async def _start_another(self, end: LinkClosed) -> Link:
+        """Return a link to another engine, which goes on with the session of a dead one.
+
+        Raises `LinkClosed` when there is none, or they die again and again.
+        """
+        if self._is_leaving or not self._folder or not is_recorded(Path(self._folder)):
+            raise end
+        self._deaths.append(time.monotonic())
+        ident = Path(self._folder).name
+        if len(self._deaths) == MAX_DEATHS and self._deaths[-1] - self._deaths[0] < DEATHS_S:
+            raise LinkClosed(f"The engine died {MAX_DEATHS} times in a row. gemini-live-tui resume {ident} tries again")
+        self._store.note_death()
+        try:
+            return await self._resume(Path(self._folder))
+        except GeminiLiveError as error:
+            raise LinkClosed(f"{end.reason}, and no other could be started: {error}") from None
+        except OSError as error:
+            raise LinkClosed(f"{end.reason}, and no other could be started: {error.strerror or error}") from None
+
+    async def _take_over(self, snapshot: Snapshot) -> None:
+        """Take in the view of another engine, which may know less than this console has seen."""
+        self._is_resumed = False
+        await self._store.put(Takeover(snapshot.view))
+        self._seq, self._attempts = snapshot.view.seq, 0
 
     async def _catch_up(self, snapshot: Snapshot) -> None:
         """Take in what was missed.
@@ -342,6 +397,13 @@ class SessionLink:
         if self._link is not None:
             with contextlib.suppress(LinkClosed, OSError):
                 await self._link.close()
+
+
+def is_recorded(folder: Path) -> bool:
+    """Return True when a session's folder has a journal to go on with."""
+    from gemini_live_runtime.journal.lines import EVENTS_FILE
+
+    return (folder / EVENTS_FILE).is_file()
 
 
 def _import_vocabulary() -> None:

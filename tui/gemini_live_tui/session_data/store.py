@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.view import Dirty, SessionView
@@ -43,6 +44,13 @@ MAX_WAITS = 3
 ALL = ~Dirty.NONE
 
 
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """View of another engine, which goes on with a session whose engine died."""
+
+    view: SessionView
+
+
 class NotSent(Exception):  # noqa: N818 - reported to the operator, not an error of the program
     """Command that cannot be sent; `str` is a sentence."""
 
@@ -70,6 +78,8 @@ class Store:
         """True when the link is lost, but the session is not over as far as is known."""
         self.is_silent = False
         """True while the engine does not answer although its link holds."""
+        self.is_restarting = False
+        """True while another engine is started in place of one that died."""
         self.has_unread = False
         """True when the console left while the engine still sent messages."""
         self.reattached = ""
@@ -79,7 +89,7 @@ class Store:
         self._clock = clock
         self.wake = wake
         """Requests a frame."""
-        self._queue: deque[LinkMessage] = deque()
+        self._queue: deque[LinkMessage | Takeover] = deque()
         self._sample: MeterSample | None = None
         self._room = asyncio.Event()
         self._room.set()
@@ -94,7 +104,7 @@ class Store:
 
     # -- filling -----------------------------------------------------------------------------------------------------
 
-    async def put(self, message: LinkMessage) -> None:
+    async def put(self, message: LinkMessage | Takeover) -> None:
         """Queue a message; of samples only the last is kept.
 
         Waits while `MAX_QUEUED` are not folded yet, unless the console is leaving.
@@ -134,13 +144,19 @@ class Store:
 
     def lose(self, reason: str, *, goes_on: bool = False) -> None:
         """Record the loss of the link; `reason` is a sentence."""
-        self.lost, self.goes_on, self.is_silent = reason, goes_on, False
+        self.lost, self.goes_on, self.is_silent, self.is_restarting = reason, goes_on, False, False
         self.dirty |= ALL
         self.wake()
 
     def note_silence(self, is_silent: bool) -> None:
         """Record that the engine does not answer, or answers again."""
         self.is_silent = is_silent
+        self.dirty |= ALL
+        self.wake()
+
+    def note_death(self) -> None:
+        """Record that the engine died, and another one is being started."""
+        self.is_restarting, self.is_silent = True, False
         self.dirty |= ALL
         self.wake()
 
@@ -194,7 +210,7 @@ class Store:
         self._is_behind = bool(self._queue)
         return self._is_behind
 
-    def _fold(self, message: LinkMessage) -> None:
+    def _fold(self, message: LinkMessage | Takeover) -> None:
         from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
         from gemini_live_runtime.events import Event, Notice, SessionEnded
         from gemini_live_runtime.journal.fold import apply
@@ -214,6 +230,11 @@ class Store:
                 self.history = LiveHistory(self._before)
             assert isinstance(self.history, LiveHistory), "a recording has no link"
             self.dirty |= self.history.append(message)
+        elif isinstance(message, Takeover):
+            gone = self._rows_after(message.view.resumed_after)
+            self.take(LiveHistory(message.view))
+            self.is_restarting = False
+            self._tell_takeover(gone)
         elif isinstance(message, Snapshot):
             self.take(LiveHistory(message.view))
         elif isinstance(message, Hello):
@@ -222,6 +243,14 @@ class Store:
         elif isinstance(message, Bye):
             self.bye = message
             self.dirty |= ALL
+
+    def _rows_after(self, seq: int) -> int:
+        """Return the number of rows of the transcript that came after event `seq`."""
+        return sum(block.seq > seq for block in self.view.blocks)
+
+    def _tell_takeover(self, gone: int) -> None:
+        rows = f" {gone:,} {'row' if gone == 1 else 'rows'} had not been recorded yet and are gone." if gone else ""
+        self.reattached = f"The engine died; another one goes on with the session.{rows}"
 
     def take(self, history: History) -> None:
         """Show another session, or the same one anew."""
@@ -279,6 +308,8 @@ class Store:
         """State word to show: the session's own, unless its link is lost or silent."""
         if self.bye is not None:
             return "error" if self.bye.exit_code else "offline"
+        if self.is_restarting:
+            return "connecting"
         if self.lost or self.is_silent:
             return "error"
         return self.view.word
@@ -286,7 +317,8 @@ class Store:
     @property
     def live(self) -> bool:
         """True while a session is at the other end."""
-        return self.hello is not None and self.bye is None and not self.lost and not self.view.ended
+        is_running = self.hello is not None and self.bye is None and not self.lost
+        return is_running and not self.view.ended and not self.is_restarting
 
     @property
     def moment(self) -> tuple[int, float]:

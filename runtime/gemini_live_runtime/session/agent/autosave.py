@@ -1,4 +1,8 @@
-"""Save the session after each turn, and restore it when it begins.
+"""Save the session, and restore it when it begins.
+
+There are two stores. The agent's, if it declares one, gets a snapshot after each turn, and the next session of this
+agent begins with it. The session's own, beside its recording, also gets one when a phase, a tool's result or a handle
+came; should the engine die, another one goes on from there. What the recording has after that snapshot is added to it.
 
 A snapshot that cannot be read never stops the conversation: it begins anew, and the store keeps the old file.
 """
@@ -7,20 +11,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import error_text, result_or_error
 from gemini_live_runtime.conversation.transcript import TranscriptBuffer
 from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.session.persistence.later_events import add_to_transcript, with_later_events
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
-from gemini_live_runtime.session.persistence.stores import SnapshotSaver, in_store
+from gemini_live_runtime.session.persistence.stores import SessionPersistence, SnapshotSaver, in_store
+from gemini_live_runtime.state.store import State
 from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.journal.kept_journal import KeptJournal
     from gemini_live_runtime.session.agent.context import AgentContext
     from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
     from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
@@ -29,13 +38,29 @@ LOAD_S = 10.0
 """Seconds that a saved session may take to be read before the conversation begins without it."""
 
 
+@record
+class OwnStore:
+    """Store of the snapshots of one session, for an engine that goes on with it.
+
+    `kept` is what an earlier engine has recorded; None for the first.
+    """
+
+    store: SessionPersistence
+    session_id: str
+    kept: KeptJournal | None = None
+    keeps_handle: bool = True
+    """False for a server that dies with its engine, and knows no handle then."""
+
+
 class Autosave:
     """Saver of one session's snapshots, in order.
 
-    Does nothing for an agent without persistence.
+    Does nothing for a session that is not recorded, of an agent without persistence.
     """
 
-    def __init__(self, agent: AgentContext, phases: PhaseRunner | None, steering: SteeringRunner) -> None:
+    def __init__(
+        self, agent: AgentContext, phases: PhaseRunner | None, steering: SteeringRunner, own: OwnStore | None = None
+    ) -> None:
         plan = agent.plan
         self._agent = agent
         self._phases = phases
@@ -45,14 +70,20 @@ class Autosave:
         self._agent_name = plan.name
         self._saver = None if self._store is None else SnapshotSaver(self._store, self._report, self._on_saved)
         self._started = False
+        self._own = own
+        self._own_saver = None if own is None else SnapshotSaver(own.store, self._report)
+        self._soon: asyncio.Handle | None = None
+        if own is not None:
+            agent.bus.subscribe(self._save_soon, ev.ConnectionResumable, ev.PhaseEntered, ev.ToolFinished)
 
     async def restore(self) -> bool:
         """Restore the last snapshot; return True when its phase goes on."""
+        if self._own is not None and self._own.kept is not None:
+            return await self._go_on(self._own, self._own.kept)
         if self._store is None:
             return False
         try:
-            async with asyncio.timeout(LOAD_S):
-                snapshot, error = await result_or_error(in_store(partial(self._store.load, self._id)))
+            snapshot, error = await _load(self._store, self._id)
         except TimeoutError as late:
             snapshot, error = None, late
         if not (error or snapshot is None or isinstance(snapshot, SessionSnapshot)):
@@ -73,13 +104,40 @@ class Autosave:
             return False
         return self._take_up(snapshot)
 
-    def _take_up(self, snapshot: SessionSnapshot) -> bool:
+    async def _go_on(self, own: OwnStore, kept: KeptJournal) -> bool:
+        """Restore what the engine before had, to its last recorded event."""
+        agent = self._agent
+        try:
+            snapshot, error = await _load(own.store, own.session_id)
+        except TimeoutError as late:
+            snapshot, error = None, late
+        if error is not None:
+            self._warn(f"The session goes on from its recording alone: {sanitise_line(error_text(error), 200)}")
+        if not isinstance(snapshot, SessionSnapshot):
+            snapshot = SessionSnapshot.take(State(), session_id=own.session_id, wall=agent.clock.wall())
+        if not own.keeps_handle:
+            snapshot = replace(snapshot, handle="")
+        agent.ever_connected = kept.work.turn > 0
+        agent.host.note_handle_turn(snapshot.handle_turn)
+        snapshot = replace(snapshot, turn_count=kept.view.turns_completed)
+        return self._take_up(with_later_events(snapshot, kept.after(snapshot.seq), kept.view.t), kept.events)
+
+    def _take_up(self, snapshot: SessionSnapshot, recorded: Sequence[ev.Event] | None = None) -> bool:
+        """Restore a snapshot; return True when its phase goes on.
+
+        `recorded` are the events of the same session, when it is that which goes on.
+        """
         agent = self._agent
         for problem in snapshot.restore_state(agent.state):
             self._warn(f"A kept value was left out: {problem}")
         if snapshot.transcript is not None:
             with self._usable("transcript"):
-                agent.transcript = TranscriptBuffer.from_json(snapshot.transcript)
+                agent.transcript = TranscriptBuffer.from_json(snapshot.transcript, same_session=recorded is not None)
+        known = agent.transcript.last_number
+        for event in recorded or ():
+            # A snapshot has no open turn, and none of what came later.
+            if event.turn > known or event.seq > snapshot.seq:
+                add_to_transcript(agent.transcript, event)
         agent.turn_count = snapshot.turn_count
         goes_on = self._phase_goes_on(snapshot)
         if goes_on and agent.needs is not None and snapshot.needs is not None:
@@ -95,15 +153,16 @@ class Autosave:
                 with self._usable("context that the model knows"):
                     self._steering.restore(snapshot.steering)
         phase = self._phases.machine.current if self._phases is not None and goes_on else ""
-        agent.emit(
-            ev.SnapshotRestored(
-                saved_at=snapshot.saved_at,
-                keys=len(snapshot.state),
-                phase=phase,
-                turns=snapshot.turn_count,
-                resuming=resuming,
+        if recorded is None:
+            agent.emit(
+                ev.SnapshotRestored(
+                    saved_at=snapshot.saved_at,
+                    keys=len(snapshot.state),
+                    phase=phase,
+                    turns=snapshot.turn_count,
+                    resuming=resuming,
+                )
             )
-        )
         return goes_on
 
     def _phase_goes_on(self, snapshot: SessionSnapshot) -> bool:
@@ -133,13 +192,42 @@ class Autosave:
 
     def save(self) -> None:
         """Save the session as it is now."""
-        if self._saver is None:
+        if self._soon is not None:
+            self._soon.cancel()
+            self._soon = None
+        if self._saver is None and self._own_saver is None:
             return
+        snapshot = self._take()
+        if snapshot is None:
+            return
+        if self._saver is not None:
+            self._saver.save(snapshot)
+            self._started = True
+        self._save_own(snapshot)
+
+    def _save_own(self, snapshot: SessionSnapshot) -> None:
+        if self._own is not None and self._own_saver is not None:
+            # With the end of the session its connection ends for good: the handle is kept no longer.
+            handle = "" if self._agent.closed else snapshot.handle
+            self._own_saver.save(replace(snapshot, session_id=self._own.session_id, handle=handle))
+
+    def _save_soon(self, event: ev.Event) -> None:
+        # Handlers of the same event, and further events of this step, may belong to it.
+        if self._soon is None and not self._agent.closed:
+            self._soon = asyncio.get_running_loop().call_soon(self._save_now)
+
+    def _save_now(self) -> None:
+        self._soon = None
+        self._agent.bus.publish_state()
+        if not self._agent.closed and (snapshot := self._take()) is not None:
+            self._save_own(snapshot)
+
+    def _take(self) -> SessionSnapshot | None:
         agent = self._agent
         now = agent.clock.now()
         phases = self._phases
         try:
-            snapshot = SessionSnapshot.take(
+            return SessionSnapshot.take(
                 agent.state,
                 session_id=self._id,
                 wall=agent.clock.wall(),
@@ -150,21 +238,25 @@ class Autosave:
                 steering=redactor.value(self._steering.to_json()),
                 turn_count=agent.turn_count,
                 handle=agent.host.resumption_handle,
+                handle_turn=agent.host.known_turn,
+                seq=agent.bus.seq,
             )
         except GeminiLiveError as error:
             self._report(error)
-            return
-        self._saver.save(snapshot)
-        self._started = True
+            return None
 
     def _on_saved(self, snapshot: SessionSnapshot) -> None:
         self._agent.emit(ev.SnapshotSaved(turns=snapshot.turn_count))
 
     async def close(self) -> None:
         """Write the last snapshot."""
-        if self._saver is not None and (self._started or self._agent.ever_connected):
-            self.save()
-            await self._saver.flush()
+        if self._saver is not None and not (self._started or self._agent.ever_connected):
+            # Nothing was said: what an earlier session has saved stays.
+            self._saver = None
+        self.save()
+        for saver in (self._saver, self._own_saver):
+            if saver is not None:
+                await saver.flush()
 
     def _warn(self, text: str) -> None:
         self._agent.emit(ev.Notice(level="warning", code="snapshot", text=redactor.text(text)))
@@ -172,3 +264,9 @@ class Autosave:
     def _report(self, error: GeminiLiveError) -> None:
         text, remedy = redactor.text(error.message), redactor.text(error.remedy)
         self._agent.emit(ev.Notice(level="warning", code="snapshot", text=text, remedy=remedy))
+
+
+async def _load(store: SessionPersistence, session_id: str) -> tuple[Any, BaseException | None]:
+    """Return what a store has and the error that it raised; raise `TimeoutError`."""
+    async with asyncio.timeout(LOAD_S):
+        return await result_or_error(in_store(partial(store.load, session_id)))

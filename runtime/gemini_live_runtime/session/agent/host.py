@@ -90,6 +90,10 @@ class SessionHost:
         """Newest turn that a server knows which resumes with the present handle."""
         return self._core.state.handle_turn
 
+    def note_handle_turn(self, number: int) -> None:
+        """Note the newest turn that a restored handle stands for."""
+        self._core.state.handle_turn = number
+
     @property
     def is_turn_untold(self) -> bool:
         """True when the model had called tools in the open turn.

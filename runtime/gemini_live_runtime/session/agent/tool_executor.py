@@ -27,6 +27,11 @@ from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, fi
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
 from gemini_live_runtime.tools.results import as_object, nulls_text, outcome, result_outcome
 
+NOT_ON_DISK = {
+    "error": "It was not run, because the disk did not take the record of this call in time. Ask again a little later."
+}
+"""Result of a call with side effects that the disk has refused."""
+
 
 @record
 class AskedCall:
@@ -179,15 +184,22 @@ class ToolExecutor:
             overrides = await self._callbacks.tool_overrides(asked, self._agent.state)
             await self._checkpoints.before_send()
         for call in admitted:
-            self._waiting.discard(call.call_id)
             tool_call = ToolCall(call.call_id, call.name, call.args)
+            may_run = call.call_id in overrides or await self._may_run(tool_call)
+            self._waiting.discard(call.call_id)
             if call.call_id in self._cancelled:
                 self._cancelled.discard(call.call_id)
                 self.on_outcome(outcome(tool_call, "cancelled", {}))
             elif call.call_id in overrides:
                 self.on_outcome(self._overridden(tool_call, overrides[call.call_id]))
-            else:
+            elif may_run:
                 self._start(tool_call)
+            else:
+                self.on_outcome(outcome(tool_call, "error", NOT_ON_DISK))
+
+    async def _may_run(self, call: ToolCall) -> bool:
+        """Return True once the disk has a call that changes something outside, at once for others."""
+        return not self.dispatcher.has_side_effects(call.name) or await self._agent.bus.written()
 
     def _is_allowed(self, name: str) -> bool:
         return self._phases is None or self._phases.machine.allows(name)

@@ -60,7 +60,6 @@ class ConnectionEvents:
         what it has to know.
         """
         state = self._state
-        is_first = not state.link.connection
         self._trend = LatencyTrend()
         state.link.on_opened(now)
         state.facts.status = "ready"
@@ -71,7 +70,7 @@ class ConnectionEvents:
             state.ledger.advance()
         state.facts.why = "" if state.input_open or state.mode == "text" else state.input_problem
         context: Literal["new", "resumed", "rebuilt"] = (
-            "resumed" if resumed else "new" if is_first or not state.turns.number else "rebuilt"
+            "resumed" if resumed else "rebuilt" if state.turns.number else "new"
         )
         state.emit(ev.ConnectionReady(ms=ms, server_session=server_session, resumed=resumed, context=context))
         if not resumed:

@@ -105,8 +105,13 @@ class ConnectionManager:
         clock: Clock,
         perform: Callable[[list[Effect]], None],
         pause: Callable[[float], Awaitable[None]],
+        on_begun: Callable[[], None],
     ) -> None:
-        """`pause(seconds)` returns once the session has been quiet for so long."""
+        """`pause(seconds)` returns once the session has been quiet for so long.
+
+        `on_begun` is called when the agent has begun, before the first connection.
+        """
+        self._on_begun = on_begun
         self._core = core
         self._orchestrator = orchestrator
         self._agent = orchestrator.agent
@@ -142,6 +147,7 @@ class ConnectionManager:
         began = self._clock.now()
         self._perform(self._core.connection.on_preparing(began))
         await self._orchestrator.begin()
+        self._on_begun()
         opening: Opening | None = None
         while True:
             known_end: LinkEnd | None = None

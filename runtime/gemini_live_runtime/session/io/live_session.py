@@ -15,7 +15,8 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
-from typing import TYPE_CHECKING, assert_never
+from functools import partial
+from typing import TYPE_CHECKING, Any, assert_never
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import (
@@ -24,8 +25,9 @@ from gemini_live_runtime.audio.interface import (
     ChangesDevices,
 )
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.commands import Command, Connect, Order, SendText, SetDevices
+from gemini_live_runtime.commands import MAX_TEXT, Command, Connect, Order, SendText, SetDevices
 from gemini_live_runtime.errors import AgentError, ConnectionClosedError, GeminiLiveError, traceback_lines
+from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.samples import MeterSample
@@ -49,6 +51,7 @@ from gemini_live_runtime.session.core.effects import (
     Speaker,
     Tell,
 )
+from gemini_live_runtime.session.core.taking_up import end_what_was_cut_off, take_up
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.io.audio_input import AudioInput
@@ -65,6 +68,7 @@ from gemini_live_runtime.session.ports.sink import EventSink
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.text_model import TextModel
+    from gemini_live_runtime.session.agent.autosave import OwnStore
     from gemini_live_runtime.session.ports.agent_source import Source
 
 __all__ = ["LiveSession", "Opening"]
@@ -77,6 +81,11 @@ TIMER_GRAIN_S = 0.001
 
 ENDING_S = 2.0
 """Seconds that closing a part may take before it is abandoned."""
+
+NOT_ON_DISK = "A message was sent before the disk had it: should the program end now, it may not know of it."
+
+CoreHandler = Callable[[float, Any, str], list[Effect]]
+"""Core's part of a command: it gets the time, the order and the command's id."""
 
 UNKNOWN_CALL = "the server does not know the call"
 
@@ -102,12 +111,15 @@ class LiveSession:
         notices: tuple[ev.Payload, ...] = (),
         text_model: TextModel | None = None,
         source: Source[SessionPlan] | None = None,
+        own_store: OwnStore | None = None,
     ) -> None:
         """Create a session; `opening` prepares connections, `closing` ends that.
 
-        `notices` are published first.
+        `notices` are published first. `own_store` keeps the snapshots of a recorded session, and has what an earlier
+        engine recorded of it: then it has been started.
         """
         self._started = started
+        self._kept = None if own_store is None else own_store.kept
         self._core = core
         self._audio = audio
         self._closing = closing
@@ -122,13 +134,17 @@ class LiveSession:
         self._sound = ModelSound(self._play, audio.end_of_turn)
         self._tasks: list[asyncio.Task[None]] = []
         self.bus = EventBus(sink, core.state.turns, core.state.ledger)
-        self._recorder = WireRecorder(self.bus.emit, sink, clock.now)
+        view = SessionView() if self._kept is None else self._kept.view
+        first = view.sent_samples, view.received_samples
+        self._recorder = WireRecorder(self.bus.emit, sink, clock.now, first=first)
         # A file has no microphone that could be mended.
         self._health = SoundHealth(self.bus.emit, clock.now) if isinstance(audio, ChangesDevices) else None
         if self._health is not None:
             self.bus.subscribe(self._health.on_event, *SoundHealth.KINDS)
-        self.orchestrator = self._make_orchestrator(plan, capabilities, text_model, source)
+        self.orchestrator = self._make_orchestrator(plan, capabilities, text_model, source, own_store)
         agent = self.orchestrator.agent
+        if self._kept is not None:
+            take_up(core.state, self._kept)
         self._writer = agent.writer
         self._model_sound = sound_tap(
             agent.telemetry, self.orchestrator.callbacks.inline_listeners("on_audio"), clock.now
@@ -141,6 +157,7 @@ class LiveSession:
             clock=clock,
             perform=self._perform,
             pause=self.until_quiet,
+            on_begun=self._on_begun,
         )
         self.audio_input = AudioInput(
             core,
@@ -160,6 +177,7 @@ class LiveSession:
         capabilities: Capabilities,
         text_model: TextModel | None,
         source: Source[SessionPlan] | None,
+        own_store: OwnStore | None,
     ) -> Orchestrator:
         host = SessionHost(
             self._core,
@@ -182,12 +200,16 @@ class LiveSession:
             async_tools=capabilities.async_tools,
             text_model=text_model,
             source=source,
+            own_store=own_store,
         )
 
     def _make_router(self) -> CommandRouter:
         router = CommandRouter(self.bus, self._core.is_over)
         for kind, handler in self._core.commands.handlers().items():
-            router.register(kind, self._through_core(handler))
+            if kind is SendText:
+                router.register(SendText, partial(self._send_text, handler))
+            else:
+                router.register(kind, self._through_core(handler))
         router.register(SetDevices, self._change_devices)
         router.register(Connect, self._connect)
         self.orchestrator.register(router)
@@ -203,13 +225,20 @@ class LiveSession:
             done=self.done,
         )
 
-    def _through_core(self, handler: Callable[[float, Order, str], list[Effect]]) -> Callable[[Order, str], None]:
+    def _through_core(self, handler: CoreHandler) -> Callable[[Order, str], None]:
         def carry_out(order: Order, command_id: str) -> None:
-            if isinstance(order, SendText):
-                self.orchestrator.agent.input_times.on_typed(command_id)
             self._perform(handler(self._now(), order, command_id))
 
         return carry_out
+
+    async def _send_text(self, handler: CoreHandler, order: SendText, command_id: str) -> None:
+        """Send a typed text once the disk has it: then the death of this process loses none."""
+        self.orchestrator.agent.input_times.on_typed(command_id)
+        if order.text.strip() and len(order.text) <= MAX_TEXT:
+            self.bus.emit(ev.SendIntended(kind="text", ref=command_id, text=order.text))
+            if not await self.bus.written():
+                self.bus.emit(ev.Notice(level="warning", code="not-on-disk", text=NOT_ON_DISK))
+        self._perform(handler(self._now(), order, command_id))
 
     # -- host interface --------------------------------------------------------------------------------------------
 
@@ -219,7 +248,8 @@ class LiveSession:
         opening = asyncio.create_task(self._open_audio(), name="open audio")
         self._tasks = [asyncio.create_task(self._supervise(lambda: self._connections.run(opening)), name="converse")]
         try:
-            emit(self._started)
+            if self._kept is None:
+                emit(self._started)
             emit(describe(self.orchestrator.agent.plan))
             for notice in self._notices:
                 emit(notice)
@@ -248,6 +278,13 @@ class LiveSession:
     async def command(self, command: Command) -> str:
         """Carry out a command; return why it was refused, which is published too, or ""."""
         return await self._router.dispatch(command)
+
+    def _on_begun(self) -> None:
+        """End what an earlier engine was doing, now that the agent knows all that went before."""
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            idempotent = {tool.name for tool in self.orchestrator.agent.plan.declared if tool.idempotent}
+            self._perform(end_what_was_cut_off(self._core.state, kept.work, idempotent, self._now()))
 
     def _connect(self, order: Connect, command_id: str) -> None:
         self._connections.connect()

@@ -12,15 +12,12 @@ from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import JournalError, NewerFormatError, StateError
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.state.mutations import Origin
-from gemini_live_runtime.state.scopes import check_key
+from gemini_live_runtime.state.scopes import PERSISTENT_SCOPES, check_key
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import CALLED_OK
 from gemini_live_runtime.state.values import to_json
 
 VERSION = 1
-
-PERSISTENT_SCOPES = ("app", "user", "bg", "")
-"""Scopes that are saved; "" are the bare keys. The others are valid for a turn or a session only, or are computed."""
 
 MAX_TURNS = 2**53
 """Largest count of turns, which every reader of JSON holds exactly."""
@@ -48,6 +45,10 @@ class SessionSnapshot:
     steering: Mapping[str, Any] | None = None
     turn_count: int = 0
     handle: str = field(default="", repr=False)
+    handle_turn: int = 0
+    """Newest turn that the handle stands for, in a session that goes on in another engine."""
+    seq: int = 0
+    """Number of the newest event of the session's journal when it was taken."""
     version: int = VERSION
 
     def __post_init__(self) -> None:
@@ -57,6 +58,8 @@ class SessionSnapshot:
             ("agent", not isinstance(self.agent, str)),
             ("turn_count", type(self.turn_count) is not int or not 0 <= self.turn_count <= MAX_TURNS),
             ("handle", not isinstance(self.handle, str)),
+            ("handle_turn", type(self.handle_turn) is not int or not 0 <= self.handle_turn <= MAX_TURNS),
+            ("seq", type(self.seq) is not int or not 0 <= self.seq <= MAX_TURNS),
             ("version", self.version != VERSION),
         ):
             if wrong:

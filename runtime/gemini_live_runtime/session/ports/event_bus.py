@@ -24,6 +24,10 @@ PRECEDE_STATE = frozenset((ev.StateChanged, ev.SessionStarted, ev.AgentDescribed
 """Payloads that do not publish waiting state changes first."""
 
 
+INTENT_S = 0.02
+"""Longest time in seconds for which what is about to be done waits for the disk to have its intent."""
+
+
 class Ledger(Protocol):
     """Counter of turns or generations."""
 
@@ -41,6 +45,8 @@ class EventBus:
         self._generations = generations
         self._subscriptions: list[tuple[Handler, frozenset[type], Collection[str]]] = []
         self._routes: dict[type, tuple[Handler, ...]] = {}
+        self.seq = 0
+        """Number of the newest event."""
         self._closed = False
         self._reporting = False
         self.publish_state: Callable[[], None] = _do_nothing
@@ -69,6 +75,7 @@ class EventBus:
         if kind not in PRECEDE_STATE:
             self.publish_state()
         event = self._sink.emit(payload, turn=turn, gen=gen)
+        self.seq = event.seq
         handlers = self._routes.get(kind)
         if handlers is None:
             handlers = self._routes[kind] = self._route(kind)
@@ -78,6 +85,14 @@ class EventBus:
             except Exception as error:
                 # The publisher must go on: the reader of the wire, the audio worker, a timer.
                 self.report(event.type, error)
+
+    async def written(self) -> bool:
+        """Return True once all events so far survive the death of this process.
+
+        False when the disk refused them, or took longer than `INTENT_S`.
+        """
+        self.publish_state()
+        return await self._sink.written(INTENT_S)
 
     def close(self) -> None:
         """Publish nothing from now on but refused commands."""

@@ -25,6 +25,13 @@ class EventSink(Protocol):
         """
         ...
 
+    async def written(self, within_s: float) -> bool:
+        """Return True once all events so far survive the death of this process.
+
+        False when that was refused, or took longer than `within_s` seconds.
+        """
+        ...
+
     def audio(self, track: Side, pcm: bytes) -> None:
         """Keep samples of a track (s16le). Must not block.
 

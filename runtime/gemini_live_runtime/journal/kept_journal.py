@@ -1,0 +1,93 @@
+"""Read what a dead engine has recorded of a session, for the engine that goes on with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import EngineError, JournalError
+from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.lines import EVENTS_FILE
+from gemini_live_runtime.journal.open_work import OpenWork
+from gemini_live_runtime.journal.reader import EventLines, open_regular, read_journal
+from gemini_live_runtime.journal.retention import is_running
+from gemini_live_runtime.journal.view import SessionView
+
+_FOLLOWED = (
+    ev.StateChanged,
+    ev.PhaseEntered,
+    ev.TurnStarted,
+    ev.TurnCompleted,
+    ev.TurnInterrupted,
+    ev.TranscriptDelta,
+    ev.TextSent,
+)
+
+
+@dataclass(slots=True)
+class KeptJournal:
+    """What is recorded of a session: its view, unfinished work, and newest event.
+
+    `end` is the size in bytes of the whole lines; what follows them is torn. `events` are those that a snapshot may
+    not know, in order.
+    """
+
+    folder: Path
+    view: SessionView = field(default_factory=SessionView)
+    work: OpenWork = field(default_factory=OpenWork)
+    end: int = 0
+    events: list[ev.Event] = field(default_factory=list)
+
+    def add(self, event: ev.Event) -> None:
+        """Take in the next event."""
+        apply(self.view, event)
+        self.work.apply(event)
+        if isinstance(event.payload, _FOLLOWED):
+            self.events.append(event)
+
+    @property
+    def is_ended(self) -> bool:
+        """True when the session had an orderly end."""
+        return bool(self.view.ended)
+
+    def after(self, seq: int) -> list[ev.Event]:
+        """Return the events with numbers above `seq` that change what a snapshot has."""
+        return [event for event in self.events if event.seq > seq]
+
+
+def read_kept(folder: Path) -> KeptJournal:
+    """Read the recording in `folder`.
+
+    Raises `EngineError` when an engine still writes it, `JournalError` when it holds no session.
+    """
+    journal = read_journal(folder)
+    if is_running(folder):
+        raise EngineError(
+            f"The session {folder.name} is running",
+            remedy=f"Attach to it with: gemini-live-tui attach {folder.name}",
+            field="session id",
+            value=folder.name,
+        )
+    if not journal.header:
+        raise JournalError(
+            f"The session {folder.name} cannot go on: the first line of its recording is damaged",
+            remedy=f"Look at it with: gemini-live-tui replay {folder.name}",
+            field="session id",
+            value=folder.name,
+        )
+    kept = KeptJournal(folder)
+    with open_regular(folder / EVENTS_FILE) as file:
+        lines = EventLines(file, journal.report, has_header=True)
+        for event, _, _ in lines:
+            if event is not None:
+                kept.add(event)
+        kept.end = lines.offset
+    if not kept.view.seq:
+        raise JournalError(
+            f"The session {folder.name} cannot go on: nothing is recorded of it",
+            remedy="Start a new one",
+            field="session id",
+            value=folder.name,
+        )
+    return kept

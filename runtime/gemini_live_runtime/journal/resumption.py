@@ -1,0 +1,39 @@
+"""Fold the moment at which another engine goes on with a session."""
+
+from __future__ import annotations
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal import spoken_blocks
+from gemini_live_runtime.journal.blocks import finish, open_block
+from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.state.scopes import PERSISTENT_SCOPES
+from gemini_live_runtime.text import sanitise_line
+
+_TEXTS = {
+    "crash": ("The engine of this session stopped without a word. A new one goes on from here.", "warning"),
+    "end": ("The session goes on.", "info"),
+}
+
+
+def resumed(view: SessionView, event: ev.Event, p: ev.SessionResumed) -> Dirty:
+    """Forget what was true of the engine before only, and say that another one goes on."""
+    view.ended, view.exit_code, view.program = "", None, sanitise_line(p.program)
+    view.record, view.recording_fails, view.resumed_after = p.record, False, p.kept
+    view.connected_ms = view.go_away_at = view.retry_at = None
+    view.resumable = view.link_failed = view.playing = view.voice = view.echo_leaking = False
+    view.input_device = view.output_device = view.echo_canceller = ""
+    view.health.clear()
+    finish(view, "user", "model", "thought")
+    spoken_blocks.stop(view, event)
+    agent = view.agent_view
+    agent.held, agent.breakpoints, agent.undo, agent.redo = None, (), 0, 0
+    for name in [name for name in agent.keys if _scope(name) not in PERSISTENT_SCOPES]:
+        del agent.keys[name]
+    text, status = _TEXTS[p.after]
+    open_block(view, event, "notice", text=text, status=status, done=True)
+    return ~Dirty.NONE
+
+
+def _scope(name: str) -> str:
+    scope, colon, _ = name.partition(":")
+    return scope if colon else ""

@@ -1,0 +1,65 @@
+"""Take up what an engine that died has left open."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.kept_journal import KeptJournal
+from gemini_live_runtime.journal.open_work import OpenWork
+from gemini_live_runtime.session.core.effects import Effect, RunTool
+from gemini_live_runtime.session.core.state import CoreState
+from gemini_live_runtime.session.core.unanswered import UnansweredInput
+from gemini_live_runtime.tools.background import ToolAnswer
+
+STOPPED = "the engine stopped"
+"""Reason of the end of a turn whose answer was under way when the engine died."""
+
+UNKNOWN_CALL = -1
+"""Mark that no server knows: none gives a handle while a call runs."""
+
+INTERRUPTED = {"error": "The program stopped while this ran. It is not known what it has done."}
+"""Result of a call that was running when the engine died."""
+
+
+def take_up(state: CoreState, kept: KeptJournal) -> None:
+    """Continue the numbers, figures, switches and inputs of a session."""
+    view, work = kept.view, kept.work
+    turns = state.turns
+    turns.number, turns.is_open, turns.opened_by = work.turn, work.is_turn_open, work.opened_by
+    turns.has_content, turns.calls = work.has_content, set(work.turn_calls)
+    state.ledger.number = work.gen + 1
+    # A connection that does not come is then a lost one.
+    state.link.connection = int(work.turn > 0)
+    state.usage.prompt_tokens, state.usage.response_tokens = view.prompt_tokens, view.response_tokens
+    state.usage.cost_usd = view.cost_usd
+    state.mode, state.speaker_on = view.mode, view.speaker
+    if not state.manual_activity:
+        state.microphone_on = view.microphone
+    state.unanswered = [UnansweredInput(item.kind, 0, item.text, item.command_id) for item in work.unanswered]
+    for command_id, text in work.waiting.items():
+        state.link.outbox.add_text(command_id, text)
+
+
+def end_what_was_cut_off(state: CoreState, work: OpenWork, idempotent: Collection[str], now: float) -> list[Effect]:
+    """End the calls and the turn that were under way when the engine died.
+
+    Calls of `idempotent` tools run again; the outcome of others is told to be unknown.
+    """
+    for call in work.calls.values():
+        state.calls.begin(call.call_id, call.name, UNKNOWN_CALL)
+        if call.name in idempotent:
+            state.out.append(RunTool(call.call_id, call.name, dict(call.args)))
+            continue
+        state.calls.finish(call.call_id)
+        state.emit(
+            ev.ToolFinished(
+                call_id=call.call_id, name=call.name, status="error", result=INTERRUPTED, ms=0.0, delivered=False
+            )
+        )
+        state.link.outbox.add_answer(call.call_id, call.name, ToolAnswer(INTERRUPTED), UNKNOWN_CALL)
+    state.facts.calls_open = state.calls.in_foreground
+    if state.turns.has_content or not (state.unanswered or state.turns.calls):
+        state.close_turn(state.turns.cut_short(), reason=STOPPED)
+    state.emit_outbox()
+    return state.flush(now)

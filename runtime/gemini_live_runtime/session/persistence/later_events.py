@@ -1,0 +1,60 @@
+"""Bring a snapshot up to the last event that its engine has recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.transcript import TranscriptBuffer
+from gemini_live_runtime.redactor import REDACTED
+from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot, is_persistent
+
+
+def with_later_events(snapshot: SessionSnapshot, events: Sequence[ev.Event], now: float) -> SessionSnapshot:
+    """Return the snapshot with what `events`, which follow it, have changed.
+
+    `now` is the session's time (s). A value that an event has without its secrets, or cut, stays as the snapshot has
+    it.
+    """
+    state: dict[str, Any] = dict(snapshot.state)
+    phases = snapshot.phases
+    for event in events:
+        match event.payload:
+            case ev.StateChanged(key=key, removed=True):
+                state.pop(key, None)
+            case ev.StateChanged(key=key, new=value) if is_persistent(key) and not _is_altered(value):
+                state[key] = value
+            case ev.PhaseEntered(phase=phase):
+                before = dict(phases or {"history": []})
+                phases = {**before, "current": phase, "entered": True, "seconds_in_phase": max(0.0, now - event.t)}
+            case _:
+                pass
+    return replace(snapshot, state=state, phases=phases)
+
+
+def add_to_transcript(transcript: TranscriptBuffer, event: ev.Event) -> None:
+    """Add what a recorded event says of the talk."""
+    match event.payload:
+        case ev.TurnStarted(by=by):
+            transcript.begin_turn(event.turn, by, event.t)
+        case ev.TranscriptDelta(side="user", text=text) | ev.TextSent(text=text):
+            transcript.add_input(text, turn=event.turn)
+        case ev.TranscriptDelta(channel=channel, text=text) if channel != "thought":
+            transcript.add_output(text, turn=event.turn)
+        case ev.TurnInterrupted(heard_text=heard, unheard_text=unheard):
+            transcript.interrupted(heard, unheard, event.turn)
+        case ev.TurnCompleted():
+            transcript.end_turn()
+        case _:
+            pass
+
+
+def _is_altered(value: Any) -> bool:
+    """Return True when part of a value is missing in its event."""
+    if isinstance(value, str):
+        return REDACTED in value
+    if isinstance(value, dict):
+        return "$cut" in value or any(map(_is_altered, value.values()))
+    return isinstance(value, list | tuple) and any(map(_is_altered, value))

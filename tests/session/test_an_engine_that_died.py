@@ -1,0 +1,228 @@
+"""An engine dies in the middle of a session, and another one goes on with it.
+
+A dead engine leaves its recorded events and its last snapshot; here they are those of a session that is left alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from pathlib import Path
+
+import pytest
+from talking import Talk, agent, talk, two_phases
+
+from gemini_live_runtime import Live, MemoryPersistence, Watcher, key, tool
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.kept_journal import KeptJournal
+from gemini_live_runtime.session.agent.autosave import OwnStore
+
+HANDLE = "handle-1"
+
+
+def first_engine() -> OwnStore:
+    return OwnStore(MemoryPersistence(), "s")
+
+
+def next_engine(t: Talk, store: OwnStore) -> OwnStore:
+    """Return what an engine finds whose predecessor dies now."""
+    kept = KeptJournal(Path())
+    for event in t.stage.sink.events:
+        kept.add(event)
+    return OwnStore(copy.deepcopy(store.store), "s", kept)
+
+
+async def gives_a_handle(t: Talk) -> None:
+    await t.server.says(sessionResumptionUpdate={"newHandle": HANDLE, "resumable": True})
+    await t.rests()
+
+
+def slow(seconds: float, *, idempotent: bool = False) -> tuple[Live, list[str]]:
+    ran: list[str] = []
+
+    @tool(idempotent=idempotent, timeout_s=60.0)
+    async def pay(amount: int) -> dict[str, str]:
+        """Pay.
+
+        Args:
+            amount: Dollars.
+        """
+        ran.append(f"pay {amount}")
+        await asyncio.sleep(seconds)
+        return {"paid": "yes"}
+
+    return agent().tools(pay), ran
+
+
+async def test_state_phase_and_numbers_go_on_where_they_were() -> None:
+    store = first_engine()
+    phases = agent().phase(*two_phases())
+    async with talk(phases, own_store=store) as t:
+        await t.turn("hello", "Good day.")
+        await t.writes(name="Ada", go=True)
+        found = next_engine(t, store)
+    async with talk(phases, own_store=found) as t:
+        assert t.state["app:name"] == "Ada"
+        assert t.stage.orchestrator.phases is not None
+        assert t.stage.orchestrator.phases.machine.current == "second"
+        assert "session.started" not in t.events
+        await t.turn("and now?", "We go on.")
+        assert t.all(ev.TurnStarted)
+        assert {event.turn for event in t.stage.sink.events if event.type == "turn.started"} == {2}
+        assert t.stage.agent.turn_count == 2
+
+
+async def test_a_server_that_resumes_is_told_what_came_after_its_handle_only() -> None:
+    store = first_engine()
+    async with talk(agent(), own_store=store) as t:
+        await t.turn("my name is Ada", "Hello Ada.")
+        await gives_a_handle(t)
+        await t.turn("I like tea", "So do I.")
+        found = next_engine(t, store)
+    async with talk(agent(), own_store=found) as t:
+        assert t.setup["sessionResumption"]["handle"] == HANDLE
+        (told,) = t.sent("model context")
+        assert "I like tea" in told[1]
+        assert "my name is Ada" not in told[1]
+
+
+async def test_a_fresh_server_session_is_told_the_whole_talk_and_does_not_greet_again() -> None:
+    store = first_engine()
+    greets = agent().greeting("Greet the guest.")
+    async with talk(greets, own_store=store) as t:
+        await t.says("Welcome.")
+        await t.ends()
+        await t.turn("my name is Ada", "Hello Ada.")
+        found = next_engine(t, store)
+    async with talk(greets, own_store=found) as t:
+        (told,) = t.sent("model context")
+        assert "my name is Ada" in told[1]
+        assert t.sent("prompt") == []
+        assert t.all(ev.ConnectionReady)[0].context == "rebuilt"
+
+
+async def test_a_question_without_an_answer_is_asked_again() -> None:
+    store = first_engine()
+    async with talk(agent(), own_store=store, mode="text") as t:
+        await t.types("what is the time?")
+        found = next_engine(t, store)
+    async with talk(agent(), own_store=found) as t:
+        assert t.sent("text") == [("text", "what is the time?")]
+        await t.says("Ten.")
+        await t.ends()
+        assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["complete"]
+
+
+async def test_a_text_that_waited_for_a_connection_is_sent() -> None:
+    store = first_engine()
+    async with talk(agent(), own_store=store) as t:
+        await t.turn()
+        t.stage.refuses_until(60)
+        await t.server.closes(1006)
+        await t.types("are you there?")
+        found = next_engine(t, store)
+    async with talk(agent(), own_store=found) as t:
+        assert t.sent("text") == [("text", "are you there?")]
+
+
+async def test_an_answer_that_was_cut_off_is_part_of_what_a_fresh_server_is_told() -> None:
+    store = first_engine()
+    async with talk(agent(), own_store=store) as t:
+        await t.hears("tell me a story")
+        await t.says("Once upon")
+        found = next_engine(t, store)
+    async with talk(agent(), own_store=found) as t:
+        (told,) = t.sent("model context")
+        assert "Once upon" in told[1]
+        assert t.sent("text") == []
+        assert t.all(ev.TurnCompleted)[0].reason == "the engine stopped"
+
+
+async def test_a_call_that_was_running_is_told_as_interrupted_and_not_run_again() -> None:
+    store = first_engine()
+    of, ran = slow(5)
+    async with talk(of, own_store=store) as t:
+        await t.hears("pay forty")
+        await t.calls("pay", amount=40)
+        found = next_engine(t, store)
+    assert ran == ["pay 40"]
+    async with talk(of, own_store=found) as t:
+        await t.passes(10)
+        assert ran == ["pay 40"]
+        assert [(one.call_id, one.status) for one in t.all(ev.ToolFinished)] == [("c1", "error")]
+        assert any("not known what it has done" in told[1] for told in t.sent("model context"))
+
+
+async def test_a_call_of_an_idempotent_tool_runs_again_and_its_result_is_told() -> None:
+    store = first_engine()
+    of, ran = slow(5, idempotent=True)
+    async with talk(of, own_store=store) as t:
+        await t.hears("pay forty")
+        await t.calls("pay", amount=40)
+        found = next_engine(t, store)
+    async with talk(of, own_store=found) as t:
+        await t.passes(10)
+        assert ran == ["pay 40", "pay 40"]
+        assert any('"paid": "yes"' in told[1] for told in t.sent("model context"))
+        assert len(t.sent("prompt")) == 1
+
+
+async def test_a_disk_that_refuses_the_intent_keeps_a_payment_from_being_made() -> None:
+    ran: list[str] = []
+
+    @tool(side_effects=True)
+    def pay() -> str:
+        """Pay."""
+        ran.append("pay")
+        return "paid"
+
+    async with talk(agent().tools(pay)) as t:
+        t.stage.sink.takes = False
+        await t.calls("pay")
+        assert ran == []
+        ((_, _, response),) = t.sent("answer")
+        assert "was not run" in response["error"]
+        t.stage.sink.takes = True
+        await t.calls("pay")
+        assert ran == ["pay"]
+
+
+async def test_a_text_goes_out_on_a_disk_that_refuses_it_and_the_user_is_told() -> None:
+    async with talk(agent(), mode="text") as t:
+        t.stage.sink.takes = False
+        await t.types("hello")
+        assert t.sent("text") == [("text", "hello")]
+        assert [notice.code for notice in t.all(ev.Notice)] == ["not-on-disk"]
+
+
+async def test_the_handle_is_kept_no_longer_after_an_orderly_end() -> None:
+    store = first_engine()
+    async with talk(agent(), own_store=store) as t:
+        await t.turn()
+        await gives_a_handle(t)
+        during = await store.store.load("s")
+    after = await store.store.load("s")
+    assert (during.handle, after.handle) == (HANDLE, "")
+
+
+@pytest.mark.parametrize("mode", ["voice", "text"])
+async def test_mode_and_switches_are_as_the_user_left_them(mode: ev.Mode) -> None:
+    store = first_engine()
+    async with talk(agent(), own_store=store, mode=mode) as t:
+        await t.commands(cmd.SetSpeaker(on=False))
+        found = next_engine(t, store)
+    async with talk(agent(), own_store=found, mode=mode) as t:
+        assert not t.stage.core.state.speaker_on
+
+
+async def test_a_watcher_that_had_fired_does_not_fire_again_for_what_is_restored() -> None:
+    fired: list[str] = []
+    watches = agent().watch(Watcher(key("app:vip").changed(), lambda: fired.append("vip"), name="vip"))
+    store = first_engine()
+    async with talk(watches, own_store=store) as t:
+        await t.writes(vip=True)
+        found = next_engine(t, store)
+    async with talk(watches, own_store=found):
+        pass
+    assert fired == ["vip"]
