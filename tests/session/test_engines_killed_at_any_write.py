@@ -163,8 +163,9 @@ async def go_on(folder: Path, image: Image) -> None:
     store = OwnStore(DirectStore(folder), "s", kept)
     async with talk(paying(outside), own_store=store, sink=sink, mode="text") as t:
         note_sent(t, outside)
-        # As a text of its own, or within what the model is told of the talk.
-        assert all(one.text in str(t.wire) for one in kept.work.unanswered)
+        # As a text of its own, or with what has been done for it, within what the model is told of the talk.
+        again = t.wire if kept.work.turn_calls else t.sent("text")
+        assert all(one.text in str(again) for one in kept.work.unanswered)
         await t.says("Here I am again.")
         await t.ends()
         assert t.state.get("app:go", False) is is_set
