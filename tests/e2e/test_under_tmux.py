@@ -16,6 +16,7 @@ from gemini_live_runtime import paths
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = "demo concierge --text --no-sound --record off"
+RECORDED = "demo concierge --text --no-sound --record text"
 
 pytestmark = needs_tmux
 
@@ -111,3 +112,42 @@ def test_a_console_that_was_killed_comes_back_to_the_whole_conversation(tmux: Tm
 
 def _conversation(screen: str) -> list[str]:
     return [row.strip("│ ") for row in screen.split("\n") if "you    " in row or "model  " in row]
+
+
+def test_an_engine_that_is_killed_in_mid_answer_is_replaced_and_the_talk_goes_on(tmp_path: Path) -> None:
+    with Tmux(program(RECORDED), tmp_path, environment=environment()) as tmux:
+        tmux.until("TEXT", "Try writing")
+        tmux.write("Tell me a story")
+        tmux.press("Enter")
+        tmux.until("you    Tell me a story", "model  ")
+        _kill_engine()
+        tmux.write("What can you do?")
+        tmux.press("Enter")
+        screen = tmux.until("new one goes on from here", "you    What can you do?", "TEXT", "told the conversation")
+        assert screen.index("Tell me a story") < screen.index("new one goes on") < screen.index("What can you do?")
+        assert screen.count("you    What can you do?") == 1
+        tmux.press("C-q")
+        tmux.until("The session is over")
+
+
+def test_a_broken_off_session_is_resumed_by_hand(tmp_path: Path) -> None:
+    with Tmux(program(RECORDED), tmp_path, environment=environment()) as tmux:
+        tmux.until("TEXT", "Try writing")
+        tmux.write("What can you do?")
+        tmux.press("Enter")
+        tmux.until("you    What can you do?", "model  ")
+        os.kill(tmux.pid, signal.SIGKILL)
+        _kill_engine()
+    again = tmp_path / "again"
+    again.mkdir()
+    with Tmux(program("resume"), again, environment=environment()) as tmux:
+        tmux.until("you    What can you do?", "new one goes on from here", "told the conversation")
+        tmux.press("C-q")
+        tmux.until("The session is over")
+
+
+def _kill_engine() -> None:
+    from gemini_live_runtime.engine.registry import list_engines
+
+    (engine,) = list_engines()
+    os.kill(engine.pid, signal.SIGKILL)

@@ -36,6 +36,7 @@ from gemini_live_runtime.journal.debugger_fold import HANDLERS as DEBUGGER_HANDL
 from gemini_live_runtime.journal.fold_parts import Handler, Handlers
 from gemini_live_runtime.journal.turn_fold import HANDLERS as TURN_HANDLERS
 from gemini_live_runtime.journal.view import (
+    MAX_ACCEPTED,
     MAX_BLOCK_CHARS,
     MAX_EVENT_TYPES,
     MAX_LATENCIES,
@@ -162,6 +163,13 @@ _on(ev.LinkRestarting)(link_blocks.restarting)
 _on(ev.LinkGivenUp)(link_blocks.given_up)
 _on(ev.OutboxChanged)(link_blocks.outbox_changed)
 _on(ev.SendSettled)(link_blocks.settled)
+
+
+@_on(ev.SendIntended)
+def _intended(view: SessionView, event: ev.Event, p: ev.SendIntended) -> Dirty:
+    view.accepted_texts.append(sanitise_line(p.ref, _NAME))
+    del view.accepted_texts[:-MAX_ACCEPTED]
+    return Dirty.NONE
 
 
 @_on(ev.ConnectionResumable)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal import spoken_blocks
-from gemini_live_runtime.journal.blocks import finish, open_block
+from gemini_live_runtime.journal.blocks import change, finish, open_block, streaming
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.state.scopes import PERSISTENT_SCOPES
 from gemini_live_runtime.text import sanitise_line
@@ -23,8 +23,13 @@ def resumed(view: SessionView, event: ev.Event, p: ev.SessionResumed) -> Dirty:
     view.resumable = view.link_failed = view.playing = view.voice = view.echo_leaking = False
     view.input_device = view.output_device = view.echo_canceller = ""
     view.health.clear()
-    finish(view, "user", "model", "thought")
+    view.link_notice = 0
+    view.link_parts.clear()
     spoken_blocks.stop(view, event)
+    cut = streaming(view, "model", event.turn)
+    if cut is not None:
+        change(view, cut, interrupted=True, heard=view.blocks[cut].heard or len(view.blocks[cut].text))
+    finish(view, "user", "model", "thought")
     agent = view.agent_view
     agent.held, agent.breakpoints, agent.undo, agent.redo = None, (), 0, 0
     for name in [name for name in agent.keys if _scope(name) not in PERSISTENT_SCOPES]:

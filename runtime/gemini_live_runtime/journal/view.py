@@ -38,6 +38,7 @@ NOT_UNDERSTOOD = "not understood"
 """Status of a user's block that stands for speech without words."""
 
 MAX_LATENCIES = 64
+MAX_ACCEPTED = 64
 MAX_LOG_LINES = 500
 
 
@@ -177,6 +178,8 @@ class SessionView:
     """Id of the block that tells of the newest loss of the connection, or of its announcement; 0 for none."""
     link_parts: dict[str, str] = field(default_factory=dict)
     """Sentences of that block's detail, by what they tell of."""
+    accepted_texts: list[str] = field(default_factory=list)
+    """Ids of the commands whose texts were accepted last, at most `MAX_ACCEPTED`."""
     resumed_after: int = 0
     """Number of the last event that an engine before this one has recorded; 0 for the first engine."""
     ended: str = ""
@@ -245,7 +248,7 @@ class SessionView:
         if self.playhead is not None:
             value["playhead"] = [self.playhead.gen, self.playhead.samples, self.playhead.t]
         value["blocks"] = [_block_json(block) for block in self.blocks]
-        for name in ("phrases", "tools", "latencies"):
+        for name in ("phrases", "tools", "latencies", "accepted_texts"):
             value[name] = list(value[name])
         value["log"] = [{name: getattr(line, name) for name in _LOG_FIELDS} for line in self.log]
         value["mind"] = self.agent_view.to_json()

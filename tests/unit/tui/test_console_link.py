@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.support.manual_clock import ManualClock
@@ -34,10 +35,12 @@ from gemini_live_tui.session_data.store import MAX_QUEUED, NotSent, Store
 
 
 class _Running:
-    def __init__(self, source: Callable[[], Awaitable[Link]]) -> None:
+    def __init__(self, source: Callable[[], Awaitable[Link]], **more: Any) -> None:
         self.store = Store(ManualClock(), lambda: None)
         self.failed: list[tuple[Command, str]] = []
-        self.session = SessionLink(source, self.store, lambda command, reason: self.failed.append((command, reason)))
+        self.session = SessionLink(
+            source, self.store, lambda command, reason: self.failed.append((command, reason)), **more
+        )
         self.task = asyncio.create_task(self.session.run())
 
 
@@ -422,6 +425,107 @@ class _Session:
         link.put(Hello("s", 1, "test", self.folder))
         link.put(Snapshot(fold(self.events)))
         return link
+
+
+class _Mortal(_Session):
+    """A session whose engines die; `keep` events of it are on the disk then."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, recorded=True)
+        self.engines = 1
+        self.started: list[ScriptedLink] = []
+
+    def dies(self, *, kept: int) -> None:
+        del self.events[kept:]
+
+    async def resume(self, folder: Path) -> Link:
+        self.engines += 1
+        self.say(ev.SessionResumed(kept=len(self.events), after="crash", wall=0.0, record="text", program="test"))
+        self.started.append(self.link())
+        return self.started[-1]
+
+    def link(self) -> ScriptedLink:
+        link = ScriptedLink()
+        link.put(Hello("s", self.engines, "test", self.folder))
+        link.put(Snapshot(fold(self.events)))
+        return link
+
+
+async def _follows(session: _Mortal) -> tuple[_Running, ScriptedLink]:
+    link = session.link()
+    running = _Running(source_of(link), resume=session.resume)
+    await _take_in(running)
+    return running, link
+
+
+def test_a_console_goes_on_with_another_engine_and_says_which_rows_are_gone(tmp_path: Path) -> None:
+    async def main() -> None:
+        session = _Mortal(tmp_path)
+        session.say(*_words("one "))
+        running, link = await _follows(session)
+        for event in session.say(
+            ev.TurnCompleted(outcome="complete"), ev.TextSent(text="two", command_id="x"), *_words("three ")
+        ):
+            link.put(event)
+        await _take_in(running)
+        assert [block.text for block in running.store.view.blocks] == ["one ", "two", "three "]
+        session.dies(kept=2)
+        link.die("The engine is gone")
+        await _take_in(running)
+        assert running.store.view.blocks[0].text == "one "
+        assert "2 rows had not been recorded yet and are gone" in running.store.reattached
+        assert not running.store.is_restarting
+        running.task.cancel()
+
+    run_virtual(main())
+
+
+def test_a_text_that_a_dead_engine_did_not_accept_goes_to_the_next_one(tmp_path: Path) -> None:
+    async def main() -> None:
+        session = _Mortal(tmp_path)
+        session.say(*_words("one "))
+        running, link = await _follows(session)
+        link.answering = False
+        accepted, lost = (running.session.send(SendText(text=text)) for text in ("accepted", "lost"))
+        session.say(ev.SendIntended(kind="text", ref=accepted, text="accepted"))
+        await _take_in(running)
+        link.broken = "The engine is gone"
+        later = running.session.send(SendText(text="later"))
+        link.die("The engine is gone")
+        await _take_in(running)
+        assert sorted(command.id for command in session.started[0].sent) == sorted([lost, later])
+        running.task.cancel()
+
+    run_virtual(main())
+
+
+def test_engines_that_die_again_and_again_are_not_started_for_ever(tmp_path: Path) -> None:
+    async def main() -> None:
+        session = _Mortal(tmp_path)
+        session.say(*_words("one "))
+        running, link = await _follows(session)
+        for number in range(session_link.MAX_DEATHS):
+            link.die("The engine is gone")
+            await asyncio.sleep(1)
+            if number < session_link.MAX_DEATHS - 1:
+                link = session.started[-1]
+        await running.task
+        assert len(session.started) == session_link.MAX_DEATHS - 1
+        assert "gemini-live-tui resume" in running.store.lost
+
+    run_virtual(main())
+
+
+def test_a_session_without_a_recording_is_over_with_its_engine(tmp_path: Path) -> None:
+    async def main() -> None:
+        session = _Session(tmp_path, recorded=False)
+        link = session.link()
+        running = await _started(link)
+        link.die("The engine is gone")
+        await running.task
+        assert "was not recorded, so no other can go on with it" in running.store.lost
+
+    run_virtual(main())
 
 
 def _words(*words: str) -> list[ev.Payload]:

@@ -6,15 +6,14 @@ import asyncio
 import contextlib
 import itertools
 import os
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from gemini_live_runtime.commands import Command, HangUp, Order
+from gemini_live_runtime.commands import Command, HangUp, Order, SendText
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.errors import EngineError, GeminiLiveError, NewerFormatError, ProtocolError
-from gemini_live_runtime.events import Event, SessionEnded
+from gemini_live_runtime.events import CommandRefused, Event, SessionEnded, TextSent
 from gemini_live_tui.session_data.store import NotSent, Store, Takeover
 
 LinkSource = Callable[[], Awaitable[Link]]
@@ -92,6 +91,10 @@ class SessionLink:
         self._failed = failed
         self._link: Link | None = None
         self._outbox: asyncio.Queue[Command] = asyncio.Queue(MAX_UNSENT)
+        self._texts: dict[str, Command] = {}
+        """Texts that were handed over and not heard of since, by the ids of their commands."""
+        self._taken: dict[str, Command] = {}
+        """Those of them that a dead engine has perhaps taken with it."""
         self._unsent: Command | None = None
         """Command that a link did not take, the first for the next link."""
         self._count = 0
@@ -198,7 +201,7 @@ class SessionLink:
                 self._store.note_silence(False)
             bad = 0
             if isinstance(message, Snapshot) and self._is_resumed:
-                await self._take_over(message)
+                await self._take_over(link, message)
             elif isinstance(message, Snapshot) and self._seq and not self._is_leaving:
                 await self._catch_up(message)
             else:
@@ -211,6 +214,8 @@ class SessionLink:
             self._seq = message.seq
             if isinstance(message.payload, SessionEnded):
                 self._end = message.payload
+            elif isinstance(message.payload, TextSent | CommandRefused):
+                self._texts.pop(message.payload.command_id, None)
         elif isinstance(message, Snapshot):
             self._seq, self._attempts = message.view.seq, 0
         elif isinstance(message, Hello):
@@ -250,13 +255,17 @@ class SessionLink:
 
         Raises `LinkClosed` when there is none, or they die again and again.
         """
-        if self._is_leaving or not self._folder or not is_recorded(Path(self._folder)):
+        if self._is_leaving:
             raise end
-        self._deaths.append(time.monotonic())
+        if not self._folder or not is_recorded(Path(self._folder)):
+            raise LinkClosed(f"{end.reason.rstrip('.')}. The session was not recorded, so no other can go on with it")
+        self._deaths.append(asyncio.get_running_loop().time())
         ident = Path(self._folder).name
         if len(self._deaths) == MAX_DEATHS and self._deaths[-1] - self._deaths[0] < DEATHS_S:
             raise LinkClosed(f"The engine died {MAX_DEATHS} times in a row. gemini-live-tui resume {ident} tries again")
         self._store.note_death()
+        self._taken.update(self._texts)
+        self._texts.clear()
         try:
             return await self._resume(Path(self._folder))
         except GeminiLiveError as error:
@@ -264,11 +273,20 @@ class SessionLink:
         except OSError as error:
             raise LinkClosed(f"{end.reason}, and no other could be started: {error.strerror or error}") from None
 
-    async def _take_over(self, snapshot: Snapshot) -> None:
-        """Take in the view of another engine, which may know less than this console has seen."""
+    async def _take_over(self, link: Link, snapshot: Snapshot) -> None:
+        """Take in the view of another engine, which may know less than this console has seen.
+
+        Raises `LinkClosed`.
+        """
         self._is_resumed = False
         await self._store.put(Takeover(snapshot.view))
         self._seq, self._attempts = snapshot.view.seq, 0
+        # The engine that died had not got to these. What it had accepted, the next one sends.
+        for ident, command in list(self._taken.items()):
+            if ident not in snapshot.view.accepted_texts:
+                self._texts[ident] = command
+                await link.send(command)
+            del self._taken[ident]
 
     async def _catch_up(self, snapshot: Snapshot) -> None:
         """Take in what was missed.
@@ -320,6 +338,8 @@ class SessionLink:
             try:
                 await link.send(command)
                 self._unsent = None
+                if isinstance(command.order, SendText):
+                    self._texts[command.id] = command
             except (LinkClosed, OSError) as error:
                 self._unsent = command
                 # The end of the link is read in a moment, which cancels this: the next link takes the command.
