@@ -154,6 +154,22 @@ async def test_a_call_that_was_running_is_told_as_interrupted_and_not_run_again(
         assert any("not known what it has done" in told[1] for told in t.sent("model context"))
 
 
+async def test_a_result_that_the_model_had_not_told_is_told_to_the_next_server() -> None:
+    store = first_engine()
+    of, ran = slow(1)
+    async with talk(of, own_store=store) as t:
+        await t.hears("pay forty")
+        await t.calls("pay", amount=40)
+        await t.passes(2)
+        found = next_engine(t, store)
+    async with talk(of, own_store=found) as t:
+        assert ran == ["pay 40"]
+        (told,) = t.sent("model context")
+        assert '"amount": 40' in told[1]
+        assert '"paid": "yes"' in told[1]
+        assert len(t.sent("prompt")) == 1
+
+
 async def test_a_call_of_an_idempotent_tool_runs_again_and_its_result_is_told() -> None:
     store = first_engine()
     of, ran = slow(5, idempotent=True)

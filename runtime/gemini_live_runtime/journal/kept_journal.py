@@ -22,6 +22,8 @@ _FOLLOWED = (
     ev.TurnInterrupted,
     ev.TranscriptDelta,
     ev.TextSent,
+    ev.ToolCalled,
+    ev.ToolFinished,
 )
 
 

@@ -22,7 +22,7 @@ from gemini_live_runtime.conversation.transcript import TranscriptBuffer
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.session.persistence.later_events import add_to_transcript, with_later_events
+from gemini_live_runtime.session.persistence.later_events import TranscriptReplay, with_later_events
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
 from gemini_live_runtime.session.persistence.stores import SessionPersistence, SnapshotSaver, in_store
 from gemini_live_runtime.state.store import State
@@ -133,11 +133,11 @@ class Autosave:
         if snapshot.transcript is not None:
             with self._usable("transcript"):
                 agent.transcript = TranscriptBuffer.from_json(snapshot.transcript, same_session=recorded is not None)
-        known = agent.transcript.last_number
+        known, replay = agent.transcript.last_number, TranscriptReplay(agent.transcript)
         for event in recorded or ():
             # A snapshot has no open turn, and none of what came later.
             if event.turn > known or event.seq > snapshot.seq:
-                add_to_transcript(agent.transcript, event)
+                replay.add(event)
         agent.turn_count = snapshot.turn_count
         goes_on = self._phase_goes_on(snapshot)
         if goes_on and agent.needs is not None and snapshot.needs is not None:

@@ -10,6 +10,7 @@ from gemini_live_runtime.journal.open_work import OpenWork
 from gemini_live_runtime.session.core.effects import Effect, RunTool
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.unanswered import UnansweredInput
+from gemini_live_runtime.session.link.outbox import WaitingAnswer
 from gemini_live_runtime.tools.background import ToolAnswer
 
 STOPPED = "the engine stopped"
@@ -57,7 +58,8 @@ def end_what_was_cut_off(state: CoreState, work: OpenWork, idempotent: Collectio
                 call_id=call.call_id, name=call.name, status="error", result=INTERRUPTED, ms=0.0, delivered=False
             )
         )
-        state.link.outbox.add_answer(call.call_id, call.name, ToolAnswer(INTERRUPTED), UNKNOWN_CALL)
+        answer = WaitingAnswer(call.call_id, call.name, ToolAnswer(INTERRUPTED), UNKNOWN_CALL)
+        state.link.outbox.add_answer(answer)
     state.facts.calls_open = state.calls.in_foreground
     if state.turns.has_content or not (state.unanswered or state.turns.calls):
         state.close_turn(state.turns.cut_short(), reason=STOPPED)

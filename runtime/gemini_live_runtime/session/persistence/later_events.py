@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.conversation.transcript import TranscriptBuffer
+from gemini_live_runtime.conversation.transcript import ToolCallSummary, TranscriptBuffer
 from gemini_live_runtime.redactor import REDACTED
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot, is_persistent
 
@@ -34,21 +34,34 @@ def with_later_events(snapshot: SessionSnapshot, events: Sequence[ev.Event], now
     return replace(snapshot, state=state, phases=phases)
 
 
-def add_to_transcript(transcript: TranscriptBuffer, event: ev.Event) -> None:
-    """Add what a recorded event says of the talk."""
-    match event.payload:
-        case ev.TurnStarted(by=by):
-            transcript.begin_turn(event.turn, by, event.t)
-        case ev.TranscriptDelta(side="user", text=text) | ev.TextSent(text=text):
-            transcript.add_input(text, turn=event.turn)
-        case ev.TranscriptDelta(channel=channel, text=text) if channel != "thought":
-            transcript.add_output(text, turn=event.turn)
-        case ev.TurnInterrupted(heard_text=heard, unheard_text=unheard):
-            transcript.interrupted(heard, unheard, event.turn)
-        case ev.TurnCompleted():
-            transcript.end_turn()
-        case _:
-            pass
+class TranscriptReplay:
+    """Add to a transcript what recorded events say of the talk."""
+
+    def __init__(self, transcript: TranscriptBuffer) -> None:
+        self._transcript = transcript
+        self._args: dict[str, Any] = {}
+
+    def add(self, event: ev.Event) -> None:
+        """Add one event."""
+        transcript, turn = self._transcript, event.turn
+        match event.payload:
+            case ev.TurnStarted(by=by):
+                transcript.begin_turn(turn, by, event.t)
+            case ev.TranscriptDelta(side="user", text=text) | ev.TextSent(text=text):
+                transcript.add_input(text, turn=turn)
+            case ev.TranscriptDelta(channel=channel, text=text) if channel != "thought":
+                transcript.add_output(text, turn=turn)
+            case ev.ToolCalled(call_id=call_id, args=args):
+                self._args[call_id] = args
+            case ev.ToolFinished(call_id=call_id, name=name, status=status, result=result):
+                args = self._args.pop(call_id, {})
+                transcript.add_tool_call(ToolCallSummary.of(call_id, name, args, result, status), turn=turn)
+            case ev.TurnInterrupted(heard_text=heard, unheard_text=unheard):
+                transcript.interrupted(heard, unheard, turn)
+            case ev.TurnCompleted():
+                transcript.end_turn()
+            case _:
+                pass
 
 
 def _is_altered(value: Any) -> bool:
