@@ -34,7 +34,7 @@ TEXTS = ("I owe something", "pay forty", "thank you", "goodbye")
 
 @dataclass
 class Outside:
-    """What engines of one session did to the world."""
+    """Effects of one session's engines on the world."""
 
     sent: list[str] = field(default_factory=list)
     paid: list[int] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Image:
 
 
 class WatchedDisk(SnapshotDisk):
-    """Disk that calls `before` at each call that changes something, and in the middle of each write."""
+    """Disk that calls `before` at each change, and in the middle of each write."""
 
     def __init__(self, before: Callable[[], None]) -> None:
         self._before = before
@@ -87,7 +87,7 @@ class JournalSink(Sink):
 
 
 class DirectStore(FsPersistence):
-    """Files of snapshots, written without a thread: virtual time does not wait for one."""
+    """Files of snapshots, written without a thread; virtual time waits for none."""
 
     async def save(self, snapshot: SessionSnapshot, /) -> None:
         self._save(self.folder / "s.json", snapshot)
@@ -146,7 +146,7 @@ def images(folder: Path) -> list[Image]:
 
 
 async def go_on(folder: Path, image: Image) -> None:
-    """Let another engine go on with what is left, and check that nothing acknowledged is lost."""
+    """Let another engine go on, and check that nothing acknowledged is lost."""
     folder.mkdir()
     for name, data in image.files.items():
         (folder / name).write_bytes(data)

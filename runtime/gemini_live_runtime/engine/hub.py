@@ -165,7 +165,7 @@ class Hub:
         on_consoles: Callable[[int], None] | None = None,
         kept: KeptJournal | None = None,
     ) -> None:
-        """`kept` is what an earlier engine has recorded of this session, which goes on here."""
+        """`kept` is the recording of an earlier engine, whose session goes on here."""
         self.view = SessionView() if kept is None else kept.view
         self.journal = journal
         self.sample_source: Callable[[], MeterSample] | None = None
@@ -181,7 +181,7 @@ class Hub:
         self._last = ev.Event(0, 0.0, 0, 0, ev.Payload())
         """Newest event; it may still be held."""
         self.kept = kept
-        """What an earlier engine has recorded of this session; None for a new one."""
+        """Recording of an earlier engine, whose session goes on; None for a new session."""
         if kept is not None:
             view = kept.view
             self._last = ev.Event(view.seq, view.t, view.turn, view.gen, ev.Payload())
@@ -338,10 +338,10 @@ class Hub:
             self._loop.call_soon_threadsafe(self.tell, payload)
 
     async def written(self, within_s: float) -> bool:
-        """Return True once all events so far were written, so that they survive this process.
+        """Return True once all events so far are written and survive this process.
 
-        False when that was refused or took longer than `within_s` seconds. A session that is not recorded has nothing
-        to wait for, nor do events that are held back for a moment because of a possible secret.
+        False when the disk refused that, or took longer than `within_s` seconds. Nothing is waited for without a
+        recording, nor while events are held back because of a possible secret.
         """
         if self.journal is None or self._held:
             return True

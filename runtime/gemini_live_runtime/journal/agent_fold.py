@@ -158,7 +158,7 @@ def _phase_entered(view: SessionView, event: ev.Event, p: ev.PhaseEntered) -> Di
 
 
 def goes_on(agent: AgentView, entered: ev.PhaseEntered) -> bool:
-    """Return True when another engine goes on in the phase in which its predecessor was."""
+    """Return True when another engine goes on in the phase of its predecessor."""
     return bool(agent.path) and entered.trigger == "restored" and agent.path[-1].phase == clean_name(entered.phase)
 
 

@@ -1,4 +1,4 @@
-"""Read what a dead engine has recorded of a session, for the engine that goes on with it."""
+"""Read the recording of a dead engine, for the one that goes on with its session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FOLLOWED = (
 
 @dataclass(slots=True)
 class KeptJournal:
-    """What is recorded of a session: its view, unfinished work, and newest event.
+    """Recording of a session: its view, unfinished work, and newest event.
 
     `end` is the size in bytes of the whole lines; what follows them is torn. `events` are those that a snapshot may
     not know, in order.

@@ -16,7 +16,7 @@ _TEXTS = {
 
 
 def resumed(view: SessionView, event: ev.Event, p: ev.SessionResumed) -> Dirty:
-    """Forget what was true of the engine before only, and say that another one goes on."""
+    """Forget what held for the engine before, and say that another one goes on."""
     view.ended, view.exit_code, view.program = "", None, sanitise_line(p.program)
     view.record, view.recording_fails, view.resumed_after = p.record, False, p.kept
     view.connected_ms = view.go_away_at = view.retry_at = None

@@ -72,7 +72,10 @@ class TrackFile:
     __slots__ = ("_disk", "_fd", "_rate", "_stated", "data_bytes", "path")
 
     def __init__(self, path: Path, rate: int, disk: Disk, *, samples: int | None = None) -> None:
-        """Create the file, or go on after the first `samples`, of which silence replaces those that are missing."""
+        """Create the file, or go on after the first `samples`.
+
+        Silence replaces those of them that are missing.
+        """
         self.path = path
         self.data_bytes = 0
         self._rate = rate

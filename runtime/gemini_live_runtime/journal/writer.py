@@ -75,7 +75,7 @@ class JournalWriter:
         disk: Disk | None = None,
         kept: KeptJournal | None = None,
     ) -> None:
-        """`kept` is what an earlier engine has recorded of this session: its files are continued."""
+        """`kept` is the recording of an earlier engine, to which this one adds."""
         self.folder = sessions_root / paths.safe_name(session_id, field="session_id")
         self.lost_events = 0
         self.lost_audio_bytes = 0

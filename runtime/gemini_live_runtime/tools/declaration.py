@@ -151,8 +151,8 @@ def tool(
     in the background.
 
     A tool with `side_effects`, such as a payment, runs once the disk has its call, so that the death of the program
-    hides none; where the disk refuses, it is not run and the model is told. A call that was running when the program
-    died is told to the model as interrupted, or runs again when the tool is `idempotent`.
+    hides none; where the disk refuses, the model gets an error in place of a result. Of a call that was running when
+    the program died the model learns that it was interrupted; one of an `idempotent` tool runs again.
 
     Raises `AgentError` naming the function and the parameter that cannot be declared.
     """

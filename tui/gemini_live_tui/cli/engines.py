@@ -47,7 +47,7 @@ def resume(session: str, flags: dict[str, Any]) -> int:
     """Go on with a recorded session: SESSION, or the newest one that was broken off.
 
     A new engine takes up its state, phase and transcript. The server resumes the conversation where it still can, and
-    is told of it where not. To an engine that still runs the console attaches.
+    gets the transcript where not. To an engine that still runs the console attaches.
     """
     from gemini_live_runtime.engine.resume import resume_engine
     from gemini_live_tui.cli.console_start import after, require_terminal, settings_of, show
@@ -67,7 +67,7 @@ def resume(session: str, flags: dict[str, Any]) -> int:
 def _newest_broken_off() -> Path:
     """Return the folder of the newest session without an end that no engine runs.
 
-    Raises `UsageError` when there is none.
+    Raises `UsageError` without one.
     """
     from gemini_live_runtime.journal.catalog import list_entries
 

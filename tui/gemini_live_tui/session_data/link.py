@@ -253,7 +253,7 @@ class SessionLink:
     async def _start_another(self, end: LinkClosed) -> Link:
         """Return a link to another engine, which goes on with the session of a dead one.
 
-        Raises `LinkClosed` when there is none, or they die again and again.
+        Raises `LinkClosed` without a recording, and when they die again and again.
         """
         if self._is_leaving:
             raise end
@@ -274,7 +274,7 @@ class SessionLink:
             raise LinkClosed(f"{end.reason}, and no other could be started: {error.strerror or error}") from None
 
     async def _take_over(self, link: Link, snapshot: Snapshot) -> None:
-        """Take in the view of another engine, which may know less than this console has seen.
+        """Take in the view of another engine, which may know less than this console.
 
         Raises `LinkClosed`.
         """

@@ -198,7 +198,10 @@ class ToolExecutor:
                 self.on_outcome(outcome(tool_call, "error", NOT_ON_DISK))
 
     async def _may_run(self, call: ToolCall) -> bool:
-        """Return True once the disk has a call that changes something outside, at once for others."""
+        """Return True once the disk has the intent of a call with side effects.
+
+        At once for other calls.
+        """
         return not self.dispatcher.has_side_effects(call.name) or await self._agent.bus.written()
 
     def _is_allowed(self, name: str) -> bool:

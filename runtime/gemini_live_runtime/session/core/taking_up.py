@@ -45,7 +45,7 @@ def take_up(state: CoreState, kept: KeptJournal) -> None:
 def end_what_was_cut_off(state: CoreState, work: OpenWork, idempotent: Collection[str], now: float) -> list[Effect]:
     """End the calls and the turn that were under way when the engine died.
 
-    Calls of `idempotent` tools run again; the outcome of others is told to be unknown.
+    Calls of `idempotent` tools run again; of others the model learns that the outcome is unknown.
     """
     for call in work.calls.values():
         state.calls.begin(call.call_id, call.name, UNKNOWN_CALL)

@@ -232,7 +232,7 @@ class LiveSession:
         return carry_out
 
     async def _send_text(self, handler: CoreHandler, order: SendText, command_id: str) -> None:
-        """Send a typed text once the disk has it: then the death of this process loses none."""
+        """Send a typed text once the disk has it, so that no death of ours loses it."""
         self.orchestrator.agent.input_times.on_typed(command_id)
         if order.text.strip() and len(order.text) <= MAX_TEXT:
             self.bus.emit(ev.SendIntended(kind="text", ref=command_id, text=order.text))
@@ -280,7 +280,7 @@ class LiveSession:
         return await self._router.dispatch(command)
 
     def _on_begun(self) -> None:
-        """End what an earlier engine was doing, now that the agent knows all that went before."""
+        """End what an earlier engine did, now that the agent knows what went before."""
         kept, self._kept = self._kept, None
         if kept is not None:
             idempotent = {tool.name for tool in self.orchestrator.agent.plan.declared if tool.idempotent}
