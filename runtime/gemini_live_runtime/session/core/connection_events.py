@@ -212,6 +212,7 @@ class ConnectionEvents:
         """Give up what was under way when a message was refused: it may be that one."""
         state = self._state
         for item in state.unanswered:
+            state.set_aside.add(item.command_id)
             state.emit(ev.SendSettled(kind=item.kind, outcome="unknown", ref=item.command_id))
         for unread in state.unread_answers:
             state.emit(ev.SendSettled(kind="answer", outcome="unknown", ref=unread.answer.call_id))

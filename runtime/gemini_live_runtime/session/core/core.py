@@ -64,7 +64,7 @@ class SessionCore:
     def on_not_sent(self, now: float, send: Send) -> list[Effect]:
         """Take a typed text that could not go out: the next connection gets it."""
         state = self.state
-        if send.text:
+        if send.text and send.command_id not in state.set_aside:
             item = next((item for item in state.unanswered if item.command_id == send.command_id), None)
             if item is not None and not state.ended:
                 item.mark = 0

@@ -93,6 +93,8 @@ class CoreState:
         """Answers of calls, until the model says something after them."""
         self.prompted = False
         """True from a prompt until the model or the user says something."""
+        self.set_aside: set[str] = set()
+        """Ids of commands whose texts are given up, because a server may have refused them."""
         self.handle_turn = 0
         """Newest turn that the resumption handle stands for."""
         self.streaming_audio = False
