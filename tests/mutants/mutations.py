@@ -39,8 +39,10 @@ RELOADING = "reloading_in_a_session"
 REPAIR = "repair_in_a_session"
 SOFT = "soft_turns_in_a_session"
 STEERING = "steering_on_the_wire"
+SUPERVISION = "supervision_in_a_session"
 TOOLS = "tools_in_a_session"
 TRANSCRIPT = "transcript_in_a_session"
+WATCHDOGS = "watchdogs_in_a_session"
 VIEW = "the_models_view"
 WATCHERS = "watchers_in_a_session"
 
@@ -365,8 +367,8 @@ AUTOSAVE = rows(
     ("_take_up", "needs are restored", drop("needs.restore"), PERSISTENCE),
     ("_take_up", "the server's session is resumed", drop("resume_with"), PERSISTENCE),
     ("_take_up", "steering is restored", drop("_steering.restore"), STEERING),
-    ("save", "the phase is saved", argument("take", "phases", "None"), PERSISTENCE),
-    ("save", "the handle is saved", argument("take", "handle", "''"), PERSISTENCE),
+    ("_take", "the phase is saved", argument("take", "phases", "None"), PERSISTENCE),
+    ("_take", "the handle is saved", argument("take", "handle", "''"), PERSISTENCE),
     ("_on_saved", "saving is reported", drop("emit"), STEERING),
 )
 
@@ -383,8 +385,8 @@ GUARD_MONITOR = rows(
 INPUT = rows(
     "io.audio_input",
     "AudioInput",
-    ("take_audio", "our own detector decides", decide("_activity", True), CLIENT),
-    ("take_audio", "context goes out ahead of audio", decide("has_context", False), STEERING),
+    ("_pass_on", "our own detector decides", decide("_activity", True), CLIENT),
+    ("_pass_on", "context goes out ahead of audio", decide("has_context", False), STEERING),
     ("on_microphone", "closing the microphone ends the activity", drop("finish"), CLIENT),
     ("_commit_speech", "rules get committed speech", drop("on_user_speech"), CLIENT),
     ("_commit_speech", "commits begin a latency", drop("committed"), CLIENT),
@@ -420,7 +422,13 @@ LIVE_SESSION = rows(
 CONNECTIONS = rows(
     "io.connections",
     "ConnectionManager",
-    ("__init__", "a connection is left when the server says so", drop("subscribe"), RECONNECTING),
+    ("__init__", "a connection is left when the server says so", drop("subscribe", number=1), RECONNECTING),
+    ("__init__", "a held agent's silence is no fault", drop("subscribe", number=2), WATCHDOGS),
+    ("__init__", "latencies of answers are watched", drop("subscribe", number=3), WATCHDOGS),
+    ("leave", "a silent server is left", drop("_leave"), WATCHDOGS),
+    ("leave", "an old connection is left", drop("_depart"), WATCHDOGS),
+    ("_measure", "a dead socket is left", drop("_leave"), WATCHDOGS),
+    ("_on_fault", "a fault of ours is told", drop("_emit", number=2), SUPERVISION),
     ("run", "the agent begins before the connection", drop("_orchestrator.begin"), PHASES),
     ("_one", "a session is resumed", assign("handle", "''"), RECONNECTING),
     ("_one", "a setup carries the present instruction", gives("instruction_for_setup", "''"), PHASES),
