@@ -217,8 +217,7 @@ def test_json_output_is_json_lines_and_nothing_else() -> None:
 
 def test_an_output_that_falls_behind_prints_every_event_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "MAX_OUTBOX_LINES", 5)
-    calls = [{"id": f"c{number}", "name": "no_tool", "args": {}} for number in range(15)]
-    with FakeLiveServer(answers({"toolCall": {"functionCalls": calls}}, says("Done."))) as server:
+    with FakeLiveServer(answers(*[says(f"Word {number}. ") for number in range(40)])) as server:
         ended = run("talk", "--backend", server.url, "--text", "hello", "--record", "text", "--json")
     seqs = [json.loads(line)["seq"] for line in ended.out.splitlines()]
     assert seqs == list(range(1, len(seqs) + 1))
@@ -275,6 +274,6 @@ def test_the_server_is_told_who_detects_turns(turns: str, by_client: bool) -> No
         await socket.close()
 
     with FakeLiveServer(note_setup) as server:
-        run("talk", "--backend", server.url, "--turns", turns, "--text", "hello", "--record", "off")
+        talk(server.url, "--turns", turns)
     detection = setups[0]["setup"].get("realtimeInputConfig", {}).get("automaticActivityDetection", {})
     assert detection.get("disabled", False) is by_client
