@@ -20,6 +20,7 @@ from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_runtime.local.faults import Fault
 from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.server import LocalServer
+from gemini_live_runtime.wire.transport import Transport
 
 P = TypeVar("P", bound=ev.Payload)
 
@@ -125,10 +126,14 @@ async def local_talk(
     options = ServerOptions(faults=faults, fault_seed=seed, go_away_after=go_away_after)
     server = LocalServer(options, TestParts(*heard))
     ran: list[str] = []
+
+    async def dial() -> Transport:
+        return server.connect()
+
     audio: Callable[[], AudioIO] = ProgramAudio if heard else NoAudio
     of = change(agent(ran, tool_s))
     try:
-        async with stage(agent=of, audio=audio, mode="voice" if heard else "text", dial=server.connect) as one:
+        async with stage(agent=of, audio=audio, mode="voice" if heard else "text", dial=dial) as one:
             if connected:
                 await one.sink.until(ev.ConnectionReady)
                 await one.settled()

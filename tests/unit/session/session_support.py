@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeVar
 
 from gemini_live_runtime import commands as cmd
@@ -25,6 +25,7 @@ from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.definition.agent import Agent
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
+from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.wire.codec import encode_server, from_json
 from gemini_live_runtime.wire.connection import Connection, connect
@@ -125,9 +126,10 @@ class Stage:
         mode: ev.Mode,
         max_minutes: float | None,
         text_model: TextModel | None = None,
-        dial: Callable[[], Transport] | None = None,
+        dial: Callable[[], Awaitable[Transport]] | None = None,
         own_store: OwnStore | None = None,
         sink: Sink | None = None,
+        link_policy: LinkPolicy | None = None,
     ) -> None:
         self.sink = sink or Sink()
         source = agent if isinstance(agent, AgentSource) else None
@@ -152,12 +154,13 @@ class Stage:
                 started_at=clock.now(),
                 manual_activity=definition.turn_taking == "push-to-talk",
                 client_activity=definition.turn_taking == "client",
+                link_policy=link_policy,
             )
         )
 
         async def transport(_: Endpoint) -> Transport:
             if dial is not None:
-                return dial()
+                return await dial()
             if clock.now() < self._refuses_until:
                 raise UnreachableError("The server cannot be reached")
             if self._ends:
@@ -251,9 +254,10 @@ async def stage(
     max_minutes: float | None = None,
     hang_up: bool = True,
     text_model: TextModel | None = None,
-    dial: Callable[[], Transport] | None = None,
+    dial: Callable[[], Awaitable[Transport]] | None = None,
     own_store: OwnStore | None = None,
     sink: Sink | None = None,
+    link_policy: LinkPolicy | None = None,
 ) -> AsyncIterator[Stage]:
     """Run a session beside the block and wait for its exit code.
 
@@ -261,7 +265,7 @@ async def stage(
     server than the scripted one.
     """
     of = agent or Agent(name="test", instruction="Test.")
-    one = Stage(of, audio(), mode, max_minutes, text_model, dial, own_store, sink)
+    one = Stage(of, audio(), mode, max_minutes, text_model, dial, own_store, sink, link_policy)
     running = asyncio.create_task(one.session.run())
     async with asyncio.timeout(600):
         yield one

@@ -1,0 +1,154 @@
+"""Connections that end anywhere lose and double no text and no effect of a tool.
+
+A session talks to the embedded server over real sockets, through a proxy that ends connections at random points.
+`make soak` makes a thousand disconnects.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from pathlib import Path
+
+import pytest
+from tests.support.fault_proxy import FaultProxy
+from tests.unit.local.live_support import Parrot, TestParts
+from tests.unit.session.session_support import Stage, stage
+
+from gemini_live_runtime import Live, tool
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.local.options import ServerOptions
+from gemini_live_runtime.local.parts import Dialogue, Reply, ToolRequest
+from gemini_live_runtime.local.server import LocalServer
+from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.wire.endpoints import local_endpoint
+from gemini_live_runtime.wire.transport import Transport
+from gemini_live_runtime.wire.websocket import open_websocket
+
+DISCONNECTS = 1000 if os.environ.get("SOAK") else 100
+
+SEED = 7
+
+POLICY = LinkPolicy(first_delay_s=0.001, longest_delay_s=0.002, stable_s=0.0, dead_after_s=0.3)
+"""Policy with which a thousand outages take a minute."""
+
+ENOUGH_FOR_SETUP = 3000
+"""Bytes within which a session is set up."""
+
+
+class Clerk(Parrot):
+    """Dialogue that calls `book(number=7)` for "book 7", and repeats anything else."""
+
+    def respond(self, text: str, *, typed: bool) -> Reply:
+        if text.startswith("book "):
+            self.said.append(text)
+            return Reply(calls=(ToolRequest("book", {"number": int(text[5:])}),))
+        return super().respond(text, typed=typed)
+
+
+class ClerksParts(TestParts):
+    """Parts of a server without a voice, and its dialogues."""
+
+    def __init__(self) -> None:
+        super().__init__(voice=None)
+
+    def dialogue(self, model: str) -> Dialogue:
+        self.parrots.append(Clerk())
+        return self.parrots[-1]
+
+
+def agent(booked: list[int]) -> Live:
+    @tool
+    async def book(number: int) -> dict[str, str]:
+        """Book.
+
+        Args:
+            number: What to book.
+        """
+        booked.append(number)
+        await asyncio.sleep(0.002)
+        return {"answer": f"booked {number}"}
+
+    return Live.builder("test").instruction("Be brief.").model("local-parrot").tools(book)
+
+
+async def type_text(one: Stage, number: int, text: str) -> None:
+    await one.session.command(cmd.Command(f"t{number}", cmd.SendText(text=text)))
+
+
+async def talk(one: Stage, server: LocalServer, proxy: FaultProxy, chance: random.Random) -> list[str]:
+    """Type texts until there were enough disconnects; the texts."""
+    texts: list[str] = []
+    while proxy.endings.total() < DISCONNECTS:
+        number = len(texts) + 1
+        texts.append(f"book {number}" if number % 2 else f"say {number}")
+        await type_text(one, number, texts[-1])
+        await one.session.until_quiet(0)
+        if chance.random() < 0.05:
+            server.handles.clear()
+    proxy.is_calm = True
+    texts.append("the last")
+    await type_text(one, len(texts), texts[-1])
+    await one.session.until_quiet(0.2)
+    return texts
+
+
+def open_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def answers(one: Stage) -> dict[int, str]:
+    """Return what the model said, by turn."""
+    said: dict[int, str] = {}
+    for event in one.sink.events:
+        if isinstance(event.payload, ev.TranscriptDelta) and event.payload.side == "model":
+            said[event.turn] = said.get(event.turn, "") + event.payload.text
+    return said
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors are counted in /proc")
+async def test_disconnects_at_random_points_lose_and_double_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemini_live_runtime.session.io.connections.PING_EVERY_S", 0.1)
+    monkeypatch.setattr("gemini_live_runtime.wire.websocket.CLOSE_TIMEOUT", 0.05)
+    monkeypatch.setattr("gemini_live_runtime.local.utterance.TEXT_INTERVAL_S", 0.001)
+    monkeypatch.setattr("gemini_live_runtime.local.turns.NO_SPEECH", "")
+    tasks, descriptors = len(asyncio.all_tasks()), open_descriptors()
+    parts = ClerksParts()
+    server = LocalServer(ServerOptions(), parts)
+    proxy = FaultProxy(int((await server.start()).rpartition(":")[2]), SEED, spared=ENOUGH_FOR_SETUP)
+    endpoint = local_endpoint(f"ws://127.0.0.1:{await proxy.start()}")
+    booked: list[int] = []
+
+    async def dial() -> Transport:
+        return await open_websocket(endpoint, open_timeout=0.5)
+
+    try:
+        async with stage(agent=agent(booked), mode="text", dial=dial, link_policy=POLICY) as one:
+            await one.sink.until(ev.ConnectionReady)
+            texts = await talk(one, server, proxy, random.Random(SEED))
+    finally:
+        await proxy.stop()
+        await server.stop()
+    sent = [event.text for event in one.sink.all(ev.TextSent)]
+    assert sent == texts
+    check_answers(one, texts)
+    assert sorted(booked) == [number for number in range(1, len(texts)) if number % 2]
+    assert doubled(parts) == []
+    assert len(proxy.endings) == 3, "each way of ending occurred"
+    assert (len(asyncio.all_tasks()), open_descriptors()) == (tasks, descriptors)
+
+
+def check_answers(one: Stage, texts: list[str]) -> None:
+    """Check that each text has one answer, or that the screen tells of its loss."""
+    said = answers(one)
+    told = {event.ref for event in one.sink.all(ev.SendSettled) if event.outcome == "unknown"}
+    for turn, text in enumerate(texts, 1):
+        assert said.get(turn) or f"t{turn}" in told, f"{text} has no answer"
+        assert said.get(turn, "").count("You typed") <= 1, f"{text} was answered twice: {said[turn]}"
+
+
+def doubled(parts: ClerksParts) -> list[str]:
+    """Return the texts that a server's session got more than once."""
+    return [text for parrot in parts.parrots for text in {*parrot.said} if parrot.said.count(text) > 1]
