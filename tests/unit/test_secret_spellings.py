@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gemini_live_runtime.events import Event, Unknown
+from gemini_live_runtime.journal.split_secrets import SplitSecrets
 from gemini_live_runtime.redactor import REDACTED, Redactor
 
 SECRET = "hunter2hunter22A9"
@@ -29,7 +30,17 @@ SPELLINGS = (
     *('password = """{}"""', "password='''{}'''", r"password = \"\"\"{}\"\"\"", 'password="it\'s{}"'),
     *("password：{}", "密码 password＝{}", "password: “{}”", "secret：「{}」", 'password := "{}"'),
     *("'password' => '{}'", r"password: \"say \\\"{}\\\" to it\""),
+    *(
+        '**Password**: "{}"',
+        "**API key:** `{}`",
+        'api_key: str = "{}"',
+        "let apiKey: String? = '{}'",
+    ),
+    # options
+    *('--token "{}"', "--api-key '{}'", "['--password', '{}']", '["--auth-token","{}"]', "--password 'my {}'"),
+    *("Bearer\t{}", "Bearer  {}", "bearer\n{}", 'os.environ["API_KEY"] = "{}"'),
     # names
+    "AccountName=x;AccountKey={};EndpointSuffix=y",
     *("DB_PASS={}", "db_pass: {}", "dbPass = '{}'", '"pass": "{}"', "PASSWORD_2={}", "password2: {}"),
     *("API_KEY_2={}", "token_1 = '{}'", "secret_v2={}", "passcode: {}", "API key: {}", "pass={}"),
 )
@@ -42,6 +53,18 @@ def test_a_value_is_found_however_its_name_and_the_signs_around_it_are_written(t
     assert "hunter2" not in kept
     assert Redactor().text(kept) == kept
     assert may_redact(text)
+
+
+@pytest.mark.parametrize("text", SPELLINGS)
+def test_a_value_is_found_wherever_it_is_split_over_two_pieces(text: str) -> None:
+    text = f"so {text.replace('{}', SECRET)} ok"
+    for at in range(1, len(text)):
+        found = SplitSecrets(Redactor())
+        kept: list[str] = []
+        for piece in (text[:at], text[at:]):
+            found.add("user", 1, piece, kept.append)
+        found.close()
+        assert "hunter2h" not in "".join(kept), text[:at]
 
 
 @pytest.mark.parametrize(
@@ -88,6 +111,7 @@ def test_a_field_of_a_pin_is_a_secret_when_it_has_four_digits() -> None:
         *("tests pass: 1300", "pass: 3 of 5, pass=1300", "boarding_pass=A12345678", "bypass = value12345"),
         *("Well… the key, the token… so", "password…", "password: …", "token%20of appreciation", "100 % key = 5"),
         *("the shopping: 4711", "the pass: green", "我的密码：很长", "the password：long, safe", "compass: 12345678a"),
+        *("the token: a sign = 'x'", "accounts: key = value"),
         *("tokens: 123456789012 of them", "Authorization: see page 12", "secret: |\nno text", "password:\n  it is"),
     ],
 )

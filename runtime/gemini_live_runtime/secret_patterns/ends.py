@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from gemini_live_runtime.secret_patterns.compiled import compiled
 from gemini_live_runtime.secret_patterns.shapes import ANY, DISCORD, SLACK, begins
 from gemini_live_runtime.secret_patterns.values import (
+    BEARER,
     CODE,
     COLON,
     NEW_LINE,
+    OPENING_MARK,
     OTHER_SCHEME,
     OWNED_PASS,
     SCHEME,
     SEPARATOR,
     USER,
+    WITHIN_MARKS,
 )
 
 _OPEN_LENGTH = 8192
@@ -33,6 +36,7 @@ _TELLS = _tells(ANY)
 _BASE62, _BASE64 = r"[0-9A-Za-z]", r"[0-9A-Za-z+/=]"
 _WORD_SIGN = r"[0-9A-Za-z_\-.~+/=]"
 _TAGGED_SIGN, _PLAIN_SIGN, _QUOTED_SIGN = r"[^<>\s\"'\\]", r"[^\s&\"'`\\,;)]", r"[^\s\"'`\\]"
+_OPTION_SIGN = r"[^\s\"'\\]"
 
 # What begins a key, a sign of it, how many are fewer than in a whole key, and how many of them tell too much.
 _KEYS = (
@@ -60,21 +64,22 @@ _LIKE_WORDS = tuple(map(begins, ("sk-", "gh[opsur]_", "hf_", "npm_")))
 _PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
 _ENCRYPTED = r"(?:\.[0-9A-Za-z_\-]{0,4000}+){0,4}"
 _NAME = (
-    rf"(?ai:(?:passw(?:or)?d|passphrase|passcode|{OWNED_PASS}|secret|pwd|token|(?:api|access|private|secret)[-_ ]?key"
-    r"|authorization)s?(?:[_\-]?v?[0-9]{1,3})?)"
+    rf"(?ai:(?:passw(?:or)?d|passphrase|passcode|{OWNED_PASS}|secret|pwd|token"
+    r"|(?:api|access|private|secret|account)[-_ ]?key|authorization)s?(?:[_\-]?v?[0-9]{1,3})?)"
 )
-_QUOTED_NAME = rf"{_NAME}\\{{0,7}}[\"'`]?{SEPARATOR}\\{{0,7}}[\"'`]{{1,3}}"
-_PLAIN_NAME = rf"{_NAME}(?:{SEPARATOR}|{COLON})"
+_QUOTED_NAME = rf"(?:{_NAME}|(?ai:(?<![0-9a-z_\-])pass))\\{{0,7}}[\"'`]?\]?{OPENING_MARK}"
+_PLAIN_NAME = rf"{_NAME}\]?(?:{SEPARATOR}|{COLON})"
+_OPTION_NAME = (
+    r"(?ai:--(?:(?:auth-|access-)?token|(?:api|access|secret)-key|password|passphrase|(?:client-)?secret))"
+    r"(?: |(?: |\\{0,7}[\"'], ?)\\{0,7}(?P<quote>[\"']))"
+)
 _BLOCK_NAME = rf"{_NAME}:[ \t]{{0,3}}[|>][0-9+\-]{{0,2}}[ \t]{{0,3}}{NEW_LINE}[ \t]{{1,20}}"
 _TAG_NAME = rf"{_NAME}(?:[ \t][^<>]{{0,100}})?>\s{{0,3}}"
 _COOKIES = r"(?ai:cookie:) {0,3}(?:[^\s=;]{1,100}(?:=[^\s;]{0,400})?; ?){0,20}[^\s=;]{1,100}="
 _AUTHORIZATION = r"authorization[:=][ \t]{0,3}"
 _HEADER = rf"(?:(?ai:{_AUTHORIZATION}{SCHEME})|{_COOKIES})"
 _OTHER_HEADER = rf"(?ai:{_AUTHORIZATION}(?:{OTHER_SCHEME})?)"
-_BEARER = (
-    r"(?i:(?<=bearer )|(?<=bearer:)|(?<=bearer: )|(?<=bearer [\"'])|(?<=bearer=)|(?<=bearer%20)"
-    r"|(?<=token )|(?<=token:))"
-)
+_BEARER = rf"(?ai:{BEARER}|token(?:[ \t]{{1,3}}|:))"
 _CODE_NAME = rf"(?ai:{CODE})[\"']?{SEPARATOR}[\"']?"
 
 # The beginning of a secret at the end of a text, from its first private character on.
@@ -87,7 +92,8 @@ _OPEN = (
     r"|AAAA[0-9A-Za-z_\-]{0,7}"
     r"|-----BEGIN [A-Z ]{0,45}-{0,4}"
     rf"|{_PRIVATE_KEY}(?:[^\-]|-(?!----END)){{0,8000}}"
-    rf"|{_QUOTED_NAME}(?P<quoted>[^\"'\\]{{1,400}})"
+    rf"|{_QUOTED_NAME}(?P<quoted>{WITHIN_MARKS}{{1,400}}+)"
+    rf"|{_OPTION_NAME}(?P<option>{_OPTION_SIGN}(?(quote)[^\"'\\]{{0,400}}\\{{0,7}}|{_OPTION_SIGN}{{0,6}}))"
     rf"|{_TAG_NAME}(?P<tagged>{_TAGGED_SIGN}{{1,400}}\s{{0,3}}<?)"
     rf"|{_BLOCK_NAME}(?P<block>[^\r\n]{{1,400}})"
     rf"|{_PLAIN_NAME}(?P<plain>{_PLAIN_SIGN}{{1,400}})"
@@ -96,7 +102,7 @@ _OPEN = (
     rf"|curl[ \t](?:[^|;]{{0,120}}\s)?{USER}(?P<password>[^\s\"'\\]{{1,200}})"
     rf"|(?:{SLACK}|{DISCORD})(?P<path>[0-9A-Za-z_\-/]{{1,80}})"
     r"|(?<=://)[^/\s@\"']{1,400}"
-    rf"|{_BEARER}{_WORD_SIGN}{{1,23}})\Z"
+    rf"|{_BEARER}(?P<word>{_WORD_SIGN}{{1,23}}))\Z"
 )
 # The same, where even the beginning tells so much that it is replaced when nothing more comes in time.
 _CUT = (
@@ -118,7 +124,8 @@ _CUT = (
     rf"|{_OTHER_HEADER}(?P<other>(?=[^\s;\"'\\]{{0,60}}[0-9])[^\s;\"'\\]{{6,400}})"
     rf"|(?:{SLACK}|{DISCORD})(?P<path>[0-9A-Za-z_\-/]{{8,80}})"
     r"|(?<=://)[^/\s:@\"'\[]{1,200}:(?![0-9]*\Z)[^/\s@\"']{4,200}"
-    rf"|{_BEARER}{_tells(_WORD_SIGN)}{_WORD_SIGN}{{6,23}})\Z"
+    rf"|{_OPTION_NAME}(?P<option>{_tells(_OPTION_SIGN)}{_OPTION_SIGN}{{6,400}})"
+    rf"|{_BEARER}(?P<word>{_tells(_WORD_SIGN)}{_WORD_SIGN}{{6,23}}))\Z"
 )
 
 _ELLIPSIS = r"(?<=[0-9A-Za-z_\-+/=])(?:\u2026|\.\.\.)"

@@ -53,6 +53,7 @@ _ENDINGS = (
     "credentials",
     "secretkey",
     "accesskey",
+    "accountkey",
     "privatekey",
     "token",
     *(f"{owner}pass" for owner in PASS_OWNERS),
@@ -70,7 +71,7 @@ _CODE = r"(?:\A|[_\-. ]|(?<=[a-z])(?=[A-Z]))(?ai:pin(?:[_\-. ]?(?:code|number))?
 """End of the name of a field with a code of digits. A spin is none."""
 
 _END_IN_JSON = r"(?:[. ]?v)?[. ]?[0-9]{0,3}\":"
-_KEYS = "|".join(rf"(?<={end}key)|(?<={end}[. ]key)" for end in ("pi", "te", "ss", "et"))
+_KEYS = "|".join(rf"(?<={end}key)|(?<={end}[. ]key)" for end in ("pi", "te", "ss", "et", "nt"))
 _IN_JSON = {
     word: rf"{word}{rest}{_END_IN_JSON}"
     for words, rest in {

@@ -14,10 +14,16 @@ _WORD = r"(?:(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{12,}|[0-9A-Za-z_\-.~
 _NUMBER = r"(?:[_\-]?v?[0-9]{1,3})?"
 _END = rf"{_NUMBER}\\{{0,7}}[\"'`]?\]?"
 SEPARATOR = r"[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}"
-_MARK = r"(?P<mark>(?P<sign>\\{0,7}[\"'`])(?:(?P=sign){2})?)"
+# As in `**Password**: "..."` and, with a type, in `api_key: str = "..."`.
+_BEFORE_MARK = (
+    rf"(?:[*_]{{0,3}}{SEPARATOR}(?:[*_]{{1,3}}[ \t]{{0,3}})?"
+    r"|[ \t]{0,3}:[ \t]{0,3}[A-Za-z][0-9A-Za-z_.<>\[\]|?]{0,40}[ \t]{0,3}=[ \t]{0,3})"
+)
+OPENING_MARK = _BEFORE_MARK + r"(?P<mark>(?P<sign>\\{0,7}[\"'`])(?:(?P=sign){2})?)"
+WITHIN_MARKS = r"(?:[^\"'`\\]|(?!(?<!\\)(?P=mark))[\s\S])"
 _QUOTED = (
-    rf"{_END}{SEPARATOR}{_MARK}"
-    r"(?:(?P<quoted>(?:[^\"'`\\]|(?!(?<!\\)(?P=mark))[\s\S]){1,4000}+)(?=(?P=mark))"
+    rf"{_END}{OPENING_MARK}"
+    rf"(?:(?P<quoted>{WITHIN_MARKS}{{1,4000}}+)(?=(?P=mark))"
     r"|(?P<marked>[^\"'\\]{1,4000})(?=\\{0,7}[\"']))"
 )
 NEW_LINE = r"(?:\r?\n|(?:\\{1,7}r)?\\{1,7}n)"
@@ -39,7 +45,9 @@ _OPTION = (
     r"(?P<option>(?(quote)[^\"'\\\-][^\"'\\]{3,400}(?=\\{0,7}[\"'])|[^\s\"'\\\-][^\s\"'\\]{7,}))"
 )
 _KEY_OF_NAMES = "|".join(
-    rf"(?<={name}{between}.ey)" for name in ("api", "access", "private", "secret") for between in ("", "[-_ ]")
+    rf"(?<={name}{between}.ey)"
+    for name in ("api", "access", "private", "secret", "account")
+    for between in ("", "[-_ ]")
 )
 _TAGGED = r"(?:[ \t][^<>]{0,100})?>\s{0,3}(?P<tagged>[^<>\s\"'\\]{4,400})(?=\s{0,3}</)"
 _FIELD = rf"{_QUOTED}|{_TAGGED}|{_BLOCK}"
@@ -61,6 +69,7 @@ _CODE = (
     rf"{CODE}{_END}[*_]{{0,3}}{SEPARATOR}[*_]{{0,3}}(?:\\{{0,7}}[\"'`])?(?P<code>(?:[0-9][ \-]?){{3,15}}[0-9])(?![0-9])"
 )
 
+BEARER = r"bearer(?:(?::?[ \t\n]{1,3}|=|:)(?:\\{0,7}[\"'`])?|%20|\\[nt])"
 SCHEME = r"(?:basic|bearer|token|key|api-?key|digest|negotiate|ntlm|oauth)(?:[ \t]{1,3}|=)"
 OTHER_SCHEME = r"[a-z][0-9a-z\-]{1,30}[ \t]{1,3}"
 
@@ -69,7 +78,7 @@ NAMED = tuple(
     for anchor, pattern in (
         (
             "bearer",
-            rf"bearer(?:(?::?[ \t\n]{{1,3}}|=|:)(?:\\{{0,7}}[\"'`])?|%20|\\[nt])(?P<word>{_WORD})",
+            rf"{BEARER}(?P<word>{_WORD})",
         ),
         (
             "token",
