@@ -22,6 +22,9 @@ _NUMBERS = frozenset((int, float, bool))
 MAX_TEMPORARY = 16
 """Secrets registered by `add_temporary` that are remembered, the newest."""
 
+MAX_TEMPORARY_CHARS = 8192
+"""Characters of the longest such secret: each is searched for in many spellings."""
+
 _MIN_SECRET = 6
 """Characters of the shortest secret; shorter ones would blank ordinary words."""
 
@@ -94,9 +97,10 @@ class Redactor:
     def add_temporary(self, secret: str) -> None:
         """Register a secret that is soon replaced, such as a resumption handle.
 
-        Ignores secrets of fewer than `_MIN_TEMPORARY` characters. Only the last `MAX_TEMPORARY` are remembered.
+        Ignores secrets of fewer than `_MIN_TEMPORARY` and of more than `MAX_TEMPORARY_CHARS` characters. Only the last
+        `MAX_TEMPORARY` are remembered.
         """
-        if len(secret) >= _MIN_TEMPORARY:
+        if _MIN_TEMPORARY <= len(secret) <= MAX_TEMPORARY_CHARS:
             self._temporary.pop(secret, None)
             self._temporary[secret] = None
             while len(self._temporary) > MAX_TEMPORARY:
@@ -237,17 +241,18 @@ class Redactor:
         return redacted_part(text, 0, joined_spans(list(self._known_spans(text))))
 
 
-def _spellings(secret: str) -> Iterator[str]:
-    """Yield a secret as it may stand in texts."""
+@lru_cache(maxsize=2 * MAX_TEMPORARY)
+def _spellings(secret: str) -> tuple[str, ...]:
+    """Return a secret as it may stand in texts.
+
+    Cached: a server may send another handle with each message.
+    """
     import json
 
     from gemini_live_runtime.json_values import encode_line
 
-    yield secret
-    yield quote(secret, safe="", errors="replace")
-    yield json.dumps(secret)[1:-1]
-    yield encode_line(secret)[1:-1]
-    yield repr(secret)[1:-1]
+    quoted, line = quote(secret, safe="", errors="replace"), encode_line(secret)
+    return secret, quoted, json.dumps(secret)[1:-1], line[1:-1], repr(secret)[1:-1]
 
 
 def _spellings_of_ends(secret: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gemini_live_runtime import commands
+from gemini_live_runtime import commands, redactor
 from gemini_live_runtime.audio import echo_path, kept_speech, playback_buffer, shared_rings, wav
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.conversation import gemini_text, llm_extractor, transcript, transcript_turn
@@ -113,6 +113,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             f"{fields.MAX_PROBLEMS}",
             "further ones are counted",
             "unit/wire/test_codec.py::test_at_most_twenty_problems_are_listed_and_the_rest_counted",
+        ),
+        Limit(
+            "resumption handle",
+            _characters(redactor.MAX_TEMPORARY_CHARS),
+            "it is not kept, and the one before stays",
+            "session/test_reconnecting_in_a_session.py::test_a_handle_without_end_is_not_kept",
         ),
         Limit(
             "reason of a close",

@@ -35,6 +35,16 @@ async def test_a_lost_connection_is_made_again_with_the_handle_and_the_instructi
     assert [ready.resumed for ready in t.all(ev.ConnectionReady)] == [False, True]
 
 
+async def test_a_handle_without_end_is_not_kept() -> None:
+    async with talk(phased()) as t:
+        await resumable(t)
+        await t.server.says(sessionResumptionUpdate={"newHandle": "h" * 8193, "resumable": True})
+        await t.rests()
+        await t.server.closes(1006)
+        assert (await t.connects_again())["sessionResumption"]["handle"] == "h-1"
+    assert "8,193 characters" in t.all(ev.Notice)[-1].text
+
+
 async def test_a_fresh_session_is_told_what_was_said_before() -> None:
     async with talk(agent()) as t:
         await t.turn("my name is Ada", "Hello Ada.")

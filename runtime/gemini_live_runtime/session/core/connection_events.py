@@ -12,6 +12,7 @@ from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
+from gemini_live_runtime.redactor import MAX_TEMPORARY_CHARS
 from gemini_live_runtime.session.core.effects import Effect, EndOfAudio, LeaveConnection, Prompt, SendKeptAudio
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.tool_events import ToolEvents
@@ -276,9 +277,14 @@ class ConnectionEvents:
 
     def update_handle(self, update: SessionResumptionUpdate) -> None:
         """Keep the handle that the server gives to resume this session with."""
-        state = self._state
-        if update.resumable and update.new_handle:
-            state.link.on_handle(update.new_handle)
+        state, handle = self._state, update.new_handle or ""
+        if len(handle) > MAX_TEMPORARY_CHARS:
+            text = f"A resumption handle of {len(handle):,} characters is not kept: at most {MAX_TEMPORARY_CHARS:,} are"
+            state.emit(ev.Notice(level="warning", code="protocol", text=text))
+            handle = ""
+        resumable = bool(update.resumable and handle)
+        if resumable:
+            state.link.on_handle(handle)
             state.handle_turn = state.turns.number - state.turns.is_open
             for item in state.unanswered:
                 # No handle stands for what is yet to be answered: the two have crossed on the wire.
@@ -286,7 +292,7 @@ class ConnectionEvents:
                     item.mark = state.link.mark()
         state.emit(
             ev.ConnectionResumable(
-                resumable=bool(update.resumable and update.new_handle),
+                resumable=resumable,
                 last_consumed=update.last_consumed_client_message_index,
             )
         )
