@@ -50,6 +50,7 @@ from gemini_live_runtime.audio.streams import (
 from gemini_live_runtime.audio.warm_up import make_canceller
 from gemini_live_runtime.audio.worker import AudioWorker, lead_slots
 from gemini_live_runtime.errors import DeviceError
+from gemini_live_runtime.restarts import RestartLimit
 from gemini_live_runtime.samples import MeterSample
 
 CLOSE_TIMEOUT_S = 2.0
@@ -108,6 +109,9 @@ class DeviceAudio(PipelineAudio):
         """Devices that could not be opened when they were tried last."""
         self._is_list_old = False
         """True after a loss: a device that comes back is another one to PortAudio, which still lists the first."""
+        self._faults = RestartLimit()
+        self._given_up: AudioWorker | None = None
+        """Worker after whose fault no other one is started, until devices are chosen."""
         self._microphone_on = True
         self._speaker_on = True
 
@@ -191,6 +195,7 @@ class DeviceAudio(PipelineAudio):
             await self._close_if_ended()
             raise DeviceError(" ".join(opened.problems), remedy="The devices stay as they were", field="devices")
         await self._close_if_ended()
+        self._faults.clear()
         self._wanted = wanted
         self._homes = self._open_names()
         if self._recovery is not None:
@@ -203,10 +208,20 @@ class DeviceAudio(PipelineAudio):
     def _on_device_lost(self, direction: Direction, reason: str) -> None:
         """Replace a device that was lost, or report it. Called on the loop."""
         self._is_list_old = True
-        if self._recovery is None:
-            self._report_unreplaced(direction, reason)
+        worker = self._worker
+        if worker is not None and worker.has_failed:
+            worker.has_failed = False
+            if not self._faults.allows(asyncio.get_running_loop().time()):
+                self._given_up = worker
+        if self._recovery is None or self._is_given_up:
+            remedy = " Choose the devices to try again." if self._is_given_up else ""
+            self._report_unreplaced(direction, reason + remedy)
         elif not self._closed:
             self._recovery.on_lost(direction, reason)
+
+    @property
+    def _is_given_up(self) -> bool:
+        return self._given_up is not None and self._given_up is self._worker
 
     def _report_unreplaced(self, direction: Direction, reason: str) -> bool:
         """Report a loss and drop what is queued; return False while devices are opened."""
@@ -236,7 +251,7 @@ class DeviceAudio(PipelineAudio):
         async with self._changing:
             found = await within(self._probe, OPEN_TIMEOUT_S * 3, NO_ANSWER)
             worker = self._worker
-            if self._closed or worker is None:
+            if self._closed or worker is None or self._is_given_up:
                 return True
             before = self._open_names()
             best = best_devices(found.devices, self._choices)

@@ -53,6 +53,8 @@ class AudioWorker:
         self.loudspeaker = loudspeaker
         self.restarts = 0
         """Times the loudspeaker was reopened with larger blocks."""
+        self.has_failed = False
+        """True when the thread has ended by a fault in the processing."""
         self._listener = listener
         self._portaudio = portaudio
         self._wake = threading.Event()
@@ -244,6 +246,7 @@ class AudioWorker:
         return f"The loudspeaker {sanitise_line(stream.device.name, 60)!r} stopped responding."
 
     def _give_up(self, error: Exception) -> None:
+        self.has_failed = True
         reason = f"Sound processing failed: {_described(error)}."
         if self.microphone is not None:
             self._lose("input", reason)

@@ -15,7 +15,9 @@ from tests.unit.audio.audio_support import FakePortAudio, FakeStream, Recorder, 
 from gemini_live_runtime.audio import device_recovery
 from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
+from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.probe import NO_DEVICE
+from gemini_live_runtime.restarts import MOST
 
 DESK = (
     SoundDevice(0, "Desk Microphone", "Fake API", 1, 0, 48_000, is_default_input=True),
@@ -267,3 +269,50 @@ async def test_hanging_up_ends_the_search() -> None:
     await asyncio.sleep(0)
     assert room.open_names == set()
     assert not [task for task in asyncio.all_tasks() if task.get_name() == "look for devices"]
+
+
+async def test_a_fault_in_the_sound_processing_costs_a_worker_and_no_speech(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(device_recovery, "REPLACE_WITHIN_S", 100.0)
+    room = Room(*DESK)
+    async with speaking(room) as (_, recorder):
+        fails(monkeypatch, 1)
+        await run(room, lambda: ("drained", 1) in recorder.calls)
+        assert recorder.heard(1) == TOTAL
+        assert recorder.of("lost") == []
+        (opened,) = recorder.of("opened")
+        assert "Sound processing failed: ValueError: odd." in opened[3]
+
+
+async def test_sound_processing_that_keeps_failing_is_given_up_until_devices_are_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # However slow the machine is, a loss that is made good is not told.
+    monkeypatch.setattr(device_recovery, "REPLACE_WITHIN_S", 100.0)
+    room = Room(*DESK)
+    async with speaking(room) as (audio, recorder):
+        fails(monkeypatch, MOST + 1)
+        await run(room, lambda: len(recorder.of("lost")) == 2)
+        assert {call[2] for call in recorder.of("lost")} == {
+            "Sound processing failed: ValueError: odd. Choose the devices to try again."
+        }
+        opened = len(recorder.of("opened"))
+        assert room.open_names == set()
+        await audio.change(None, None)
+        audio.play(2, pcm(np.full(2400, 10_000)))
+        audio.end_of_turn(2)
+        await run(room, lambda: ("drained", 2) in recorder.calls)
+        assert len(recorder.of("opened")) == opened
+
+
+def fails(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
+    """Let the next steps of the sound's processing raise, in whichever worker."""
+    step = AudioPipeline.step
+    left = [times]
+
+    def stumble(pipeline: AudioPipeline, now: float) -> None:
+        if left[0]:
+            left[0] -= 1
+            raise ValueError("odd")
+        step(pipeline, now)
+
+    monkeypatch.setattr(AudioPipeline, "step", stumble)
