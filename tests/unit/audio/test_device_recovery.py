@@ -17,7 +17,6 @@ from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
 from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.probe import NO_DEVICE
-from gemini_live_runtime.restarts import MOST
 
 DESK = (
     SoundDevice(0, "Desk Microphone", "Fake API", 1, 0, 48_000, is_default_input=True),
@@ -290,7 +289,8 @@ async def test_sound_processing_that_keeps_failing_is_given_up_until_devices_are
     monkeypatch.setattr(device_recovery, "REPLACE_WITHIN_S", 100.0)
     room = Room(*DESK)
     async with speaking(room) as (audio, recorder):
-        fails(monkeypatch, MOST + 1)
+        audio._faults.most = 1
+        fails(monkeypatch, 2)
         await run(room, lambda: len(recorder.of("lost")) == 2)
         assert {call[2] for call in recorder.of("lost")} == {
             "Sound processing failed: ValueError: odd. Choose the devices to try again."
