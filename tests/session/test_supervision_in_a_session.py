@@ -40,6 +40,24 @@ async def test_a_fault_in_the_link_makes_another_connection_and_is_told(monkeypa
     assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["complete"]
 
 
+async def test_a_fault_while_sending_makes_another_connection_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with talk(agent(), mode="text") as t:
+        recorder = t.stage.session._recorder
+        record, faults = recorder.on_sent, [KeyError("boom")]
+
+        def on_sent(message: Any, raw: Any, size: int) -> None:
+            if faults:
+                raise faults.pop()
+            record(message, raw, size)
+
+        monkeypatch.setattr(recorder, "on_sent", on_sent)
+        await t.types("hello")
+        await t.connects_again()
+        assert t.sent("text") == [("text", "hello")]
+    assert t.stage.exit_code == 0
+    assert [event.reason for event in t.all(ev.LinkRestarting)] == ["fault"]
+
+
 async def test_a_link_that_keeps_failing_is_given_up_and_the_session_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     async with talk(agent(), mode="text") as t:
         stumbles(t, monkeypatch)

@@ -126,6 +126,8 @@ class Connection:
         self._queued_chars = 0
         self._wake = asyncio.Event()
         self._end: TransportClosed | None = None
+        self._fault: Exception | None = None
+        """Fault that ended the writer."""
         self._closing = False
         self._giving_up: asyncio.Task[None] | None = None
         self._first: ServerMessage | None = None
@@ -214,6 +216,8 @@ class Connection:
             frame = await self._transport.recv()
         except TransportClosed as end:
             self._on_closed(end)
+            if self._fault is not None:
+                raise self._fault from None
             raise self._closed_error() from None
         return self._read(frame)
 
@@ -293,6 +297,15 @@ class Connection:
         return message
 
     async def _write(self) -> None:
+        try:
+            await self._write_queue()
+        except Exception as fault:
+            # The reader reports it: without a writer the connection would be silent for ever.
+            self._fault = fault
+            self._on_closed(TransportClosed(1011, by_us=True))
+            await self._transport.close(1011)
+
+    async def _write_queue(self) -> None:
         queue = self._queue
         while True:
             while not queue:
@@ -317,14 +330,14 @@ class Connection:
             self._on_sent(item)
 
     def _on_sent(self, item: _QueuedFrame) -> None:
+        if item.done is not None and not item.done.done():
+            item.done.set_result(None)
         if self._observer is not None:
             size = frame_size(item.frame)
             if item.message is not None and item.raw is not None:
                 self._observer.on_sent(item.message, item.raw, size)
             else:
                 self._observer.on_audio_sent(item.pcm, size, item.captured_at)
-        if item.done is not None and not item.done.done():
-            item.done.set_result(None)
 
     def _on_closed(self, end: TransportClosed) -> None:
         if self._end is None:
