@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import Live
+from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.program_audio import ProgramAudio
 from gemini_live_runtime.session.persistence.stores import MemoryPersistence
 
@@ -41,6 +42,17 @@ async def test_sound_that_no_connection_took_is_an_error_each_time() -> None:
             await t.connects_again()
         assert counted(t)[0] == 2
     assert [text.split(" of ")[0] for text in told] == ["2.0 s", "1.0 s"]
+
+
+async def test_sound_that_is_lost_on_the_way_is_an_error() -> None:
+    told: list[str] = []
+    async with talk(listening(told)) as t:
+        t.stage.session.bus.emit(ev.SoundHealth(kind="lost", well=False, text="Sound is being lost."))
+        t.stage.session.bus.emit(ev.SoundHealth(kind="lost", well=True))
+        t.stage.session.bus.emit(ev.SoundHealth(kind="echo", well=False, text="The model hears itself."))
+        await t.rests()
+        assert counted(t) == (1, "Sound is being lost.")
+    assert told == ["Sound is being lost."]
 
 
 async def test_a_snapshot_that_cannot_be_saved_is_an_error() -> None:

@@ -11,7 +11,7 @@ LOSSES = frozenset(("protocol", "media", "snapshot"))
 class ProblemFinder:
     """Finder of the errors among one session's events."""
 
-    KINDS = (ev.Notice, ev.OutboxChanged)
+    KINDS = (ev.Notice, ev.OutboxChanged, ev.SoundHealth)
 
     def __init__(self) -> None:
         self._dropped_s = 0.0
@@ -19,6 +19,8 @@ class ProblemFinder:
     def text_of(self, payload: ev.Payload) -> str:
         """Return the error that an event reports, as a sentence; "" for none."""
         if isinstance(payload, ev.Notice) and (payload.level == "error" or payload.code in LOSSES):
+            return payload.text
+        if isinstance(payload, ev.SoundHealth) and payload.kind == "lost" and not payload.well:
             return payload.text
         if isinstance(payload, ev.OutboxChanged) and payload.kind == "audio" and payload.dropped > self._dropped_s:
             new_s, self._dropped_s = payload.dropped - self._dropped_s, payload.dropped

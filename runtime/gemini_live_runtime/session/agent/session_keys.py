@@ -47,8 +47,7 @@ OBSERVED = frozenset(
         ev.ConnectionGoAway,
         ev.ConnectionResumable,
         ev.TurnInterrupted,
-        ev.Notice,
-        ev.OutboxChanged,
+        *ProblemFinder.KINDS,
         ev.CodeFailed,
         ev.UsageReported,
     )
@@ -164,7 +163,7 @@ class SessionSignals:
                 self._count("interrupt_count")
             case ev.CodeFailed():
                 self._fail(payload.error)
-            case ev.Notice() | ev.OutboxChanged():
+            case ev.Notice() | ev.OutboxChanged() | ev.SoundHealth():
                 self._fail(self._problems.text_of(payload))
             case ev.UsageReported():
                 self._set(
