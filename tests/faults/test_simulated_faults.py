@@ -136,7 +136,7 @@ CASES: dict[Fault, Case] = {
     # That late pongs close nothing is shown over a socket, below.
     Fault.LATE_PONGS: Case(""),
     Fault.AGE_LIMIT: Case(
-        r"The server closed instead of accepting the setup \(1007: .*handle is unknown.*" + REBUILT,
+        r"The session reached the server's time limit \(1011: .*\)" + REBUILT,
         NEW_REBUILT,
         ("You typed one.", "You typed two."),
         a_minute_apart,
@@ -148,7 +148,7 @@ CASES: dict[Fault, Case] = {
     ),
     Fault.STRICT_RESUME: Case(r"The server will end this connection in 10 s\." + RESUMED, NEW_RESUMED),
     Fault.STALE_HANDLE: Case(
-        r"The server closed instead of accepting the setup \(1007: .*handle is unknown.*" + REBUILT,
+        r"The connection broke \(1006, no reason given\)" + REBUILT,
         NEW_REBUILT,
         FIRST_CUT,
     ),
@@ -164,7 +164,7 @@ CASES: dict[Fault, Case] = {
         ran=1,
     ),
     Fault.QUOTA: Case(
-        r"The embedded server has no quota left for this key \(HTTP 429\)" + RESUMED,
+        r"The quota is used up \(1011: .*\)" + RESUMED,
         NEW_RESUMED,
         ("You", "You typed two."),
         quota,
@@ -184,9 +184,7 @@ CASES: dict[Fault, Case] = {
     ),
     Fault.LATE_COMPLETION: Case("", answers=("word0 word1 word2", "You typed two.", "You typed three."), run=barge_in),
     Fault.CALL_KEPT_OPEN: Case("", answers=("You typed two.",), run=interrupted_call, ran=1, options={"tool_s": 5.0}),
-    Fault.OUTAGE: Case(
-        r"The embedded server is currently unavailable \(HTTP 503\)" + RESUMED, NEW_RESUMED, FIRST_CUT, outage
-    ),
+    Fault.OUTAGE: Case(r"The connection broke \(1006, no reason given\)" + RESUMED, NEW_RESUMED, FIRST_CUT, outage),
     Fault.DUPLICATE_CALL: Case("", answers=(FOUND, "You typed two."), run=call, ran=1),
     Fault.STRICT_ACTIVITY: Case(
         "",

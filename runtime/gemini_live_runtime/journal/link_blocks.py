@@ -65,12 +65,20 @@ def closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty:
     if index is None:
         add_notice(view, event, f"closed:{p.close_code}", text=text, status="error", detail=detail)
     else:
-        view.link_parts["state"] = detail
         block = view.blocks[index]
+        view.link_parts["state"] = detail
+        if block.group == LOST:
+            # The first end is what happened; those of attempts since matter only while no other follows.
+            text, view.link_parts["state"] = block.text, detail if text == block.text else sentences(text, detail)
         view.block_chars += len(text) - len(block.text)
         count = block.count + (block.group in (LOST, MADE))
         _change(view, index, text=text, status="error", group=LOST, count=count)
     return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+def sentences(text: str, detail: str) -> str:
+    """Return a notice's text and its detail as sentences."""
+    return f"{text}{'' if text.endswith(('.', '?', '!')) else '.'} {detail}".strip() if detail else text
 
 
 def go_away(view: SessionView, event: ev.Event, p: ev.ConnectionGoAway) -> Dirty:

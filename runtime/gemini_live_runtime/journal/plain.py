@@ -11,6 +11,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_lines import AgentLines
 from gemini_live_runtime.journal.blocks import last_notices, open_call
 from gemini_live_runtime.journal.fold import apply, call_key
+from gemini_live_runtime.journal.link_blocks import sentences
 from gemini_live_runtime.journal.view import Block, Dirty, LogLine, SessionView
 
 _CONTINUED = "\n    "
@@ -18,7 +19,7 @@ _CONTINUED = "\n    "
 _ALL_PRINTED = 3
 """Notices of one kind that are printed each; of more, the 10th, the 100th and so on."""
 
-_AMENDING = (ev.LinkRestarting, ev.ConnectionReady, ev.OutboxChanged, ev.SendSettled)
+_AMENDING = (ev.ConnectionClosed, ev.LinkRestarting, ev.ConnectionReady, ev.OutboxChanged, ev.SendSettled)
 """Events that add sentences to the notice of a lost connection."""
 
 _OWN_LABELS = frozenset(("phase", "watch", "refused", "held", "mark", "edit"))
@@ -126,7 +127,8 @@ class PlainWriter:
         counts = {block.id: block.count for _, block in last_notices(self.view) if block.count > 1}
         for _, block in last_notices(self.view):
             count = block.count
-            new = count != self._counts.get(block.id, 1)
+            # Of a lost connection `_amended` tells what is new.
+            new = count != self._counts.get(block.id, 1) and block.id != self.view.link_notice
             if new and (count <= _ALL_PRINTED or str(count).strip("0") == "1") and self._within(block.t, block.turn):
                 yield from _block_lines(block)
         self._counts = counts
@@ -156,9 +158,8 @@ def _block_lines(block: Block, *, cut_off: bool = False) -> Iterator[str]:
     elif block.kind == "notice" and block.status in _OWN_LABELS:
         yield _line(block.status, text)
     elif block.kind == "notice":
-        remedy = f"{'' if text.endswith(('.', '?', '!')) else '.'} {block.detail}" if block.detail else ""
         times = f" ({block.count:,} times)" if block.count > _ALL_PRINTED else ""
-        yield _line("notice", f"{block.status}: {text}{remedy}{times}")
+        yield _line("notice", f"{block.status}: {sentences(text, block.detail)}{times}")
     elif block.heard is not None and (block.interrupted or block.text[block.heard :].strip()):
         heard, unheard = block.text[: block.heard].strip(), block.text[block.heard :].strip()
         ends = ["interrupted"] if block.interrupted else []

@@ -58,14 +58,15 @@ def test_texts_that_wait_are_told_until_there_is_a_connection() -> None:
 
 def test_failed_attempts_are_counted_in_the_line_of_the_loss() -> None:
     failed = line(*LOSS, *(UNREACHABLE, AGAIN) * 3)
-    assert (failed.text, failed.detail, failed.count) == ("Nothing listens there", "Connecting again.", 4)
+    assert (failed.text, failed.detail, failed.count) == ("The connection broke", "Connecting again.", 4)
 
 
 def test_a_loss_that_is_given_up_offers_to_connect_and_keeps_its_remedy() -> None:
     failed = line(CLOSED, ev.LinkGivenUp(reason="refused"))
     assert (failed.detail, failed.status, failed.action) == ("Check the network", "error", CONNECT)
     later = line(*LOSS, UNREACHABLE, ev.LinkGivenUp(reason="network"))
-    assert (later.detail, later.status, later.action) == ("Check the port", "error", CONNECT)
+    assert (later.text, later.detail) == ("The connection broke", "Nothing listens there. Check the port")
+    assert (later.status, later.action) == ("error", CONNECT)
 
 
 def test_what_was_not_sent_again_can_be_and_says_so_after_the_connection_is_made() -> None:
@@ -113,7 +114,7 @@ def test_plain_lines_say_each_sentence_once() -> None:
         "notice: error: The connection broke. Check the network",
         "notice: warning: Connecting again.",
         "notice: warning: 1 message waits for a connection.",
-        "notice: error: Nothing listens there. Check the port. 1 message waits for a connection.",
+        "notice: error: Nothing listens there. Check the port",
         "notice: warning: Connecting again.",
         "notice: info: Connected again. The server resumed the conversation.",
         "notice: info: Your message had no answer when the connection was lost, and was sent again.",

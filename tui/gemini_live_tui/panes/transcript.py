@@ -251,7 +251,8 @@ class Transcript(LineList):
         elif block.kind == "notice":
             yield text, "quiet" if block.status == "log" else "said"
             if block.detail:
-                yield f" {block.detail}", "quiet"
+                # A sentence of its own, also behind a text that does not end as one.
+                yield f"{'' if block.text.rstrip().endswith(('.', '?', '!')) else '.'} {block.detail}", "quiet"
             if block.count > 1:
                 yield f" ({block.count:,} times)", "quiet"
             if block.action and self._key_of is not None and (key := self._key_of(block.action)):

@@ -310,11 +310,12 @@ class LiveSession:
         """Return the current meters."""
         meters = self._audio.levels()
         connection = self._writer.connection
+        if self._health is not None:
+            # What an outage has dropped is no fault of the sound.
+            self._health.on_sample(meters)
         dropped = self._core.state.link.outbox.audio.dropped + (0 if connection is None else connection.audio_dropped)
         if dropped:
             meters = replace(meters, mic_dropped=meters.mic_dropped + dropped)
-        if self._health is not None:
-            self._health.on_sample(meters)
         return meters
 
     @property

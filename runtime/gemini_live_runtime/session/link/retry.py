@@ -79,7 +79,10 @@ class RetrySchedule:
             self.lost_at = now
         if end in ABOUT_SESSION:
             self._fresh_starts += 1
-            return Retry(None if self._fresh_starts > FRESH_STARTS else self._delay(), fresh=True)
+            if self._fresh_starts > FRESH_STARTS:
+                return Retry(None, fresh=True)
+            # The server is there, and the first fresh session is another question than the one that it has refused.
+            return Retry(0.0 if self._fresh_starts == 1 else self._delay(), fresh=True)
         assert end in PATIENT
         delay = self._delay()
         if not attached:
