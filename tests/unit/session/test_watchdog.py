@@ -228,6 +228,7 @@ def test_an_empty_turn_is_asked_again_once_and_ends_empty_then() -> None:
     assert bench.all(ev.TurnCompleted) == []
     bench.content(turnComplete=True)
     assert [turn.outcome for turn in bench.all(ev.TurnCompleted)] == ["empty"]
+    assert bench.last(ev.Notice).text == "The model ended its turn again without saying anything"
 
 
 def test_an_empty_turn_that_is_asked_again_is_answered_in_the_same_turn() -> None:

@@ -229,7 +229,7 @@ class ServerEvents:
     def _ask_again(self, now: float) -> bool:
         """Prompt the model, once, when it ended its turn without a word; return True then."""
         state = self._state
-        asked = [item for item in state.unanswered if not (item.is_late or item.asked_again)]
+        asked = [item for item in state.unanswered if not item.is_late]
         if (
             state.turns.has_content
             or state.turns.calls
@@ -239,6 +239,10 @@ class ServerEvents:
             or not (asked and state.link.is_open and state.link.leaving != "stalled")
             or not all(state.link.knows(item.mark) for item in asked)
         ):
+            return False
+        if all(item.asked_again for item in asked):
+            text = "The model ended its turn again without saying anything"
+            state.emit(ev.Notice(level="warning", code="empty-turn", text=text, remedy="Say it in other words"))
             return False
         for item in asked:
             item.asked_again = True
