@@ -17,7 +17,15 @@ from gemini_live_runtime.wire.closes import error_text
 from gemini_live_runtime.wire.content import Blob, Content, FunctionResponse, Part
 from gemini_live_runtime.wire.enums import Scheduling
 from gemini_live_runtime.wire.fields import CodecRegistry, MessageCodec, Problems, WrongTypeError
-from gemini_live_runtime.wire.json_frame import MAX_TEXT_CHARS, count_commas, dump_object, parse_object, text_size
+from gemini_live_runtime.wire.json_frame import (
+    MAX_TEXT_CHARS,
+    check_size,
+    count_commas,
+    dump_object,
+    is_all_text,
+    parse_object,
+    text_size,
+)
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerContent, ServerMessage
 
 M = TypeVar("M", bound=Message)
@@ -56,16 +64,24 @@ def decode_server_message(frame: str | bytes) -> ServerMessage:
     Raises `ProtocolError` or `FrameTooLargeError`.
     """
     problems = Problems()
+    check_size(frame)
     commas = count_commas(frame)
+    if is_all_text(frame):
+        # Not parsed: that would take its memory twice more, and the event loop's time.
+        raise _too_much_text()
     raw = parse_object(frame)
     chars = text_size(frame, commas, raw)
     message = _decode(ServerMessage, raw, problems)
     if chars > MAX_TEXT_CHARS and chars - _speech_size(message) > MAX_TEXT_CHARS:
-        raise ProtocolError(f"The frame has texts of more than {MAX_TEXT_CHARS:,} characters", field="frame")
+        raise _too_much_text()
     if raw and len(message.extra) == len(raw):
         names = error_text(raw["error"]) if "error" in raw else ", ".join(list(raw)[:5])[:200]
         problems.add("message", f"no known kind of server message, got {names}")
     return replace(message, raw=raw, problems=problems.sentences())
+
+
+def _too_much_text() -> ProtocolError:
+    return ProtocolError(f"The frame has texts of more than {MAX_TEXT_CHARS:,} characters", field="frame")
 
 
 def _speech_size(message: ServerMessage) -> int:

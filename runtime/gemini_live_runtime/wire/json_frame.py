@@ -89,6 +89,17 @@ def count_commas(frame: str | bytes) -> int:
     return commas
 
 
+def is_all_text(frame: str | bytes) -> bool:
+    """Return True for a frame that has more than `MAX_TEXT_CHARS` for certain.
+
+    Only sound is longer; a character of a text takes six bytes at most, as an escape of the Basic Multilingual Plane.
+    """
+    if len(frame) <= 6 * MAX_TEXT_CHARS:
+        return False
+    names = (b"inlineData", b"inline_data") if isinstance(frame, bytes) else ("inlineData", "inline_data")
+    return not any(name in frame for name in names)  # type: ignore[operator]  # both are of one type
+
+
 def text_size(frame: str | bytes, commas: int, value: dict[str, Any]) -> int:
     """Return the number of characters in the texts of an object, 0 for a small one.
 

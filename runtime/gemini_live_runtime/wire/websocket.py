@@ -30,7 +30,8 @@ from websockets.exceptions import (
     InvalidURI,
     ProxyError,
 )
-from websockets.protocol import State
+from websockets.frames import Frame, Opcode
+from websockets.protocol import Event, State
 
 from gemini_live_runtime.errors import UnreachableError, UpgradeRefusedError
 from gemini_live_runtime.redactor import redactor
@@ -49,6 +50,9 @@ MAX_UNREAD_BYTES = MAX_MESSAGE_BYTES + 1024 * 1024
 
 MAX_ANSWER_BYTES = 64 * 1024
 """Bytes of an answer to the handshake that are kept to tell why it failed."""
+
+LARGE_BYTES = 1024 * 1024
+"""Bytes of a frame of text that is handed on as bytes."""
 
 _READ_BYTES = 64 * 1024
 
@@ -73,6 +77,15 @@ class BoundedConnection(WebSocketConnection):
         if self.transport.get_write_buffer_size() > MAX_UNREAD_BYTES and not self.transport.is_closing():
             self.protocol.fail(1008, "pings whose answers are not read")
             self.transport.abort()
+
+    def process_event(self, event: Event) -> None:
+        """Take a frame; a large one of text as bytes.
+
+        The library would decode it, and what is too large to be read would be in memory once more.
+        """
+        if type(event) is Frame and event.opcode is Opcode.TEXT and event.fin and len(event.data) > LARGE_BYTES:
+            event.opcode = Opcode.BINARY
+        super().process_event(event)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Take what came before the connection was reset, then its loss.

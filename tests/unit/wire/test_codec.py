@@ -254,6 +254,15 @@ class TestLoadedFrames:
             with pytest.raises(ProtocolError, match=says):
                 codec.decode_server(frame)
 
+    @pytest.mark.parametrize("encoded", [False, True], ids=["text", "bytes"])
+    def test_a_frame_of_far_too_much_text_is_not_even_parsed(
+        self, encoded: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(codec, "parse_object", None)
+        frame = json.dumps({"toolCall": {"functionCalls": [{"args": {"text": "x" * 6 * MAX_TEXT_CHARS}}]}})
+        with pytest.raises(ProtocolError, match="1,200,000 characters"):
+            codec.decode_server(frame.encode() if encoded else frame)
+
     def test_speech_is_not_counted_as_text(self) -> None:
         data = bytes(2 * MAX_TEXT_CHARS)
         message = codec.decode_server(codec.encode_server(codec.audio_message(data, "audio/pcm;rate=24000")))

@@ -30,7 +30,7 @@ from gemini_live_runtime.wire.credentials import Credential
 from gemini_live_runtime.wire.endpoints import local_endpoint, url_endpoint
 from gemini_live_runtime.wire.messages import AudioFrame
 from gemini_live_runtime.wire.transport import MAX_FRAGMENTS, MAX_MESSAGE_BYTES, TransportClosed
-from gemini_live_runtime.wire.websocket import SERVER_OPTIONS, WebSocketTransport, open_websocket
+from gemini_live_runtime.wire.websocket import LARGE_BYTES, SERVER_OPTIONS, WebSocketTransport, open_websocket
 
 KEY = Credential("api-key", "AIzaSyCanaryOfTheSocketTests")
 SETUP = compose.build_setup("m")
@@ -128,6 +128,22 @@ async def test_a_refused_upgrade_gives_status_and_reason(status: int, says: str)
             await open_websocket(local_endpoint(url))
     assert caught.value.status == status
     assert "because of the test" in str(caught.value)
+
+
+async def test_a_large_text_arrives_as_bytes() -> None:
+    large, small = "é" * LARGE_BYTES, "é"
+
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        await transport.send(large)
+        await transport.send(small)
+        with contextlib.suppress(TransportClosed):
+            await transport.recv()
+
+    async with server(handler) as url:
+        transport = await open_websocket(local_endpoint(url))
+        assert await transport.recv() == large.encode()
+        assert await transport.recv() == small
+        await transport.close()
 
 
 async def test_a_frame_above_the_limit_ends_with_1009() -> None:
