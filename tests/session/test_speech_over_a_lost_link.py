@@ -121,6 +121,16 @@ async def test_an_interruption_while_there_is_no_connection_marks_no_activity() 
         assert [kind for kind in await sent(t, 3) if kind != "clientContent"] == ["activityStart", "audio"]
 
 
+async def test_a_text_after_an_interruption_does_not_wait_for_the_switch() -> None:
+    async with talk(push_to_talk(), audio=ProgramAudio) as t:
+        await t.hears("tell me")
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH * 12)))
+        await t.rests()
+        await t.commands(cmd.Interrupt())
+        await t.types("no")
+        assert t.wire == [("activityStart",), ("activityEnd",), ("text", "no")]
+
+
 async def sent(t: Talk, count: int) -> list[str]:
     """Return the kinds of the next messages."""
     frames = [await t.server.hears() for _ in range(count)]

@@ -160,6 +160,9 @@ class CoreState:
 
     def send_text(self, command_id: str, text: str, now: float) -> None:
         """Send typed text as a turn of its own; it interrupts what the model says."""
+        if self.manual_activity and not self.taking_audio:
+            # An interruption has begun an activity for what is said next: the text would wait for its end.
+            self.end_audio_stream()
         answering = self.ledger.get(self.ledger.number)
         begun = answering is not None and answering.opened
         finished = begun and answering is not None and answering.complete and not self.playing
