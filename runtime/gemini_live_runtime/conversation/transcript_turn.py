@@ -72,7 +72,10 @@ class TranscriptTurn:
         Blank sides are left out.
         """
         lines = [f"User: {_one_line(self.user)}"] if self.user.strip() else []
-        lines += [f"[Tool: {call.name}({call.args}) → {call.result or call.status}]" for call in self.tool_calls]
+        for call in self.tool_calls:
+            # Without an answer it may have done anything: its empty result would say that it did nothing.
+            result = call.status if call.status == "cancelled" else call.result or call.status
+            lines.append(f"[Tool: {call.name}({call.args}) → {result}]")
         if self.model.strip():
             lines.append(f"Assistant: {_one_line(self.model)}")
         return "\n".join(lines)

@@ -202,6 +202,13 @@ def test_summaries_are_cut_with_an_ellipsis() -> None:
     assert ToolCallSummary.of("c", "n", {"t": object}, {"a": 1}, "ok").result == '{"a": 1}'
 
 
+def test_a_call_that_was_cancelled_has_no_result() -> None:
+    buffer = TranscriptBuffer()
+    buffer.begin_turn(1, "voice", 0.0)
+    buffer.add_tool_call(ToolCallSummary.of("a", "pay", {}, {}, "cancelled"))
+    assert buffer.window_with_current(1).text == "[Tool: pay({}) → cancelled]"
+
+
 def test_a_window_reads_as_text() -> None:
     buffer = TranscriptBuffer()
     buffer.begin_turn(1, "voice", 0.0)
