@@ -87,6 +87,17 @@ async def test_an_utterance_that_we_mark_and_the_loss_cut_begins_anew() -> None:
         assert kinds(t) == ["activityStart", "audio", "activityEnd"]
 
 
+async def test_speech_and_texts_of_an_outage_are_sent_in_their_order() -> None:
+    async with talk(agent(), audio=ProgramAudio) as t:
+        await loses(t)
+        await speak(t, chunks=10)
+        await t.types("one")
+        await speak(t, chunks=5)
+        await t.types("two")
+        await t.connects_again()
+        assert kinds(t) == ["audio", "text", "audio", "text"]
+
+
 async def test_a_noise_that_had_no_answer_is_not_sent_again_a_minute_later() -> None:
     async with talk(agent(), audio=ProgramAudio) as t:
         await speak(t)

@@ -18,6 +18,7 @@ from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.tool_events import ToolEvents
 from gemini_live_runtime.session.core.unanswered import UnreadAnswer
 from gemini_live_runtime.session.link.ends import LEFT, LinkEnd, close_code_of, end_of, keeps_handle
+from gemini_live_runtime.session.link.kept_audio import SoundChunk
 from gemini_live_runtime.session.link.outbox import WaitingAnswer
 from gemini_live_runtime.session.link.watchdog import LatencyTrend
 from gemini_live_runtime.wire.messages import SessionResumptionUpdate
@@ -92,11 +93,18 @@ class ConnectionEvents:
             if prompts or (state.prompted and not is_asked):
                 state.out.append(Prompt(LOST))
                 state.owe(now)
+            audio = state.link.outbox.audio
             for waiting in state.link.outbox.take_texts():
+                # What was said before the text comes before it: behind it, it would cut the answer off.
+                self._send_audio(audio.take_before(waiting.number))
                 state.send_text(waiting.command_id, waiting.text, now)
+            self._send_audio(audio.take())
             state.emit_outbox()
-            state.out.append(SendKeptAudio())
         return state.flush(now)
+
+    def _send_audio(self, chunks: list[SoundChunk]) -> None:
+        if chunks:
+            self._state.out.append(SendKeptAudio(tuple(chunks)))
 
     def _send_answers(self, now: float) -> bool:
         """Send the answers that were lost or have waited; True for a prompt."""

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from gemini_live_runtime.events import Payload
 from gemini_live_runtime.records import record
+from gemini_live_runtime.session.link.kept_audio import SoundChunk
 from gemini_live_runtime.wire.messages import ClientMessage
 
 InterruptedBy = Literal["server", "operator", "typed"]
@@ -49,6 +50,8 @@ class Prompt:
 @record
 class SendKeptAudio:
     """Send the microphone's sound that was kept for this connection."""
+
+    chunks: tuple[SoundChunk, ...]
 
 
 @record

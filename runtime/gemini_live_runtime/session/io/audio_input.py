@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
@@ -15,6 +15,7 @@ from gemini_live_runtime.session.endpointing.activity import InputActivity
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
+    from gemini_live_runtime.session.link.kept_audio import SoundChunk
     from gemini_live_runtime.session.orchestrator import Orchestrator
 
 
@@ -104,20 +105,18 @@ class AudioInput:
                 self._agent.user_writer.flush()
             connection.send_audio(piece, captured_at)
 
-    def send_kept(self) -> None:
+    def send_kept(self, chunks: Sequence[SoundChunk]) -> None:
         """Send what was kept while there was no connection, oldest first.
 
         What was said before the microphone was closed is sent all the same, and ends with it.
         """
-        chunks = self._core.state.link.outbox.audio.take()
         # In larger pieces: a connection's queue holds a second of small ones.
         for at in range(0, len(chunks), KEPT_AT_ONCE):
             piece = chunks[at : at + KEPT_AT_ONCE]
             self._pass_on(b"".join(chunk.pcm for chunk in piece), piece[-1].captured_at)
-        if chunks:
-            if self._activity is not None and not self._core.state.taking_audio:
-                self._activity.finish()
-            self._perform(self._core.audio.on_kept_sent(self._now()))
+        if self._activity is not None and not self._core.state.taking_audio:
+            self._activity.finish()
+        self._perform(self._core.audio.on_kept_sent(self._now()))
 
     def on_microphone(self, on: bool) -> None:
         """End what is being said when the microphone is closed."""

@@ -447,7 +447,7 @@ class LiveSession:
                 case Prompt():
                     self._prompt(effect.reason)
                 case SendKeptAudio():
-                    self.audio_input.send_kept()
+                    self.audio_input.send_kept(effect.chunks)
                 case EndOfAudio():
                     self._sound.end_of_turn(effect.gen)
                 case Cut():

@@ -23,12 +23,14 @@ ONSET_S = 0.4
 class SoundChunk:
     """Piece of microphone sound (s16le mono at 16 kHz).
 
-    `captured_at` is the clock time (s) of its last sample, None when unknown; `sent`: a connection took it.
+    `captured_at` is the clock time (s) of its last sample, None when unknown; `sent`: a connection took it; `texts` is
+    the number of texts that were queued before it.
     """
 
     pcm: bytes
     captured_at: float | None
     sent: bool
+    texts: int = 0
 
     @property
     def seconds(self) -> float:
@@ -43,6 +45,8 @@ class KeptAudio:
         self._speech = _Span(policy.speech_kept_s, self._drop)
         self._after = _Span(policy.audio_kept_s, self._drop)
         self._speaking = False
+        self.texts = 0
+        """Number of texts that were queued so far."""
         self.dropped = 0
         """Number of chunks that no connection took."""
         self.dropped_s = 0.0
@@ -58,7 +62,7 @@ class KeptAudio:
 
     def add(self, pcm: bytes, captured_at: float | None, *, sent: bool = False) -> None:
         """Keep a chunk; drop the oldest beyond the limits."""
-        (self._speech if self._speaking else self._after).add(SoundChunk(pcm, captured_at, sent))
+        (self._speech if self._speaking else self._after).add(SoundChunk(pcm, captured_at, sent, self.texts))
 
     def on_voice(self, speaking: bool) -> None:
         """Note that the user's voice began or ended."""
@@ -74,10 +78,14 @@ class KeptAudio:
 
     def take(self) -> list[SoundChunk]:
         """Remove and return what is kept, oldest first."""
-        taken = [*self._speech.chunks, *self._after.chunks]
-        self._speech.clear()
-        self._after.clear()
-        return taken
+        return self._take(None)
+
+    def take_before(self, texts: int) -> list[SoundChunk]:
+        """Remove and return what was kept before so many texts were queued."""
+        return self._take(texts)
+
+    def _take(self, before: int | None) -> list[SoundChunk]:
+        return [chunk for span in (self._speech, self._after) for chunk in span.take(before)]
 
     def drop(self) -> None:
         """Drop what is kept, because nothing will take it."""
@@ -115,6 +123,13 @@ class _Span:
         for chunk in other.chunks:
             self.add(chunk)
         other.clear()
+
+    def take(self, before: int | None) -> list[SoundChunk]:
+        taken = []
+        while self.chunks and (before is None or self.chunks[0].texts < before):
+            taken.append(chunk := self.chunks.popleft())
+            self._seconds -= chunk.seconds
+        return taken
 
     def forget_sent(self) -> None:
         kept = [chunk for chunk in self.chunks if not chunk.sent]

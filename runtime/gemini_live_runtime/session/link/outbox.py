@@ -28,10 +28,11 @@ POLICIES: dict[SendKind, OverflowPolicy] = {
 
 @record
 class WaitingText:
-    """Typed text that waits for a connection."""
+    """Typed text that waits for a connection; `number` counts all of them."""
 
     command_id: str
     text: str
+    number: int = 0
 
 
 @record
@@ -79,7 +80,8 @@ class Outbox:
         if len(self.texts) >= self.policy.max_texts:
             self._refused += 1
             return False
-        self.texts.append(WaitingText(command_id, text))
+        self.audio.texts += 1
+        self.texts.append(WaitingText(command_id, text, self.audio.texts))
         self._gated["text"] += 1
         return True
 
