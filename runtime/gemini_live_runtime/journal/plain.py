@@ -11,7 +11,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_lines import AgentLines
 from gemini_live_runtime.journal.blocks import last_notices, open_call
 from gemini_live_runtime.journal.fold import apply, call_key
-from gemini_live_runtime.journal.link_blocks import sentences
+from gemini_live_runtime.journal.link_blocks import LOST, sentences
 from gemini_live_runtime.journal.view import Block, Dirty, LogLine, SessionView
 
 _CONTINUED = "\n    "
@@ -55,7 +55,8 @@ class PlainWriter:
         """Numbers of notices that the last blocks stand for, by the block's id."""
         self._seen = 0
         self._link_parts: set[str] = set()
-        """Sentences of the notice of a lost connection that were printed."""
+        """Sentences of the notice of a lost connection that were printed, since the loss."""
+        self._is_connected = False
 
     def feed(self, event: ev.Event) -> list[str]:
         """Return the lines that became final with `event`, without newlines."""
@@ -134,14 +135,21 @@ class PlainWriter:
         self._counts = counts
 
     def _amended(self, payload: ev.Payload) -> Iterator[str]:
-        """Yield the sentences that were added to the notice of a lost connection."""
+        """Yield what was added to the notice of a lost connection."""
         view = self.view
         index = view.link_notice - 1 - view.blocks_forgotten
-        if isinstance(payload, _AMENDING) and index >= 0 and self._within(view.t, view.turn):
+        if isinstance(payload, ev.ConnectionClosed) and self._is_connected:
+            # Of one loss each sentence is told once, however many attempts follow it.
+            self._is_connected = False
+            self._link_parts.clear()
+            if index >= 0 and view.blocks[index].group == LOST and self._within(view.t, view.turn):
+                yield from _block_lines(view.blocks[index])
+        elif isinstance(payload, _AMENDING) and index >= 0 and self._within(view.t, view.turn):
             for part in view.link_parts.values():
                 if part and part not in self._link_parts:
                     yield _line("notice", f"{view.blocks[index].status}: {part}")
-        self._link_parts = set(view.link_parts.values())
+        self._is_connected = self._is_connected or isinstance(payload, ev.ConnectionReady)
+        self._link_parts.update(view.link_parts.values())
 
     def _stamped(self, t: float, line: str) -> str:
         return f"{int(t) // 60:02d}:{t % 60:04.1f} {line}" if self._times else line

@@ -115,7 +115,18 @@ def test_plain_lines_say_each_sentence_once() -> None:
         "notice: warning: Connecting again.",
         "notice: warning: 1 message waits for a connection.",
         "notice: error: Nothing listens there. Check the port",
-        "notice: warning: Connecting again.",
         "notice: info: Connected again. The server resumed the conversation.",
         "notice: info: Your message had no answer when the connection was lost, and was sent again.",
+    ]
+
+
+def test_plain_lines_of_a_long_outage_become_fewer_and_those_of_the_next_loss_begin_anew() -> None:
+    writer = PlainWriter()
+    payloads = (*LOSS, *(UNREACHABLE, AGAIN) * 200, RESUMED, *LOSS, RESUMED)
+    said = [line for event in events(*payloads) for line in writer.feed(event)]
+    assert len(said) < 15, said
+    assert said[-3:] == [
+        "notice: error: The connection broke. Check the network (202 times)",
+        "notice: warning: Connecting again.",
+        "notice: info: Connected again. The server resumed the conversation.",
     ]
