@@ -39,7 +39,7 @@ OUTCOMES: dict[Fault, str] = {
     Fault.SILENT_SETUP: "gives up after 20 s and tries again; the very first time it waits for `connect`",
     Fault.DROP_MID_TURN: RESUMES,
     Fault.GARBAGE_FRAME: "skips the frame and says so",
-    Fault.HUGE_FRAME: f"over a socket closes (1009) and {RESUMES}",
+    Fault.HUGE_FRAME: f"over a socket closes (1009), {RESUMES} and leaves it to you to send again",
     Fault.LATE_INTERRUPTED: UNSEEN,
 }
 """Actions of a session of ours, by fault; tests/faults/test_simulated_faults.py shows them."""

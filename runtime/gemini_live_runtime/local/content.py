@@ -25,7 +25,7 @@ from gemini_live_runtime.local.conversation import Conversation, WaitingContent
 from gemini_live_runtime.local.live_config import instruction_text
 from gemini_live_runtime.local.realtime_input import is_image, user_turn_of
 from gemini_live_runtime.local.refusal import SYSTEM_ROLE, context_exhausted, invalid
-from gemini_live_runtime.local.turns import Prompt, UserTurn
+from gemini_live_runtime.local.turn import Prompt, UserTurn
 from gemini_live_runtime.wire.messages import ClientContent, Content, Modality, Role
 
 MAX_UNASKED = 4 * 1024 * 1024

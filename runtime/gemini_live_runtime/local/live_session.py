@@ -36,7 +36,8 @@ from gemini_live_runtime.local.refusal import (
     invalid_json,
 )
 from gemini_live_runtime.local.simulated_faults import SimulatedFaults
-from gemini_live_runtime.local.turns import Prompt, Turns, UserTurn
+from gemini_live_runtime.local.turn import Prompt, UserTurn
+from gemini_live_runtime.local.turns import Turns
 from gemini_live_runtime.wire.codec import decode_client
 from gemini_live_runtime.wire.messages import (
     ClientContent,

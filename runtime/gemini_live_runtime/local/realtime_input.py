@@ -12,7 +12,7 @@ from gemini_live_runtime.local.context import IMAGE_TOKENS, Context, Entry, audi
 from gemini_live_runtime.local.conversation import log
 from gemini_live_runtime.local.live_config import LiveConfig
 from gemini_live_runtime.local.refusal import Refusal, invalid
-from gemini_live_runtime.local.turns import UserTurn
+from gemini_live_runtime.local.turn import UserTurn
 from gemini_live_runtime.wire.codec import pcm_rate
 from gemini_live_runtime.wire.messages import (
     Blob,

@@ -12,8 +12,7 @@ import asyncio
 import contextlib
 import json
 from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable
 
 from gemini_live_runtime.local.context import Entry, audio_tokens, text_tokens, usage
 from gemini_live_runtime.local.conversation import Conversation, log
@@ -21,11 +20,11 @@ from gemini_live_runtime.local.faults import Fault
 from gemini_live_runtime.local.function_calls import CALL_TIMEOUT_S, CallBatch, CallResults, FunctionCalls
 from gemini_live_runtime.local.live_config import LiveConfig
 from gemini_live_runtime.local.message_sender import MessageSender
-from gemini_live_runtime.local.parts import RECOGNISER_RATE, Recognition, Reply, ToolRequest
+from gemini_live_runtime.local.parts import RECOGNISER_RATE, Recognition, Reply
 from gemini_live_runtime.local.refusal import FAILURE, INTERNAL, Refusal, context_exhausted
 from gemini_live_runtime.local.simulated_faults import LATE_SOUND, SimulatedFaults
+from gemini_live_runtime.local.turn import Prompt, Request, Turn, UserTurn
 from gemini_live_runtime.local.utterance import Utterance
-from gemini_live_runtime.records import record
 from gemini_live_runtime.wire.messages import (
     Modality,
     ServerContent,
@@ -50,26 +49,6 @@ A later one is sent when it is ready: the protocol does not order transcriptions
 
 NO_RECOGNISER = "I can hear you speaking, but there is no speech recogniser here, so please type. {why}"
 NO_SPEECH = "[There is no voice here, so answers come as text only. {why}] "
-
-
-@record
-class UserTurn:
-    """Turn of the user: text, audio (s16le mono 16 kHz), or both if marked manually."""
-
-    text: str = ""
-    pcm: bytes = b""
-    counted: bool = False
-    """True when the context already contains it."""
-    interrupts: bool = False
-    """True when it cut off an answer that could be heard."""
-
-
-@record
-class Prompt:
-    """Request to speak without a user turn."""
-
-
-Request: TypeAlias = UserTurn | Prompt | CallResults
 
 
 class Turns:
@@ -98,10 +77,10 @@ class Turns:
         self._on_words = on_words
         self._waiting: deque[Request] = deque()
         self._task: asyncio.Task[None] | None = None
-        self._turn: _Turn | None = None
+        self._turn: Turn | None = None
         self._held = False
         self._lock = asyncio.Lock()
-        self._late: _Turn | None = None
+        self._late: Turn | None = None
         """Interrupted turn whose completion a simulated fault holds back."""
         self._kept: tuple[CallBatch, ...] = ()
         """Calls of interrupted turns that a simulated fault keeps open."""
@@ -143,7 +122,7 @@ class Turns:
             return
         transcribe = self._config.output_transcription
         utterance = Utterance(self._sender, transcribe=transcribe, on_piece=self._faults.in_answer)
-        self._turn = _Turn(self._waiting.popleft(), utterance)
+        self._turn = Turn(self._waiting.popleft(), utterance)
         self._task = asyncio.create_task(self._run(self._turn))
 
     async def interrupt(self) -> bool:
@@ -165,7 +144,7 @@ class Turns:
             await self._stop(turn, task)
             return turn.utterance.audio_s > 0
 
-    async def _stop(self, turn: _Turn, task: asyncio.Task[None]) -> None:
+    async def _stop(self, turn: Turn, task: asyncio.Task[None]) -> None:
         turn.over = True
         task.cancel()
         await asyncio.wait({task})
@@ -185,7 +164,7 @@ class Turns:
         if late:
             await self._sender.send(interrupted)
 
-    async def _keep_unread(self, turn: _Turn) -> None:
+    async def _keep_unread(self, turn: Turn) -> None:
         """Let the dialogue remember what it had not read when `turn` was stopped."""
         dialogue, request = self._conversation.dialogue, turn.request
         if isinstance(request, UserTurn) and not turn.is_read:
@@ -200,7 +179,7 @@ class Turns:
             turn.use_tools(unread)
             dialogue.learn(unread)
 
-    async def _hear_out(self, turn: _Turn, said: UserTurn) -> None:
+    async def _hear_out(self, turn: Turn, said: UserTurn) -> None:
         if turn.recognition is not None and not turn.heard:
             heard = await turn.recognition
             with contextlib.suppress(TransportClosed):
@@ -226,7 +205,7 @@ class Turns:
             if unfinished is not None:
                 unfinished.cancel()
 
-    async def _run(self, turn: _Turn) -> None:
+    async def _run(self, turn: Turn) -> None:
         try:
             await self._on_start()
             await self._faults.before_answer(compresses=self._config.compress_at is not None)
@@ -254,7 +233,7 @@ class Turns:
         if not self.failed.done():
             self.failed.set_result(refusal)
 
-    async def _complete(self, turn: _Turn) -> None:
+    async def _complete(self, turn: Turn) -> None:
         self._count_prompt(turn)
         response = turn.response(self._config.modality)
         for tokens in turn.tool_use:
@@ -271,7 +250,7 @@ class Turns:
 
     # -- answering ---------------------------------------------------------------------------------------------------
 
-    async def _answer(self, turn: _Turn) -> None:
+    async def _answer(self, turn: Turn) -> None:
         reply = await self._first_reply(turn, turn.request)
         if self._late is not None:
             late, self._late = self._late, None
@@ -300,7 +279,7 @@ class Turns:
                 return
         log.warning("The dialogue wanted more than %d rounds of calls in a turn", MAX_ROUNDS)
 
-    async def _first_reply(self, turn: _Turn, request: Request) -> Reply:
+    async def _first_reply(self, turn: Turn, request: Request) -> Reply:
         conversation = self._conversation
         if isinstance(request, CallResults):
             self._start_count(turn)
@@ -326,17 +305,17 @@ class Turns:
             return Reply()
         return conversation.dialogue.respond(text, typed=not request.pcm)
 
-    def _reply_to_results(self, turn: _Turn, results: CallResults) -> Reply:
+    def _reply_to_results(self, turn: Turn, results: CallResults) -> Reply:
         turn.is_read = True
         turn.use_tools(results.results)
         return self._conversation.dialogue.results(results.results, more=results.more)
 
-    def _start_count(self, turn: _Turn) -> None:
+    def _start_count(self, turn: Turn) -> None:
         self._count_prompt(turn)
         if self._conversation.context.full:
             raise context_exhausted()
 
-    def _count_prompt(self, turn: _Turn) -> None:
+    def _count_prompt(self, turn: Turn) -> None:
         """Enter the request of `turn` into the context and count its prompt, once.
 
         A turn that is interrupted before this point is counted at its end.
@@ -351,14 +330,14 @@ class Turns:
             context.add(Entry("user", Modality.AUDIO, audio_tokens(seconds), turn.heard))
         turn.prompt = context.prompt()
 
-    async def _recognise(self, turn: _Turn, said: UserTurn) -> str | None:
+    async def _recognise(self, turn: Turn, said: UserTurn) -> str | None:
         turn.recognition = asyncio.ensure_future(self._conversation.recognise(said.pcm))
         # An interruption stops the turn, not the recognition of what the user has said.
         heard = await asyncio.shield(turn.recognition)
         await self._transcribe(turn, heard)
         return turn.heard if heard else None
 
-    async def _transcribe(self, turn: _Turn, heard: Recognition | None) -> None:
+    async def _transcribe(self, turn: Turn, heard: Recognition | None) -> None:
         turn.heard = heard.text if heard else ""
         if turn.heard:
             self._on_words()
@@ -367,7 +346,7 @@ class Turns:
             content = ServerContent(input_transcription=Transcription(text=turn.heard))
             await self._sender.send(ServerMessage(server_content=content))
 
-    async def _say(self, turn: _Turn, text: str) -> None:
+    async def _say(self, turn: Turn, text: str) -> None:
         utterance = turn.utterance
         # A second sentence of a turn continues the first.
         text = f" {text}" if utterance.text else text
@@ -393,7 +372,7 @@ class Turns:
 
     # -- calls -------------------------------------------------------------------------------------------------------
 
-    async def _call(self, turn: _Turn, reply: Reply) -> CallBatch | None:
+    async def _call(self, turn: Turn, reply: Reply) -> CallBatch | None:
         if not self._calls.has_capacity(len(reply.calls)):
             return None
         blocking = any(self._conversation.blocking(request.name) for request in reply.calls)
@@ -410,37 +389,3 @@ class Turns:
         except TimeoutError:
             cancelled = self._calls.give_up(batch)
             await self._sender.send(ServerMessage(tool_call_cancellation=ToolCallCancellation(ids=cancelled)))
-
-
-class _Turn:
-    """Running turn: its request, its prompt's tokens and what it has said."""
-
-    def __init__(self, request: Request, utterance: Utterance) -> None:
-        self.request = request
-        self.utterance = utterance
-        self.recognition: asyncio.Future[Recognition | None] | None = None
-        self.heard = ""
-        self.is_read = False
-        """True once the dialogue has the request."""
-        self.batch: CallBatch | None = None
-        """Calls whose results the dialogue does not have yet."""
-        self.prompt: Counter[Modality] = Counter()
-        self.is_counted = False
-        self.tool_use: list[int] = []
-        self.called = 0
-        self.over = False
-
-    def use_tools(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]]) -> None:
-        """Count the tokens of `results`."""
-        self.tool_use += [text_tokens(str(result)) for _, result in results]
-
-    def response(self, modality: Modality) -> Counter[Modality]:
-        """Return the tokens said, by modality; calls count as text."""
-        counts: Counter[Modality] = Counter()
-        if self.utterance.audio_s:
-            counts[Modality.AUDIO] = audio_tokens(self.utterance.audio_s)
-        elif self.utterance.text:
-            counts[Modality.TEXT] = text_tokens(self.utterance.text)
-        if self.called:
-            counts[Modality.TEXT] += self.called
-        return counts
