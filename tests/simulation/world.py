@@ -25,6 +25,7 @@ from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.errors import UnreachableError
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.state import CoreState
@@ -51,11 +52,13 @@ class Sink:
         self._hub = hub
         self._timeline = timeline
         self.wall = hub.wall
+        self.events: list[ev.Event] = []
         self.tracks = {"user": 0, "model": 0}
 
     def emit(self, payload: ev.Payload, *, turn: int, gen: int) -> ev.Event:
         event = self._hub.emit(payload, turn=turn, gen=gen)
         self._timeline.event(event.to_json())
+        self.events.append(event)
         return event
 
     async def written(self, within_s: float) -> bool:
@@ -104,6 +107,10 @@ class World:
         self.directed = False
         self.plan = choose_plan(chance, reconnects=any(director.reconnects for director in self.directors))
         self.device = ScriptedDevice(self.timeline, microphone=self.microphone)
+        self.console = "c"
+        """Beginning of the ids of commands."""
+        self.own_store: OwnStore | None = None
+        """Store of the session's snapshots, with what an earlier engine has recorded; None for a session without."""
 
     # -- the session -------------------------------------------------------------------------------------------------
 
@@ -112,7 +119,9 @@ class World:
         plan, clock = self.plan, LoopClock()
         definition = plan.definition
         capabilities = capabilities_of(definition.model)
-        self.hub = Hub("simulated", clock, program="simulation", pid=1)
+        kept = None if self.own_store is None else self.own_store.kept
+        self.hub = Hub("simulated", clock, program="simulation", pid=1, kept=kept)
+        self.sink = Sink(self.hub, self.timeline)
         self.core = SessionCore(
             CoreState(
                 mode=self.mode,
@@ -159,11 +168,12 @@ class World:
             plan=plan,
             core=self.core,
             capabilities=capabilities,
-            sink=Sink(self.hub, self.timeline),
+            sink=self.sink,
             audio=self.device,
             opening=opening,
             closing=closing,
             clock=clock,
+            own_store=self.own_store,
         )
         # The delays of reconnecting are random; here they are the seed's too.
         self.session._connections._link.schedule.jitter = random.Random(self.seed)
@@ -204,7 +214,7 @@ class World:
 
     async def command(self, order: cmd.Order, text: str = "") -> None:
         """Give the session a command."""
-        ident = f"c{len(self.timeline.entries)}"
+        ident = f"{self.console}{len(self.timeline.entries)}"
         self.timeline.note("command", id=ident, order=order.command, text=text)
         await self.session.command(cmd.Command(ident, order))
 
