@@ -131,6 +131,8 @@ class _Scan:
         self.t, self.turns = max(self.t, t), max(self.turns, turn)
         if kind == "session.started":
             self.last.setdefault(kind, line)
+        elif kind == "session.resumed":
+            self.last.pop("session.ended", None)
         elif kind in ("session.ended", "phase.entered", "usage.reported"):
             self.last[kind] = line
         elif kind == "turn.interrupted":
