@@ -121,6 +121,10 @@ def pieces(material: ExportSource, fmt: Format) -> Iterator[bytes]:
         from gemini_live_runtime.journal.formats.data import data
 
         return data(material)
+    if fmt == "realtime":
+        from gemini_live_runtime.journal.formats.realtime import records
+
+        return records(material)
     from gemini_live_runtime.journal.formats.sound import sound
 
     return sound(material, fmt)

@@ -1,4 +1,4 @@
-"""A recording goes on where the engine before has stopped, whatever that left behind."""
+"""A recording goes on where the engine before has stopped, and loses nothing."""
 
 from __future__ import annotations
 

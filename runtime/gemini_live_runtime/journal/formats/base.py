@@ -17,13 +17,14 @@ from gemini_live_runtime.journal.reader import Journal, read_journal
 from gemini_live_runtime.journal.redaction import Redaction
 from gemini_live_runtime.records import keyword_record, record
 
-Format = Literal["markdown", "text", "json", "microphone", "model", "stereo"]
+Format = Literal["markdown", "text", "json", "realtime", "microphone", "model", "stereo"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 SOUND: frozenset[Format] = frozenset(("microphone", "model", "stereo"))
 ENDINGS: dict[Format, str] = {
     "markdown": ".md",
     "text": ".txt",
     "json": ".json",
+    "realtime": ".realtime.jsonl",
     "microphone": "-microphone.wav",
     "model": "-model.wav",
     "stereo": "-stereo.wav",

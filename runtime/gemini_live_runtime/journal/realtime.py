@@ -1,0 +1,184 @@
+"""Project a session's events onto the records of a realtime controller.
+
+A controller of the older kind journals a request before each operation and its result after it. Our journal has both as
+events of its own; this gives their 15 kinds, in their order, and no second journal. Sound appears as samples of its
+track, never as bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any, Literal
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.records import keyword_record
+
+RecordKind = Literal[
+    "connect_requested",
+    "connected",
+    "input_send_requested",
+    "input_sent",
+    "output_receive_requested",
+    "output_received",
+    "interrupt_requested",
+    "interrupted",
+    "restart_requested",
+    "restart_started",
+    "restart_completed",
+    "restart_failed",
+    "close_requested",
+    "closed",
+    "backpressure_applied",
+]
+
+MediaKind = Literal["", "audio", "text", "transcript"]
+
+CloseReason = Literal["", "normal", "provider_failure", "policy_denial"]
+
+
+@keyword_record
+class RealtimeRecord:
+    """Record of one operation, or of its result.
+
+    `seq` and `t` are those of the event that it stands for. `connection` counts connections, `response` answers of the
+    model; the cursors count what was sent and received, restarts those that succeeded. `ref` names a command, a call
+    or samples of a track; `reason` is that of a restart.
+    """
+
+    kind: RecordKind
+    seq: int
+    t: float
+    connection: int
+    response: int
+    send_cursor: int
+    receive_cursor: int
+    restart_count: int
+    media: MediaKind = ""
+    close_reason: CloseReason = ""
+    reason: str = ""
+    ref: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object without the fields that say nothing."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value != ""}
+
+
+class RealtimeProjection:
+    """Records of one session; give it the session's events in order."""
+
+    def __init__(self) -> None:
+        self._connection = self._restarts = self._sent = self._received = 0
+        self._is_connected = False
+        self._is_restarting = False
+        self._is_closed = True
+        self._response = -1
+        """Number of the answer whose first piece has come."""
+        self._requested: set[str] = set()
+        """Texts whose request has its record, by the ids of their commands."""
+        self._gated: dict[str, float] = {}
+
+    def feed(self, event: ev.Event) -> Iterator[RealtimeRecord]:
+        """Yield the records of the next event."""
+        match event.payload:
+            case ev.ConnectionOpening() | ev.ConnectionReady() | ev.ConnectionClosed():
+                yield from self._connection_records(event)
+            case ev.LinkRestarting(reason=reason) if not self._is_restarting:
+                self._is_connected, self._is_restarting = False, True
+                yield self._record(event, "restart_requested", reason=reason)
+            case ev.SessionResumed(after="crash"):
+                self._is_connected, self._is_restarting = False, True
+                yield self._record(event, "restart_requested", reason="engine")
+            case ev.LinkGivenUp(reason=reason):
+                if self._is_restarting:
+                    yield self._record(event, "restart_failed", reason=reason)
+                yield self._closed(event, "policy_denial" if reason == "refused" else "provider_failure")
+            case ev.SessionEnded() if not self._is_closed:
+                yield self._closed(event, "normal")
+            case ev.TurnInterrupted(by=by):
+                if by != "server":
+                    yield self._record(event, "interrupt_requested")
+                yield self._record(event, "interrupted")
+            case ev.OutboxChanged(kind=kind, gated=gated):
+                if gated > self._gated.get(kind, 0.0):
+                    yield self._record(event, "backpressure_applied", media="audio" if kind == "audio" else "text")
+                self._gated[kind] = gated
+            case _:
+                yield from self._input(event)
+                yield from self._output(event)
+
+    def _connection_records(self, event: ev.Event) -> Iterator[RealtimeRecord]:
+        match event.payload:
+            case ev.ConnectionOpening():
+                self._is_closed = False
+                yield self._record(event, "restart_started" if self._is_restarting else "connect_requested")
+            case ev.ConnectionReady():
+                self._connection += 1
+                self._restarts += self._is_restarting
+                yield self._record(event, "restart_completed" if self._is_restarting else "connected")
+                self._is_connected, self._is_restarting = True, False
+            case ev.ConnectionClosed(requested=True):
+                yield self._record(event, "close_requested")
+                yield self._closed(event, "normal")
+            case _ if self._is_restarting and not self._is_connected:
+                yield self._record(event, "restart_failed")
+
+    def _closed(self, event: ev.Event, why: CloseReason) -> RealtimeRecord:
+        self._is_connected, self._is_restarting, self._is_closed = False, False, True
+        return self._record(event, "closed", close_reason=why)
+
+    def _input(self, event: ev.Event) -> Iterator[RealtimeRecord]:
+        match event.payload:
+            case ev.SendIntended(ref=ref):
+                self._requested.add(ref)
+                yield self._record(event, "input_send_requested", media="text", ref=ref)
+            case ev.TextSent(command_id=ref):
+                yield from self._sends(event, "text", ref, is_requested=ref in self._requested)
+                self._requested.discard(ref)
+            case ev.ToolFinished(call_id=ref, delivered=True):
+                yield from self._sends(event, "text", ref)
+            case ev.ContextSent(queued=False):
+                yield from self._sends(event, "text", "context")
+            case ev.InstructionUpdated(via=via) if via != "setup":
+                yield from self._sends(event, "text", "instruction")
+            case ev.WireAudio(direction="sent", track=track, first=first, count=count):
+                yield from self._sends(event, "audio", f"{track}:{first}+{count}")
+
+    def _sends(
+        self, event: ev.Event, media: MediaKind, ref: str, *, is_requested: bool = False
+    ) -> Iterator[RealtimeRecord]:
+        if not is_requested:
+            yield self._record(event, "input_send_requested", media=media, ref=ref)
+        self._sent += 1
+        yield self._record(event, "input_sent", media=media, ref=ref)
+
+    def _output(self, event: ev.Event) -> Iterator[RealtimeRecord]:
+        match event.payload:
+            case ev.WireAudio(direction="received", track=track, first=first, count=count):
+                yield from self._receives(event, "audio", f"{track}:{first}+{count}")
+            case ev.TranscriptDelta(side="model"):
+                yield from self._receives(event, "transcript", "")
+            case ev.ToolCalled(call_id=ref):
+                yield from self._receives(event, "text", ref)
+
+    def _receives(self, event: ev.Event, media: MediaKind, ref: str) -> Iterator[RealtimeRecord]:
+        # The stream comes unasked: a request stands for the wait that each answer's first piece has ended.
+        if event.gen != self._response:
+            self._response = event.gen
+            yield self._record(event, "output_receive_requested", media=media)
+        self._received += 1
+        yield self._record(event, "output_received", media=media, ref=ref)
+
+    def _record(self, event: ev.Event, kind: RecordKind, **more: Any) -> RealtimeRecord:
+        return RealtimeRecord(
+            kind=kind,
+            seq=event.seq,
+            t=event.t,
+            connection=self._connection,
+            response=event.gen,
+            send_cursor=self._sent,
+            receive_cursor=self._received,
+            restart_count=self._restarts,
+            **more,
+        )
