@@ -60,6 +60,7 @@ run_virtual(main())
 
 # Prints:
 # True 1
+# phase.entered who
 # phase.blocked who ('load the account',)
 # phase.entered account
 # ('[Account] The balance is 120 euros.',) queued

@@ -56,8 +56,11 @@ run_virtual(main())
 
 # Prints:
 # -- instruction_update, immediate
+# instruction: Answer the telephone. |  | Be helpful. |  | [Caller] Name: Ada. | [Gathering] address
 # instruction: Answer the telephone. |  | Be helpful. |  | [Caller] Name: Ada. Caller seems angry. | [Gathering] address |  | Stay calm and apologise.
 # -- context_injection, deferred
+# instruction: Answer the telephone.
+# context: ('[Caller] Name: Ada.\n[Gathering] address', 'Be helpful.') queued
 # context: ('[Caller] Name: Ada.\n[Gathering] address', 'Be helpful.') at once
 # context: ('[Caller] Name: Ada. Caller seems angry.\n[Gathering] address', 'Stay calm and apologise.') queued
 # context: ('[Caller] Name: Ada. Caller seems angry.\n[Gathering] address', 'Stay calm and apologise.') at once

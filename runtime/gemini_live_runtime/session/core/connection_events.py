@@ -136,7 +136,9 @@ class ConnectionEvents:
             state.emit(ev.SendSettled(kind="answer", outcome="resent", ref=waiting.call_id))
             return self._deliver(waiting, now)
         # The server got it, or is told it with the conversation so far.
-        state.unread_answers.append(replace(unread, mark=state.link.mark(), gen=state.ledger.number))
+        # A mark that it knows stays: what is said of it on this connection is not in an older handle.
+        mark = unread.mark if state.link.knows(unread.mark) else state.link.mark()
+        state.unread_answers.append(replace(unread, mark=mark, gen=state.ledger.number))
         # What is still open of the user's makes the model speak, too.
         in_turn = state.turns.is_open and waiting.call_id in state.turns.calls
         return not (is_silent or in_turn or state.unanswered)
