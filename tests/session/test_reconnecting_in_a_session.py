@@ -6,7 +6,7 @@ import asyncio
 
 from tests.session.talking import Talk, agent, talk, two_phases
 
-from gemini_live_runtime import Live, Phase, tool
+from gemini_live_runtime import InstructionModifier, Live, Phase, key, tool
 from gemini_live_runtime import events as ev
 
 
@@ -66,6 +66,25 @@ async def test_context_that_one_server_knew_is_told_to_a_later_one_that_does_not
         await t.server.closes(1008, "session not found")
         await t.connects_again()
         assert t.wire == [("model context", "The room is 12.")]
+
+
+async def test_of_what_went_out_together_only_the_programs_context_is_told_to_later_servers() -> None:
+    angry = InstructionModifier.when(key("app:angry"), "Apologise.")
+    of = agent().phase(Phase("only", "One.", modifiers=angry)).steering("hybrid", "deferred")
+    async with talk(of) as t:
+        await t.turn("my name is Ada", "Hello Ada.")
+        await t.writes(angry=True)
+        t.handle.writer().send_context(["The room is 12."], reason="program")
+        await t.types("hello")
+        await t.says("Hi.")
+        await t.ends()
+        await t.writes(angry=False)
+        for _ in range(3):
+            await t.server.closes(1006)
+            await t.connects_again()
+        told = [text for kind, text in t.wire if kind == "model context"]
+        assert [text.count("Conversation so far") for text in told] == [1, 0]
+        assert told[1] == "The room is 12."
 
 
 async def test_after_two_connections_in_a_busy_moment_the_conversation_is_told_once() -> None:

@@ -42,7 +42,7 @@ from gemini_live_runtime.session.control.operator_commands import OperatorComman
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 from gemini_live_runtime.session.debugger.pause_gate import MINOR, TURN_ENDS, Waiting
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry
-from gemini_live_runtime.session.outbound.context_queue import DeferredWriter, PendingContext
+from gemini_live_runtime.session.outbound.context_queue import PROGRAM, DeferredWriter, PendingContext
 from gemini_live_runtime.session.ports.messages import ContextNote
 from gemini_live_runtime.session.rules.dispatch import RuleDispatcher
 from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
@@ -70,9 +70,6 @@ RECALLED = 20
 
 RETOLD = 20
 """Texts of the program's context that a server gets again which does not know them."""
-
-PROGRAM = "program"
-"""Reason of context that the program has given."""
 
 ENDING_S = 1.0
 """Seconds that each part has to finish when the session ends."""

@@ -14,7 +14,7 @@ from gemini_live_runtime.session.agent.background_agents import BackgroundAgentD
 from gemini_live_runtime.session.agent.subscription import Subscription
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
 from gemini_live_runtime.session.io.loop_calls import LoopCalls, async_on_loop, on_loop
-from gemini_live_runtime.session.outbound.context_queue import DeferredWriter
+from gemini_live_runtime.session.outbound.context_queue import PROGRAM, DeferredWriter
 from gemini_live_runtime.session.ports.messages import CALL_IT, check_text
 from gemini_live_runtime.session.rules.reactor import PlaybackDrained, VoiceRuntimeState
 from gemini_live_runtime.state.mutations import check_may_act
@@ -99,7 +99,7 @@ class LiveHandle:
         for text in texts:
             remedy = "Give each text as an argument of its own: send_context(*texts)"
             check_text(text, "Context", field="texts", remedy=remedy)
-        self._agent.user_writer.send_context(texts, reason="program")
+        self._agent.user_writer.send_context(texts, reason=PROGRAM)
 
     @on_loop
     def prompt(self, reason: str = "program") -> None:

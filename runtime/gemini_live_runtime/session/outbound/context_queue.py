@@ -28,6 +28,9 @@ from gemini_live_runtime.session.ports.messages import (
 from gemini_live_runtime.state.mutations import check_may_act
 from gemini_live_runtime.wire.messages import FunctionResponse
 
+PROGRAM = "program"
+"""Reason of context that the program has given."""
+
 MAX_NOTES = 200
 """Limit of queued notes; beyond it the oldest is dropped, counted and reported."""
 
@@ -144,12 +147,13 @@ def send_notes(
 ) -> tuple[tuple[ContextNote, ...], list[ContextNotSent]]:
     """Post `notes` in order; return those to send again and the failures.
 
-    Consecutive notes of one role share a message. A message that is itself invalid is given up: it would fail on every
+    Consecutive notes of one role share a message, but for the program's own, which are told again to a server that does
+    not know them. A message that is itself invalid is given up: it would fail on every
     attempt and block the notes behind it.
     """
     failed: list[ContextNotSent] = []
     done = 0
-    for role, group in groupby(notes, key=lambda note: note.role):
+    for (role, _), group in groupby(notes, key=lambda note: (note.role, note.reason == PROGRAM)):
         run = tuple(group)
         reasons = dict.fromkeys(note.reason for note in run if note.reason)
         try:
