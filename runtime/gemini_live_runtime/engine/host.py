@@ -82,8 +82,10 @@ class Host:
         self.failure: Exception | None = None
         """Error that kept the session from starting, or that it broke down with."""
         kept = read_kept(self._root / paths.safe_name(spec.session_id)) if spec.resume else None
+        last, was_ended = 0, False
         if kept is not None:
-            self.spec = replace(spec, record=kept.view.record)
+            # The view goes on with the first event of this engine.
+            self.spec, last, was_ended = replace(spec, record=kept.view.record), kept.view.seq, kept.is_ended
         self.hub = Hub(
             paths.safe_name(spec.session_id, field="session_id"),
             self._clock,
@@ -96,8 +98,8 @@ class Host:
         if kept is not None:
             self.hub.tell(
                 ev.SessionResumed(
-                    kept=kept.view.seq,
-                    after="end" if kept.is_ended else "crash",
+                    kept=last,
+                    after="end" if was_ended else "crash",
                     wall=self._clock.wall(),
                     record=self.spec.record,
                     program=PROGRAM,

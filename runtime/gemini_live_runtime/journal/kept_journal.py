@@ -53,10 +53,6 @@ class KeptJournal:
         """True when the session had an orderly end."""
         return bool(self.view.ended)
 
-    def after(self, seq: int) -> list[ev.Event]:
-        """Return the events with numbers above `seq` that change what a snapshot has."""
-        return [event for event in self.events if event.seq > seq]
-
 
 def read_kept(folder: Path) -> KeptJournal:
     """Read the recording in `folder`.

@@ -120,7 +120,9 @@ class Autosave:
         agent.ever_connected = kept.work.turn > 0
         agent.host.note_handle_turn(snapshot.handle_turn)
         snapshot = replace(snapshot, turn_count=kept.view.turns_completed)
-        return self._take_up(with_later_events(snapshot, kept.after(snapshot.seq), kept.view.t), kept.events)
+        recorded, kept.events = kept.events, []  # thousands, which nobody needs any more
+        later = [event for event in recorded if event.seq > snapshot.seq]
+        return self._take_up(with_later_events(snapshot, later, kept.view.t), recorded)
 
     def _take_up(self, snapshot: SessionSnapshot, recorded: Sequence[ev.Event] | None = None) -> bool:
         """Restore a snapshot; return True when its phase goes on.

@@ -147,9 +147,8 @@ def send_notes(
 ) -> tuple[tuple[ContextNote, ...], list[ContextNotSent]]:
     """Post `notes` in order; return those to send again and the failures.
 
-    Consecutive notes of one role share a message, but for the program's own, which are told again to a server that does
-    not know them. A message that is itself invalid is given up: it would fail on every
-    attempt and block the notes behind it.
+    Consecutive notes of one role share a message, but for the program's own, which a later server may get again. A
+    message that is itself invalid is given up: it would fail on every attempt and block the notes behind it.
     """
     failed: list[ContextNotSent] = []
     done = 0
