@@ -292,6 +292,10 @@ class _Conversation:
         elif isinstance(payload, ev.LinkGivenUp) and self._closed is not None:
             self._fail(EngineError(self._closed.sentence, remedy=self._closed.remedy, field="connection"))
             self._hang_up(engine, self._closed.sentence)
+        elif self._closed is not None and not self._interactive and _is_given_up(payload):
+            # A text without an answer that is not sent again: the talk did not do what it was asked for.
+            self._fail(EngineError(self._closed.sentence, remedy=self._closed.remedy, field="connection"))
+            self._hang_up(engine, self._closed.sentence)
         elif isinstance(payload, ev.CommandRefused) and not self._interactive:
             self._fail(EngineError(payload.reason, field=payload.command))
             self._hang_up(engine, payload.reason)
@@ -442,3 +446,9 @@ async def _events(engine: InProcessEngine) -> AsyncIterator[ev.Event]:
 
 def _nothing(event: ev.Event) -> None:
     """Drop an event: the output cannot be written."""
+
+
+def _is_given_up(payload: ev.Payload) -> bool:
+    from gemini_live_runtime import events as ev
+
+    return isinstance(payload, ev.SendSettled) and payload.outcome == "unknown"
