@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from gemini_live_runtime.audio.devices import SoundDevice, select_device
 from gemini_live_runtime.audio.interface import Direction
@@ -65,10 +65,10 @@ class DeviceRecovery:
         """Return and forget why a device was lost, "" after `tell`."""
         return self._untold.pop(direction, "")
 
-    def tell(self) -> None:
-        """Report the losses that were not replaced."""
-        for direction in list(self._untold):
-            if self._report(direction, self._untold[direction]):
+    def tell(self, directions: Collection[Direction] | None = None) -> None:
+        """Report the losses that were not replaced, or only those of `directions`."""
+        for direction in list(self._untold if directions is None else directions):
+            if direction in self._untold and self._report(direction, self._untold[direction]):
                 self._untold.pop(direction, None)
         if self._untold:
             self._tell_later()
@@ -92,9 +92,11 @@ class DeviceRecovery:
             await self._pause(LATER_WAIT_S)
         for wait_s in itertools.chain(FIRST_WAITS_S, [NEXT_WAIT_S] * NEXT_LOOKS, itertools.repeat(LATER_WAIT_S)):
             self._lost_again.clear()
+            # What is lost during a look is not what it was for: the next one may replace it in time.
+            looked_for = tuple(self._untold)
             if await self._reopen():
                 return
-            self.tell()
+            self.tell(looked_for)
             await self._pause(LATER_WAIT_S if seldom else wait_s)
 
     async def _pause(self, seconds: float) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -63,7 +64,9 @@ class AudioWorker:
         self._refused: DeviceError | None = None
         streams: tuple[DeviceStream | None, ...] = (microphone, loudspeaker)
         self._clocks = {stream.direction: ClockRate(1000 / stream.block_ms) for stream in streams if stream is not None}
-        self._before_drop: Callable[[], None] | None = None
+        self._drops: deque[Callable[[], None]] = deque()
+        self._is_done = False
+        """True when the thread takes no more orders."""
         self._exchange: tuple[DeviceStream, Callable[[], None]] | None = None
         self._exchanged = threading.Event()
         self._thread = threading.Thread(target=self._run, name="audio-worker", daemon=True)
@@ -84,10 +87,12 @@ class AudioWorker:
     def drop_output(self, before: Callable[[], None]) -> None:
         """Drop what is queued for the loudspeaker, which was lost and not replaced.
 
-        Calls `before` on the thread once all that was heard is reported.
+        Calls `before` once all that was heard is reported: on the thread, or here when it has ended.
         """
-        self._before_drop = before
+        self._drops.append(before)
         self._wake.set()
+        if self._is_done:
+            self._drop_output()
 
     def exchange(self, stream: DeviceStream, move: Callable[[], None]) -> bool:
         """Take a running stream in place of the one of its direction, which is closed.
@@ -141,6 +146,14 @@ class AudioWorker:
             self._reopen_with_larger_blocks()
 
     def _run(self) -> None:
+        try:
+            self._step_until_stopped()
+        finally:
+            # In this order: whoever orders a drop from now on carries it out.
+            self._is_done = True
+            self._drop_output()
+
+    def _step_until_stopped(self) -> None:
         due = time.monotonic()
         while not self._stopping:
             now = time.monotonic()
@@ -155,8 +168,7 @@ class AudioWorker:
                 self.pipeline.step(now)
                 self.check_streams(now)
                 self._observe_clocks()
-                if self._before_drop is not None:
-                    self._drop(self._before_drop)
+                self._drop_output()
                 if self._exchange is not None:
                     self._take(*self._exchange)
             except Exception as error:
@@ -164,11 +176,16 @@ class AudioWorker:
                 return
         self.pipeline.playout.finish()
 
-    def _drop(self, before: Callable[[], None]) -> None:
-        self._before_drop = None
-        self.pipeline.playout.finish()
-        before()
-        self.pipeline.lose_output()
+    def _drop_output(self) -> None:
+        while self._drops:
+            try:
+                before = self._drops.popleft()
+            except IndexError:
+                # At the thread's end whoever ordered it comes here, too, and was first.
+                return
+            self.pipeline.playout.finish()
+            before()
+            self.pipeline.lose_output()
 
     def _take(self, stream: DeviceStream, move: Callable[[], None]) -> None:
         self._exchange = None

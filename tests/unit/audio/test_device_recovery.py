@@ -15,6 +15,7 @@ from tests.unit.audio.audio_support import FakePortAudio, FakeStream, Recorder, 
 from gemini_live_runtime.audio import device_recovery
 from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
+from gemini_live_runtime.audio.interface import Direction
 from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.probe import NO_DEVICE
 
@@ -97,6 +98,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NEXT_WAIT_S", "LATER_WAIT_S", "AGAIN_WAIT_S"):
         monkeypatch.setattr(device_recovery, name, 0.02)
     monkeypatch.setattr(device_recovery, "FIRST_WAITS_S", (0.02,))
+    # However slow the machine is, a loss that is made good is not told.
+    monkeypatch.setattr(device_recovery, "REPLACE_WITHIN_S", 100.0)
 
 
 @asynccontextmanager
@@ -271,11 +274,10 @@ async def test_hanging_up_ends_the_search() -> None:
 
 
 async def test_a_fault_in_the_sound_processing_costs_a_worker_and_no_speech(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device_recovery, "REPLACE_WITHIN_S", 100.0)
     room = Room(*DESK)
     async with speaking(room) as (_, recorder):
         fails(monkeypatch, 1)
-        await run(room, lambda: ("drained", 1) in recorder.calls)
+        await run(room, lambda: ("drained", 1) in recorder.calls and recorder.of("opened"))
         assert recorder.heard(1) == TOTAL
         assert recorder.of("lost") == []
         (opened,) = recorder.of("opened")
@@ -285,8 +287,6 @@ async def test_a_fault_in_the_sound_processing_costs_a_worker_and_no_speech(monk
 async def test_sound_processing_that_keeps_failing_is_given_up_until_devices_are_chosen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # However slow the machine is, a loss that is made good is not told.
-    monkeypatch.setattr(device_recovery, "REPLACE_WITHIN_S", 100.0)
     room = Room(*DESK)
     async with speaking(room) as (audio, recorder):
         audio._faults.most = 1
@@ -316,3 +316,25 @@ def fails(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
         step(pipeline, now)
 
     monkeypatch.setattr(AudioPipeline, "step", stumble)
+
+
+async def test_a_device_that_is_lost_during_a_look_for_another_is_told_after_the_next_look_at_the_earliest() -> None:
+    told: list[str] = []
+    told_at_looks: list[list[str]] = []
+
+    async def reopen() -> bool:
+        told_at_looks.append(list(told))
+        if len(told_at_looks) == 1:
+            recovery.on_lost("output", "gone too")
+        return len(told_at_looks) == 3
+
+    def report(direction: Direction, reason: str) -> bool:
+        told.append(direction)
+        return True
+
+    recovery = device_recovery.DeviceRecovery(reopen, report)
+    recovery.on_lost("input", "gone")
+    assert recovery._task is not None
+    await recovery._task
+    assert told_at_looks == [[], ["input"], ["input", "output"]]
+    await recovery.close()

@@ -130,3 +130,23 @@ def test_a_fault_in_a_callback_gives_the_device_silence_and_is_the_reason_when_i
     assert watched.speaker.faults == 1
     watched.worker.check_streams(watched.start + 4)
     assert watched.recorder.of("lost")[1][2] == "The loudspeaker 'Desk Speakers' stopped: RuntimeError: broken."
+
+
+def test_a_loss_that_is_to_be_told_while_the_thread_ends_by_a_fault_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = Watched()
+    told: list[str] = []
+
+    def stumble(now: float) -> None:
+        raise ValueError("odd")
+
+    def on_device_lost(direction: str, reason: str) -> None:
+        watched.worker.drop_output(lambda: told.append(direction))
+
+    monkeypatch.setattr(watched.pipeline, "step", stumble)
+    monkeypatch.setattr(watched.recorder, "on_device_lost", on_device_lost)
+    watched.worker.start()
+    watched.worker.stop(10)
+    assert sorted(told) == ["input", "output"]
+    # The thread has ended: whoever asks for it carries it out.
+    watched.worker.drop_output(lambda: told.append("late"))
+    assert told[-1] == "late"
