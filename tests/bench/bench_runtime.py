@@ -206,9 +206,8 @@ class Turns:
         self.agent = self.orchestrator.agent
         self._number = 0
         self._value = 0
-        machine = self.orchestrator.phases.machine if self.orchestrator.phases is not None else None
-        assert machine is not None
-        self._ways = [way.when for way in machine.current_phase.transitions]
+        assert self.agent.phases is not None
+        self._ways = [way.when for way in self.agent.phases.machine.current_phase.transitions]
         changed = {f"app:key{number}" for number in range(CHANGED)}
         watchers = self.orchestrator.settle.watchers._watchers
         self._predicates = [item.predicate for item in watchers if item.predicate.keys & changed]

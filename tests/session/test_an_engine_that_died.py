@@ -64,8 +64,8 @@ async def test_state_phase_and_numbers_go_on_where_they_were() -> None:
         found = next_engine(t, store)
     async with talk(phases, own_store=found) as t:
         assert t.state["app:name"] == "Ada"
-        assert t.stage.orchestrator.phases is not None
-        assert t.stage.orchestrator.phases.machine.current == "second"
+        assert t.stage.orchestrator.agent.phases is not None
+        assert t.stage.orchestrator.agent.phases.machine.current == "second"
         assert "session.started" not in t.events
         await t.turn("and now?", "We go on.")
         assert t.all(ev.TurnStarted)

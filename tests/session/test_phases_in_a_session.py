@@ -358,7 +358,7 @@ async def test_hooks_that_raise_are_told_and_the_transition_goes_on() -> None:
 async def test_the_machine_of_a_session_keeps_its_path_and_its_last_decision() -> None:
     async with talk(agent().phase(*two()).tools(go)) as t:
         await t.calls("go")
-        director = t.stage.orchestrator.phases
+        director = t.stage.orchestrator.agent.phases
         assert director is not None
         machine = director.machine
         assert isinstance(machine, PhaseMachine)

@@ -209,7 +209,7 @@ async def agrees(t: Talk, wanted: tuple[dict[str, Any], ...], number: int, *, ac
 
     With `actions` compare only the effects before the first action.
     """
-    session, machine = t.stage.session, t.stage.session.orchestrator.phases
+    session, machine = t.stage.session, t.stage.session.orchestrator.agent.phases
     state = t.state
     before = {name: state.own(name) for name in state.keys("derived")}
     outcomes = [] if machine is None else [way.outcome for way in machine.machine.consider_transitions(state)]

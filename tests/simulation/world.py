@@ -397,6 +397,6 @@ class World:
             "state": agent.state.snapshot(),
             "late": self.late,
             "transcript": agent.transcript.to_json()["turns"],
-            "phase": orchestrator.phases.machine.current if orchestrator.phases else "",
+            "phase": orchestrator.agent.phases.machine.current if orchestrator.agent.phases else "",
             "view_seq": self.hub.view.seq,
         }

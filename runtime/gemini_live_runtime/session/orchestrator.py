@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.outbound.wire_writer import WireWriter
     from gemini_live_runtime.session.ports.agent_source import Source
     from gemini_live_runtime.session.ports.event_bus import EventBus
+    from gemini_live_runtime.state.mutations import Mutation
     from gemini_live_runtime.state.store import State
 
 RECALLED = 20
@@ -117,7 +118,7 @@ class Orchestrator:
             now=self.checkpoints.gate.agent_time,
             before_action=self.checkpoints.before_action,
         )
-        self.phases, self.guards = self._make_phases()
+        self.agent.phases, self.agent.guards = self._make_phases()
         self._make_rules(faults)
         self._make_steps(faults, async_tools, text_model)
         self._make_commands(source)
@@ -182,7 +183,7 @@ class Orchestrator:
         built_in = voice_defaults("client" if definition.turn_taking == "client" else "server")
         self.reactor = LiveReactor((*built_in, *definition.rules), faults.rule)
         self.steering = SteeringRunner(
-            agent, self.phases, self.callbacks, self.code, self.executor, lambda: self.checkpoints.gate.held
+            agent, self.callbacks, self.code, self.executor, lambda: self.checkpoints.gate.held
         )
         agent.react = RuleDispatcher(
             self.reactor,
@@ -225,7 +226,6 @@ class Orchestrator:
         self.tools = ToolExecutor(
             agent,
             self.background_agents,
-            self.phases,
             self.callbacks,
             self.checkpoints,
             async_tools=async_tools,
@@ -234,7 +234,6 @@ class Orchestrator:
         self.pipeline = TurnPipeline(
             agent,
             self.settle,
-            self.phases,
             self.steering,
             self.tools,
             self.callbacks,
@@ -243,15 +242,14 @@ class Orchestrator:
             self.timers,
             text_model,
         )
-        self.autosave = Autosave(agent, self.phases, self.steering, self._own_store)
+        self.autosave = Autosave(agent, self.steering, self._own_store)
 
     def _make_commands(self, source: Source[SessionPlan] | None) -> None:
         agent, tools = self.agent, self.tools.dispatcher
-        self.debugger = DebuggerCommands(agent, self.checkpoints, self.settle, self.phases, tools)
+        self.debugger = DebuggerCommands(agent, self.checkpoints, self.settle, tools)
         self.operator = OperatorCommands(
             agent,
             self.settle,
-            self.phases,
             self.pipeline,
             self.steering,
             self.executor,
@@ -262,8 +260,6 @@ class Orchestrator:
             agent,
             source,
             settle=self.settle,
-            phases=self.phases,
-            guards=self.guards,
             pipeline=self.pipeline,
             tools=tools,
             callbacks=self.callbacks,
@@ -288,8 +284,7 @@ class Orchestrator:
         bus.subscribe(self.reporter.on_settled, *SETTLING)
         self.state_events = StateEvents(agent.state, bus, self.settle)
         self.state_events.on_changes.append(self.checkpoints.on_state_changes)
-        if self.guards is not None:
-            self.state_events.on_changes.append(self.guards.on_state_changes)
+        self.state_events.on_changes.append(self._refresh_guards)
         self.state_events.on_changes.append(self.observer.on_state_changes)
         self.state_events.on_unsettled = self.pipeline.queue_reevaluation
         agent.input_times.subscribe(bus)
@@ -311,8 +306,8 @@ class Orchestrator:
         """
         is_restored = await self.autosave.restore()
         self.settle.begin()
-        if self.phases is not None and not is_restored:
-            self._started = await self.phases.begin()
+        if self.agent.phases is not None and not is_restored:
+            self._started = await self.agent.phases.begin()
             self.pipeline.on_entered(self._started)
         await self.settle.settle()
         await self.steering.prepare_setup()
@@ -422,8 +417,8 @@ class Orchestrator:
         self.pipeline.close()
         self.observer.close()
         self.steering.close()
-        if self.guards is not None:
-            self.guards.close()
+        if self.agent.guards is not None:
+            self.agent.guards.close()
         is_blocked = gate.has_waiting
         if gate.end():
             # Held steps are not let loose at the end: no console is there to hear or to stop them.
@@ -486,15 +481,19 @@ class Orchestrator:
         assert isinstance(started, ev.TurnStarted)
         self.agent.queue.put("turn begins", lambda: self.pipeline.begin_turn(event.turn, started.by))
 
+    def _refresh_guards(self, mutations: Sequence[Mutation]) -> None:
+        if self.agent.guards is not None:
+            self.agent.guards.on_state_changes(mutations)
+
     def _on_phase_entered(self, event: ev.Event) -> None:
-        if self.guards is not None:
-            self.guards.schedule_refresh()
+        if self.agent.guards is not None:
+            self.agent.guards.schedule_refresh()
 
     def _on_turn_completed(self, event: ev.Event) -> None:
         completed = event.payload
         assert isinstance(completed, ev.TurnCompleted)
-        if self.guards is not None:
-            self.guards.on_turn_ended()
+        if self.agent.guards is not None:
+            self.agent.guards.on_turn_ended()
         held = self.checkpoints.gate.held
         self.agent.queue.put(TURN_ENDS, lambda: self.pipeline.end_turn(event.turn, completed, held=held))
         self.operator.on_turn_ended()

@@ -31,7 +31,6 @@ from gemini_live_runtime.text import sanitise_line
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.kept_journal import KeptJournal
     from gemini_live_runtime.session.agent.context import AgentContext
-    from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
     from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
 
 LOAD_S = 10.0
@@ -58,12 +57,9 @@ class Autosave:
     Does nothing for a session that is not recorded, of an agent without persistence.
     """
 
-    def __init__(
-        self, agent: AgentContext, phases: PhaseRunner | None, steering: SteeringRunner, own: OwnStore | None = None
-    ) -> None:
+    def __init__(self, agent: AgentContext, steering: SteeringRunner, own: OwnStore | None = None) -> None:
         plan = agent.plan
         self._agent = agent
-        self._phases = phases
         self._steering = steering
         self._store = plan.definition.persistence
         self._id = plan.definition.persistence_id or plan.name
@@ -154,7 +150,7 @@ class Autosave:
             if snapshot.steering is not None:
                 with self._usable("context that the model knows"):
                     self._steering.restore(snapshot.steering)
-        phase = self._phases.machine.current if self._phases is not None and goes_on else ""
+        phase = self._agent.phases.machine.current if self._agent.phases is not None and goes_on else ""
         if recorded is None:
             agent.emit(
                 ev.SnapshotRestored(
@@ -168,7 +164,7 @@ class Autosave:
         return goes_on
 
     def _phase_goes_on(self, snapshot: SessionSnapshot) -> bool:
-        phases, probe = self._phases, self._agent.plan.make_machine()
+        phases, probe = self._agent.phases, self._agent.plan.make_machine()
         if phases is None or probe is None or snapshot.phases is None:
             return False
         now = self._agent.clock.now()
@@ -227,7 +223,7 @@ class Autosave:
     def _take(self) -> SessionSnapshot | None:
         agent = self._agent
         now = agent.clock.now()
-        phases = self._phases
+        phases = self._agent.phases
         try:
             return SessionSnapshot.take(
                 agent.state,

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
     from gemini_live_runtime.conversation.needs import NeedsFulfillment
     from gemini_live_runtime.conversation.transcript import TranscriptWindow
+    from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
     from gemini_live_runtime.session.agent.host import SessionHost
+    from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
     from gemini_live_runtime.session.agent.task_queue import TaskQueue
     from gemini_live_runtime.session.definition.plan import SessionPlan
     from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry
@@ -51,6 +53,10 @@ class AgentContext:
     telemetry: SessionTelemetry
     transcript: TranscriptBuffer = field(default_factory=TranscriptBuffer)
     needs: NeedsFulfillment | None = None
+    phases: PhaseRunner | None = None
+    """Runs the phases of the agent that speaks now; None for one without."""
+    guards: GuardMonitor | None = None
+    """Reads the guards of its current phase; None without phases."""
     turn_count: int = 0
     """Turns whose end has been worked through."""
     ever_connected: bool = False

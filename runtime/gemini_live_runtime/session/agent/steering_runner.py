@@ -34,7 +34,6 @@ from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
 from gemini_live_runtime.session.agent.context import AgentContext
-from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.agent.queued_steering import QueuedSteering
 from gemini_live_runtime.session.agent.steering_pace import SendPace
 from gemini_live_runtime.session.agent.user_code import UserCode
@@ -58,7 +57,6 @@ class SteeringRunner:
     def __init__(
         self,
         agent: AgentContext,
-        phases: PhaseRunner | None,
         callbacks: CallbackRunner,
         code: UserCode,
         executor: LiveEffectExecutor,
@@ -69,7 +67,6 @@ class SteeringRunner:
         mode = agent.plan.definition.steering if agent.writer.deferred is None else SteeringMode.INSTRUCTION_UPDATE
         self._steering = Steering(mode)
         self._agent = agent
-        self._phases = phases
         self._callbacks = callbacks
         self._code = code
         self._executor = executor
@@ -393,7 +390,7 @@ class SteeringRunner:
 
     def _current_input(self, result: TransitionResult | None = None) -> SteeringInput:
         self._note_told()
-        definition, phases = self._agent.plan.definition, self._phases
+        definition, phases = self._agent.plan.definition, self._agent.phases
         modifiers = definition.phase_defaults
         tools = None
         phase = nudge = ""

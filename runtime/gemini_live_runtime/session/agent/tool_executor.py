@@ -20,7 +20,6 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
 from gemini_live_runtime.session.agent.context import AgentContext
-from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
@@ -58,7 +57,6 @@ class ToolExecutor:
         self,
         agent: AgentContext,
         background_agents: BackgroundAgentDispatcher,
-        phases: PhaseRunner | None,
         callbacks: CallbackRunner,
         checkpoints: Checkpoints,
         *,
@@ -77,7 +75,6 @@ class ToolExecutor:
         self.on_ended: Callable[[Outcome], Awaitable[None]] = _ignore
         """Decides what follows from a call's outcome, as a step of the task queue, and gives its answer."""
         self._agent = agent
-        self._phases = phases
         self._callbacks = callbacks
         self._checkpoints = checkpoints
         self._async_tools = async_tools
@@ -205,10 +202,10 @@ class ToolExecutor:
         return not self.dispatcher.has_side_effects(call.name) or await self._agent.bus.written()
 
     def _is_allowed(self, name: str) -> bool:
-        return self._phases is None or self._phases.machine.allows(name)
+        return self._agent.phases is None or self._agent.phases.machine.allows(name)
 
     def _phase_name(self) -> str:
-        return "" if self._phases is None else self._phases.machine.current
+        return "" if self._agent.phases is None else self._agent.phases.machine.current
 
     def _refuse(self, call: RunTool) -> None:
         self._waiting.discard(call.call_id)

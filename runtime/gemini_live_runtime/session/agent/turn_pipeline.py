@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from gemini_live_runtime.conversation.text_model import TextModel
     from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
     from gemini_live_runtime.session.agent.context import AgentContext
-    from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
     from gemini_live_runtime.session.agent.session_keys import SessionSignals
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
     from gemini_live_runtime.session.agent.steering_runner import Moment, SteeringRunner
@@ -64,7 +63,6 @@ class TurnPipeline:
         self,
         agent: AgentContext,
         settle: SettleEngine,
-        phases: PhaseRunner | None,
         steering: SteeringRunner,
         tools: ToolExecutor,
         callbacks: CallbackRunner,
@@ -76,7 +74,6 @@ class TurnPipeline:
         """`text_model` answers extractors of an agent that names none."""
         self._agent = agent
         self._settle = settle
-        self._phases = phases
         self._steering = steering
         self._tools = tools
         self._callbacks = callbacks
@@ -347,7 +344,7 @@ class TurnPipeline:
         later becomes an event.
         """
         agent = self._agent
-        require_phases(self._phases, agent.plan.name, name).machine.check_leavable(name)
+        require_phases(agent.phases, agent.plan.name, name).machine.check_leavable(name)
         if self._moves.count("code", agent.clock.now()) >= MAX_PER_S:
             raise AgentError(
                 f"Code asked for {MAX_PER_S} phases in a second, as if one set the next off: {name} is not entered",
@@ -370,7 +367,7 @@ class TurnPipeline:
 
     async def move(self, name: str, source: str, reason: str, *, by_operator: bool = False) -> None:
         """Go to a phase without asking guards."""
-        agent, phases = self._agent, self._phases
+        agent, phases = self._agent, self._agent.phases
         assert phases is not None
         try:
             result = await phases.move(name, agent.host.turn, source=source, reason=reason, by_operator=by_operator)
@@ -389,9 +386,9 @@ class TurnPipeline:
 
     async def _advance(self, turn: int) -> TransitionResult | None:
         now = self._agent.clock.now()
-        if self._phases is None or now < self._rests_until:
+        if self._agent.phases is None or now < self._rests_until:
             return None
-        result = await self._phases.advance(turn)
+        result = await self._agent.phases.advance(turn)
         if result is not None:
             if self._moves.count("guards", now) + 1 >= MAX_PER_S:
                 self._rests_until = now + 1
@@ -418,7 +415,7 @@ class TurnPipeline:
 
     def _repair(self) -> RepairAction:
         """Return what is to be done about needs that stay unfulfilled, and publish it."""
-        agent, phases = self._agent, self._phases
+        agent, phases = self._agent, self._agent.phases
         if agent.needs is None or phases is None:
             return NO_REPAIR
         phase = phases.machine.current_phase

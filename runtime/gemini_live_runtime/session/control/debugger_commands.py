@@ -12,7 +12,6 @@ from gemini_live_runtime.session.debugger.pause_gate import PAUSED_AT
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.context import AgentContext
-    from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
     from gemini_live_runtime.session.control.command_router import CommandRouter
     from gemini_live_runtime.session.debugger.breakpoints import Kind
@@ -31,13 +30,11 @@ class DebuggerCommands:
         agent: AgentContext,
         checkpoints: Checkpoints,
         settle: SettleEngine,
-        phases: PhaseRunner | None,
         tools: ToolDispatcher,
     ) -> None:
         self._agent = agent
         self._checkpoints = checkpoints
         self._settle = settle
-        self._phases = phases
         self._tools = tools
 
     def register(self, router: CommandRouter) -> None:
@@ -69,7 +66,7 @@ class DebuggerCommands:
             patterns = self._settle.temporal.status(self._checkpoints.gate.agent_time())
             return [*(item.name for item in self._settle.watchers.status), *(item.name for item in patterns)]
         if kind == "phase":
-            return [] if self._phases is None else list(self._phases.machine.phases)
+            return [] if self._agent.phases is None else list(self._agent.phases.machine.phases)
         return list(self._tools.tools)
 
     def _hold(self, order: cmd.HoldAgent, command_id: str) -> None:

@@ -34,8 +34,6 @@ from gemini_live_runtime.threads import call_in_thread
 if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
     from gemini_live_runtime.session.agent.context import AgentContext
-    from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
-    from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
     from gemini_live_runtime.session.agent.timers import Timers
     from gemini_live_runtime.session.agent.turn_pipeline import TurnPipeline
@@ -61,8 +59,6 @@ class HotReload:
         source: Source[SessionPlan] | None,
         *,
         settle: SettleEngine,
-        phases: PhaseRunner | None,
-        guards: GuardMonitor | None,
         pipeline: TurnPipeline,
         tools: ToolDispatcher,
         callbacks: CallbackRunner,
@@ -72,8 +68,6 @@ class HotReload:
         self._agent = agent
         self._source = source
         self._settle = settle
-        self._phases = phases
-        self._guards = guards
         self._pipeline = pipeline
         self._tools = tools
         self._callbacks = callbacks
@@ -202,7 +196,7 @@ class HotReload:
         self._pipeline.extraction.check(schedule)
         rules = LiveReactor(definition.rules, lambda fault: None)
         machine = plan.make_machine()
-        phases = self._phases
+        phases, guards = agent.phases, agent.guards
         if (machine is None) != (phases is None):
             raise AgentError(
                 f"Agent {plan.name} {'has no phases any more' if machine is None else 'had no phases so far'}",
@@ -224,9 +218,9 @@ class HotReload:
             self._callbacks.replace(definition.callbacks)
             self._reactor.replace(rules)
             self._pipeline.extraction.replace(schedule)
-            if machine is not None and phases is not None and self._guards is not None:
+            if machine is not None and phases is not None and guards is not None:
                 phases.replace(machine)
-                self._guards.replace(machine)
+                guards.replace(machine)
             if definition.repair is None:
                 agent.needs = None
             elif agent.needs is None or agent.needs.config != definition.repair:

@@ -49,7 +49,6 @@ class OperatorCommands:
         self,
         agent: AgentContext,
         settle: SettleEngine,
-        phases: PhaseRunner | None,
         pipeline: TurnPipeline,
         steering: SteeringRunner,
         executor: LiveEffectExecutor,
@@ -59,7 +58,6 @@ class OperatorCommands:
         """`agent_time` returns clock seconds less those in which the agent was held."""
         self._agent = agent
         self._settle = settle
-        self._phases = phases
         self._pipeline = pipeline
         self._steering = steering
         self._executor = executor
@@ -139,7 +137,7 @@ class OperatorCommands:
         )
 
     def _make_preview(self) -> Preview:
-        return Preview(self._agent, self._settle, self._phases, self._tools, self._agent_time())
+        return Preview(self._agent, self._settle, self._agent.phases, self._tools, self._agent_time())
 
     # -- phases ------------------------------------------------------------------------------------------------------
 
@@ -173,7 +171,7 @@ class OperatorCommands:
         self._agent.queue.put("transition", move)
 
     def _check_phase(self, name: str) -> PhaseRunner:
-        phases = require_phases(self._phases, self._agent.plan.name, name)
+        phases = require_phases(self._agent.phases, self._agent.plan.name, name)
         phases.machine.check_target(name, by_operator=True)
         return phases
 
@@ -243,7 +241,7 @@ class OperatorCommands:
 
     def _set_instruction(self, order: cmd.SetInstruction, command_id: str) -> None:
         agent = self._agent
-        if order.text.strip() or self._phases is None:
+        if order.text.strip() or self._agent.phases is None:
             _check_text(order.text, "An agent without phases needs an instruction: the text is empty")
         if order.text == agent.plan.definition.instruction:
             raise AgentError("That is the agent's instruction already")

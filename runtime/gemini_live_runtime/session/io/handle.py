@@ -218,7 +218,7 @@ class LiveHandle:
     @property
     def phase(self) -> str:
         """Phase of the conversation; "" for an agent without phases."""
-        phases = self._orchestrator.phases
+        phases = self._agent.phases
         return "" if phases is None else phases.machine.current
 
     @property
@@ -279,13 +279,13 @@ class LiveHandle:
 
         With the values that each guard read.
         """
-        phases = self._orchestrator.phases
+        phases = self._agent.phases
         return {} if phases is None else deepcopy(phases.explain())
 
     @on_loop
     def why_blocked(self, phase: str) -> list[str]:
         """Return what keeps the conversation from going to `phase`, a sentence each."""
-        phases = self._orchestrator.phases
+        phases = self._agent.phases
         return [f"Agent {self._agent.plan.name} has no phases"] if phases is None else phases.why_blocked(phase)
 
     @on_loop
