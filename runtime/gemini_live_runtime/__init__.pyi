@@ -62,6 +62,8 @@ from gemini_live_runtime.session.persistence.stores import FsPersistence as FsPe
 from gemini_live_runtime.session.persistence.stores import MemoryPersistence as MemoryPersistence
 from gemini_live_runtime.session.persistence.stores import SessionPersistence as SessionPersistence
 from gemini_live_runtime.session.ports.messages import ContextNote as ContextNote
+from gemini_live_runtime.session.ports.provider import RealtimeProviderAdapter as RealtimeProviderAdapter
+from gemini_live_runtime.session.ports.scripted_provider import ScriptedAdapter as ScriptedAdapter
 from gemini_live_runtime.session.rules.effects import EffectMode as EffectMode
 from gemini_live_runtime.session.rules.effects import EffectPolicy as EffectPolicy
 from gemini_live_runtime.session.rules.effects import EmitEvent as EmitEvent

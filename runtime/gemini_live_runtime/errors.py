@@ -177,6 +177,15 @@ class ConnectionClosedError(WireError):
         self.by_us = by_us
 
 
+class NotConnectedError(ConnectionClosedError):
+    """Use of a connection before it is made or after its end: a caller's mistake."""
+
+    code = "not-connected"
+
+    def __init__(self, message: str, *, remedy: str = "") -> None:
+        super().__init__(message, close_code=1006, remedy=remedy, by_us=True)
+
+
 class JournalError(GeminiLiveError):
     """Session file that cannot be read or written."""
 

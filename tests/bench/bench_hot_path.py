@@ -164,7 +164,7 @@ async def main() -> int:
         await recorded.start()
         bare_lane = Lane()
         bare_lane.load([])
-        bare = Connection(bare_lane)
+        bare = Connection.over(bare_lane)
 
         async def codec_in() -> None:
             for frame in frames:

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import (
@@ -18,7 +19,6 @@ from gemini_live_runtime.audio.interface import (
 from gemini_live_runtime.audio.loop_listener import LoopListener
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.engine.hub import Hub
-from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.core.core import SessionCore
@@ -29,8 +29,9 @@ from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
-from gemini_live_runtime.wire.connection import Connection, connect
+from gemini_live_runtime.wire.connection import Connection
 from gemini_live_runtime.wire.endpoints import Endpoint
+from gemini_live_runtime.wire.observer import WireObserver
 from gemini_live_runtime.wire.transport import Transport
 
 AGENT = Agent(name="bench", instruction="You are a bench.", model="bench")
@@ -87,6 +88,24 @@ class BenchAudio:
     playing = False
 
 
+class _Announced(Connection):
+    """Connection that resolves a future with itself once it is made."""
+
+    def __init__(self, opened: asyncio.Future[Connection], *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._opened = opened
+
+    async def connect(self) -> str:
+        try:
+            session_id = await super().connect()
+        except Exception as error:
+            # The session reports it as its own fault and goes on: the bench would wait for ever.
+            self._opened.set_exception(error)
+            raise
+        self._opened.set_result(self)
+        return session_id
+
+
 def make_hub(clock: Clock, journal_root: Path | None) -> Hub:
     """Return the engine's hub; with a folder, its journal records sound."""
     hub = Hub("bench", clock, program="bench", pid=os.getpid())
@@ -117,22 +136,11 @@ def make_session(
     )
 
     async def opening() -> Opening:
-        async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
-            try:
-                connection = await connect(
-                    endpoint,
-                    setup_of(plan, AGENT.model, capabilities=capabilities, instruction=instruction, handle=handle),
-                    observer=recorder,
-                    transport_factory=transport_factory,
-                )
-            except Exception as error:
-                # The session reports it as its own fault and goes on: the bench would wait for ever.
-                opened.set_exception(error)
-                raise
-            opened.set_result(connection)
-            return connection
+        def adapter(recorder: WireObserver, instruction: str, handle: str) -> Connection:
+            setup = setup_of(plan, AGENT.model, capabilities=capabilities, instruction=instruction, handle=handle)
+            return _Announced(opened, endpoint, setup, observer=recorder, transport_factory=transport_factory)
 
-        return Opening(url="bench", connect=connected)
+        return Opening(url="bench", adapter=adapter)
 
     async def closing() -> None:
         return None

@@ -57,7 +57,14 @@ def _opens(phase: str, state: State) -> bool:
     return condition is None or condition(state)
 
 
-ON_PURPOSE = ("on purpose", "took longer than", "dropped the answer", "already", "ConnectionClosedError")
+ON_PURPOSE = (
+    "on purpose",
+    "took longer than",
+    "dropped the answer",
+    "already",
+    "ConnectionClosedError",
+    "NotConnectedError",
+)
 """Texts of the intended faults of the agent's code."""
 
 

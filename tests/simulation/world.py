@@ -24,7 +24,6 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.errors import UnreachableError
-from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
@@ -32,8 +31,9 @@ from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
-from gemini_live_runtime.wire.connection import Connection, connect
+from gemini_live_runtime.wire.connection import Connection
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
+from gemini_live_runtime.wire.observer import WireObserver
 from gemini_live_runtime.wire.transport import Transport
 
 LONGEST_S = 3600.0
@@ -143,13 +143,13 @@ class World:
             self.lines.append(line)
             return line
 
-        async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
+        def adapter(recorder: WireObserver, instruction: str, handle: str) -> Connection:
             setup = setup_of(plan, definition.model, capabilities=capabilities, instruction=instruction, handle=handle)
             endpoint = local_endpoint("ws://localhost")
-            return await connect(endpoint, setup, observer=recorder, transport_factory=transport)
+            return Connection(endpoint, setup, observer=recorder, transport_factory=transport)
 
         async def opening() -> Opening:
-            return Opening(url="ws://localhost", connect=connected)
+            return Opening(url="ws://localhost", adapter=adapter)
 
         async def closing() -> None:
             self.timeline.note("closing")

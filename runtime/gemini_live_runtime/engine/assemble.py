@@ -13,12 +13,11 @@ from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.audio.factory import AudioSpec, make_audio
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.text_model import TextModel
-from gemini_live_runtime.engine.backends import Backend, Remote, backend_of
+from gemini_live_runtime.engine.backends import Backend, Local, Provided, backend_of
 from gemini_live_runtime.engine.host import PROGRAM
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
@@ -30,9 +29,10 @@ from gemini_live_runtime.session.io.live_session import LiveSession, Opening
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.persistence.stores import FsPersistence
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
-from gemini_live_runtime.wire.connection import Connection, connect
+from gemini_live_runtime.wire.connection import Connection
 from gemini_live_runtime.wire.credentials import scrub_environment
 from gemini_live_runtime.wire.endpoints import redacted_url
+from gemini_live_runtime.wire.observer import WireObserver
 
 if TYPE_CHECKING:
     from gemini_live_runtime.local.default_parts import DefaultParts
@@ -126,9 +126,11 @@ def session_of(
     )
 
     async def opening() -> Opening:
+        if isinstance(backend, Provided):
+            return Opening(url=backend.name, adapter=backend.adapter)
         endpoint, factory = await backend.open()
 
-        async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
+        def adapter(recorder: WireObserver, instruction: str, handle: str) -> Connection:
             setup = setup_of(
                 session.orchestrator.agent.plan,
                 model,
@@ -139,12 +141,12 @@ def session_of(
             )
             if parts is not None:
                 setup = replace(setup, labels=_labels(session.orchestrator.agent.plan))
-            return await connect(endpoint, setup, observer=recorder, transport_factory=factory)
+            return Connection(endpoint, setup, observer=recorder, transport_factory=factory)
 
         # With devices the user can type instead, so warn of a server without speech recognition. A microphone file has
         # no such user.
         deaf = backend.deaf if spec.audio == "devices" else ""
-        return Opening(url=redacted_url(endpoint.url), connect=connected, deaf=deaf)
+        return Opening(url=redacted_url(endpoint.url), adapter=adapter, deaf=deaf)
 
     notices: list[ev.Payload] = [ev.Notice(level="warning", code="credential", text=text) for text in backend.warnings]
     notices += [ev.Notice(level="warning", code="agent", text=text) for text in plan.warnings()]
@@ -222,7 +224,7 @@ def _text_model(plan: SessionPlan, script: Script | None, backend: Backend) -> T
     """Return the backend's text model, for extractors that name none."""
     if not plan.definition.extractors:
         return None
-    if isinstance(backend, Remote):
+    if not isinstance(backend, Local):
         return backend.text_model()
     assert script is not None
     from gemini_live_runtime.local.slot_extractor import SlotExtractor

@@ -33,6 +33,7 @@ from gemini_live_runtime.wire.websocket import open_websocket
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.text_model import TextModel, TextRequest
     from gemini_live_runtime.local.server import LocalServer
+    from gemini_live_runtime.session.ports.provider import AdapterFactory
 
 TEXT_MODEL = "gemini-flash-latest"
 """Text model of extractors by default: Google's alias for the newest fast one."""
@@ -138,7 +139,27 @@ class Local:
             await self._server.stop()
 
 
-Backend = Remote | Local
+class Provided:
+    """Connections that the program which runs the session makes itself."""
+
+    name = "program"
+    deaf = ""
+    warnings: tuple[str, ...] = ()
+
+    def __init__(self, adapter: AdapterFactory) -> None:
+        self.adapter = adapter
+
+    def prepare(self) -> None:
+        """No-op: credentials are the program's."""
+
+    def text_model(self) -> None:
+        """Return None: extractors name their own text model."""
+
+    async def close(self) -> None:
+        """No-op: the provider is not ours."""
+
+
+Backend = Remote | Local | Provided
 
 
 def backend_of(spec: EngineSpec) -> Backend:

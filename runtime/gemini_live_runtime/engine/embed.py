@@ -13,7 +13,7 @@ from typing import Any, get_args
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.engine.assemble import session_of
-from gemini_live_runtime.engine.backends import backend_of
+from gemini_live_runtime.engine.backends import Provided, backend_of
 from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.spec import BACKENDS, AudioKind, EngineSpec, new_session_id
@@ -23,6 +23,7 @@ from gemini_live_runtime.session.definition.choices import as_choice
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.io.handle import LiveHandle
 from gemini_live_runtime.session.io.live_session import LiveSession
+from gemini_live_runtime.session.ports.provider import AdapterFactory
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "mode": get_args(ev.Mode),
@@ -33,12 +34,26 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 _NOT_HERE = frozenset(("agent", "headless", "linger_s"))
 """Fields of a spec without a meaning here: the agent is an argument, and no console comes or goes."""
 
+_OF_BACKENDS = (
+    "api_key_file",
+    "api_key_source",
+    "api_version",
+    "backend",
+    "fast",
+    "server_script",
+    "trusted_hosts",
+    "vertex_location",
+    "vertex_project",
+    "voice",
+)
+"""Options that only a backend takes."""
+
 
 class Connecting:
     """Context manager of one session, returned by `connect`, for one `async with`."""
 
-    def __init__(self, plan: SessionPlan, options: dict[str, Any]) -> None:
-        self._context = _running(plan, _spec(plan, options))
+    def __init__(self, plan: SessionPlan, options: dict[str, Any], adapter: AdapterFactory | None = None) -> None:
+        self._context = _running(plan, _spec(plan, options), adapter)
         self._used = False
 
     async def __aenter__(self) -> LiveHandle:
@@ -55,7 +70,7 @@ class Connecting:
         return await self._context.__aexit__(kind, error, trace)
 
 
-def connect(plan: SessionPlan, **options: Any) -> Connecting:
+def connect(plan: SessionPlan, *, adapter: AdapterFactory | None = None, **options: Any) -> Connecting:
     """Run a session of `plan` during an `async with` block.
 
     `options` are those of `EngineSpec`, with other defaults: `backend="gemini"`, `audio="none"`, `mode="text"`,
@@ -63,8 +78,25 @@ def connect(plan: SessionPlan, **options: Any) -> Connecting:
     (`LiveHandle.send_audio`) and plays the model's (`on_audio`). The block begins once the connection is made. Raises
     `GeminiLiveError` for unusable options, and on entering when the session cannot be started, or its connection cannot
     be made or is refused; later failures are events.
+
+    `adapter` makes the connections in place of a backend: a provider of the program's own, or a `ScriptedAdapter` in
+    its tests.
     """
-    return Connecting(plan, options)
+    if adapter is not None:
+        _check_adapter(adapter, options)
+    return Connecting(plan, options, adapter)
+
+
+def _check_adapter(adapter: object, options: dict[str, Any]) -> None:
+    if not callable(adapter):
+        raise EngineError(
+            f"adapter is {adapter!r:.60}, which makes no connections",
+            remedy="Give a function of an observer, an instruction and a handle, or a ScriptedAdapter",
+            field="adapter",
+        )
+    for name in _OF_BACKENDS:
+        if name in options:
+            raise EngineError(f"{name} is of no use with an adapter", remedy="Leave one of the two out", field=name)
 
 
 def _spec(plan: SessionPlan, options: dict[str, Any]) -> EngineSpec:
@@ -94,13 +126,13 @@ def _spec(plan: SessionPlan, options: dict[str, Any]) -> EngineSpec:
 
 
 @asynccontextmanager
-async def _running(plan: SessionPlan, spec: EngineSpec) -> AsyncIterator[LiveHandle]:
+async def _running(plan: SessionPlan, spec: EngineSpec, adapter: AdapterFactory | None) -> AsyncIterator[LiveHandle]:
     created: asyncio.Future[LiveSession] = asyncio.get_running_loop().create_future()
     refused: list[GeminiLiveError] = []
 
     def factory(spec: EngineSpec, hub: Hub, clock: Clock) -> LiveSession:
         try:
-            backend = backend_of(spec)
+            backend = backend_of(spec) if adapter is None else Provided(adapter)
             backend.prepare()
             limits = Limits(spec.max_cost, spec.max_minutes)
             session = session_of(plan, spec, hub, clock, backend=backend, limits=limits)

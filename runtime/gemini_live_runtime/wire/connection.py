@@ -18,28 +18,22 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from gemini_live_runtime.errors import (
     ConnectionClosedError,
+    NotConnectedError,
     ProtocolError,
-    SetupRejectedError,
-    UsageError,
 )
+from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk
-from gemini_live_runtime.wire.closes import (
-    CloseKind,
-    classify,
-    closed_error,
-    code_and_reason,
-    server_text,
-    setup_refused,
-)
+from gemini_live_runtime.wire.closes import closed_error
 from gemini_live_runtime.wire.codec import client_to_json
 from gemini_live_runtime.wire.endpoints import Backend, Endpoint
+from gemini_live_runtime.wire.handshake import accepted, closed_instead, completed, no_answer, unreadable
 from gemini_live_runtime.wire.json_frame import dump_object, frame_size
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerMessage, Setup
+from gemini_live_runtime.wire.observer import WireObserver
 from gemini_live_runtime.wire.support import refusals
 from gemini_live_runtime.wire.transport import ImmediateTransport, PingingTransport, Transport, TransportClosed
 from gemini_live_runtime.wire.websocket import open_websocket
@@ -59,32 +53,10 @@ MESSAGE_CHARS = 1024
 MAX_UNREADABLE = 10
 """Unreadable frames in a row after which a session gives up on the server."""
 
+_NO_ENDPOINT = Endpoint("url", "")
+"""Endpoint of a connection whose transport was given."""
+
 TransportFactory: TypeAlias = Callable[[Endpoint], Awaitable[Transport]]
-
-
-class WireObserver(Protocol):
-    """Observer of all frames, in order. Methods must be quick and must not raise.
-
-    Sizes are bytes of a frame.
-    """
-
-    def on_sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
-        """Handle a message that was sent as the JSON object `raw`."""
-
-    def on_audio_sent(self, pcm: bytes, size: int, captured_at: float | None) -> None:
-        """Handle a microphone chunk (16 kHz s16le mono) that was sent.
-
-        `captured_at` is the clock time (s) of its last sample, None when unknown.
-        """
-
-    def on_received(self, message: ServerMessage, size: int) -> None:
-        """Handle a message from the server; its JSON object is `message.raw`."""
-
-    def on_audio_received(self, frame: AudioFrame, size: int) -> None:
-        """Handle a piece of model speech."""
-
-    def on_unreadable(self, error: ProtocolError, size: int) -> None:
-        """Handle a frame that could not be decoded."""
 
 
 class _QueuedFrame:
@@ -110,17 +82,30 @@ class _QueuedFrame:
 
 
 class Connection:
-    """Open connection to a server, created by `connect`.
+    """Connection to a server, made by `connect`.
 
     Any task may send; only one may receive.
     """
 
-    def __init__(self, transport: Transport, *, observer: WireObserver | None = None, backend: Backend = "url") -> None:
-        self._transport = transport
-        self._send_now = transport.send_now if isinstance(transport, ImmediateTransport) else None
-        self._ping = transport.ping if isinstance(transport, PingingTransport) else None
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        setup: Setup,
+        *,
+        observer: WireObserver | None = None,
+        transport_factory: TransportFactory = open_websocket,
+        setup_timeout: float = SETUP_TIMEOUT,
+    ) -> None:
+        """`setup.model` is completed to the endpoint's resource name."""
+        self._endpoint = endpoint
+        self._setup = setup
+        self._transport_factory = transport_factory
+        self._setup_timeout = setup_timeout
         self._observer = observer
-        self._backend: Backend = backend
+        self._backend: Backend = endpoint.backend
+        self._transport: Transport | None = None
+        self._send_now: Callable[[str | bytes], bool] | None = None
+        self._ping: Callable[[], Awaitable[float]] | None = None
         self._queue: deque[_QueuedFrame] = deque()
         self._queued_chunks = 0
         self._queued_chars = 0
@@ -128,19 +113,52 @@ class Connection:
         self._end: TransportClosed | None = None
         self._fault: Exception | None = None
         """Fault that ended the writer."""
-        self._closing = False
+        self.closed = True
+        """True before the connection is made, and once either side has closed it."""
         self._giving_up: asyncio.Task[None] | None = None
         self._first: ServerMessage | None = None
         self.setup_complete: ServerMessage | None = None
         """Message that accepted the setup."""
         self.audio_dropped = 0
         """Microphone chunks dropped because the queue was full or the connection closed."""
-        self._writer = asyncio.create_task(self._write(), name="wire-writer")
+        self._writer: asyncio.Task[None] | None = None
+
+    @classmethod
+    def over(cls, transport: Transport, *, observer: WireObserver | None = None) -> Connection:
+        """Return a connection over an open transport, without a setup."""
+        connection = cls(_NO_ENDPOINT, Setup(), observer=observer)
+        connection._take(transport)
+        return connection
+
+    async def connect(self) -> str:
+        """Open the transport and perform the setup; return the server's session id, or "".
+
+        Raises `UsageError` for settings that the backend does not support, `UnreachableError`, `UpgradeRefusedError`
+        or `SetupRejectedError`; the transport is closed then. A connection is made once.
+        """
+        if self._transport is not None:
+            raise ProtocolError("A connection is made once", remedy="Make another one", field="connect")
+        setup = completed(self._setup, self._endpoint)
+        self._take(await self._transport_factory(self._endpoint))
+        try:
+            await self._hand_shake(setup)
+        except BaseException:
+            await self.close()
+            raise
+        return self.session_id
+
+    def _take(self, transport: Transport) -> None:
+        self._transport = transport
+        self._send_now = transport.send_now if isinstance(transport, ImmediateTransport) else None
+        self._ping = transport.ping if isinstance(transport, PingingTransport) else None
+        self._writer = asyncio.create_task(self._write(transport), name="wire-writer")
+        self.closed = False
 
     @property
-    def closed(self) -> bool:
-        """True when either side has closed the connection."""
-        return self._closing or self._end is not None
+    def session_id(self) -> str:
+        """Server's id of its session; "" when it gave none."""
+        complete = self.setup_complete.setup_complete if self.setup_complete is not None else None
+        return (complete.session_id or "") if complete is not None else ""
 
     async def round_trip(self) -> float | None:
         """Return the round-trip time of a ping in seconds.
@@ -179,7 +197,7 @@ class Connection:
         self._queue.append(_QueuedFrame(frame, message=message, raw=raw, done=done))
         self._queued_chars += len(frame) + MESSAGE_CHARS
         if self._queued_chars > MAX_QUEUED_CHARS and self._end is None:
-            self._end = TransportClosed(1008, "messages are not read", by_us=True)
+            self._end, self.closed = TransportClosed(1008, "messages are not read", by_us=True), True
             self._giving_up = asyncio.create_task(self.close(1008, self._end.reason), name="give up the server")
         self._wake.set()
         return done
@@ -212,6 +230,8 @@ class Connection:
         if self._first is not None:
             message, self._first = self._first, None
             return message
+        if self._transport is None:
+            raise self._closed_error()
         try:
             frame = await self._transport.recv()
         except TransportClosed as end:
@@ -226,56 +246,36 @@ class Connection:
 
         Messages in the queue are not sent, and their futures fail.
         """
-        self._closing = True
+        self.closed = True
+        if self._transport is None or self._writer is None:
+            return
         self._writer.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._writer
         await self._transport.close(code, reason)
         self._on_closed(TransportClosed(code, reason, by_us=True))
 
-    async def handshake(self, setup: Setup, timeout: float = SETUP_TIMEOUT) -> None:
+    def interrupt(self) -> asyncio.Future[None]:
+        """Ask the model to stop speaking, and return a future of its sending.
+
+        It does where the setup leaves the marks of the user's turns to the client, by the mark that one begins; a
+        server that detects speech itself refuses the mark.
+        """
+        return self.post(compose.activity_start())
+
+    async def _hand_shake(self, setup: Setup) -> None:
         """Send `setup` and wait for `setupComplete`; raise `SetupRejectedError`."""
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(self._setup_timeout):
                 await self.send(ClientMessage(setup=setup))
                 answer = await self.receive()
         except TimeoutError:
-            raise SetupRejectedError(
-                f"The server did not answer the setup within {timeout:g} s",
-                remedy="Try again; if it recurs, check the address",
-                field="setup",
-            ) from None
+            raise no_answer(self._setup_timeout) from None
         except ConnectionClosedError as error:
-            meaning = classify(error.close_code, error.reason, by_us=error.by_us)
-            cause = code_and_reason(error.close_code, error.reason)
-            if error.by_us or meaning.kind is CloseKind.NETWORK:
-                message = f"{meaning.sentence} before the setup was accepted ({cause})"
-            elif meaning.kind is CloseKind.UNKNOWN:
-                message = f"The server closed instead of accepting the setup ({cause})"
-            else:
-                message = (
-                    f"The server closed instead of accepting the setup ({cause}): {_lower_first(meaning.sentence)}"
-                )
-            raise SetupRejectedError(
-                message,
-                remedy=meaning.remedy,
-                field="close_code",
-                value=error.close_code,
-            ) from error
+            raise closed_instead(error) from error
         except ProtocolError as error:
-            raise SetupRejectedError(
-                f"The server's answer to the setup cannot be read: {error.message}",
-                remedy="Check that the address is a Live API server",
-                field="setup",
-            ) from error
-        if isinstance(answer, AudioFrame) or answer.setup_complete is None:
-            if not isinstance(answer, AudioFrame) and "error" in answer.raw:
-                raise setup_refused(answer.raw["error"])
-            raise SetupRejectedError(
-                f"The server answered {_describe(answer)} instead of setupComplete",
-                remedy="Check that the address is a Live API server and the API version",
-                field="setup",
-            )
+            raise unreadable(error) from error
+        answer = accepted(answer)
         self.setup_complete = answer
         # A server may put other kinds beside setupComplete; `receive` returns the message again for those.
         if len(answer.raw) > 1:
@@ -296,16 +296,16 @@ class Connection:
                 observer.on_received(message, frame_size(frame))
         return message
 
-    async def _write(self) -> None:
+    async def _write(self, transport: Transport) -> None:
         try:
-            await self._write_queue()
+            await self._write_queue(transport)
         except Exception as fault:
             # The reader reports it: without a writer the connection would be silent for ever.
             self._fault = fault
             self._on_closed(TransportClosed(1011, by_us=True))
-            await self._transport.close(1011)
+            await transport.close(1011)
 
-    async def _write_queue(self) -> None:
+    async def _write_queue(self, transport: Transport) -> None:
         queue = self._queue
         while True:
             while not queue:
@@ -317,7 +317,7 @@ class Connection:
             else:
                 self._queued_chars -= len(item.frame) + MESSAGE_CHARS
             try:
-                await self._transport.send(item.frame)
+                await transport.send(item.frame)
             except (TransportClosed, asyncio.CancelledError) as error:
                 # Not sent: `_on_closed` must find it in the queue.
                 queue.appendleft(item)
@@ -340,6 +340,7 @@ class Connection:
                 self._observer.on_audio_sent(item.pcm, size, item.captured_at)
 
     def _on_closed(self, end: TransportClosed) -> None:
+        self.closed = True
         if self._end is None:
             self._end = end
         while self._queue:
@@ -350,7 +351,7 @@ class Connection:
                 item.done.set_exception(self._closed_error())
         self._queued_chunks = self._queued_chars = 0
         # After a failed send the writer itself is here, and ends by returning.
-        if self._writer is not asyncio.current_task():
+        if self._writer is not None and self._writer is not asyncio.current_task():
             self._writer.cancel()
 
     def _check_open(self) -> None:
@@ -358,6 +359,8 @@ class Connection:
             raise self._closed_error()
 
     def _closed_error(self) -> ConnectionClosedError:
+        if self._transport is None:
+            return NotConnectedError("The connection is not made yet", remedy="Wait for connect")
         end = self._end or TransportClosed(1000, by_us=True)
         return closed_error(end.code, end.reason, by_us=end.by_us)
 
@@ -378,37 +381,9 @@ async def connect(
     transport_factory: TransportFactory = open_websocket,
     setup_timeout: float = SETUP_TIMEOUT,
 ) -> Connection:
-    """Open a connection and perform the setup.
-
-    `setup.model` is completed to the endpoint's resource name. Raises `UsageError` for settings that the backend does
-    not support, `UnreachableError`, `UpgradeRefusedError` or `SetupRejectedError`; the transport is closed then.
-    """
-    setup = _with_model(setup, endpoint)
-    refused = refusals(ClientMessage(setup=setup), endpoint.backend)
-    if refused:
-        raise UsageError("; ".join(refused), remedy="Leave it out", field="setup")
-    transport = await transport_factory(endpoint)
-    connection = Connection(transport, observer=observer, backend=endpoint.backend)
-    try:
-        await connection.handshake(setup, setup_timeout)
-    except BaseException:
-        await connection.close()
-        raise
+    """Return a connection that is made; raises the errors of `Connection.connect`."""
+    connection = Connection(
+        endpoint, setup, observer=observer, transport_factory=transport_factory, setup_timeout=setup_timeout
+    )
+    await connection.connect()
     return connection
-
-
-def _with_model(setup: Setup, endpoint: Endpoint) -> Setup:
-    """Return `setup` with the model's resource name; raise `UsageError` without one."""
-    if not setup.model:
-        raise UsageError("The setup names no model", remedy="Set the model", field="model")
-    return replace(setup, model=endpoint.model_path(setup.model))
-
-
-def _lower_first(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
-
-
-def _describe(answer: ServerMessage | AudioFrame) -> str:
-    if isinstance(answer, AudioFrame):
-        return "audio"
-    return server_text(", ".join(list(answer.raw)[:5]), 100) or "an empty message"

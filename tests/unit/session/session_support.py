@@ -17,7 +17,6 @@ from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.errors import GeminiLiveError, UnreachableError
-from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
@@ -28,9 +27,10 @@ from gemini_live_runtime.session.io.live_session import LiveSession, Opening
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.wire.codec import encode_server, from_json
-from gemini_live_runtime.wire.connection import Connection, connect
+from gemini_live_runtime.wire.connection import Connection
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
 from gemini_live_runtime.wire.messages import ServerMessage
+from gemini_live_runtime.wire.observer import WireObserver
 from gemini_live_runtime.wire.transport import MemoryTransport, Transport, TransportClosed
 
 P = TypeVar("P", bound=ev.Payload)
@@ -174,19 +174,19 @@ class Stage:
                 await asyncio.sleep(0.01)
                 raise self.unprepared
 
-            async def connected(recorder: WireRecorder, instruction: str, handle: str) -> Connection:
+            def adapter(recorder: WireObserver, instruction: str, handle: str) -> Connection:
                 current = self.session.orchestrator.agent.plan
                 setup = setup_of(
                     current, definition.model, capabilities=capabilities, instruction=instruction, handle=handle
                 )
-                return await connect(
+                return Connection(
                     local_endpoint("ws://localhost"),
                     setup,
                     observer=recorder,
                     transport_factory=transport,
                 )
 
-            return Opening(url="ws://localhost", connect=connected)
+            return Opening(url="ws://localhost", adapter=adapter)
 
         self.closed = False
         self.exit_code = -1

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from copy import deepcopy
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from gemini_live_runtime.errors import NotConnectedError
 from gemini_live_runtime.session.link.controller import RealtimeSessionController
 from gemini_live_runtime.session.link.ends import LinkEnd
+from gemini_live_runtime.session.ports.scripted_provider import ScriptedAdapter
+from gemini_live_runtime.wire import compose
 
 ENDS = st.sampled_from([end for end in LinkEnd if end is not LinkEnd.REFUSED])
 
@@ -43,6 +47,32 @@ def test_a_console_that_comes_back_brings_a_lost_network_back_and_not_a_refused_
         link.on_ended(end, 100.0)
         assert link.state == "failed"
         assert link.on_attached(True) is comes_back
+
+
+def test_a_message_before_the_link_is_open_or_after_its_end_is_refused_by_its_state() -> None:
+    link, adapter = RealtimeSessionController(), ScriptedAdapter()
+    sends = (lambda: link.post(compose.activity_end()), link.interrupt, lambda: link.send_audio(bytes(2)))
+    for state, next_state in (
+        ("closed", link.begin_opening),
+        ("opening", lambda: (link.on_opened(0.0, adapter), link.on_ended(LinkEnd.NETWORK, 0.0))),
+        ("restarting", lambda: (link.close(), link.let_go())),
+        ("closed", lambda: None),
+    ):
+        for send in sends:
+            with pytest.raises(NotConnectedError, match=f"the link is {state}"):
+                send()
+        next_state()
+    assert not adapter.operations
+
+
+async def test_a_link_whose_session_has_ended_takes_what_is_still_to_be_said_until_it_is_let_go() -> None:
+    link, adapter = RealtimeSessionController(), ScriptedAdapter()
+    await adapter.connect()
+    link.begin_opening()
+    link.on_opened(0.0, adapter)
+    link.close()
+    await link.post(compose.activity_end())
+    assert adapter.operations == ["connect", "post"]
 
 
 def test_an_agent_that_moves_now_and_then_waits_for_no_connection() -> None:

@@ -10,13 +10,14 @@ import pytest
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, ProtocolError
 from gemini_live_runtime.session.core.effects import Send
+from gemini_live_runtime.session.link.controller import RealtimeSessionController
 from gemini_live_runtime.session.outbound.context_queue import MAX_NOTES
 from gemini_live_runtime.session.outbound.wire_writer import WireWriter
 from gemini_live_runtime.session.ports.capabilities import Capabilities, Route
+from gemini_live_runtime.session.ports.provider import RealtimeProviderAdapter
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.closes import closed_error
 from gemini_live_runtime.wire.codec import client_to_json
-from gemini_live_runtime.wire.connection import Connection
 from gemini_live_runtime.wire.messages import ClientMessage
 
 
@@ -46,10 +47,13 @@ class Harness:
         self.lost: list[Send] = []
         self.prompts = 0
         capabilities = Capabilities(text_is_realtime=realtime, context_mid_session=not realtime)
+        self.link = RealtimeSessionController()
+        if line is not None:
+            self.link.begin_opening()
+            self.link.on_opened(0.0, cast("RealtimeProviderAdapter", line))
         self.writer = WireWriter(
-            capabilities, route, emit=self.told.append, on_prompt=self._prompted, on_lost=self.lost.append
+            self.link, capabilities, route, emit=self.told.append, on_prompt=self._prompted, on_lost=self.lost.append
         )
-        self.writer.connection = cast("Connection | None", line)
 
     def _prompted(self) -> None:
         self.prompts += 1
@@ -83,6 +87,16 @@ async def test_a_text_that_is_lost_on_the_way_or_at_the_door_is_reported_once() 
     harness.writer.post(TEXT)
     assert harness.lost == [TEXT]
     assert harness.told == []
+
+
+@pytest.mark.parametrize("send", [TEXT, Send(compose.activity_end())], ids=["text", "mark"])
+def test_a_message_of_the_core_without_a_connection_is_told_and_goes_to_the_next(send: Send) -> None:
+    harness = Harness(None)
+    harness.writer.post(send)
+    (told,) = harness.told
+    assert isinstance(told, ev.Log)
+    assert "There is no connection for this message: the link is closed." in told.text
+    assert harness.lost == [send]
 
 
 def test_a_message_that_cannot_be_written_is_an_error_that_is_told() -> None:

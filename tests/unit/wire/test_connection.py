@@ -392,7 +392,7 @@ def test_a_chunk_is_sent_without_a_turn_of_the_loop_and_is_observed() -> None:
     async def go() -> None:
         recorder = Recorder()
         transport = ImmediateTransport(MemoryTransport.pair()[0], free=1)
-        connection = Connection(transport, observer=recorder)
+        connection = Connection.over(transport, observer=recorder)
         connection.send_audio(CHUNK)
         frame = encode_audio_chunk(CHUNK)
         assert transport.at_once == [frame]
@@ -407,7 +407,7 @@ def test_a_chunk_does_not_overtake_a_message_that_waits() -> None:
     async def go() -> None:
         client, peer = MemoryTransport.pair()
         transport = ImmediateTransport(client, free=1)
-        connection = Connection(transport)
+        connection = Connection.over(transport)
         message = connection.post(compose.audio_stream_end())
         connection.send_audio(CHUNK)
         assert transport.at_once == []

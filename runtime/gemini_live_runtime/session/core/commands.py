@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gemini_live_runtime import commands as cmd
-from gemini_live_runtime.session.core.effects import Effect, Send, Speaker
+from gemini_live_runtime.session.core.effects import Effect, InterruptModel, Send, Speaker
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.wire import compose
 
@@ -98,7 +98,7 @@ class CoreCommands:
         if state.turns.is_open:
             state.close_turn("interrupted")
         if state.manual_activity and not state.streaming_audio and state.facts.status == "ready":
-            state.out.append(Send(compose.activity_start()))
+            state.out.append(InterruptModel())
             if state.mode == "voice" and state.input_open:
                 # What is said next, once the microphone is opened, belongs to this activity.
                 state.streaming_audio = True

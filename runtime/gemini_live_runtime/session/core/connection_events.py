@@ -21,6 +21,7 @@ from gemini_live_runtime.session.link.ends import LEFT, LinkEnd, close_code_of, 
 from gemini_live_runtime.session.link.kept_audio import SoundChunk
 from gemini_live_runtime.session.link.outbox import WaitingAnswer
 from gemini_live_runtime.session.link.watchdog import LatencyTrend
+from gemini_live_runtime.session.ports.provider import RealtimeProviderAdapter
 from gemini_live_runtime.wire.messages import SessionResumptionUpdate
 
 LOST = "the connection was lost"
@@ -54,16 +55,23 @@ class ConnectionEvents:
         return state.flush(now)
 
     def on_connected(
-        self, now: float, *, ms: float, server_session: str, resumed: bool = False, hold: bool = False
+        self,
+        now: float,
+        *,
+        ms: float,
+        server_session: str,
+        resumed: bool = False,
+        hold: bool = False,
+        adapter: RealtimeProviderAdapter | None = None,
     ) -> list[Effect]:
-        """Take up a connection whose `setupComplete` arrived.
+        """Take up a connection whose `setupComplete` arrived: `adapter`.
 
         `resumed`: the server resumed the session. With `hold`, typed texts wait until `release`: the model first hears
         what it has to know.
         """
         state = self._state
         self._trend = LatencyTrend()
-        state.link.on_opened(now)
+        state.link.on_opened(now, adapter)
         state.facts.status = "ready"
         state.completion_owed = False
         if state.ledger.current_opened:

@@ -34,6 +34,11 @@ class Send:
 
 
 @record
+class InterruptModel:
+    """Ask the model to stop speaking."""
+
+
+@record
 class Tell:
     """Tell the model `text` as context."""
 
@@ -135,6 +140,7 @@ class End:
 Effect = (
     Emit
     | Send
+    | InterruptModel
     | Tell
     | Prompt
     | SendKeptAudio

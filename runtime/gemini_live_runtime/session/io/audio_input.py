@@ -88,14 +88,11 @@ class AudioInput:
             self._pass_on(pcm, captured_at)
 
     def _pass_on(self, pcm: bytes, captured_at: float | None) -> None:
-        state = self._core.state
-        connection, kept = self._agent.writer.connection, state.link.outbox.audio
-        # Later connections begin with what was kept, once the model knows what it has to know.
-        is_gated = state.link.connection > 1 and not state.link.is_open
-        if connection is None or is_gated or connection.closed:
-            state.link.outbox.add_audio(pcm, captured_at)
+        link = self._core.state.link
+        if not link.takes_audio:
+            link.outbox.add_audio(pcm, captured_at)
             return
-        kept.add(pcm, captured_at, sent=True)
+        link.outbox.audio.add(pcm, captured_at, sent=True)
         pieces = (pcm,) if self._activity is None else self._activity.filter(pcm, model_speaking=self._audio.playing)
         for piece in pieces:
             before = self._core.audio.begin_stream()
@@ -103,7 +100,7 @@ class AudioInput:
                 self._perform(before)
             if self._agent.context_queue.has_context:
                 self._agent.user_writer.flush()
-            connection.send_audio(piece, captured_at)
+            link.send_audio(piece, captured_at)
 
     def send_kept(self, chunks: Sequence[SoundChunk]) -> None:
         """Send what was kept while there was no connection, oldest first.

@@ -23,7 +23,8 @@ from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.link.ends import LinkEnd, refuses_handle
-from gemini_live_runtime.wire.connection import MAX_UNREADABLE, Connection
+from gemini_live_runtime.session.ports.provider import AdapterFactory, MeasuresRoundTrip, RealtimeProviderAdapter
+from gemini_live_runtime.wire.connection import MAX_UNREADABLE
 from gemini_live_runtime.wire.server import AudioFrame, ServerMessage, ToolCall
 
 if TYPE_CHECKING:
@@ -64,12 +65,11 @@ LATEST_PONG_S = 5.0
 class Opening:
     """Address and factory of a session's connections.
 
-    `connect(recorder, instruction, handle)` begins a session with that instruction, or takes one up again where
-    `handle` is not empty; it raises `GeminiLiveError`.
+    `adapter(recorder, instruction, handle)` returns a connection yet to be made.
     """
 
     url: str
-    connect: Callable[[WireRecorder, str, str], Awaitable[Connection]]
+    adapter: AdapterFactory
     deaf: str = ""
     """Reason why the server recognises no speech, if known; the session is typed then."""
 
@@ -163,11 +163,12 @@ class ConnectionManager:
             known_end = (
                 known_end or (self._left and self._left[0]) or (LinkEnd.HANDLE if self._handle_refused else None)
             )
+            adapter = link.adapter
             self._perform(self._core.connection.on_disconnected(self._clock.now(), ended, known_end))
             if not link.connection and link.retry.delay_s is None:
                 self.first_failure = self.first_failure or ended
-            if self._writer.connection is not None:
-                await self._writer.connection.close()
+            if adapter is not None:
+                await adapter.close()
             if isinstance(ended, UnreachableError):
                 # A server that we have started ourselves may be gone.
                 opening = None
@@ -225,24 +226,29 @@ class ConnectionManager:
         self._perform(self._core.connection.on_connecting(self._clock.now(), opening.url, resuming=bool(handle)))
         instruction = self._orchestrator.steering.instruction_for_setup()
         setup = self._orchestrator.setup_text(instruction, resuming=bool(handle))
+        adapter = opening.adapter(self._recorder, setup, handle)
         try:
-            connection = await opening.connect(self._recorder, setup, handle)
+            session = await adapter.connect()
         except GeminiLiveError as error:
             # Some contexts are beyond resuming; the handle would fail for ever.
             self._handle_refused = bool(handle) and refuses_handle(error)
             raise
-        self._writer.connection = connection
-        await opening_audio
+        try:
+            await opening_audio
+        except BaseException:
+            await adapter.close()
+            raise
         now = self._clock.now()
-        session = _session_id(connection)
         ms = round((now - began) * 1000, 1)
         self._perform(
-            self._core.connection.on_connected(now, ms=ms, server_session=session, resumed=bool(handle), hold=True)
+            self._core.connection.on_connected(
+                now, ms=ms, server_session=session, resumed=bool(handle), hold=True, adapter=adapter
+            )
         )
         self._orchestrator.on_connected(instruction, resumed=bool(handle))
-        measuring = asyncio.create_task(self._measure(connection), name="round trip")
+        measuring = asyncio.create_task(self._measure(adapter), name="round trip")
         try:
-            ended = await self._read(connection)
+            ended = await self._read(adapter)
         finally:
             measuring.cancel()
             if self._leaving is not None:
@@ -250,17 +256,19 @@ class ConnectionManager:
                 self._leaving = None
         return ended if self._left is None else self._left[1]
 
-    async def _measure(self, connection: Connection) -> None:
+    async def _measure(self, adapter: RealtimeProviderAdapter) -> None:
         """Measure the way to the server and back; leave a socket that shows no life."""
+        if not isinstance(adapter, MeasuresRoundTrip):
+            return
         pings: set[asyncio.Task[float | None]] = set()
         try:
             while True:
                 frames = self._frames
-                ping = asyncio.create_task(connection.round_trip(), name="ping")
+                ping = asyncio.create_task(adapter.round_trip(), name="ping")
                 pings.add(ping)
                 if not (await asyncio.wait((ping,), timeout=self._link.policy.dead_after_s))[0]:
                     if self._frames == frames:
-                        self._leave(connection, LinkEnd.NETWORK, self._silence())
+                        self._leave(adapter, LinkEnd.NETWORK, self._silence())
                         return
                     # It lives, though it answers no pings.
                     continue
@@ -278,7 +286,7 @@ class ConnectionManager:
         text = f"Nothing came from the server for {self._link.policy.dead_after_s:g} s, not even an answer to a ping"
         return ConnectionClosedError(text, close_code=1006, remedy="Check the network")
 
-    async def _read(self, connection: Connection) -> GeminiLiveError:
+    async def _read(self, adapter: RealtimeProviderAdapter) -> GeminiLiveError:
         """Hear the server until the connection ends; how it ended."""
         core, clock = self._core, self._clock
         unreadable = 0
@@ -287,7 +295,7 @@ class ConnectionManager:
             if self._frames % MAX_AT_ONCE == 0:
                 await asyncio.sleep(0)
             try:
-                message = await connection.receive()
+                message = await adapter.receive()
             except ProtocolError as error:
                 unreadable += 1
                 if unreadable >= MAX_UNREADABLE:
@@ -343,26 +351,26 @@ class ConnectionManager:
 
     def leave(self, reason: Literal["stalled", "old"]) -> None:
         """Leave the connection: a silent server's at once, an old one in a pause."""
-        connection = self._writer.connection
+        adapter = self._link.adapter
         if reason == "old":
             self._depart(math.inf, ROTATE_QUIET_S, fresh=False)
-        elif connection is not None:
+        elif adapter is not None:
             seconds = self._link.policy.no_answer_s
             error = ConnectionClosedError(f"The model has not answered for {seconds:g} s", close_code=1001)
-            self._leave(connection, LinkEnd.STALLED, error)
+            self._leave(adapter, LinkEnd.STALLED, error)
 
-    def _leave(self, connection: Connection, end: LinkEnd, error: GeminiLiveError) -> None:
-        if connection.closed:
+    def _leave(self, adapter: RealtimeProviderAdapter, end: LinkEnd, error: GeminiLiveError) -> None:
+        if adapter.closed:
             return
         self._recorder.flush()
         self._left = (end, error)
         if self._leaving is not None:
             self._leaving.cancel()
-        self._leaving = asyncio.create_task(connection.close(1001, "no sign of life"), name="leave the connection")
+        self._leaving = asyncio.create_task(adapter.close(1001, "no sign of life"), name="leave the connection")
 
     def _depart(self, within_s: float, quiet_s: float, *, fresh: bool) -> None:
-        connection = self._writer.connection
-        if connection is None or connection.closed:
+        adapter = self._link.adapter
+        if adapter is None or adapter.closed:
             return
         at = self._clock.now() + max(0.0, within_s)
         if self._leaving is not None and not self._leaving.done():
@@ -370,38 +378,32 @@ class ConnectionManager:
                 return
             self._leaving.cancel()
         self._leaves_at = at
-        self._leaving = asyncio.create_task(
-            self._move(connection, at, quiet_s, fresh), name="move to another connection"
-        )
+        self._leaving = asyncio.create_task(self._move(adapter, at, quiet_s, fresh), name="move to another connection")
 
-    async def _move(self, connection: Connection, at: float, quiet_s: float, fresh: bool) -> None:
+    async def _move(self, adapter: RealtimeProviderAdapter, at: float, quiet_s: float, fresh: bool) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(None if at == math.inf else max(0.0, at - self._clock.now())):
                 await self._pause(quiet_s)
         if not (fresh or self._link.handle) and at != math.inf:
             # One may still come: a server gives none while a tool runs.
             await self._clock.sleep(at - self._clock.now())
-        if (fresh or self._link.handle) and not connection.closed:
+        if (fresh or self._link.handle) and not adapter.closed:
             self._recorder.flush()
             self._left = (LinkEnd.MOVED, ConnectionClosedError(MOVING, close_code=1001))
-            await connection.close(1001, "moving to another connection")
+            await adapter.close(1001, "moving to another connection")
 
     async def hang_up(self) -> None:
         """Close the connection that there is."""
-        connection = self._writer.connection
+        adapter = self._link.adapter
         if self._leaving is not None:
             self._leaving.cancel()
-        if connection is None:
+        if adapter is None:
             return
-        if not connection.closed:
+        if not adapter.closed:
             self._recorder.flush()
             self._emit(ev.ConnectionClosed(close_code=1000, requested=True))
-        await connection.close()
+        await adapter.close()
         # What was not sent any more is reported before the end is; a future tells that one round of the loop later.
         await self._writer.drain()
         await asyncio.sleep(0)
-
-
-def _session_id(connection: Connection) -> str:
-    complete = connection.setup_complete.setup_complete if connection.setup_complete is not None else None
-    return (complete.session_id or "") if complete is not None else ""
+        self._link.let_go()

@@ -41,6 +41,7 @@ from gemini_live_runtime.session.core.effects import (
     Emit,
     End,
     EndOfAudio,
+    InterruptModel,
     LeaveConnection,
     Microphone,
     Play,
@@ -189,7 +190,12 @@ class LiveSession:
         )
         route = capabilities.route(plan.definition.instruction_route, model=self._started.model)
         writer = WireWriter(
-            capabilities, route, emit=self.bus.emit, on_prompt=host.note_prompt, on_lost=self._on_send_lost
+            self._core.state.link,
+            capabilities,
+            route,
+            emit=self.bus.emit,
+            on_prompt=host.note_prompt,
+            on_lost=self._on_send_lost,
         )
         return Orchestrator(
             plan,
@@ -309,11 +315,11 @@ class LiveSession:
     def sample(self) -> MeterSample:
         """Return the current meters."""
         meters = self._audio.levels()
-        connection = self._writer.connection
+        link = self._core.state.link
         if self._health is not None:
             # What an outage has dropped is no fault of the sound.
             self._health.on_sample(meters)
-        dropped = self._core.state.link.outbox.audio.dropped + (0 if connection is None else connection.audio_dropped)
+        dropped = link.outbox.audio.dropped + (0 if link.adapter is None else link.adapter.audio_dropped)
         if dropped:
             meters = replace(meters, mic_dropped=meters.mic_dropped + dropped)
         return meters
@@ -442,6 +448,8 @@ class LiveSession:
                     self._sound.play(effect.gen, effect.pcm, effect.rate)
                 case Send():
                     self._send(effect)
+                case InterruptModel():
+                    self._writer.interrupt()
                 case Tell():
                     self._tell(effect.text)
                 case Prompt():

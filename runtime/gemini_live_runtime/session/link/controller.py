@@ -10,16 +10,23 @@ States::
 The gate between `gated` and `open` lets nothing of the user's pass until the model knows what it has to know. All that
 the next connection may need has a mark, a number that grows; a resumption handle stands for ranges of marks, so that it
 is clear what a server knows that resumes by this handle.
+
+The link holds the present connection, and all that goes out passes it. Without one it refuses what is sent, which is a
+mistake of the sender. It does no I/O of its own; the runner makes, reads and closes connections.
 """
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal
 
+from gemini_live_runtime.errors import NotConnectedError
 from gemini_live_runtime.session.link.ends import PATIENT, LinkEnd
 from gemini_live_runtime.session.link.outbox import Outbox
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.link.retry import Retry, RetrySchedule
+from gemini_live_runtime.session.ports.provider import RealtimeProviderAdapter
+from gemini_live_runtime.wire.messages import ClientMessage
 
 MAX_RANGES = 64
 """Connections back to which it is remembered what a handle stands for."""
@@ -33,6 +40,8 @@ class RealtimeSessionController:
     def __init__(self, policy: LinkPolicy | None = None) -> None:
         self.policy = policy or LinkPolicy()
         self.state: LinkState = "closed"
+        self.adapter: RealtimeProviderAdapter | None = None
+        """Present connection, or None."""
         self.connection = 0
         """Number of the present connection, or of the last one; 0 before the first."""
         self.age_limit_s: float | None = None
@@ -64,6 +73,53 @@ class RealtimeSessionController:
         self._in_handle: list[tuple[int, int]] = []
         """Ranges of marks that a server knows which resumes by the handle."""
         self._connection_mark = 0
+
+    # -- what goes out -----------------------------------------------------------------------------------------------
+
+    @property
+    def is_connected(self) -> bool:
+        """True while there is a connection that neither side has closed."""
+        return self.adapter is not None and not self.adapter.closed
+
+    @property
+    def takes_audio(self) -> bool:
+        """True when sound goes out, and False when it has to wait.
+
+        Later connections begin with what was kept, once the model knows what it has to know.
+        """
+        adapter = self.adapter
+        return adapter is not None and not adapter.closed and (self.connection == 1 or self.state == "open")
+
+    def post(self, message: ClientMessage) -> asyncio.Future[None]:
+        """Post a message; return a future of its sending.
+
+        Raises `NotConnectedError` while there is no connection, and the errors of the adapter.
+        """
+        return self._present("message").post(message)
+
+    def interrupt(self) -> asyncio.Future[None]:
+        """Ask the model to stop speaking; returns and raises as `post` does."""
+        return self._present("interruption").interrupt()
+
+    def send_audio(self, pcm: bytes, captured_at: float | None = None) -> None:
+        """Send microphone audio (16 kHz s16le mono); raises `NotConnectedError`.
+
+        `captured_at` is the clock time (s) of its last sample.
+        """
+        if self.adapter is None:
+            raise self._not_connected("sound")
+        self.adapter.send_audio(pcm, captured_at)
+
+    def _present(self, what: str) -> RealtimeProviderAdapter:
+        if self.adapter is None:
+            raise self._not_connected(what)
+        return self.adapter
+
+    def _not_connected(self, what: str) -> NotConnectedError:
+        return NotConnectedError(
+            f"There is no connection for this {what}: the link is {self.state}",
+            remedy="Send it once the connection is ready",
+        )
 
     # -- what the server knows ---------------------------------------------------------------------------------------
 
@@ -103,9 +159,10 @@ class RealtimeSessionController:
         self._resuming = bool(self.handle)
         return self.handle
 
-    def on_opened(self, now: float) -> None:
-        """Note that the server accepted the setup; the gate is still closed."""
+    def on_opened(self, now: float, adapter: RealtimeProviderAdapter | None = None) -> None:
+        """Take the connection whose setup was accepted; the gate is still closed."""
         self.state, self.leaving = "gated", ""
+        self.adapter = adapter
         self.connection += 1
         self.opened_at = now
         self._known = self._in_handle if self._resuming else []
@@ -127,6 +184,7 @@ class RealtimeSessionController:
 
         `code` is its close code, 0 for none. Without `keeps_handle` the handle is of no more use.
         """
+        self.adapter = None
         was_ready = self.state in ("gated", "open")
         if was_ready:
             resumed = self._resuming and end is not LinkEnd.MOVED
@@ -169,5 +227,12 @@ class RealtimeSessionController:
         self.rotate_at = None if limit_s is None else self.opened_at + limit_s - self.policy.early_s
 
     def close(self) -> None:
-        """End: no connection follows."""
+        """End: no connection follows.
+
+        The present one takes what is still to be said, until it is let go.
+        """
         self.state = "closed"
+
+    def let_go(self) -> None:
+        """Let go of the connection, which was closed."""
+        self.adapter = None

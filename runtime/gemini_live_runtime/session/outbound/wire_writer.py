@@ -2,7 +2,8 @@
 
 Posting never awaits: the order of calls is the order on the wire, and nothing can come between two calls of one step.
 The result of a post arrives later. The end of a connection is reported once, by its reader; a failed post reports
-nothing itself, except that the core's messages go to `on_lost`: typed text must never vanish silently.
+nothing itself, except that the core's messages go to `on_lost`: typed text must never vanish silently. A post
+without any connection is a mistake, which a log event names.
 """
 
 from __future__ import annotations
@@ -11,25 +12,26 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
+from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, NotConnectedError
 from gemini_live_runtime.session.core.effects import Send
+from gemini_live_runtime.session.link.controller import RealtimeSessionController
 from gemini_live_runtime.session.outbound.context_queue import MAX_NOTES
 from gemini_live_runtime.session.outbound.deferred_context import DeferredContext
 from gemini_live_runtime.session.ports.capabilities import Capabilities, Route
 from gemini_live_runtime.session.ports.messages import ContextRole, context_message, instruction_message, prompt_message
 from gemini_live_runtime.wire import compose
-from gemini_live_runtime.wire.connection import Connection
 from gemini_live_runtime.wire.messages import ClientMessage, FunctionResponse
 
 
 class WireWriter:
-    """`SessionWriter` over the current connection.
+    """`SessionWriter` over the connection that the session's link has.
 
     `on_prompt` is called when the model was asked to speak, `on_lost` with a core's `Send` that could not be sent.
     """
 
     def __init__(
         self,
+        link: RealtimeSessionController,
         capabilities: Capabilities,
         route: Route,
         *,
@@ -37,7 +39,7 @@ class WireWriter:
         on_prompt: Callable[[], None],
         on_lost: Callable[[Send], None],
     ) -> None:
-        self.connection: Connection | None = None
+        self._link = link
         self.on_instruction: Callable[[str], None] = lambda text: None
         """Called with every instruction that was sent; the agent sets it."""
         self.route = route
@@ -52,20 +54,28 @@ class WireWriter:
     @property
     def live(self) -> bool:
         """True when a connection is open."""
-        return self.connection is not None and not self.connection.closed
+        return self._link.is_connected
 
     def post(self, send: Send) -> None:
-        """Post a message of the core; do nothing without a connection.
+        """Post a message of the core.
 
         The reader of a connection reports its end, so that one end is one event.
         """
-        if self.connection is None:
-            return
         message = send.message
         if self.deferred is not None and send.text:
             message = compose.realtime_text(self.deferred.with_text(send.text))
+        self._post_of_core(send, lambda: self._link.post(message))
+
+    def interrupt(self) -> None:
+        """Ask the model to stop speaking, on the core's behalf."""
+        self._post_of_core(Send(compose.activity_start()), self._link.interrupt)
+
+    def _post_of_core(self, send: Send, post: Callable[[], asyncio.Future[None]]) -> None:
         try:
-            sending = self.connection.post(message)
+            sending = post()
+        except NotConnectedError as error:
+            self._emit(ev.Log(source="engine", level="warning", text=f"Not sent: {error}"))
+            self._on_lost(send)
         except ConnectionClosedError:
             self._on_lost(send)
         except GeminiLiveError as error:
@@ -89,9 +99,7 @@ class WireWriter:
 
     def _post(self, message: ClientMessage) -> None:
         """Post a message; raise `GeminiLiveError` when that fails at once."""
-        if self.connection is None:
-            raise ConnectionClosedError("There is no connection", close_code=1006)
-        sending = self.connection.post(message)
+        sending = self._link.post(message)
         self._sending.add(sending)
         sending.add_done_callback(self._forget)
 
@@ -104,8 +112,7 @@ class WireWriter:
 
     def send_audio(self, pcm: bytes) -> None:
         """Post microphone audio (16 kHz s16le mono)."""
-        if self.connection is not None:
-            self.connection.send_audio(pcm)
+        self._link.send_audio(pcm)
 
     def send_text(self, text: str) -> None:
         """Post text that the user typed."""
@@ -127,7 +134,7 @@ class WireWriter:
         """
         if self.deferred is not None:
             if prompt and not self.live:
-                raise ConnectionClosedError("There is no connection", close_code=1006)
+                raise ConnectionClosedError("The connection has ended", close_code=1006)
             self._hold(self.deferred, texts, reason)
             if prompt:
                 self.prompt_model(reason)

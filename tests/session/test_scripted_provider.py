@@ -1,0 +1,107 @@
+"""A program's tests run whole sessions without a socket and without the protocol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime import Live, ScriptedAdapter, tool
+from gemini_live_runtime.errors import EngineError, SetupRejectedError, UnreachableError
+from gemini_live_runtime.session.io.handle import LiveHandle
+
+SECOND = b"\x01\x00" * 16_000
+
+
+@tool
+def weather(city: str) -> str:
+    """Say what the weather is like.
+
+    Args:
+        city: Name of the city.
+    """
+    return f"rain in {city}"
+
+
+def agent() -> Live:
+    return Live.builder("test").instruction("Be brief.").tools(weather)
+
+
+async def answers(session: LiveHandle, model: ScriptedAdapter, text: str) -> None:
+    """Let the model say something, and wait until it was taken in."""
+    model.says(text)
+    model.completes()
+    await session.until_quiet(0.1)
+
+
+async def test_a_typed_question_and_its_answer_need_no_server() -> None:
+    model, said = ScriptedAdapter(), []
+    live = agent().on("output_transcript", lambda text, final: said.append(text) if final else None)
+    async with live.connect(adapter=model) as session:
+        await session.send_text("hello")
+        await answers(session, model, "Hi.")
+    assert said == ["Hi."]
+    assert model.instructions == ["Be brief."]
+    assert [operation for operation in model.operations if operation != "receive"] == ["connect", "post", "close"]
+
+
+async def test_a_tool_runs_and_its_answer_is_posted() -> None:
+    model = ScriptedAdapter()
+    async with agent().connect(adapter=model) as session:
+        await session.send_text("what's it like in Bergen?")
+        call_id = model.calls("weather", {"city": "Bergen"})
+        await answers(session, model, "It rains.")
+        (answer,) = [message.tool_response for message in model.posted if message.tool_response is not None]
+        assert [(one.id, one.response) for one in answer.function_responses] == [
+            (call_id, {"output": "rain in Bergen"})
+        ]
+
+
+async def test_a_lost_connection_is_made_again_with_the_handle_and_the_text_goes_out_once() -> None:
+    model = ScriptedAdapter()
+    async with agent().connect(adapter=model) as session:
+        model.gives_handle("a-handle-of-the-model")
+        await session.until_quiet(0.1)
+        model.refuses(UnreachableError("The network is gone"))
+        model.loses()
+        await session.until_quiet(5)
+        await session.send_text("still there?")
+        await answers(session, model, "Yes.")
+    assert model.operations.count("connect") == 3
+    assert model.handles == ["", "a-handle-of-the-model", "a-handle-of-the-model"]
+    texts = [message.client_content for message in model.posted if message.client_content is not None]
+    assert len(texts) == 1
+
+
+async def test_what_is_said_into_the_microphone_reaches_the_model_and_its_voice_the_program() -> None:
+    model, heard = ScriptedAdapter(), bytearray()
+    live = agent().on("audio", heard.extend)
+    async with live.connect(adapter=model, audio="program", mode="voice") as session:
+        session.send_audio(SECOND)
+        model.hears("hello")
+        model.speaks(SECOND)
+        model.completes()
+        await session.until_quiet(0.1)
+    assert model.audio == SECOND
+    assert bytes(heard) == SECOND
+
+
+async def test_a_provider_that_refuses_the_first_connection_is_an_error_of_the_program() -> None:
+    model = ScriptedAdapter()
+    model.refuses(SetupRejectedError("The model does not exist"))
+    with pytest.raises(SetupRejectedError, match="does not exist"):
+        async with agent().connect(adapter=model):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"adapter": "gemini"}, "adapter is 'gemini', which makes no connections"),
+        ({"adapter": ScriptedAdapter(), "backend": "local"}, "backend is of no use with an adapter"),
+        ({"adapter": ScriptedAdapter(), "fast": True}, "fast is of no use with an adapter"),
+    ],
+)
+def test_an_adapter_that_cannot_be_used_is_refused_by_name(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(EngineError, match=sentence):
+        agent().connect(**options)
