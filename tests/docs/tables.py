@@ -60,7 +60,7 @@ CALLBACK_MEANINGS = {
     "on_connected": "a new session with the server; `handle` is the `LiveHandle`",
     "on_disconnected": "the connection ended",
     "on_resumed": "a new connection continues the session",
-    "on_error": "an error, as a sentence: a fault, a frame, sound or snapshot that was lost",
+    "on_error": "an error, as a sentence: a fault; a frame, sound, snapshot or recording that was lost",
     "on_extracted": "an extractor found something",
     "on_extraction_error": "an extractor failed",
     "on_teardown": "the session ends",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import Live
@@ -65,3 +66,30 @@ async def test_a_snapshot_that_cannot_be_saved_is_an_error() -> None:
         await t.turn()
         assert counted(t) == (1, told[0])
     assert "no space left" in told[0]
+
+
+@pytest.mark.parametrize("code", ["value-not-kept", "journal-sync-failed"])
+async def test_what_the_disk_did_not_take_is_an_error_although_the_talk_goes_on(code: str) -> None:
+    told: list[str] = []
+    async with talk(listening(told)) as t:
+        assert t.stage.session.report(ev.Notice(level="warning", code=code, text="It was not written."))
+        await t.rests()
+        assert counted(t) == (1, "It was not written.")
+    assert told == ["It was not written."]
+
+
+async def test_what_the_host_finds_out_before_the_session_begins_is_an_error_too() -> None:
+    told: list[str] = []
+    async with talk(listening(told), begins=False) as t:
+        assert t.stage.session.report(ev.Notice(level="error", code="not-recorded", text="It is not recorded."))
+        await t.begins()
+        assert counted(t) == (1, "It is not recorded.")
+        assert t.events[0] == "session.started"
+    assert told == ["It is not recorded."]
+
+
+async def test_a_session_that_is_over_takes_no_report() -> None:
+    async with talk(agent()) as t:
+        pass
+    assert not t.stage.session.report(ev.Notice(level="error", code="journal-failed", text="Too late."))
+    assert t.events[-1] == "session.ended"

@@ -79,6 +79,8 @@ class Host:
         self._finished = False
         self._stop_reason = ""
         self._console_attached = asyncio.Event()
+        self._early: list[ev.Payload] = []
+        """Reports from before the session exists."""
         self.failure: Exception | None = None
         """Error that kept the session from starting, or that it broke down with."""
         kept = read_kept(self._root / paths.safe_name(spec.session_id)) if spec.resume else None
@@ -121,7 +123,7 @@ class Host:
                 root,
                 spec.session_id,
                 audio=spec.record == "audio",
-                report=self.hub.report,
+                report=self._report_from_thread,
                 cap_bytes=spec.record_cap_bytes,
                 kept=kept,
             )
@@ -133,7 +135,18 @@ class Host:
         except GeminiLiveError as error:
             # The session's events say what is recorded, which must be true.
             self.spec = replace(spec, record="off")
-            self.hub.tell(_notice("not-recorded", error))
+            self._early.append(_notice("not-recorded", error))
+
+    def _report_from_thread(self, payload: ev.Payload) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the session
+            self._loop.call_soon_threadsafe(self._report, payload)
+
+    def _report(self, payload: ev.Payload) -> None:
+        """Publish what the journal reports: as an event of the session, whose program counts errors."""
+        if self._session is None and not self._finished:
+            self._early.append(payload)
+        elif self._session is None or not self._session.report(payload):
+            self.hub.tell(payload)
 
     # -- commands ---------------------------------------------------------------------------------------------------
 
@@ -271,6 +284,8 @@ class Host:
             session = self._session = self._factory(self.spec, self.hub, self._clock)
         except Exception as error:
             return self._fail("The session cannot be started", error)
+        for payload in self._early:
+            session.report(payload)
         if started is not None:
             started()
         self.hub.sample_source = session.sample
@@ -312,6 +327,9 @@ class Host:
                     program=PROGRAM,
                 )
             )
+        if self._session is None:
+            for payload in self._early:
+                self.hub.tell(payload)
         if isinstance(error, GeminiLiveError):
             self.hub.tell(_notice(error.code, error))
             return self._end(redactor.text(str(error)), error.exit_code)

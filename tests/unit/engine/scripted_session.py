@@ -111,6 +111,10 @@ class ScriptedSession:
     def on_console_attached(self, attached: bool) -> None:
         self.watchers.append(attached)
 
+    def report(self, payload: ev.Payload) -> bool:
+        self.hub.tell(payload)
+        return True
+
     def sample(self) -> MeterSample:
         return MeterSample(t=0.0, mic_db=self.mic_db)
 

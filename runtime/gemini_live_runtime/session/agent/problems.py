@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from gemini_live_runtime import events as ev
 
-LOSSES = frozenset(("protocol", "media", "snapshot"))
-"""Codes of notices below level "error" that report a loss: frames that cannot be read, snapshots not saved."""
+LOSSES = frozenset(("protocol", "media", "snapshot", "value-not-kept", "journal-sync-failed"))
+"""Codes of notices below level "error" that report a loss.
+
+Frames that cannot be read, snapshots that were not saved, and what the disk did not take.
+"""
 
 
 class ProblemFinder:

@@ -126,6 +126,7 @@ class LiveSession:
         self._closing = closing
         self._clock = clock
         self._notices = notices
+        self._is_running = False
         self._changed = asyncio.Event()
         self._end: asyncio.Future[End] = asyncio.get_running_loop().create_future()
         self.done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -257,6 +258,7 @@ class LiveSession:
             if self._kept is None:
                 emit(self._started)
             emit(describe(self.orchestrator.agent.plan))
+            self._is_running = True
             for notice in self._notices:
                 emit(notice)
             end = await self._end
@@ -294,6 +296,17 @@ class LiveSession:
 
     def _connect(self, order: Connect, command_id: str) -> None:
         self._connections.connect()
+
+    def report(self, payload: ev.Payload) -> bool:
+        """Publish what the host found out; return False once the session is over.
+
+        Before the session's first event it waits.
+        """
+        if not self._is_running:
+            self._notices = (*self._notices, payload)
+        elif not self.bus.closed:
+            self.bus.emit(payload)
+        return not self.bus.closed
 
     @property
     def first_failure(self) -> GeminiLiveError | None:

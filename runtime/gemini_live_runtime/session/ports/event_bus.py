@@ -47,7 +47,8 @@ class EventBus:
         self._routes: dict[type, tuple[Handler, ...]] = {}
         self.seq = 0
         """Number of the newest event."""
-        self._closed = False
+        self.closed = False
+        """True once nothing is published any more."""
         self._reporting = False
         self.publish_state: Callable[[], None] = _do_nothing
         """Publishes the state changes that wait."""
@@ -69,7 +70,7 @@ class EventBus:
         Never raises for a handler's fault.
         """
         kind = type(payload)
-        if self._closed and kind is not ev.CommandRefused:
+        if self.closed and kind is not ev.CommandRefused:
             # A program may keep the state and write to it; that is no longer part of the session.
             return
         if kind not in PRECEDE_STATE:
@@ -96,7 +97,7 @@ class EventBus:
 
     def close(self) -> None:
         """Publish nothing from now on but refused commands."""
-        self._closed = True
+        self.closed = True
 
     def _route(self, kind: type[ev.Payload]) -> tuple[Handler, ...]:
         return tuple(

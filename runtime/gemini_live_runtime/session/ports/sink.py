@@ -62,6 +62,10 @@ class RunnableSession(Protocol):
         """Note that a console is there, or none: then a held agent goes on."""
         ...
 
+    def report(self, payload: Payload) -> bool:
+        """Publish what the host found out as an event; return False once the session is over."""
+        ...
+
     def sample(self) -> MeterSample:
         """Return the current meters; cheap."""
         ...
