@@ -303,7 +303,8 @@ class Texts(Rule):
     It is sent once on a connection, and again only on another one, where nothing has answered it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, turns: Turns) -> None:
+        self.turns = turns
         self.typed: dict[str, str] = {}
         self.turn_of: dict[str, int] = {}
         self.answered: set[str] = set()
@@ -344,6 +345,9 @@ class Texts(Rule):
         elif event["type"] == "transcript.delta" and data["side"] == "model" and data["channel"] != "thought":
             # What the server says before it has got the text is no answer to it.
             arrived = (ident for ident, turn in self.turn_of.items() if turn == event["turn"])
+            if event["turn"] in self.turns.overtaking:
+                # It may be what the server was about to say before it got the text.
+                return
             self.answered.update(ident for ident in arrived if (self.line, self.typed[ident]) in self.lines)
         elif event["type"] == "send.settled" and data["outcome"] != "resent":
             self.unknown.add(data["ref"])
@@ -425,7 +429,7 @@ class Reference:
             phases,
             Calls(phases),
             GuardStatus(memory, phases),
-            Texts(),
+            Texts(turns),
             turns,
             words,
             Consent(words),

@@ -29,6 +29,9 @@ class Turns(Rule):
         self.call_turns: dict[str, int] = {}
         self.taken_back: set[int] = set()
         """Turns in which the server cancelled a call."""
+        self.overtaking: set[int] = set()
+        """Typed turns that began while something earlier had no answer: what comes may be that answer."""
+        self._is_owed = False
         self._frame: dict[str, Any] = {}
         self._sounds = 0
         self._text_due = False
@@ -71,13 +74,16 @@ class Turns(Rule):
             case "connection.closed":
                 self._has_ended()
                 self.cause = "closed"
-                if self.open and self.answered and not data["requested"]:
+                if self.open and self.answered and self.number not in self.overtaking and not data["requested"]:
                     # What has no answer yet outlives the connection.
                     self.must_end = "the connection is gone"
             case "connection.ready":
                 self.cause = "ready"
                 self._frame = {}
+            case "voice.marked" | "prompt.changed":
+                self._is_owed = True
             case "transcript.delta" if data["side"] == "model" and data["channel"] != "thought":
+                self._is_owed = False
                 self.answered = self.answered or event["turn"] == self.number
             case "turn.started":
                 self._started(event["turn"], data["by"])
@@ -101,6 +107,8 @@ class Turns(Rule):
             self.check(spoke or self._sounds > 0, f"turn {number} began although the model said nothing")
         self.number, self.open, self.must_end, self.answered = number, True, "", False
         self.by[number] = by
+        if by == "typed" and self._is_owed:
+            self.overtaking.add(number)
 
     def _completed(self, number: int, data: dict[str, Any]) -> None:
         self.check(self.open and number == self.number, f"turn {number} ended, the open one is {self.number}")
@@ -116,7 +124,7 @@ class Turns(Rule):
             self._typed_due = "turnComplete" not in content
         elif data["outcome"] == "interrupted":
             self._typed_due = "interrupted" not in content and self.cause not in ("closed", "interrupt")
-        self.open, self.must_end = False, ""
+        self.open, self.must_end, self._is_owed = False, "", data["outcome"] == "empty"
         self.outcomes[number] = data["outcome"]
 
     def _has_ended(self) -> None:

@@ -142,7 +142,10 @@ class Host:
             self._loop.call_soon_threadsafe(self._report, payload)
 
     def _report(self, payload: ev.Payload) -> None:
-        """Publish what the journal reports: as an event of the session, whose program counts errors."""
+        """Publish what the journal reports as an event of the session.
+
+        So its program hears of it, and counts errors.
+        """
         if self._session is None and not self._finished:
             self._early.append(payload)
         elif self._session is None or not self._session.report(payload):

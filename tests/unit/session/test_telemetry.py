@@ -572,6 +572,19 @@ def test_a_model_that_does_not_wait_for_the_end_of_the_words_keeps_the_turns_las
     assert metrics(telemetry).latency_ms == pytest.approx(500)
 
 
+def test_a_text_whose_turn_goes_on_after_an_interruption_is_answered_by_what_comes_then(
+    telemetry: SessionTelemetry,
+) -> None:
+    telemetry.text_sent(T0 + 1)
+    telemetry.turn_started(T0 + 1, 1, "typed")
+    telemetry.model_audio(T0 + 1.1, 10)
+    telemetry.interrupted(T0 + 1.2)
+    telemetry.model_audio(T0 + 3, 10)
+    telemetry.turn_completed(T0 + 4)
+    assert metrics(telemetry).latency_ms == pytest.approx(2000)
+    assert not metrics(telemetry).interrupted
+
+
 def test_a_back_channel_does_not_begin_the_next_turn(telemetry: SessionTelemetry) -> None:
     telemetry.turn_started(T0 + 1, 1, "model")
     telemetry.model_audio(T0 + 1, 10)

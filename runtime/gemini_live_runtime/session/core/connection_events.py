@@ -223,6 +223,10 @@ class ConnectionEvents:
         state.emit_outbox()
         if end is LinkEnd.MESSAGE and (close_code_of(error) in REFUSED_MESSAGES or not retrying):
             self._set_aside()
+        if state.overtaken.count:
+            # What has arrived may not have been the answer to the newest text.
+            state.turns.has_content = False
+            state.overtaken.clear()
         if state.turns.has_content or not (state.unanswered or state.turns.calls.intersection(state.calls.open_ids)):
             state.close_turn(state.turns.cut_short(), reason="the connection ended")
         return state.flush(now)

@@ -182,15 +182,15 @@ class ServerEvents:
         state = self._state
         already_cut = state.ledger.current_is_cut
         had_content = state.ledger.current_opened
-        superseded = state.superseded == state.ledger.number
+        was_overtaken = not already_cut and state.overtaken.on_interrupted()
         if not already_cut:
             state.cut("server", now)
         state.completion_owed = had_content or state.turns.is_open
         has_called = state.turns.is_open and bool(state.turns.calls)
         if had_content or has_called:
-            if superseded:
-                # It was the answer to an earlier text; the one to the newest is still to come.
-                state.turns.has_content, state.superseded = False, 0
+            if was_overtaken:
+                # It was the answer to something earlier; the one to the newest text is still to come.
+                state.turns.has_content = False
                 state.turns.calls.clear()
                 state.owe(now)
             elif state.turns.is_open and (state.turns.has_content or has_called):
@@ -210,7 +210,9 @@ class ServerEvents:
         state.completed_at = now
         state.out.append(EndOfAudio(state.ledger.number))
         was_cut = state.ledger.current_is_cut
-        superseded = state.superseded == state.ledger.number
+        overtaken = state.overtaken.count > 0
+        if not was_cut:
+            state.overtaken.clear()
         state.ledger.advance()
         if not state.playing:
             state.facts.speaking = False
@@ -218,7 +220,7 @@ class ServerEvents:
         interaction_over = status is None or str(status) == "IDLE"
         if interaction_over and not was_cut:
             reason = str(content.turn_complete_reason or "")
-            if not (reason or superseded) and self._ask_again(now):
+            if not (reason or overtaken) and self._ask_again(now):
                 return
             state.close_turn("complete" if state.turns.has_content else "empty", reason=reason)
             if state.result_sent_at is not None and now - state.result_sent_at < RESULT_CROSSING_S:

@@ -20,10 +20,11 @@ from gemini_live_runtime.session.core.effects import (
 )
 from gemini_live_runtime.session.core.generation import GenerationLedger
 from gemini_live_runtime.session.core.limits import Limits
+from gemini_live_runtime.session.core.overtaking import OvertakenAnswers
 from gemini_live_runtime.session.core.pricing import Price
 from gemini_live_runtime.session.core.speech import SpokenInput
 from gemini_live_runtime.session.core.speech_pace import SpeakingRate
-from gemini_live_runtime.session.core.status import StatusInputs
+from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, StatusInputs
 from gemini_live_runtime.session.core.tool_calls import CallLedger
 from gemini_live_runtime.session.core.turns import OpenedBy, TurnLedger
 from gemini_live_runtime.session.core.turns import Outcome as TurnOutcome
@@ -79,7 +80,7 @@ class CoreState:
         self.completion_owed = False
         self.result_sent_at: float | None = None
         """Time of a tool's last result, until the model says something."""
-        self.superseded = 0
+        self.overtaken = OvertakenAnswers()
         self.playing: set[int] = set()
         self.calls = CallLedger()
         self.unanswered: list[UnansweredInput] = []
@@ -166,20 +167,29 @@ class CoreState:
         answering = self.ledger.get(self.ledger.number)
         begun = answering is not None and answering.opened
         finished = begun and answering is not None and answering.complete and not self.playing
+        overtakes = self._may_be_answering(now)
         if self.facts.speaking or self.playing or begun:
             self.cut("typed", now)
-        elif self.turns.is_open and not self.turns.has_content:
-            self.superseded = self.ledger.number
         if self.turns.is_open:
-            self.close_turn("complete" if finished else self.turns.cut_short(), is_superseded=not begun)
+            is_superseded = not self.turns.has_content
+            self.close_turn("complete" if finished else self.turns.cut_short(), is_superseded=is_superseded)
         self.open_turn("typed")
         self.emit(ev.TextSent(text=text, command_id=command_id))
         self.unanswered.append(UnansweredInput("text", self.link.mark(), text, command_id))
+        if overtakes:
+            self.overtaken.add(self.unanswered[-1])
         self.post_text(command_id, text)
         self.owe(now)
         self.speech.clear()
         self.facts.interrupted_at = None
         self.facts.answer_possible_since = self.result_sent_at = None
+
+    def _may_be_answering(self, now: float) -> bool:
+        """Return True when an answer may be on its way of which nothing has arrived."""
+        if self.turns.is_open:
+            return not self.turns.has_content
+        spoken_until = now if self.facts.voice else self.speech.ended
+        return self.facts.owed or (spoken_until is not None and now - spoken_until < ANSWER_PATIENCE_S)
 
     def post_text(self, command_id: str, text: str) -> None:
         """Send a text that the model answers."""
@@ -196,8 +206,8 @@ class CoreState:
 
     def _forget_answered(self) -> None:
         # What this connection was not sent yet is not answered by it.
-        knows = self.link.knows
-        self.unanswered = [item for item in self.unanswered if not (item.mark and knows(item.mark))]
+        knows, newer = self.link.knows, self.overtaken.texts
+        self.unanswered = [item for item in self.unanswered if item in newer or not (item.mark and knows(item.mark))]
 
     def note_words(self, text: str, now: float) -> bool:
         """Note words of the user's that the server has understood; an answer is owed.
@@ -300,6 +310,9 @@ class CoreState:
         facts = self.facts
         if speaking and not facts.voice:
             self.speech.begin(now)
+            if self.turns.is_open and self.turns.has_content:
+                # What is broken off from here on is broken off by the voice.
+                self.overtaken.clear()
         elif not speaking:
             self.speech.end(now - late_s, self.turns.number, peak_db)
         if facts.voice and not speaking:

@@ -170,6 +170,9 @@ class SessionTelemetry:
         turn.answering = True
         pending = self._input
         self._input = None
+        if turn.interrupted and turn.by == "typed" and turn.answer.first_frame is not None:
+            # The turn goes on: what was broken off answered something earlier than the text.
+            pending, turn.answer, turn.interrupted = pending or turn.answer.input, Answer(), False
         if pending is not None and (pending.confirmed or not pending.is_older(now, OWED_PATIENCE_S)):
             turn.answer = Answer(input=pending)
         elif turn.answer.first_frame is not None:

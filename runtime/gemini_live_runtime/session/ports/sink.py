@@ -63,7 +63,7 @@ class RunnableSession(Protocol):
         ...
 
     def report(self, payload: Payload) -> bool:
-        """Publish what the host found out as an event; return False once the session is over."""
+        """Publish what the host found out; return False once the session is over."""
         ...
 
     def sample(self) -> MeterSample:
