@@ -114,7 +114,7 @@ PASSING: dict[str, Mode] = {
     # Words.
     "controls": messages(says(CONTROLS), parts({"text": CONTROLS})),
     "markup": messages(says("[bold red]x[/] [@click=app.quit]y[/] \\[")),
-    "long-text": messages(says("word " * 100_000)),
+    "long-text": messages(says("word " * 70_000)),
     "long-word": messages(says("x" * 200_000)),
     "combining": messages(says("e" + "\u0301" * 5000)),
     "wide": messages(says("漢字" * 5000 + "👩‍👩‍👧‍👦" * 500)),
@@ -147,7 +147,7 @@ PASSING: dict[str, Mode] = {
     "odd-calls": messages(calls(3, None), {"toolCall": {"functionCalls": "x"}}, {"toolCall": {}}),
     "odd-names": messages(calls(call(8, name=CONTROLS), call(9, name="x" * 100_000), call(10, id="x" * 100_000))),
     "long-args": messages(calls(call(11, args={"text": "漢" * 300_000}))),
-    "many-calls": messages(calls(*(call(number + 1000) for number in range(2000)))),
+    "many-calls": messages(calls(*(call(number + 1000) for number in range(900)))),
     "calls-flood": messages(*(calls(call(number + 5000)) for number in range(500))),
     "cancellations": messages({"toolCallCancellation": {"ids": [f"call-{n}" for n in range(1000)]}}),
     "odd-cancellation": messages({"toolCallCancellation": {"ids": [3, None, CONTROLS]}}, {"toolCallCancellation": {}}),

@@ -65,10 +65,10 @@ def decode_server_message(frame: str | bytes) -> ServerMessage:
     """
     problems = Problems()
     check_size(frame)
-    commas = count_commas(frame)
     if is_all_text(frame):
         # Not parsed: that would take its memory twice more, and the event loop's time.
         raise _too_much_text()
+    commas = count_commas(frame)
     raw = parse_object(frame)
     chars = text_size(frame, commas, raw)
     message = _decode(ServerMessage, raw, problems)

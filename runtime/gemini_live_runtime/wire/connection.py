@@ -56,6 +56,9 @@ MAX_UNREADABLE = 10
 _NO_ENDPOINT = Endpoint("url", "")
 """Endpoint of a connection whose transport was given."""
 
+LONG_FRAME = 16 * 1024
+"""Characters or bytes of a frame before which other tasks run: several in a row would hold up the event loop."""
+
 TransportFactory: TypeAlias = Callable[[Endpoint], Awaitable[Transport]]
 
 
@@ -239,6 +242,8 @@ class Connection:
             if self._fault is not None:
                 raise self._fault from None
             raise self._closed_error() from None
+        if len(frame) > LONG_FRAME:
+            await asyncio.sleep(0)
         return self._read(frame)
 
     async def close(self, code: int = 1000, reason: str = "") -> None:

@@ -18,10 +18,10 @@ from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 MAX_DEPTH = 100
 """Levels of nesting that are read and written: the limit of protobuf's JSON parsers."""
 
-MAX_VALUES = 30_000
+MAX_VALUES = 5_000
 """Values of a server's message: what follows from them is done at once."""
 
-MAX_TEXT_CHARS = 1_200_000
+MAX_TEXT_CHARS = 400_000
 """Characters of texts in a server's message, which are all searched for secrets; speech is not counted."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -81,12 +81,27 @@ def parse_object(frame: str | bytes) -> dict[str, Any]:
 
 
 def count_commas(frame: str | bytes) -> int:
-    """Return the number of commas in a frame; raise `ProtocolError` for far too many."""
+    """Return the number of commas; raise `ProtocolError` for too many values."""
     commas = frame.count(b",") if isinstance(frame, bytes) else frame.count(",")
-    # Each of them is in a text or before a value, so one of the limits is passed; parsing would take a second.
-    if commas > MAX_VALUES + MAX_TEXT_CHARS:
+    # Most of them may be in texts. Parsing a million values, to count them then, would take a second.
+    if commas > MAX_VALUES and _count_values(frame if isinstance(frame, bytes) else _encoded(frame)) > MAX_VALUES:
         raise _too_many_values()
     return commas
+
+
+def _encoded(frame: str) -> bytes:
+    return frame.encode("utf-8", "surrogatepass")
+
+
+def _count_values(frame: bytes) -> int:
+    """Return a lower bound of the number of values in a JSON text of more than one."""
+    if b"\\" in frame:
+        frame = frame.replace(b"\\\\", b"").replace(b'\\"', b"")
+    # Without escaped quotes each quote begins or ends a text, of which every second at least is a value.
+    quotes = frame.count(b'"')
+    if quotes > 4 * MAX_VALUES:
+        return quotes // 4
+    return sum(piece.count(b",") for piece in frame.split(b'"')[::2])
 
 
 def is_all_text(frame: str | bytes) -> bool:

@@ -10,10 +10,18 @@ from tests.unit.session.session_support import ScriptedServer, Stage, stage
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.api import Live
-from gemini_live_runtime.session.io.connections import MAX_AT_ONCE, MAX_CALLS_AT_ONCE, in_parts
+from gemini_live_runtime.session.io.connections import MAX_AT_ONCE
+from gemini_live_runtime.session.io.message_parts import MAX_CALLS_AT_ONCE, MAX_PARTS_AT_ONCE, in_parts
 from gemini_live_runtime.tools.declaration import ToolContext, tool
-from gemini_live_runtime.wire.content import FunctionCall
-from gemini_live_runtime.wire.server import GoAway, ServerContent, ServerMessage, ToolCall, ToolCallCancellation
+from gemini_live_runtime.wire.content import Content, FunctionCall, Part
+from gemini_live_runtime.wire.server import (
+    GoAway,
+    ServerContent,
+    ServerMessage,
+    ToolCall,
+    ToolCallCancellation,
+    Transcription,
+)
 
 HANDLE = "handle-that-is-secret"
 
@@ -271,6 +279,41 @@ async def test_other_tasks_run_while_the_calls_of_one_message_are_read() -> None
         looking = asyncio.create_task(most_at_once(s, ev.ToolCalled, 1000))
         await s.server.sends(json.dumps({"toolCall": {"functionCalls": calls}}))
         assert await looking <= MAX_CALLS_AT_ONCE
+
+
+async def test_other_tasks_run_while_the_parts_of_one_message_are_read() -> None:
+    parts = [{"text": f"{number} "} for number in range(1000)]
+    async with stage(agent=agent(), mode="text") as s:
+        await s.begins()
+        looking = asyncio.create_task(most_at_once(s, ev.TranscriptDelta, 1000))
+        await s.server.sends(json.dumps({"serverContent": {"modelTurn": {"parts": parts}}}))
+        assert await looking <= MAX_PARTS_AT_ONCE
+
+
+def test_a_message_with_many_parts_is_divided_and_what_ends_the_turn_comes_last() -> None:
+    message = ServerMessage(
+        server_content=ServerContent(
+            input_transcription=Transcription(text="said"),
+            model_turn=Content(role="model", parts=tuple(Part(text=f"{n} ") for n in range(250))),
+            output_transcription=Transcription(text="spoken"),
+            turn_complete=True,
+        ),
+        tool_call=ToolCall(function_calls=tuple(FunctionCall(id=f"c{n}", name="f") for n in range(150))),
+        go_away=GoAway(),
+        problems=("p",),
+    )
+
+    parts = list(in_parts(message))
+    contents = [part.server_content for part in parts if part.server_content is not None]
+    texts = [part.text for content in contents if content.model_turn for part in content.model_turn.parts]
+
+    assert texts == [f"{n} " for n in range(250)]
+    assert [content.input_transcription is not None for content in contents] == [True, False, False]
+    assert [content.output_transcription is not None for content in contents] == [False, False, True]
+    assert [content.turn_complete for content in contents] == [None, None, True]
+    assert [part.tool_call is not None for part in parts] == [False, False, True, True]
+    assert [part.go_away is not None for part in parts] == [False, False, False, True]
+    assert [part.problems for part in parts] == [("p",), (), (), ()]
 
 
 def test_the_parts_of_a_message_with_many_calls_hold_everything_once_and_in_order() -> None:

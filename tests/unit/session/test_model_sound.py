@@ -55,6 +55,30 @@ def test_what_waits_of_a_generation_that_is_cut_is_dropped_and_later_ones_are_pl
 def test_usual_sound_is_played_at_once() -> None:
     played = Played()
     played.sound.play(1, bytes(10_000_000), 24_000)
-    played.sound.play(1, bytes(480), 8000)
     played.sound.end_of_turn(1)
-    assert [gen for gen, _ in played.calls] == [1, 1, 1]
+    assert played.calls == [(1, 10_000_000), (1, 0)]
+
+
+def test_the_loop_goes_on_while_the_converter_is_imported_and_the_sound_stays_in_order() -> None:
+    async def main() -> None:
+        played = Played()
+        played.sound.play(1, bytes(4800), 8000)
+        played.sound.play(1, bytes(480), 24_000)
+        played.sound.end_of_turn(1)
+        assert played.calls == []
+        await asyncio.sleep(1)
+        assert [gen for gen, _ in played.calls] == [1, 1, 1]
+        assert played.calls[1] == (1, 480)
+
+    run_virtual(main())
+
+
+def test_once_the_converter_is_imported_sound_at_another_rate_is_played_at_once() -> None:
+    async def main() -> None:
+        played = Played()
+        played.sound.play(1, bytes(480), 8000)
+        await asyncio.sleep(1)
+        played.sound.play(2, bytes(480), 16_000)
+        assert [gen for gen, _ in played.calls] == [1, 2]
+
+    run_virtual(main())

@@ -231,19 +231,19 @@ class TestLoadedFrames:
     @pytest.mark.parametrize(
         ("fields", "says"),
         [
-            ({"serverContent": {"modelTurn": {"parts": [{"text": "a"}] * MAX_VALUES}}}, "more than 30,000 values"),
-            ({"toolCallCancellation": {"ids": [["a"]] * (MAX_VALUES // 2)}}, "more than 30,000 values"),
-            ({f"field{number}": number for number in range(MAX_VALUES + 1)}, "more than 30,000 values"),
-            ({"x": [1] * (MAX_VALUES + MAX_TEXT_CHARS + 2)}, "more than 30,000 values"),
-            ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_TEXT_CHARS + 1)}}}, "1,200,000 characters"),
-            ({"x" * (MAX_TEXT_CHARS + 1): 1}, "1,200,000 characters"),
+            ({"serverContent": {"modelTurn": {"parts": [{"text": "a"}] * MAX_VALUES}}}, "more than 5,000 values"),
+            ({"toolCallCancellation": {"ids": [["a"]] * (MAX_VALUES // 2)}}, "more than 5,000 values"),
+            ({f"field{number}": number for number in range(MAX_VALUES + 1)}, "more than 5,000 values"),
+            ({"x": [1] * (MAX_VALUES + MAX_TEXT_CHARS + 2)}, "more than 5,000 values"),
+            ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_TEXT_CHARS + 1)}}}, "400,000 characters"),
+            ({"x" * (MAX_TEXT_CHARS + 1): 1}, "400,000 characters"),
             (
                 {
                     "toolCall": {
                         "functionCalls": [{"args": {"mimeType": "audio/pcm", "data": "A" * (MAX_TEXT_CHARS + 4)}}]
                     }
                 },
-                "1,200,000 characters",
+                "400,000 characters",
             ),
         ],
     )
@@ -260,8 +260,30 @@ class TestLoadedFrames:
     ) -> None:
         monkeypatch.setattr(codec, "parse_object", None)
         frame = json.dumps({"toolCall": {"functionCalls": [{"args": {"text": "x" * 6 * MAX_TEXT_CHARS}}]}})
-        with pytest.raises(ProtocolError, match="1,200,000 characters"):
+        with pytest.raises(ProtocolError, match="400,000 characters"):
             codec.decode_server(frame.encode() if encoded else frame)
+
+    @pytest.mark.parametrize(
+        "values",
+        ["{}", '{"a":[]}', '"a"', '"\\\\"', '"\\","', "1"],
+        ids=["empty", "nested", "text", "slash", "quote", "number"],
+    )
+    @pytest.mark.parametrize("encoded", [False, True], ids=["str", "bytes"])
+    def test_a_frame_of_far_too_many_values_is_not_even_parsed(
+        self, values: str, encoded: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(codec, "parse_object", None)
+        frame = '{"x":[' + ",".join([values] * 3 * MAX_VALUES) + "]}"
+        with pytest.raises(ProtocolError, match="more than 5,000 values"):
+            codec.decode_server(frame.encode() if encoded else frame)
+
+    def test_commas_in_texts_are_no_values(self) -> None:
+        text = 'a,"b\\",' * (2 * MAX_VALUES)
+        message = codec.decode_server(json.dumps({"serverContent": {"outputTranscription": {"text": text}}}))
+        assert isinstance(message, ServerMessage)
+        assert message.server_content is not None
+        assert message.server_content.output_transcription is not None
+        assert message.server_content.output_transcription.text == text
 
     def test_speech_is_not_counted_as_text(self) -> None:
         data = bytes(2 * MAX_TEXT_CHARS)

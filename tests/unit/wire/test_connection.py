@@ -14,7 +14,7 @@ from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, Set
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire import connection as connection_module
 from gemini_live_runtime.wire.audio_frame import encode_audio_chunk, encode_model_audio
-from gemini_live_runtime.wire.connection import MAX_QUEUED_CHUNKS, Connection, connect
+from gemini_live_runtime.wire.connection import LONG_FRAME, MAX_QUEUED_CHUNKS, Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, RealtimeInput, ServerMessage, Setup
 from gemini_live_runtime.wire.transport import MemoryTransport, Transport, TransportClosed
@@ -418,3 +418,24 @@ def test_a_chunk_does_not_overtake_a_message_that_waits() -> None:
         await connection.close()
 
     run_virtual(go())
+
+
+async def test_other_tasks_run_before_each_long_frame_is_decoded() -> None:
+    connection, theirs, _ = await open_pair()
+    count = 8
+    for number in range(count):
+        await theirs.send(json.dumps({"goAway": {"timeLeft": f"{number}s"}, "padding": "x" * LONG_FRAME}))
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(other())
+    for _ in range(count):
+        await connection.receive()
+    task.cancel()
+    assert turns >= count
+    await connection.close()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Literal
 
 from gemini_live_runtime import events as ev
@@ -22,10 +21,11 @@ from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.core.effects import Effect
+from gemini_live_runtime.session.io.message_parts import in_parts
 from gemini_live_runtime.session.link.ends import LinkEnd, refuses_handle
 from gemini_live_runtime.session.ports.provider import AdapterFactory, MeasuresRoundTrip, RealtimeProviderAdapter
 from gemini_live_runtime.wire.connection import MAX_UNREADABLE
-from gemini_live_runtime.wire.server import AudioFrame, ServerMessage, ToolCall
+from gemini_live_runtime.wire.server import AudioFrame
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.core.core import SessionCore
@@ -51,9 +51,6 @@ MAX_FAULT = 500
 MAX_AT_ONCE = 16
 """Messages taken in before other tasks run: a flood comes without a pause."""
 
-MAX_CALLS_AT_ONCE = 100
-"""Calls of one message taken in before other tasks run."""
-
 PING_EVERY_S = 30.0
 """Seconds between measurements of the way to the server and back."""
 
@@ -72,24 +69,6 @@ class Opening:
     adapter: AdapterFactory
     deaf: str = ""
     """Reason why the server recognises no speech, if known; the session is typed then."""
-
-
-def in_parts(message: ServerMessage) -> Iterator[ServerMessage]:
-    """Yield a message, or as several when it has more than `MAX_CALLS_AT_ONCE` calls.
-
-    Content comes in the first part, what may refer to the calls in the last one.
-    """
-    calls = () if message.tool_call is None else message.tool_call.function_calls
-    if len(calls) <= MAX_CALLS_AT_ONCE:
-        yield message
-        return
-    first, *others = (
-        ToolCall(function_calls=calls[at : at + MAX_CALLS_AT_ONCE]) for at in range(0, len(calls), MAX_CALLS_AT_ONCE)
-    )
-    yield ServerMessage(server_content=message.server_content, tool_call=first, problems=message.problems)
-    for part in others[:-1]:
-        yield ServerMessage(tool_call=part)
-    yield replace(message, server_content=None, tool_call=others[-1], problems=())
 
 
 class ConnectionManager:
