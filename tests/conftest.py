@@ -75,7 +75,12 @@ def no_known_secrets() -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name every skip that is not on the list."""
+    """Print what tests have measured, and name every skip that is not on the list."""
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", ()):
+                if name == "summary" and report.when == "call":
+                    terminalreporter.write_line(f"{report.nodeid.partition('::')[0]}: {value}")
     for nodeid, reason in _unexpected_skips(terminalreporter):
         terminalreporter.write_line(f"UNLISTED SKIP {nodeid}: {reason}", red=True)
 

@@ -28,7 +28,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 
-from tests.bench.live import BenchAudio, make_hub, make_session  # noqa: E402
+from tests.bench.live import Loudspeaker, make_hub, make_session  # noqa: E402
 
 from gemini_live_runtime import events as ev  # noqa: E402
 from gemini_live_runtime import tool  # noqa: E402
@@ -92,29 +92,6 @@ class Feed(Transport):
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         return None
-
-
-class Loudspeaker(BenchAudio):
-    """Plays each answer to its end, in virtual time, unless it is cut."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._gen = 0
-
-    def play(self, gen: int, pcm: bytes) -> None:
-        super().play(gen, pcm)
-        assert self.listener is not None
-        if gen != self._gen:
-            self._gen = gen
-            self.listener.on_playback_started(gen)
-        self.listener.on_playback_heard(gen, 0, len(pcm) // 2)
-
-    def end_of_turn(self, gen: int) -> None:
-        assert self.listener is not None
-        asyncio.get_running_loop().call_later(0.2, self.listener.on_playback_drained, gen)
-
-    def played_samples(self, gen: int) -> int:
-        return 480
 
 
 class Counted:

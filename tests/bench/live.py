@@ -100,10 +100,35 @@ class _Announced(Connection):
             session_id = await super().connect()
         except Exception as error:
             # The session reports it as its own fault and goes on: the bench would wait for ever.
-            self._opened.set_exception(error)
+            if not self._opened.done():
+                self._opened.set_exception(error)
             raise
-        self._opened.set_result(self)
+        if not self._opened.done():
+            self._opened.set_result(self)
         return session_id
+
+
+class Loudspeaker(BenchAudio):
+    """Plays each answer to its end, in virtual time, unless it is cut."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._gen = 0
+
+    def play(self, gen: int, pcm: bytes) -> None:
+        super().play(gen, pcm)
+        assert self.listener is not None
+        if gen != self._gen:
+            self._gen = gen
+            self.listener.on_playback_started(gen)
+        self.listener.on_playback_heard(gen, 0, len(pcm) // 2)
+
+    def end_of_turn(self, gen: int) -> None:
+        assert self.listener is not None
+        asyncio.get_running_loop().call_later(0.2, self.listener.on_playback_drained, gen)
+
+    def played_samples(self, gen: int) -> int:
+        return 480
 
 
 def make_hub(clock: Clock, journal_root: Path | None) -> Hub:
@@ -124,7 +149,7 @@ def make_session(
 ) -> tuple[LiveSession, asyncio.Future[Connection]]:
     """Return the product's session as `engine.assemble` makes it, and a future.
 
-    The future is its connection once that is open.
+    The future is its first connection once that is open.
 
     `plan` is the agent's; without one it is an agent that only talks.
     """

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.fuzzed_frames import Fuzzer, captured, mutate_tree
 from tests.unit.wire.strategies import JSON, message_classes, messages
 
 from gemini_live_runtime.errors import ProtocolError
@@ -19,14 +19,11 @@ from gemini_live_runtime.wire.audio_frame import make_decoder
 from gemini_live_runtime.wire.codec import codec_of, decode_client, encode_server, to_json, unknown_fields
 from gemini_live_runtime.wire.messages import ServerMessage
 
-FRAMES = Path(__file__).parents[2] / "data" / "frames"
-WORDS = sorted({field.name for cls in message_classes(ServerMessage) for field in codec_of(cls).fields})
+WORDS = tuple(sorted({field.name for cls in message_classes(ServerMessage) for field in codec_of(cls).fields}))
 
 
 def seeds() -> list[Any]:
-    server = [json.loads(line)["wire"] for line in (FRAMES / "server-frames.jsonl").read_text().splitlines()]
-    client = [json.loads(line)["frames"] for line in (FRAMES / "client-frames.jsonl").read_text().splitlines()]
-    return [value for value in server if isinstance(value, dict)] + [f["json"] for frames in client for f in frames]
+    return [*captured(), *captured("client")]
 
 
 def attempt(decode: Any, frame: str | bytes) -> Any:
@@ -36,49 +33,15 @@ def attempt(decode: Any, frame: str | bytes) -> Any:
         return None
 
 
-def mutate_tree(value: Any, random_: random.Random) -> Any:
-    """`value` with some node replaced, renamed, dropped or wrapped."""
-    if isinstance(value, dict) and value and random_.random() < 0.8:
-        key = random_.choice(list(value))
-        copy = dict(value)
-        roll = random_.random()
-        if roll < 0.6:
-            copy[key] = mutate_tree(copy[key], random_)
-        elif roll < 0.8:
-            copy[random_.choice(WORDS)] = copy.pop(key)
-        else:
-            del copy[key]
-        return copy
-    if isinstance(value, list) and value and random_.random() < 0.8:
-        return [mutate_tree(item, random_) if random_.random() < 0.5 else item for item in value]
-    others: list[Any] = [
-        None,
-        True,
-        0,
-        -1.5,
-        2**70,
-        "",
-        "x",
-        "\ud800",
-        [],
-        {},
-        [value],
-        {"text": value},
-        [None],
-        "AAAA",
-    ]
-    return random_.choice(others)
-
-
 def test_mutated_messages_raise_only_protocol_errors() -> None:
     random_ = random.Random(7)
     sources = seeds()
     decode = make_decoder()
     read = 0
     for _ in range(8_000):
-        value = mutate_tree(random_.choice(sources), random_)
+        value = mutate_tree(random_.choice(sources), random_, WORDS)
         while random_.random() < 0.5:
-            value = mutate_tree(value, random_)
+            value = mutate_tree(value, random_, WORDS)
         frame = json.dumps(value)
         message = attempt(decode, frame)
         attempt(decode_client, frame)
@@ -102,6 +65,11 @@ def test_mutated_text_raises_only_protocol_errors() -> None:
         for frame in (bytes(data), data.decode("latin-1")):
             attempt(decode, frame)
             attempt(decode_client, frame)
+
+
+def test_fuzzed_frames_of_equal_seeds_are_equal() -> None:
+    first, second = Fuzzer(3), Fuzzer(3)
+    assert [first.frame() for _ in range(500)] == [second.frame() for _ in range(500)]
 
 
 @settings(deadline=None)
