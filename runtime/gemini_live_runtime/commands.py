@@ -255,31 +255,8 @@ class SetMark(Order):
 
 ORDERS: dict[str, type[Order]] = {
     cls.command: cls
-    for cls in (
-        SendText,
-        SetMode,
-        SetMicrophone,
-        SetSpeaker,
-        SetDevices,
-        Interrupt,
-        HangUp,
-        EditState,
-        PreviewEdit,
-        UndoEdit,
-        RedoEdit,
-        GoToPhase,
-        PreviewPhase,
-        SwitchWatcher,
-        FireWatcher,
-        GiveContext,
-        SetInstruction,
-        ReloadAgent,
-        SetBreakpoint,
-        RemoveBreakpoint,
-        HoldAgent,
-        ReleaseAgent,
-        SetMark,
-    )
+    for cls in list(globals().values())
+    if isinstance(cls, type) and issubclass(cls, Order) and cls is not Order
 }
 """Every command by its name in JSON."""
 

@@ -35,6 +35,7 @@ from gemini_live_runtime.commands import (
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
+from gemini_live_runtime.vocabulary import command_from_line
 
 PHRASES = (
     "What's the weather in Lisbon?",
@@ -95,6 +96,8 @@ class ScriptedLink:
     async def send(self, command: Command) -> None:
         if self.broken:
             raise LinkClosed(self.broken)
+        # As over a socket: an order that has no encoding is no order.
+        command = command_from_line(command.to_line())
         self.sent.append(command)
         if self.refusing:
             self.emit(ev.CommandRefused(command_id=command.id, command=command.order.command, reason=self.refusing))

@@ -41,6 +41,12 @@ def test_what_a_terminal_obeys_is_escaped_and_all_other_text_stays(unsafe: str) 
     assert vocabulary.event_from_line(line.encode()).payload.text == text
 
 
+def test_every_order_of_the_vocabulary_can_be_sent() -> None:
+    made = {cls for cls in vars(commands).values() if isinstance(cls, type) and issubclass(cls, commands.Order)}
+    assert made - {commands.Order} == set(commands.ORDERS.values())
+    assert "connect" in commands.ORDERS
+
+
 @given(orders, st.text(min_size=1, max_size=80))
 def test_every_command_round_trips(order, ident):
     command = commands.Command(ident, order)
