@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from gemini_live_runtime import commands, events
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.json_values import strict_decoder
+
+T = TypeVar("T")
 
 _LONGEST_S = 10 * 365 * 86_400.0
 """Longest session time accepted, in seconds; a later time is damage."""
@@ -26,6 +28,15 @@ def _adapter(cls: type[Any]) -> TypeAdapter[Any]:
     if adapter is None:
         adapter = _adapters[cls] = TypeAdapter(cls)
     return adapter
+
+
+def checked(cls: type[T], value: object) -> T:
+    """Return the record of `cls`; raise `ProtocolError` naming a wrong field."""
+    try:
+        made: T = _adapter(cls).validate_python(value)
+    except ValidationError as error:
+        raise ProtocolError(f"{cls.__name__} is malformed, {_first_fault(error)}", field="data") from None
+    return made
 
 
 def header() -> dict[str, Any]:

@@ -175,11 +175,11 @@ def decode(line: str | bytes) -> LinkMessage:
         if "seq" in value:
             return vocabulary.event_from_json(value)
         if "sample" in value:
-            return MeterSample(**value["sample"])
+            return vocabulary.checked(MeterSample, value["sample"])
         if "snapshot" in value:
             return Snapshot(SessionView.from_json(value["snapshot"]))
         if "bye" in value:
-            return Bye(**value["bye"])
+            return vocabulary.checked(Bye, value["bye"])
         if "closed" in value:
             raise LinkClosed(str(value["closed"]["reason"]))
         hello = value["hello"]
@@ -191,7 +191,7 @@ def decode(line: str | bytes) -> LinkMessage:
             str(hello.get("folder", "")),
             float(hello.get("beat_s", 0.0)),
         )
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ProtocolError(f"The engine sent a malformed line: {str(error)[:100]}") from None
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import json
 import os
+import socket
+import sys
 from pathlib import Path
 
 from gemini_live_runtime import events as ev
@@ -15,11 +18,14 @@ from gemini_live_runtime.engine.link import MAX_LINE_BYTES, LinkClosed, LinkMess
 from gemini_live_runtime.engine.peer import peer_uid
 from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE
 from gemini_live_runtime.errors import EngineError
+from gemini_live_runtime.json_values import strict_decoder
 
 _GONE = "The engine is gone"
 
 _HEAD_BYTES = 400
 """Bytes of a line that tell whether it is about the end."""
+
+_MAX_TOKEN_BYTES = 4096
 
 _LONG_LINE = 128 * 1024
 """Bytes from which a line is decoded in a thread."""
@@ -42,29 +48,16 @@ class SocketLink:
 
         Raises `OSError` when none answers, and `EngineError` when another user's process does.
         """
-        socket_path, token_path = folder / SOCKET_FILE, folder / TOKEN_FILE
-        token = ""
-        if token_path.exists():
-            with os.fdopen(paths.open_private(token_path, os.O_RDONLY), encoding="utf-8") as file:
-                try:
-                    value = json.load(file)
-                    port, token = int(value["port"]), str(value["token"])
-                except (ValueError, KeyError, TypeError):
-                    raise OSError(f"{token_path} is damaged") from None
-            reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=MAX_LINE_BYTES)
-        else:
-            reader, writer = await asyncio.open_unix_connection(os.fspath(socket_path), limit=MAX_LINE_BYTES)
-            listener = peer_uid(writer.get_extra_info("socket"))
-            if listener is not None and listener != os.getuid():
-                writer.close()
-                raise EngineError(
-                    f"The process that listens at {socket_path} belongs to another user",
-                    remedy="Set XDG_RUNTIME_DIR to a folder of your own",
-                    field="runtime folder",
-                    value=str(folder),
-                )
+        connection, token = await _connected(folder)
         hello = {"format": ev.FORMAT, "version": ev.VERSION, **({"token": token} if token else {})}
-        writer.write(json.dumps({"hello": hello}).encode() + b"\n")
+        try:
+            # An engine may refuse without reading the hello: what it wrote is read all the same.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                await asyncio.get_running_loop().sock_sendall(connection, json.dumps({"hello": hello}).encode() + b"\n")
+            reader, writer = await asyncio.open_connection(sock=connection, limit=MAX_LINE_BYTES)
+        except BaseException:
+            connection.close()
+            raise
         return cls(reader, writer, folder)
 
     async def receive(self) -> LinkMessage:
@@ -133,3 +126,46 @@ class SocketLink:
         self._writer.close()
         with contextlib.suppress(OSError):
             await self._writer.wait_closed()
+
+
+async def _connected(folder: Path) -> tuple[socket.socket, str]:
+    """Return a socket connected to the engine of `folder`, and its token.
+
+    Raises `OSError` when none answers, and `EngineError` when another user's process does.
+    """
+    socket_path, token_path = folder / SOCKET_FILE, folder / TOKEN_FILE
+    if token_path.exists() or sys.platform == "win32":
+        port, token = _read_token(token_path)
+        address: tuple[str, int] | str = ("127.0.0.1", port)
+        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    else:
+        token, address = "", os.fspath(socket_path)
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(connection, address)
+        listener = peer_uid(connection)
+        if listener is not None and listener != os.getuid():
+            raise EngineError(
+                f"The process that listens at {socket_path} belongs to another user",
+                remedy="Set XDG_RUNTIME_DIR to a folder of your own",
+                field="runtime folder",
+                value=str(folder),
+            )
+    except BaseException:
+        connection.close()
+        raise
+    return connection, token
+
+
+def _read_token(path: Path) -> tuple[int, str]:
+    """Return port and token of an engine; raises `OSError`."""
+    data = paths.read_regular(path, _MAX_TOKEN_BYTES, follow=False)
+    try:
+        value = strict_decoder.decode(data.decode())
+        port, token = value["port"], value["token"]
+        if not isinstance(port, int) or not 0 < port < 2**16 or not isinstance(token, str):
+            raise ValueError("port or token")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise OSError(errno.EINVAL, "it is damaged", str(path)) from None
+    return port, token

@@ -21,6 +21,7 @@ from gemini_live_runtime.engine import console_server as server_module
 from gemini_live_runtime.engine import host as host_module
 from gemini_live_runtime.engine import hub as hub_module
 from gemini_live_runtime.engine import link as link_module
+from gemini_live_runtime.engine import socket_link as socket_link_module
 from gemini_live_runtime.engine.console_server import ConsoleServer
 from gemini_live_runtime.engine.host import Host
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot, decode, encode
@@ -409,6 +410,55 @@ async def test_callers_that_say_nothing_leave_no_room_until_they_are_gone(socket
             assert b"must be a hello" in await asyncio.wait_for(reader.read(), WAIT)
             writer.close()
         assert isinstance(await receive(await running.attach()), Hello)
+
+
+@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="the system has no Unix sockets")
+async def test_a_console_that_is_refused_before_its_hello_learns_why(tmp_path, monkeypatch):
+    with tempfile.TemporaryDirectory(prefix="glt") as name, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(Path(name) / "door"))
+        listener.listen()
+
+        def refuse(connection: socket.socket) -> int:
+            # Between connecting and the hello, as an engine may that has too many callers.
+            caller, _ = listener.accept()
+            with caller:
+                caller.sendall(encode(link_module.Closed("Try again in a moment")).encode() + b"\n")
+            return os.getuid()
+
+        monkeypatch.setattr(socket_link_module, "peer_uid", refuse)
+        with pytest.raises(LinkClosed, match="Try again in a moment"):
+            await receive(await SocketLink.connect(Path(name)))
+
+
+@pytest.mark.parametrize(
+    "token",
+    ["", "[" * 4000, '{"port": 1e999, "token": "x"}', '{"port": 70000, "token": "x"}', '{"port": 1}', "x" * 5000],
+    ids=["empty", "nested", "infinite", "too large", "without token", "long"],
+)
+async def test_a_damaged_token_file_is_named_and_no_engine(token, tmp_path):
+    (tmp_path / "door.json").write_text(token)
+    with pytest.raises(OSError, match=r"door\.json"):
+        await SocketLink.connect(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"snapshot": null}',
+        '{"snapshot": {"blocks": [7]}}',
+        '{"snapshot": {"mind": []}}',
+        '{"snapshot": {"health": {"echo": []}}}',
+        '{"snapshot": {"playhead": 1}}',
+        '{"sample": {"mic_db": "loud"}}',
+        '{"bye": {"reason": "over", "exit_code": "x"}}',
+        '{"hello": {"format": "gemini-live-tui/events", "version": 0, "session_id": "s", "pid": 1e999, "program": ""}}',
+        "[]",
+        "7",
+    ],
+)
+def test_a_malformed_line_of_an_engine_is_one_whatever_is_wrong(line):
+    with pytest.raises(ProtocolError):
+        decode(line)
 
 
 @pytest.mark.parametrize(
