@@ -75,7 +75,7 @@ PROSE :=
 prose: $(VENV)/.test
 	@$(BIN)/python -m tests.style.prose $(PROSE)
 
-# What takes long: more sentences for the recogniser, four times the simulated sessions, hostile servers in all modes,
+# What takes long: more sentences for the recogniser, 10,000 simulated sessions, hostile servers in all modes,
 # panes in many more sessions, every mutation.
 SOAKED := tests/unit/local/test_recogniser_accuracy.py tests/session/test_engines_killed_at_any_write.py tests/simulation tests/faults tests/pilot/test_panes_hold.py tests/paraphrases
 soak: $(VENV)/.test

@@ -131,7 +131,7 @@ async def speak(world: World, chance: random.Random) -> None:
 async def voice(world: World, chance: random.Random) -> None:
     """Report a local voice at the microphone, without a report of the server."""
     world.device.voice(chance.random() < 0.5)
-    world.device.hear(chance.randint(0, 3))
+    world.device.hear(chance.choice((0, 1, 3, 60)))
 
 
 @_action(*ANY, none=1.5, pending=2.0)

@@ -136,7 +136,7 @@ class Coverage:
         return [pair for pair in IMPOSSIBLE if self.pairs[pair]]
 
     def report(self) -> list[str]:
-        """Yield the lines of a report."""
+        """Return the lines of a report."""
         rarest = sorted((self.pairs[pair], pair) for pair in POSSIBLE)[:5]
         occurred = len(POSSIBLE) - len(self.missing)
         return [

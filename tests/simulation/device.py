@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import Counter, deque
 
 from tests.simulation.timeline import Timeline
@@ -31,6 +32,7 @@ class ScriptedDevice:
         self._started = -1
         self._cut_below = 0
         self._heard: Counter[int] = Counter()
+        self._chunks = 0
         self.microphone_on = False
         self.closed = False
 
@@ -132,8 +134,13 @@ class ScriptedDevice:
             self._listener.on_voice(speaking)
 
     def hear(self, chunks: int) -> None:
-        """Microphone chunks, as far as the microphone is on."""
+        """Microphone chunks, as far as the microphone is on.
+
+        All samples of a chunk are its number.
+        """
         now = asyncio.get_running_loop().time()
         for _ in range(chunks):
             if self._listener is not None and self.microphone_on and not self.closed:
-                self._listener.on_mic_chunk(MicChunk(bytes(640), now))
+                self._chunks += 1
+                self._timeline.note("captured", chunk=self._chunks)
+                self._listener.on_mic_chunk(MicChunk(self._chunks.to_bytes(2, sys.byteorder) * 320, now))

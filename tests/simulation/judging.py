@@ -12,7 +12,7 @@ from tests.simulation.rules import Broken
 from tests.simulation.running import Run, run
 from tests.simulation.timeline import Timeline
 
-SEEDS = 8000 if os.environ.get("SOAK") else 2000
+SEEDS = 10_000 if os.environ.get("SOAK") else 2000
 SHARDS = 8
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tests.simulation.reference_audio import Audio
 from tests.simulation.reference_calls import Calls
 from tests.simulation.reference_consent import Consent
 from tests.simulation.reference_link import Silence
@@ -434,6 +435,7 @@ class Reference:
             words,
             Consent(words),
             Sound(),
+            Audio(),
             Paused(),
             Silence(),
             Rest(),

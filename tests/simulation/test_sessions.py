@@ -14,8 +14,10 @@ def test_sessions_keep_every_promise_whatever_happens_in_whatever_order(number: 
     assert not broken, f"{len(broken)} sessions broke a promise\n" + "\n".join(broken[:10])
 
 
-def test_every_action_and_every_possible_pair_of_actions_occurred() -> None:
+def test_every_action_and_every_possible_pair_of_actions_occurred(record_property: pytest.RecordProperty) -> None:
     whole = covered()
+    for line in whole.report():
+        record_property("summary", line)
     assert set(whole.actions) == set(ACTIONS)
     assert not whole.missing
     assert not whole.surprising

@@ -29,7 +29,8 @@ class Timeline:
 
     Kinds: `action` (name), `event` (an event as JSON), `sent` and `heard` (a frame by the server, and of the client as
     it arrived), `opened` and `closed` (connection), `command` (id, order, text), `queued` and `played` (samples of an
-    audio frame), `ran` (a tool), `leaving` (a phase's on_exit), `moved` (a programmatic transition), `hung up`.
+    audio frame), `captured` (a chunk of the microphone), `ran` (a tool), `leaving` (a phase's on_exit), `moved` (a
+    programmatic transition), `hung up`.
     """
 
     entries: list[Entry] = field(default_factory=list)

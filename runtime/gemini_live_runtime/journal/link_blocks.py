@@ -140,7 +140,7 @@ def outbox_changed(view: SessionView, event: ev.Event, p: ev.OutboxChanged) -> D
     """Say what was lost, and how many texts wait."""
     text = ""
     if p.kind == "audio" and p.dropped:
-        text = f"{p.dropped:.1f} s of the microphone's sound were not sent while there was no connection."
+        text = f"{p.dropped:.1f} s of the microphone's sound were not sent."
     elif p.kind == "text" and p.queued:
         messages = "1 message waits" if p.queued == 1 else f"{p.queued:.0f} messages wait"
         text = f"{messages} for a connection."

@@ -209,10 +209,11 @@ class Connection:
         """Send one microphone chunk (16 kHz s16le mono), in order with `send`.
 
         `captured_at` is for the observer. Returns at once. With `MAX_QUEUED_CHUNKS` in the queue the oldest is dropped,
-        on a closed connection this one; `audio_dropped` counts both. Raises `ProtocolError` for an odd number of bytes.
+        on a closed connection this one; the observer gets both, and `audio_dropped` counts them. Raises `ProtocolError`
+        for an odd number of bytes.
         """
         if self.closed:
-            self.audio_dropped += 1
+            self._on_audio_dropped(pcm)
             return
         item = _QueuedFrame(encode_audio_chunk(pcm), pcm, captured_at=captured_at)
         if not self._queue and self._send_now is not None and self._send_now(item.frame):
@@ -351,7 +352,7 @@ class Connection:
         while self._queue:
             item = self._queue.popleft()
             if item.done is None:
-                self.audio_dropped += 1
+                self._on_audio_dropped(item.pcm)
             elif not item.done.done():
                 item.done.set_exception(self._closed_error())
         self._queued_chunks = self._queued_chars = 0
@@ -374,8 +375,13 @@ class Connection:
             if item.done is None:
                 del self._queue[index]
                 self._queued_chunks -= 1
-                self.audio_dropped += 1
+                self._on_audio_dropped(item.pcm)
                 return
+
+    def _on_audio_dropped(self, pcm: bytes) -> None:
+        self.audio_dropped += 1
+        if self._observer is not None:
+            self._observer.on_audio_dropped(pcm)
 
 
 async def connect(

@@ -106,3 +106,31 @@ def test_every_chunk_is_taken_once_in_order_or_counted(steps: list[str]) -> None
     assert unsent == len(microphone.kept) + microphone.kept.dropped
     taken += microphone.takes()
     assert taken == sorted(set(taken))
+
+
+def test_sound_that_a_lost_connection_did_not_send_waits_for_the_next_one() -> None:
+    kept = KeptAudio(LinkPolicy())
+    first, second = bytes(640), bytes(bytearray(640))
+    kept.add(first, None, sent=True)
+    kept.add(second, None, sent=True)
+    kept.on_not_sent(second, waits=True)
+    kept.on_heard()
+    assert [chunk.pcm for chunk in kept.take()] == [second]
+    assert kept.dropped == 0
+
+
+def test_sound_that_a_slow_connection_dropped_is_counted_and_not_kept() -> None:
+    kept = KeptAudio(LinkPolicy())
+    pcm = bytes(640)
+    kept.add(pcm, None, sent=True)
+    kept.on_not_sent(pcm, waits=False)
+    assert (kept.dropped, kept.take()) == (1, [])
+
+
+def test_sound_that_is_no_longer_kept_is_counted_where_it_was_not_sent() -> None:
+    kept = KeptAudio(LinkPolicy())
+    pcm = bytes(6400)
+    kept.add(pcm, None, sent=True)
+    kept.on_heard()
+    kept.on_not_sent(pcm, waits=True)
+    assert (kept.dropped, kept.dropped_s) == (10, pytest.approx(0.2))

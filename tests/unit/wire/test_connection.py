@@ -37,6 +37,9 @@ class Recorder:
     def on_audio_sent(self, pcm: bytes, size: int, captured_at: float | None) -> None:
         self.seen.append(("sent audio", len(pcm), size))
 
+    def on_audio_dropped(self, pcm: bytes) -> None:
+        self.seen.append(("dropped audio", len(pcm)))
+
     def on_received(self, message: ServerMessage, size: int) -> None:
         self.seen.append(("received", *message.raw, size))
 

@@ -27,5 +27,5 @@ class ProblemFinder:
             return payload.text
         if isinstance(payload, ev.OutboxChanged) and payload.kind == "audio" and payload.dropped > self._dropped_s:
             new_s, self._dropped_s = payload.dropped - self._dropped_s, payload.dropped
-            return f"{new_s:.1f} s of the microphone's sound were not sent: there was no connection"
+            return f"{new_s:.1f} s of the microphone's sound were not sent"
         return ""

@@ -251,6 +251,11 @@ class ConnectionEvents:
         state.emit(ev.LinkRestarting(reason="asked", attempt=0, delay_s=0.0))
         return state.flush(now)
 
+    def on_hung_up(self, now: float) -> list[Effect]:
+        """Count what the last connection did not send before it was closed."""
+        self._state.emit_outbox()
+        return self._state.flush(now)
+
     def watch(self, now: float) -> None:
         """Report a late answer, leave a silent server, and an old connection."""
         state = self._state

@@ -138,7 +138,9 @@ class LiveSession:
         self.bus = EventBus(sink, core.state.turns, core.state.ledger)
         view = SessionView() if self._kept is None else self._kept.view
         first = view.sent_samples, view.received_samples
-        self._recorder = WireRecorder(self.bus.emit, sink, clock.now, first=first)
+        self._recorder = WireRecorder(
+            self.bus.emit, sink, clock.now, first=first, on_audio_dropped=core.state.link.on_audio_dropped
+        )
         # A file has no microphone that could be mended.
         self._health = SoundHealth(self.bus.emit, clock.now) if isinstance(audio, ChangesDevices) else None
         if self._health is not None:
@@ -332,8 +334,7 @@ class LiveSession:
         if self._health is not None:
             # What an outage has dropped is no fault of the sound.
             self._health.on_sample(meters)
-        dropped = link.outbox.audio.dropped + (0 if link.adapter is None else link.adapter.audio_dropped)
-        if dropped:
+        if dropped := link.outbox.audio.dropped:
             meters = replace(meters, mic_dropped=meters.mic_dropped + dropped)
         return meters
 
@@ -430,6 +431,7 @@ class LiveSession:
             except Exception as error:
                 self._log(error)
         self._perform(self._core.tools.abandon(self._now()))
+        self._perform(self._core.connection.on_hung_up(self._now()))
         await self._closing()
         self._recorder.flush()
 

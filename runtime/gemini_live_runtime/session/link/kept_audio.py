@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.link.policy import LinkPolicy
 
 RATE = 16_000
 """Samples a second of the microphone's sound."""
+
+CHUNK_S = 0.02
+"""Seconds of a chunk, in which losses are counted."""
 
 ONSET_S = 0.4
 """Seconds before the mark of a voice that belong to the utterance: the mark comes late."""
@@ -47,13 +51,16 @@ class KeptAudio:
         self._speaking = False
         self.texts = 0
         """Number of texts that were queued so far."""
-        self.dropped = 0
-        """Number of chunks that no connection took."""
         self.dropped_s = 0.0
-        """Seconds of sound in them."""
+        """Seconds of sound that were not sent."""
 
     def __len__(self) -> int:
         return sum(not chunk.sent for span in (self._speech, self._after) for chunk in span.chunks)
+
+    @property
+    def dropped(self) -> int:
+        """Sound that was not sent, in chunks of 20 ms."""
+        return round(self.dropped_s / CHUNK_S)
 
     @property
     def waiting_s(self) -> float:
@@ -70,6 +77,15 @@ class KeptAudio:
             self._after.keep_newest(ONSET_S)
             self._speech.take_over(self._after)
         self._speaking = speaking
+
+    def on_not_sent(self, pcm: bytes, *, waits: bool) -> None:
+        """Note that a connection has not sent sound that it took, the same object.
+
+        With `waits` the next one gets it, as far as it is still kept; otherwise it is counted.
+        """
+        is_kept = any(span.take_back(pcm, waits=waits) for span in (self._speech, self._after))
+        if not (waits and is_kept):
+            self.dropped_s += len(pcm) / 2 / RATE
 
     def on_heard(self) -> None:
         """Forget what was sent: the server has understood or answered it."""
@@ -94,7 +110,6 @@ class KeptAudio:
 
     def _drop(self, chunk: SoundChunk) -> None:
         if not chunk.sent:
-            self.dropped += 1
             self.dropped_s += chunk.seconds
 
 
@@ -130,6 +145,21 @@ class _Span:
             taken.append(chunk := self.chunks.popleft())
             self._seconds -= chunk.seconds
         return taken
+
+    def take_back(self, pcm: bytes, *, waits: bool) -> bool:
+        """Mark the chunk of this object as not sent, or forget it.
+
+        Returns False when it is not kept.
+        """
+        index = next((index for index, chunk in enumerate(self.chunks) if chunk.sent and chunk.pcm is pcm), None)
+        if index is None:
+            return False
+        if waits:
+            self.chunks[index] = replace(self.chunks[index], sent=False)
+        else:
+            self._seconds -= self.chunks[index].seconds
+            del self.chunks[index]
+        return True
 
     def forget_sent(self) -> None:
         kept = [chunk for chunk in self.chunks if not chunk.sent]

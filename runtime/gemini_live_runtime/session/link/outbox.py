@@ -123,8 +123,12 @@ class Outbox:
         )
 
     def news(self) -> list[tuple[SendKind, BackpressureState]]:
-        """Return the figures of kinds that had to wait, where they have changed."""
-        now = {kind: self.pressure(kind) for kind in POLICIES if self._gated[kind]}
-        changed = [(kind, state) for kind, state in now.items() if self._told.get(kind) != state]
+        """Return changed figures of kinds that had to wait or were lost."""
+        now = {kind: self.pressure(kind) for kind in POLICIES}
+        changed = [
+            (kind, state)
+            for kind, state in now.items()
+            if (state.gated or state.dropped) and self._told.get(kind) != state
+        ]
         self._told.update(changed)
         return changed

@@ -44,7 +44,8 @@ class RealtimeProviderAdapter(Protocol):
     def send_audio(self, pcm: bytes, captured_at: float | None = None) -> None:
         """Send microphone audio (16 kHz s16le mono) in order with `post`, without waiting.
 
-        `captured_at` is the clock time (s) of its last sample. What cannot be sent is counted.
+        `captured_at` is the clock time (s) of its last sample. What cannot be sent is counted, and
+        the observer gets it.
         """
         ...
 

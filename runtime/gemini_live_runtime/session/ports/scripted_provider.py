@@ -140,6 +140,8 @@ class ScriptedAdapter:
             raise ProtocolError("Audio of 16 bits has an odd number of bytes", field="pcm", value=len(pcm))
         if self.closed:
             self.audio_dropped += 1
+            if self._observer is not None:
+                self._observer.on_audio_dropped(pcm)
             return
         self.operations.append("audio")
         self.audio += pcm
