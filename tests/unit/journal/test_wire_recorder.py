@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.canaries import PROVIDERS_KEYS
 
 from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.events import Payload, Side, WireAudio, WireMessage
@@ -40,6 +41,13 @@ class Kept:
     @property
     def spans(self) -> list[WireAudio]:
         return [event for event in self.events if isinstance(event, WireAudio)]
+
+
+def test_a_secret_as_the_name_of_a_message_is_in_no_field() -> None:
+    kept = Kept()
+    kept.receives(**{PROVIDERS_KEYS[1]: {"x": 1}, "serverContent": {"turnComplete": True}})
+    assert PROVIDERS_KEYS[1] not in repr(kept.messages)
+    assert kept.messages[0].kinds == ("[redacted]", "serverContent")
 
 
 def test_a_run_of_chunks_is_one_event_a_second() -> None:
