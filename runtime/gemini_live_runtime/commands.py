@@ -265,6 +265,18 @@ _FIELDS = {cls: tuple(field.name for field in fields(cls)) for cls in ORDERS.val
 MAX_TEXT = 32_000
 """Characters of the longest text that `text.send` accepts."""
 
+MAX_NAME = 500
+"""Characters of the longest name of a phase, watcher, breakpoint or device in a command."""
+
+MAX_REASON = 2000
+"""Characters of the longest reason in a command."""
+
+LONGEST: dict[str, int] = {
+    "reason": MAX_REASON,
+    **dict.fromkeys(("phase", "watcher", "id", "input", "output"), MAX_NAME),
+}
+"""Characters of the longest text of an order's fields; handlers bound the others."""
+
 
 @record
 class Command:

@@ -133,6 +133,10 @@ def command_from_json(value: Mapping[str, Any]) -> commands.Command:
         order = _adapter(cls).validate_python(value.get("data", {}))
     except ValidationError as error:
         raise ProtocolError(f"Command {name} is malformed, {_first_fault(error)}", field="data") from None
+    for field, most in commands.LONGEST.items():
+        length = len(getattr(order, field, ""))
+        if length > most:
+            raise ProtocolError(f"Command {name}: {field} has {length:,} characters, at most {most:,} are accepted")
     return commands.Command(ident, order)
 
 

@@ -316,6 +316,24 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "unit/session/test_core_words_tools_limits.py::test_only_so_many_texts_wait_for_the_connection",
         ),
         Limit(
+            "name of a phase, watcher, breakpoint or device",
+            _characters(commands.MAX_NAME),
+            "the command is refused with a sentence",
+            "unit/test_vocabulary.py::test_a_name_or_a_reason_without_end_is_refused",
+        ),
+        Limit(
+            "reason of a command",
+            _characters(commands.MAX_REASON),
+            "the command is refused with a sentence",
+            "unit/test_vocabulary.py::test_a_name_or_a_reason_without_end_is_refused",
+        ),
+        Limit(
+            "key of an edit",
+            _characters(edits.MAX_KEY),
+            "the edit is refused",
+            "session/test_operator_in_a_session.py::test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused",
+        ),
+        Limit(
             "keys of one edit",
             f"{edits.MAX_EDITS:,}",
             "the edit is refused",

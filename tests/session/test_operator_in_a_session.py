@@ -114,6 +114,7 @@ async def test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused() -
         assert "The edit is empty" in await t.edits()
         many = ({"key": f"app:k{number}", "value": 0} for number in range(MAX_EDITS + 1))
         assert f"at most {MAX_EDITS} keys" in await t.edits(*many)
+        assert "has 501 characters, an edit takes at most 500" in await t.sets(f"app:{'k' * 497}", 1)
         assert "app:a is edited twice" in await t.edits({"key": "app:a", "value": 1}, {"key": "app:a", "value": 2})
 
 

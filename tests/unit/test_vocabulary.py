@@ -47,6 +47,23 @@ def test_every_order_of_the_vocabulary_can_be_sent() -> None:
     assert "connect" in commands.ORDERS
 
 
+@pytest.mark.parametrize(
+    "order",
+    [
+        commands.HangUp(reason="x" * 2001),
+        commands.EditState(edits=({"key": "app:n", "value": 1},), reason="x" * 2001),
+        commands.GoToPhase(phase="x" * 501),
+        commands.FireWatcher(watcher="x" * 501),
+        commands.RemoveBreakpoint(id="x" * 501),
+        commands.SetDevices(output="x" * 501),
+    ],
+    ids=lambda order: order.command,
+)
+def test_a_name_or_a_reason_without_end_is_refused(order: commands.Order) -> None:
+    with pytest.raises(ProtocolError, match=r"has (501|2,001) characters, at most (500|2,000) are accepted"):
+        vocabulary.command_from_line(commands.Command("c1", order).to_line())
+
+
 @given(orders, st.text(min_size=1, max_size=80))
 def test_every_command_round_trips(order, ident):
     command = commands.Command(ident, order)

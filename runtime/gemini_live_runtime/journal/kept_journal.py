@@ -10,7 +10,7 @@ from gemini_live_runtime.errors import EngineError, JournalError
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.open_work import OpenWork
-from gemini_live_runtime.journal.reader import EventLines, open_regular, read_journal
+from gemini_live_runtime.journal.reader import EventLines, read_journal, regular
 from gemini_live_runtime.journal.retention import is_running
 from gemini_live_runtime.journal.view import SessionView
 
@@ -75,7 +75,7 @@ def read_kept(folder: Path) -> KeptJournal:
             value=folder.name,
         )
     kept = KeptJournal(folder)
-    with open_regular(folder / EVENTS_FILE) as file:
+    with regular(folder / EVENTS_FILE) as file:
         lines = EventLines(file, journal.report, has_header=True)
         for event, _, _ in lines:
             if event is not None:

@@ -13,7 +13,7 @@ from gemini_live_runtime.errors import JournalError, ProtocolError
 from gemini_live_runtime.events import Event
 from gemini_live_runtime.journal.earlier_events import WRITER_BEHIND_S
 from gemini_live_runtime.journal.lines import read_line
-from gemini_live_runtime.journal.reader import MAX_LINE_BYTES, open_regular, read_journal
+from gemini_live_runtime.journal.reader import MAX_LINE_BYTES, read_journal, regular
 
 _LOOK_EVERY_S = 0.05
 _NEAR_BYTES = 64 * 1024
@@ -33,7 +33,7 @@ async def missed_events(folder: Path, after: int, last: int | None) -> AsyncGene
 
     None is the recording's end. Raises `JournalError` when one of them is not in the recording.
     """
-    with open_regular(read_journal(folder).path) as file:
+    with regular(read_journal(folder).path) as file:
         offset, waited, seq = _offset_before(file, after), 0.0, after
         while last is None or seq < last:
             file.seek(offset)
@@ -64,7 +64,7 @@ def last_events(folder: Path) -> list[Event]:
 
     Raises `JournalError`.
     """
-    with open_regular(read_journal(folder).path) as file:
+    with regular(read_journal(folder).path) as file:
         file.seek(max(0, file.seek(0, 2) - _END_BYTES))
         events = [_event(line) for line in file.read(_END_BYTES).splitlines()]
     return [event for event in events if event is not None]

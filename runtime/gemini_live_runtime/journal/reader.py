@@ -11,6 +11,7 @@ other file is refused, and so is a newer version.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -76,7 +77,7 @@ class Journal:
 
     def __iter__(self) -> Iterator[Event]:
         self.problems, self.problem_count, self.torn = [], 0, False
-        with open_regular(self.path) as file:
+        with regular(self.path) as file:
             entries = EventLines(file, self.report, has_header=bool(self.header))
             for event, _, _ in entries:
                 if event is not None:
@@ -198,7 +199,7 @@ def read_journal(path: Path) -> Journal:
     """
     if path.is_dir():
         path = path / EVENTS_FILE
-    with open_regular(path) as file:
+    with regular(path) as file:
         line, _, whole = read_line(file, MAX_LINE_BYTES)
         if not line:
             raise JournalError(f"{path} is empty: the session ended before anything was recorded", field="path")
@@ -222,10 +223,27 @@ def open_regular(path: Path) -> BinaryIO:
     try:
         return paths.open_regular(path)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise JournalError(
-            f"{path} cannot be read: {reason}",
-            remedy="Recorded sessions are listed by: gemini-live-tui sessions",
-            field="path",
-            value=str(path),
-        ) from None
+        raise _unreadable(path, error) from None
+
+
+@contextlib.contextmanager
+def regular(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file for reading within a `with` block.
+
+    Raises `JournalError` also when the disk fails while it is read.
+    """
+    with open_regular(path) as file:
+        try:
+            yield file
+        except OSError as error:
+            raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> JournalError:
+    reason = getattr(error, "strerror", None) or error
+    return JournalError(
+        f"{path} cannot be read: {reason}",
+        remedy="Recorded sessions are listed by: gemini-live-tui sessions",
+        field="path",
+        value=str(path),
+    )

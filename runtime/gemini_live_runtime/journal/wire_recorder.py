@@ -154,7 +154,9 @@ class WireRecorder:
             for (_, piece, key), (_, copy, _) in zip(streamed_texts(frame), streamed_texts(safe_frame), strict=False):
                 copy[key] = piece[key]
         safe = tuple(redactor.text(problem) for problem in problems)
-        self._emit(WireMessage(direction=direction, kinds=tuple(safe_frame), frame=safe_frame, size=size, problems=safe))
+        self._emit(
+            WireMessage(direction=direction, kinds=tuple(safe_frame), frame=safe_frame, size=size, problems=safe)
+        )
 
     def flush(self) -> None:
         """Emit the pending spans."""

@@ -21,6 +21,9 @@ from gemini_live_runtime.state.values import MISSING, copy_value, format_value
 MAX_EDITS = 5000
 """Keys that one edit may touch."""
 
+MAX_KEY = 500
+"""Characters of the longest key that an edit takes."""
+
 MAX_STEPS = 100
 """Edits that can be undone; the oldest is dropped."""
 
@@ -89,6 +92,9 @@ def _read(item: Mapping[str, Any]) -> Edit:
             value=unknown,
         )
     key = check_key(item.get("key"))
+    if len(key) > MAX_KEY:
+        text = f"The key {key[:60]}… has {len(key):,} characters, an edit takes at most {MAX_KEY}"
+        raise StateError(text, remedy="Use a shorter key", field="key", value=len(key))
     remove, absent = item.get("remove", False), item.get("expect_absent", False)
     for name, flag in (("remove", remove), ("expect_absent", absent)):
         if not isinstance(flag, bool):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 from pathlib import Path
@@ -35,6 +37,22 @@ def test_a_malformed_line_is_named_and_skipped(tmp_path):
     assert [problem.line for problem in journal.problems] == [3, 4]
     assert "Line 3 is not an event" in journal.problems[0].text
     assert journal.problem_count == 2
+
+
+@pytest.mark.parametrize("good_reads", [0, 1, 2])
+def test_a_disk_that_fails_while_a_session_is_read_is_named(tmp_path, monkeypatch, good_reads):
+    path = file(tmp_path / "x.jsonl", HEADER, *(event(seq).to_line() for seq in range(1, 4)))
+    left = iter(range(good_reads))
+
+    class Failing(io.BytesIO):
+        def readline(self, size=-1):
+            if next(left, None) is None:
+                raise OSError(errno.EIO, "Input/output error")
+            return super().readline(size)
+
+    monkeypatch.setattr(reader_module.paths, "open_regular", lambda path: Failing(path.read_bytes()))
+    with pytest.raises(JournalError, match=r"x\.jsonl cannot be read: Input/output error"):
+        list(read_journal(path))
 
 
 def test_a_torn_last_line_is_noted_and_not_an_error(tmp_path):
