@@ -200,10 +200,10 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
         ),
         Limit(
             "microphone audio that waits for the network",
-            f"{connection.MAX_QUEUED_CHUNKS} chunks of 20 ms",
-            "the oldest chunk is dropped and counted",
-            "unit/wire/test_connection.py"
-            "::test_when_the_server_does_not_read_the_oldest_audio_is_dropped_and_counted_but_no_message",
+            f"{LinkPolicy().audio_kept_s:g} s, with speech {LinkPolicy().speech_kept_s:g} s more",
+            "the oldest is dropped and counted",
+            "session/test_slow_networks_in_a_session.py"
+            "::test_sound_that_a_slow_network_has_cost_is_told_and_no_number_falls_back",
         ),
         Limit(
             "messages that a server does not read",

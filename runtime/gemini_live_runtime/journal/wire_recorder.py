@@ -78,7 +78,6 @@ class WireRecorder:
     """Recorder of one session's traffic, as a `wire.connection.WireObserver`.
 
     `now` returns the clock's time in seconds; `first` are the samples of each track that were recorded before.
-    `on_audio_dropped` gets microphone audio that was not sent; it is not recorded.
     """
 
     def __init__(
@@ -88,13 +87,11 @@ class WireRecorder:
         now: Callable[[], float],
         *,
         first: tuple[int, int] = (0, 0),
-        on_audio_dropped: Callable[[bytes], None] | None = None,
     ) -> None:
         self._emit = emit
         self._now = now
         self._tracks = tracks
         self._spans: dict[Wire, _Span] = {"sent": _Span("sent", "user"), "received": _Span("received", "model")}
-        self._on_audio_dropped = on_audio_dropped
         self._spans["sent"].first, self._spans["received"].first = first
 
     def on_sent(self, message: ClientMessage, raw: Mapping[str, Any], size: int) -> None:
@@ -109,11 +106,6 @@ class WireRecorder:
         """Record a sent chunk of microphone audio."""
         self._spans["sent"].captured_at = captured_at
         self._audio("sent", pcm, SENT_MIME)
-
-    def on_audio_dropped(self, pcm: bytes) -> None:
-        """Pass on a chunk of microphone audio that will not be sent."""
-        if self._on_audio_dropped is not None:
-            self._on_audio_dropped(pcm)
 
     def on_received(self, message: ServerMessage, size: int) -> None:
         """Record a received message."""

@@ -6,7 +6,8 @@ close, is a `SetupRejectedError`. From then on both sides send messages independ
 Sending has one queue for messages and microphone chunks, and one writer task, because the order matters: a chunk must
 not overtake the text that was typed before it. A chunk goes straight to the transport when the queue is empty; the
 writer's turn of the event loop would otherwise be a tenth of a chunk's latency. When the network is too slow, the
-oldest chunk in the queue is dropped, never a message: late audio has no value, a lost message would be a lost word.
+oldest chunk in the queue is dropped, never a message. The `backlog` decides how many may wait, counts what is dropped,
+and takes back what the end of the connection left unsent.
 
 A frame leaves the queue before it is sent. When sending fails it is put back first, so that `_on_closed` can fail the
 futures of every message that was not sent.
@@ -27,6 +28,7 @@ from gemini_live_runtime.errors import (
 )
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk
+from gemini_live_runtime.wire.backlog import AudioBacklog, DropOldest, UnsentSound
 from gemini_live_runtime.wire.closes import closed_error
 from gemini_live_runtime.wire.codec import client_to_json
 from gemini_live_runtime.wire.endpoints import Backend, Endpoint
@@ -40,9 +42,6 @@ from gemini_live_runtime.wire.websocket import open_websocket
 
 SETUP_TIMEOUT = 20.0
 """Seconds that the server has to answer the setup."""
-
-MAX_QUEUED_CHUNKS = 50
-"""Microphone chunks in the queue, one second in chunks of 20 ms; a further one displaces the oldest."""
 
 MAX_QUEUED_CHARS = 32 * 1024 * 1024
 """Characters of messages in the queue, beyond which the server is given up: it asks, and does not read the answers."""
@@ -122,8 +121,10 @@ class Connection:
         self._first: ServerMessage | None = None
         self.setup_complete: ServerMessage | None = None
         """Message that accepted the setup."""
-        self.audio_dropped = 0
-        """Microphone chunks dropped because the queue was full or the connection closed."""
+        self.backlog: AudioBacklog = DropOldest()
+        """Policy of microphone chunks that wait."""
+        self._is_behind = False
+        """True while a chunk waits behind another."""
         self._writer: asyncio.Task[None] | None = None
 
     @classmethod
@@ -208,12 +209,11 @@ class Connection:
     def send_audio(self, pcm: bytes, captured_at: float | None = None) -> None:
         """Send one microphone chunk (16 kHz s16le mono), in order with `send`.
 
-        `captured_at` is for the observer. Returns at once. With `MAX_QUEUED_CHUNKS` in the queue the oldest is dropped,
-        on a closed connection this one; the observer gets both, and `audio_dropped` counts them. Raises `ProtocolError`
-        for an odd number of bytes.
+        `captured_at` is for the observer. Returns at once. What cannot be sent goes to the `backlog`. Raises
+        `ProtocolError` for an odd number of bytes.
         """
         if self.closed:
-            self._on_audio_dropped(pcm)
+            self.backlog.on_unsent((UnsentSound(pcm, captured_at),))
             return
         item = _QueuedFrame(encode_audio_chunk(pcm), pcm, captured_at=captured_at)
         if not self._queue and self._send_now is not None and self._send_now(item.frame):
@@ -221,8 +221,12 @@ class Connection:
             return
         self._queue.append(item)
         self._queued_chunks += 1
-        if self._queued_chunks > MAX_QUEUED_CHUNKS:
-            self._drop_oldest_audio()
+        if self._queued_chunks > 1:
+            if not self._is_behind:
+                self._is_behind = True
+                self.backlog.on_behind(True)
+            while self._queued_chunks > self.backlog.max_chunks:
+                self._drop_oldest_audio()
         self._wake.set()
 
     async def receive(self) -> ServerMessage | AudioFrame:
@@ -315,6 +319,9 @@ class Connection:
         queue = self._queue
         while True:
             while not queue:
+                if self._is_behind:
+                    self._is_behind = False
+                    self.backlog.on_behind(False)
                 self._wake.clear()
                 await self._wake.wait()
             item = queue.popleft()
@@ -349,13 +356,16 @@ class Connection:
         self.closed = True
         if self._end is None:
             self._end = end
+        unsent = []
         while self._queue:
             item = self._queue.popleft()
             if item.done is None:
-                self._on_audio_dropped(item.pcm)
+                unsent.append(UnsentSound(item.pcm, item.captured_at))
             elif not item.done.done():
                 item.done.set_exception(self._closed_error())
         self._queued_chunks = self._queued_chars = 0
+        if unsent:
+            self.backlog.on_unsent(unsent)
         # After a failed send the writer itself is here, and ends by returning.
         if self._writer is not None and self._writer is not asyncio.current_task():
             self._writer.cancel()
@@ -375,13 +385,8 @@ class Connection:
             if item.done is None:
                 del self._queue[index]
                 self._queued_chunks -= 1
-                self._on_audio_dropped(item.pcm)
+                self.backlog.on_dropped(UnsentSound(item.pcm, item.captured_at))
                 return
-
-    def _on_audio_dropped(self, pcm: bytes) -> None:
-        self.audio_dropped += 1
-        if self._observer is not None:
-            self._observer.on_audio_dropped(pcm)
 
 
 async def connect(

@@ -24,9 +24,6 @@ class WireObserver(Protocol):
         `captured_at` is the clock time (s) of its last sample, None when unknown.
         """
 
-    def on_audio_dropped(self, pcm: bytes) -> None:
-        """Handle a microphone chunk, as it was given, that will not be sent."""
-
     def on_received(self, message: ServerMessage, size: int) -> None:
         """Handle a message from the server; its JSON object is `message.raw`."""
 

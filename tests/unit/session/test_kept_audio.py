@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime.session.link.kept_audio import KeptAudio
 from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.wire.backlog import UnsentSound
 
 MS = 16
 """Samples in a millisecond."""
@@ -113,7 +114,7 @@ def test_sound_that_a_lost_connection_did_not_send_waits_for_the_next_one() -> N
     first, second = bytes(640), bytes(bytearray(640))
     kept.add(first, None, sent=True)
     kept.add(second, None, sent=True)
-    kept.on_not_sent(second, waits=True)
+    kept.take_back(UnsentSound(second, None))
     kept.on_heard()
     assert [chunk.pcm for chunk in kept.take()] == [second]
     assert kept.dropped == 0
@@ -123,7 +124,7 @@ def test_sound_that_a_slow_connection_dropped_is_counted_and_not_kept() -> None:
     kept = KeptAudio(LinkPolicy())
     pcm = bytes(640)
     kept.add(pcm, None, sent=True)
-    kept.on_not_sent(pcm, waits=False)
+    kept.count_dropped(UnsentSound(pcm, None))
     assert (kept.dropped, kept.take()) == (1, [])
 
 
@@ -132,5 +133,5 @@ def test_sound_that_is_no_longer_kept_is_counted_where_it_was_not_sent() -> None
     pcm = bytes(6400)
     kept.add(pcm, None, sent=True)
     kept.on_heard()
-    kept.on_not_sent(pcm, waits=True)
+    kept.take_back(UnsentSound(pcm, None))
     assert (kept.dropped, kept.dropped_s) == (10, pytest.approx(0.2))

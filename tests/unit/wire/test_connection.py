@@ -14,7 +14,8 @@ from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, Set
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire import connection as connection_module
 from gemini_live_runtime.wire.audio_frame import encode_audio_chunk, encode_model_audio
-from gemini_live_runtime.wire.connection import LONG_FRAME, MAX_QUEUED_CHUNKS, Connection, connect
+from gemini_live_runtime.wire.backlog import DropOldest
+from gemini_live_runtime.wire.connection import LONG_FRAME, Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, RealtimeInput, ServerMessage, Setup
 from gemini_live_runtime.wire.transport import MemoryTransport, Transport, TransportClosed
@@ -36,9 +37,6 @@ class Recorder:
 
     def on_audio_sent(self, pcm: bytes, size: int, captured_at: float | None) -> None:
         self.seen.append(("sent audio", len(pcm), size))
-
-    def on_audio_dropped(self, pcm: bytes) -> None:
-        self.seen.append(("dropped audio", len(pcm)))
 
     def on_received(self, message: ServerMessage, size: int) -> None:
         self.seen.append(("received", *message.raw, size))
@@ -257,27 +255,27 @@ class TestSending:
             "turns",
         ]
         assert frames[0] == json.loads(encode_audio_chunk(b"\1\0"))
-        assert connection.audio_dropped == 0
+        assert connection.backlog.dropped == 0
         await connection.close()
 
     async def test_when_the_server_does_not_read_the_oldest_audio_is_dropped_and_counted_but_no_message(self) -> None:
         connection, theirs, stuck = await open_pair(stuck_after=0)
-        for number in range(MAX_QUEUED_CHUNKS + 11):
+        for number in range(DropOldest.max_chunks + 11):
             connection.send_audio(bytes([number, 0]))
             if number == 0:
                 # The transport already has the first one.
                 await asyncio.sleep(0.01)
                 text = asyncio.create_task(connection.send(compose.realtime_text("kept")))
                 await asyncio.sleep(0)
-        assert connection.audio_dropped == 10
+        assert connection.backlog.dropped == 10
         assert not text.done()
         stuck.flowing.set()
         await text
         frames = await drain(theirs)
         audio = [frame for frame in frames if "audio" in frame["realtimeInput"]]
         assert frames[1]["realtimeInput"] == {"text": "kept"}
-        assert len(audio) == MAX_QUEUED_CHUNKS + 1
-        expected = [0, *range(11, MAX_QUEUED_CHUNKS + 11)]
+        assert len(audio) == DropOldest.max_chunks + 1
+        expected = [0, *range(11, DropOldest.max_chunks + 11)]
         assert audio == [json.loads(encode_audio_chunk(bytes([n, 0]))) for n in expected]
         await connection.close()
 
@@ -295,7 +293,7 @@ class TestSending:
         connection, _, _ = await open_pair()
         await connection.close()
         connection.send_audio(CHUNK)
-        assert connection.audio_dropped == 1
+        assert connection.backlog.dropped == 1
         assert connection.closed
 
     async def test_odd_audio_is_refused(self) -> None:
@@ -329,7 +327,7 @@ class TestSending:
         results = await asyncio.gather(*waiting, return_exceptions=True)
         assert [type(result) for result in results] == [ConnectionClosedError] * 3
         assert "Internal error encountered" in str(results[2])
-        assert connection.audio_dropped == 1
+        assert connection.backlog.dropped == 1
         with pytest.raises(ConnectionClosedError, match="1011"):
             await connection.send(compose.realtime_text("later"))
         await connection.close()
@@ -401,7 +399,7 @@ def test_a_chunk_is_sent_without_a_turn_of_the_loop_and_is_observed() -> None:
         assert transport.at_once == [frame]
         assert recorder.seen == [("sent audio", len(CHUNK), len(frame))]
         await connection.close()
-        assert connection.audio_dropped == 0
+        assert connection.backlog.dropped == 0
 
     run_virtual(go())
 

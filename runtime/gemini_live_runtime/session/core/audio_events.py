@@ -44,6 +44,11 @@ class AudioEvents:
         state.emit_outbox()
         return state.flush(now)
 
+    def on_sound_lost(self, now: float) -> list[Effect]:
+        """Report sound that a slow connection has dropped."""
+        self._state.emit_outbox()
+        return self._state.flush(now)
+
     def on_cut(self, now: float, cut: Cut, heard: int) -> list[Effect]:
         """Take what was heard of a generation whose playback was cut: `heard` samples."""
         state = self._state

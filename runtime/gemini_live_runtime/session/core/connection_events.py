@@ -253,6 +253,7 @@ class ConnectionEvents:
 
     def on_hung_up(self, now: float) -> list[Effect]:
         """Count what the last connection did not send before it was closed."""
+        self._state.link.outbox.audio.drop()
         self._state.emit_outbox()
         return self._state.flush(now)
 

@@ -159,7 +159,7 @@ class AudioInput:
         """Pass on that the local voice mark changed."""
         # The peak is held for longer than the mark waits.
         peak_db = None if speaking else self._audio.levels().mic_peak_db
-        self._core.state.link.outbox.audio.on_voice(speaking)
+        self._core.state.link.outbox.on_voice(speaking)
         self._perform(self._core.audio.on_voice(self._now(), speaking, peak_db))
 
     def on_echo_warning(self, leaking: bool) -> None:

@@ -138,9 +138,7 @@ class LiveSession:
         self.bus = EventBus(sink, core.state.turns, core.state.ledger)
         view = SessionView() if self._kept is None else self._kept.view
         first = view.sent_samples, view.received_samples
-        self._recorder = WireRecorder(
-            self.bus.emit, sink, clock.now, first=first, on_audio_dropped=core.state.link.on_audio_dropped
-        )
+        self._recorder = WireRecorder(self.bus.emit, sink, clock.now, first=first)
         # A file has no microphone that could be mended.
         self._health = SoundHealth(self.bus.emit, clock.now) if isinstance(audio, ChangesDevices) else None
         if self._health is not None:
@@ -172,6 +170,7 @@ class LiveSession:
             on_change=self._changed.set,
             on_opened=lambda opened: self._on_audio_opened(opened, again=True),
         )
+        core.state.link.outbox.on_loss = lambda: self._perform(core.audio.on_sound_lost(self._now()))
         self._router = self._make_router()
         self.handle = self.orchestrator.handle = self._make_handle()
 
@@ -330,11 +329,10 @@ class LiveSession:
     def sample(self) -> MeterSample:
         """Return the current meters."""
         meters = self._audio.levels()
-        link = self._core.state.link
         if self._health is not None:
             # What an outage has dropped is no fault of the sound.
             self._health.on_sample(meters)
-        if dropped := link.outbox.audio.dropped:
+        if dropped := self._core.state.link.outbox.audio.dropped:
             meters = replace(meters, mic_dropped=meters.mic_dropped + dropped)
         return meters
 

@@ -110,15 +110,6 @@ class RealtimeSessionController:
             raise self._not_connected("sound")
         self.adapter.send_audio(pcm, captured_at)
 
-    def on_audio_dropped(self, pcm: bytes) -> None:
-        """Take back sound that a connection took and did not send.
-
-        A lost connection's waits for the next one. What a connection drops because it is too slow, is lost, and so is
-        what is left when the session has ended.
-        """
-        waits = not self.is_connected and self.state != "closed"
-        self.outbox.audio.on_not_sent(pcm, waits=waits)
-
     def _present(self, what: str) -> RealtimeProviderAdapter:
         if self.adapter is None:
             raise self._not_connected(what)
@@ -172,6 +163,8 @@ class RealtimeSessionController:
         """Take the connection whose setup was accepted; the gate is still closed."""
         self.state, self.leaving = "gated", ""
         self.adapter = adapter
+        if adapter is not None:
+            adapter.backlog = self.outbox
         self.connection += 1
         self.opened_at = now
         self._known = self._in_handle if self._resuming else []

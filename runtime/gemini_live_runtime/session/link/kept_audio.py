@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.wire.backlog import UnsentSound
 
 RATE = 16_000
 """Samples a second of the microphone's sound."""
@@ -63,6 +64,11 @@ class KeptAudio:
         return round(self.dropped_s / CHUNK_S)
 
     @property
+    def speaking(self) -> bool:
+        """True between the marks of the user's voice."""
+        return self._speaking
+
+    @property
     def waiting_s(self) -> float:
         """Seconds of sound that no connection took yet."""
         return sum(chunk.seconds for span in (self._speech, self._after) for chunk in span.chunks if not chunk.sent)
@@ -78,14 +84,18 @@ class KeptAudio:
             self._speech.take_over(self._after)
         self._speaking = speaking
 
-    def on_not_sent(self, pcm: bytes, *, waits: bool) -> None:
-        """Note that a connection has not sent sound that it took, the same object.
+    def count_dropped(self, sound: UnsentSound) -> None:
+        """Count sound that a connection was too slow for, and keep it no longer."""
+        _ = self._speech.forget(sound.pcm) or self._after.forget(sound.pcm)
+        self.dropped_s += len(sound.pcm) / 2 / RATE
 
-        With `waits` the next one gets it, as far as it is still kept; otherwise it is counted.
+    def take_back(self, sound: UnsentSound) -> None:
+        """Let sound wait that a connection took and did not send.
+
+        What is no longer kept is counted.
         """
-        is_kept = any(span.take_back(pcm, waits=waits) for span in (self._speech, self._after))
-        if not (waits and is_kept):
-            self.dropped_s += len(pcm) / 2 / RATE
+        if not (self._speech.unsend(sound.pcm) or self._after.unsend(sound.pcm)):
+            self.dropped_s += len(sound.pcm) / 2 / RATE
 
     def on_heard(self) -> None:
         """Forget what was sent: the server has understood or answered it."""
@@ -146,20 +156,23 @@ class _Span:
             self._seconds -= chunk.seconds
         return taken
 
-    def take_back(self, pcm: bytes, *, waits: bool) -> bool:
-        """Mark the chunk of this object as not sent, or forget it.
-
-        Returns False when it is not kept.
-        """
-        index = next((index for index, chunk in enumerate(self.chunks) if chunk.sent and chunk.pcm is pcm), None)
-        if index is None:
+    def forget(self, pcm: bytes) -> bool:
+        """Forget the sent chunk that is this object; return False when it is not kept."""
+        if (index := self._index(pcm)) is None:
             return False
-        if waits:
-            self.chunks[index] = replace(self.chunks[index], sent=False)
-        else:
-            self._seconds -= self.chunks[index].seconds
-            del self.chunks[index]
+        self._seconds -= self.chunks[index].seconds
+        del self.chunks[index]
         return True
+
+    def unsend(self, pcm: bytes) -> bool:
+        """Let the sent chunk wait that is this object; return False when it is not kept."""
+        if (index := self._index(pcm)) is None:
+            return False
+        self.chunks[index] = replace(self.chunks[index], sent=False)
+        return True
+
+    def _index(self, pcm: bytes) -> int | None:
+        return next((index for index, chunk in enumerate(self.chunks) if chunk.sent and chunk.pcm is pcm), None)
 
     def forget_sent(self) -> None:
         kept = [chunk for chunk in self.chunks if not chunk.sent]

@@ -7,12 +7,17 @@ Answers of calls are kept in order. Sound is worth something only for a while (`
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from gemini_live_runtime.records import keyword_record, record
 from gemini_live_runtime.session.link.kept_audio import RATE, KeptAudio
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.tools.background import ToolAnswer
+from gemini_live_runtime.wire.backlog import UnsentSound
+
+CHUNKS_A_SECOND = 50
+"""Chunks of the microphone in a second."""
 
 SendKind = Literal["text", "answer", "audio"]
 
@@ -64,7 +69,10 @@ class BackpressureState:
 
 
 class Outbox:
-    """Texts, answers and sound that wait for a connection."""
+    """Texts, answers and sound that wait for a connection.
+
+    As the `AudioBacklog` of each connection it also decides what of the sound waits in there while the network is slow.
+    """
 
     def __init__(self, policy: LinkPolicy | None = None) -> None:
         self.policy = policy or LinkPolicy()
@@ -74,6 +82,10 @@ class Outbox:
         self._refused = 0
         self._gated: dict[SendKind, float] = dict.fromkeys(POLICIES, 0.0)
         self._told: dict[SendKind, BackpressureState] = {}
+        self.on_loss: Callable[[], None] = lambda: None
+        """Called when a connection begins to drop sound, for each second of it, and when it is on time again."""
+        self._is_behind = self._holds_speech = False
+        self._tell_at_s = 0.0
 
     def add_text(self, command_id: str, text: str) -> bool:
         """Queue a typed text; return False at the limit."""
@@ -94,6 +106,44 @@ class Outbox:
         """Keep microphone sound (s16le mono at 16 kHz)."""
         self._gated["audio"] += len(pcm) / 2 / RATE
         self.audio.add(pcm, captured_at)
+
+    # -- sound that waits in a connection (AudioBacklog) ---------------------------------------------------------------
+
+    def on_voice(self, speaking: bool) -> None:
+        """Note that the user's voice began or ended: speech is kept for longer."""
+        self.audio.on_voice(speaking)
+        self._holds_speech = speaking or (self._holds_speech and self._is_behind)
+
+    @property
+    def max_chunks(self) -> int:
+        """Chunks of 20 ms that may wait in a connection."""
+        policy = self.policy
+        seconds = policy.audio_kept_s + (policy.speech_kept_s if self._holds_speech else 0.0)
+        return max(1, round(seconds * CHUNKS_A_SECOND))
+
+    def on_behind(self, behind: bool) -> None:
+        """Note that chunks begin to wait in a connection, or that none does any more."""
+        self._is_behind = behind
+        if not behind:
+            self._holds_speech = self.audio.speaking
+            if self.audio.dropped_s < self._tell_at_s:
+                self._tell_at_s = 0.0
+                self.on_loss()
+
+    def on_dropped(self, sound: UnsentSound) -> None:
+        """Count a chunk that a connection was too slow for."""
+        self.audio.count_dropped(sound)
+        self._gated["audio"] += len(sound.pcm) / 2 / RATE
+        if self.audio.dropped_s >= self._tell_at_s:
+            self._tell_at_s = self.audio.dropped_s + 1.0
+            self.on_loss()
+
+    def on_unsent(self, sounds: Sequence[UnsentSound]) -> None:
+        """Take sound back that the end of a connection left unsent."""
+        self._gated["audio"] += sum(len(sound.pcm) for sound in sounds) / 2 / RATE
+        for sound in sounds:
+            self.audio.take_back(sound)
+        self._is_behind, self._tell_at_s = False, 0.0
 
     def take_texts(self) -> list[WaitingText]:
         """Remove and return the texts, oldest first."""

@@ -25,9 +25,9 @@ class LinkPolicy:
     max_texts: int = 32
     """Typed texts that wait for a connection; further ones are refused."""
     audio_kept_s: float = 1.0
-    """Seconds of the microphone's sound that wait for a connection."""
+    """Seconds of the microphone's sound that wait for a connection, or in one that is slow."""
     speech_kept_s: float = 10.0
-    """Seconds of the user's speech, from its onset, that wait for a connection."""
+    """Seconds of the user's speech, from its onset, that wait for a connection, or in one that is slow."""
     late_answer_s: float = 10.0
     """Seconds without a sign of an answer to the user's words, after which that is said."""
     no_answer_s: float = 20.0

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from gemini_live_runtime.wire.backlog import AudioBacklog
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerMessage
 from gemini_live_runtime.wire.observer import WireObserver
 
@@ -16,14 +17,12 @@ class RealtimeProviderAdapter(Protocol):
     A session's link (`session.link.controller`) holds the present one. Any task may send, only one may receive.
     """
 
+    backlog: AudioBacklog
+    """Policy of sound that cannot be sent at once; the link sets its own."""
+
     @property
     def closed(self) -> bool:
         """True before the connection is made, and once either side has closed it."""
-        ...
-
-    @property
-    def audio_dropped(self) -> int:
-        """Chunks of microphone audio that were not sent."""
         ...
 
     async def connect(self) -> str:
@@ -44,8 +43,7 @@ class RealtimeProviderAdapter(Protocol):
     def send_audio(self, pcm: bytes, captured_at: float | None = None) -> None:
         """Send microphone audio (16 kHz s16le mono) in order with `post`, without waiting.
 
-        `captured_at` is the clock time (s) of its last sample. What cannot be sent is counted, and
-        the observer gets it.
+        `captured_at` is the clock time (s) of its last sample. What cannot be sent goes to the `backlog`.
         """
         ...
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, NotConnectedError, ProtocolError
 from gemini_live_runtime.wire import compose
+from gemini_live_runtime.wire.backlog import AudioBacklog, DropOldest, UnsentSound
 from gemini_live_runtime.wire.closes import closed_error
 from gemini_live_runtime.wire.codec import client_to_json, to_json
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, FunctionCall, ServerMessage
@@ -42,7 +43,7 @@ class ScriptedAdapter:
         self.handles: list[str] = []
         """Resumption handle of each connection, or ""."""
         self.closed = True
-        self.audio_dropped = 0
+        self.backlog: AudioBacklog = DropOldest()
         self._observer: WireObserver | None = None
         self._refusals: deque[GeminiLiveError] = deque()
         self._coming: deque[ServerMessage | AudioFrame | ConnectionClosedError] = deque()
@@ -135,13 +136,11 @@ class ScriptedAdapter:
         return sent
 
     def send_audio(self, pcm: bytes, captured_at: float | None = None) -> None:
-        """Take microphone audio; on a closed connection count it."""
+        """Take microphone audio; on a closed connection pass it to the backlog."""
         if len(pcm) % 2:
             raise ProtocolError("Audio of 16 bits has an odd number of bytes", field="pcm", value=len(pcm))
         if self.closed:
-            self.audio_dropped += 1
-            if self._observer is not None:
-                self._observer.on_audio_dropped(pcm)
+            self.backlog.on_unsent((UnsentSound(pcm, captured_at),))
             return
         self.operations.append("audio")
         self.audio += pcm
