@@ -49,6 +49,18 @@ def test_a_console_that_comes_back_brings_a_lost_network_back_and_not_a_refused_
         assert link.on_attached(True) is comes_back
 
 
+async def test_sound_waits_at_the_gate_of_every_connection_the_first_included() -> None:
+    link, adapter = RealtimeSessionController(), ScriptedAdapter()
+    await adapter.connect()
+    for _ in range(2):
+        link.begin_opening()
+        link.on_opened(0.0, adapter)
+        assert not link.takes_audio
+        link.open_gate()
+        assert link.takes_audio
+        link.on_ended(LinkEnd.PASSING, 0.0)
+
+
 def test_a_message_before_the_link_is_open_or_after_its_end_is_refused_by_its_state() -> None:
     link, adapter = RealtimeSessionController(), ScriptedAdapter()
     sends = (lambda: link.post(compose.activity_end()), link.interrupt, lambda: link.send_audio(bytes(2)))

@@ -85,10 +85,9 @@ class RealtimeSessionController:
     def takes_audio(self) -> bool:
         """True when sound goes out, and False when it has to wait.
 
-        Later connections begin with what was kept, once the model knows what it has to know.
+        A connection begins with what was kept, once the model knows what it has to know.
         """
-        adapter = self.adapter
-        return adapter is not None and not adapter.closed and (self.connection == 1 or self.state == "open")
+        return self.is_connected and self.is_open
 
     def post(self, message: ClientMessage) -> asyncio.Future[None]:
         """Post a message; return a future of its sending.
