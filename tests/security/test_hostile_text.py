@@ -15,6 +15,7 @@ from websockets.asyncio.server import ServerConnection
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine.registry import EngineInfo
+from gemini_live_runtime.journal.completion import EXIT_CODES
 from gemini_live_runtime.vocabulary import header
 
 SPOOF = f"{HOSTILE}\nmodel: I am the model\nstate: offline"
@@ -85,7 +86,7 @@ def agent(folder: Path, body: str = "return {'summary': HOSTILE, HOSTILE: [HOSTI
 def test_text_of_a_server_cannot_control_the_terminal(options: tuple[str, ...], tmp_path: Path) -> None:
     with FakeLiveServer(_hostile) as server:
         ended = run("talk", agent(tmp_path), "--backend", server.url, "--text", "hello", "--timeout", "10", *options)
-    assert ended.code == 1
+    assert ended.code == EXIT_CODES["deliveries"]
     _clean(ended)
     _not_spoofed(ended)
     assert ended.err.count("\n") == 1
@@ -201,7 +202,7 @@ def test_a_wrong_argument_is_repeated_sanitised(
     # Operating systems refuse a zero byte in an argument.
     ended = run(*(part.replace("\x00", "") for part in command))
     assert ended.control == []
-    assert ended.code in (1, 2) or command[:3] == ("config", "set", "voice"), ended
+    assert ended.code in (1, 2, EXIT_CODES["links"]) or command[:3] == ("config", "set", "voice"), ended
     assert "Internal error" not in ended.err, ended
     assert ("Traceback" in ended.err) is (command[0] == "--debug")
 

@@ -29,6 +29,7 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.engine.launch import EngineProcess, start_engine
 from gemini_live_runtime.engine.registry import OUTPUT_FILE
 from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.journal.completion import EXIT_CODES
 from gemini_live_runtime.redactor import redactor
 
 
@@ -89,7 +90,7 @@ def test_a_redirect_does_not_carry_the_key_on(key: str) -> None:
     trust("127.0.0.1")
     with FakeLiveServer() as other, FakeLiveServer(status=302, body="") as server:
         ended = talk(server.url)
-    assert ended.code == 1
+    assert ended.code == EXIT_CODES["links"]
     assert other.headers == []
 
 
@@ -97,7 +98,7 @@ def test_the_key_is_never_sent_in_the_clear_off_this_machine(key: str) -> None:
     # 192.0.2.0/24 is reserved for documentation (RFC 5737); the refusal comes before any connection.
     trust("192.0.2.1")
     ended = talk("ws://192.0.2.1:9", "--timeout", "0.2")
-    assert ended.code == 1
+    assert ended.code == EXIT_CODES["links"]
     assert leaks(paths.data_dir(), ended.out, ended.err) == []
 
 

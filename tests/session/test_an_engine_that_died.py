@@ -170,6 +170,26 @@ async def test_a_result_that_the_model_had_not_told_is_told_to_the_next_server()
         assert len(t.sent("prompt")) == 1
 
 
+async def test_a_result_that_waited_for_a_connection_is_told_by_the_next_engine() -> None:
+    store = first_engine()
+    of, ran = slow(1)
+    async with talk(of, own_store=store) as t:
+        await t.hears("pay forty")
+        await t.calls("pay", amount=40)
+        t.stage.refuses_until(60.0)
+        await t.server.closes(1006)
+        await t.passes(2)
+        assert [(one.status, one.delivered) for one in t.all(ev.ToolFinished)] == [("ok", False)]
+        found = next_engine(t, store)
+    async with talk(of, own_store=found) as t:
+        assert ran == ["pay 40"]
+        assert [told[1] for told in t.sent("model context")][1:] == ['[Result of pay] {"paid": "yes"}']
+        assert [(one.kind, one.outcome, one.ref) for one in t.all(ev.SendSettled) if one.kind == "answer"] == [
+            ("answer", "told", "c1")
+        ]
+        assert len(t.sent("prompt")) == 1
+
+
 async def test_a_call_of_an_idempotent_tool_runs_again_and_its_result_is_told() -> None:
     store = first_engine()
     of, ran = slow(5, idempotent=True)

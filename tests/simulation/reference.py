@@ -404,12 +404,20 @@ class Paused(Rule):
 
 
 class Rest(Rule):
-    """A session whose server and device have done their part comes to rest."""
+    """A session whose server and device have done their part rests, and is complete."""
+
+    def __init__(self) -> None:
+        self.gave_up = False
+        """True once something was given up that may not have arrived."""
+
+    def event(self, event: dict[str, Any]) -> None:
+        self.gave_up |= event["type"] == "send.settled" and event["data"]["outcome"] == "unknown"
 
     def end(self, facts: dict[str, Any]) -> None:
         rest = facts["rest"]
         if rest and not rest["gave_up"]:
             self.check(rest["quiet"], f"it does not come to rest: {rest['why']}")
+            self.check(self.gave_up or not facts["missing"], f"at rest, and still missing: {facts['missing']}")
         self.check(facts["code"] == 0, f"the exit code is {facts['code']}")
 
 

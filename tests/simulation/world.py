@@ -399,4 +399,5 @@ class World:
             "transcript": agent.transcript.to_json()["turns"],
             "phase": orchestrator.agent.phases.machine.current if orchestrator.agent.phases else "",
             "view_seq": self.hub.view.seq,
+            "missing": self.hub.gate.completion().words,
         }

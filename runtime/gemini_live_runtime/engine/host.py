@@ -255,7 +255,8 @@ class Host:
                 await asyncio.wait_for(self._console_attached.wait(), FIRST_CONSOLE_S)
         if self.hub.journal is not None:
             # A disk that fails at the very end is reported while consoles are still attached.
-            await asyncio.to_thread(self.hub.journal.flush)
+            has_end = await asyncio.to_thread(_flush, self.hub.journal)
+            self.hub.gate.on_journal_closed(self.hub.journal.missing_events, has_end=has_end)
             self._tell_missing(self.hub.journal)
         self.hub.bye(self.hub.view.ended or "ended", code)
         return code
@@ -355,6 +356,12 @@ def _notice(code: str, error: GeminiLiveError) -> ev.Notice:
         text=redactor.text(f"{error.message.rstrip('.')}."),
         remedy=redactor.text(error.remedy),
     )
+
+
+def _flush(journal: JournalWriter) -> bool:
+    """Write what waits; return True when the newest event is in the file."""
+    journal.flush()
+    return journal.is_written
 
 
 def _close(journal: JournalWriter) -> None:

@@ -23,6 +23,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.engine.link import Bye, Closed, Hello, encode, encode_snapshot, is_about_the_end
 from gemini_live_runtime.engine.payloads import field_names, plain_values, without_secrets
+from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS, cut_payload, is_huge, shortened
 from gemini_live_runtime.journal.split_secrets import HeldEvent, SplitSecrets, cut_without_secrets
@@ -167,6 +168,7 @@ class Hub:
     ) -> None:
         """`kept` is the recording of an earlier engine, whose session goes on here."""
         self.view = SessionView() if kept is None else kept.view
+        self.gate = RealtimeCompletionGate() if kept is None else kept.gate
         self.journal = journal
         self.sample_source: Callable[[], MeterSample] | None = None
         """Function that returns the current sample; the host sets it once the session exists."""
@@ -283,6 +285,7 @@ class Hub:
             event = self._cut(event)
             line = event.to_line()
         apply(self.view, event)
+        self.gate.apply(event)
         if self.journal is not None:
             self.journal.append(line)
         for outbox in self._outboxes:
@@ -393,11 +396,11 @@ class Hub:
             self._changed_consoles()
 
     def bye(self, reason: str, exit_code: int) -> None:
-        """End the links of all consoles and stop the meters."""
+        """End the links of all consoles, which learn what is missing, and stop the meters."""
         self._release()
         if self._timer is not None:
             self._timer.cancel()
-        self._bye = encode(Bye(reason, exit_code))
+        self._bye = encode(Bye(reason, exit_code, self.gate.completion().missing))
         self.sample_source = None
         for outbox in self._outboxes:
             outbox.end(self._bye)

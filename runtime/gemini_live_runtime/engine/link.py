@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from gemini_live_runtime.commands import Command
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.events import Event
+from gemini_live_runtime.journal.completion import MissingPart
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.json_values import encode_line
 from gemini_live_runtime.records import record
@@ -64,10 +65,11 @@ class Snapshot:
 
 @record
 class Bye:
-    """End of the session, with its exit code."""
+    """End of the session, with its exit code, and what its run lacks to be complete."""
 
     reason: str
     exit_code: int
+    missing: tuple[MissingPart, ...] = ()
 
 
 @record

@@ -28,6 +28,7 @@ __all__ = [
     "PlaybackStarted",
     "RecordingTrimmed",
     "SessionEnded",
+    "SessionEnding",
     "SessionResumed",
     "SessionStarted",
     "SessionState",
@@ -88,6 +89,13 @@ class SessionState(Payload):
     type: ClassVar[str] = "session.state"
     word: StateWord
     reason: str = ""
+
+
+@keyword_record
+class SessionEnding(Payload):
+    """The session begins to end: texts that wait are refused, and calls are cancelled."""
+
+    type: ClassVar[str] = "session.ending"
 
 
 @keyword_record

@@ -31,7 +31,7 @@ DELETED_FILE = "deleted.json"
 LONGEST_TITLE = 120
 """Characters of a title."""
 
-_CACHE_VERSION = 3
+_CACHE_VERSION = 4
 _FRESH_S = 2.0
 """Age in seconds from which a journal's summary is cached.
 
@@ -70,6 +70,11 @@ class Entry(SessionSummary):
     def is_broken_off(self) -> bool:
         """True when its engine died."""
         return self.ended == "broken off"
+
+    @property
+    def missing_parts(self) -> tuple[str, ...]:
+        """Parts that its run lacks to be complete; none while it is running."""
+        return tuple(self.missing.split(", ")) if self.missing else ()
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -207,6 +212,8 @@ def _entry(name: str, summary: SessionSummary, facts: _Facts, *, running: bool, 
     values["when"] = summary.when or modified
     if not summary.problem:
         values["ended"] = "running" if running else summary.ended or "broken off"
+    if running:
+        values["missing"] = ""
     return Entry(
         **values,
         id=name,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import EngineError, JournalError
+from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.open_work import OpenWork
@@ -29,7 +30,7 @@ _FOLLOWED = (
 
 @dataclass(slots=True)
 class KeptJournal:
-    """Recording of a session: its view, unfinished work, and newest event.
+    """Recording of a session: its view, unfinished work, completion, and newest event.
 
     `end` is the size in bytes of the whole lines; what follows them is torn. `events` are those that a snapshot may
     not know, in order.
@@ -38,6 +39,7 @@ class KeptJournal:
     folder: Path
     view: SessionView = field(default_factory=SessionView)
     work: OpenWork = field(default_factory=OpenWork)
+    gate: RealtimeCompletionGate = field(default_factory=RealtimeCompletionGate)
     end: int = 0
     events: list[ev.Event] = field(default_factory=list)
 
@@ -45,6 +47,7 @@ class KeptJournal:
         """Take in the next event."""
         apply(self.view, event)
         self.work.apply(event)
+        self.gate.apply_recorded(event)
         if isinstance(event.payload, _FOLLOWED):
             self.events.append(event)
 

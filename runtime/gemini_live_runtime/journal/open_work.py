@@ -1,6 +1,7 @@
 """Follow what a session has begun and not finished.
 
-When its engine dies, the next one takes this up: texts without an answer, calls without a result, an open turn.
+When its engine dies, the next one takes this up: texts without an answer, calls without a result, results that wait for
+a connection, an open turn.
 """
 
 from __future__ import annotations
@@ -20,6 +21,15 @@ class OpenCall:
     name: str
     args: dict[str, Any]
     turn: int
+
+
+@record
+class OpenResult:
+    """Result of a tool call that waits for a connection."""
+
+    call_id: str
+    name: str
+    result: dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -44,6 +54,7 @@ class OpenWork:
     turn_calls: set[str] = field(default_factory=set)
     """Ids of the calls that were made in the open turn."""
     calls: dict[str, OpenCall] = field(default_factory=dict)
+    results: dict[str, OpenResult] = field(default_factory=dict)
     unanswered: list[OpenInput] = field(default_factory=list)
     waiting: dict[str, str] = field(default_factory=dict)
     """Texts that wait for a connection, by the ids of their commands."""
@@ -57,7 +68,9 @@ class OpenWork:
                 self._add_words(text)
             case ev.TranscriptDelta(channel=channel) if channel != "thought":
                 self._hear(event)
-            case ev.PlaybackStarted() | ev.GenerationCompleted():
+            case ev.PlaybackStarted():
+                self._hear(event)
+            case ev.GenerationCompleted(samples=samples) if samples:
                 self._hear(event)
             case ev.TurnInterrupted(cut_below=cut_below):
                 self._cut_below = max(self._cut_below, cut_below)
@@ -79,12 +92,17 @@ class OpenWork:
                 self.calls[call_id] = OpenCall(call_id, name, args, event.turn)
                 if self.is_turn_open:
                     self.turn_calls.add(call_id)
-            case ev.ToolFinished(call_id=call_id):
+            case ev.ToolFinished(call_id=call_id, name=name, status=status, result=result, delivered=delivered):
                 self.calls.pop(call_id, None)
+                if not delivered and status != "cancelled":
+                    self.results[call_id] = OpenResult(call_id, name, result)
+            case ev.SendSettled(kind="answer", ref=call_id):
+                self.results.pop(call_id, None)
             case ev.SessionEnded():
                 # What was open then was told to be lost.
                 self.is_turn_open = False
                 self.calls.clear()
+                self.results.clear()
                 self.unanswered.clear()
                 self.waiting.clear()
             case _:

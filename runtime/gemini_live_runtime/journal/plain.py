@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_lines import AgentLines
 from gemini_live_runtime.journal.blocks import last_notices, open_call
+from gemini_live_runtime.journal.completion import Completion
 from gemini_live_runtime.journal.fold import apply, call_key
 from gemini_live_runtime.journal.link_blocks import LOST, sentences
 from gemini_live_runtime.journal.view import Block, Dirty, LogLine, SessionView
@@ -90,6 +91,11 @@ class PlainWriter:
         if self._agent is not None and within:
             lines += self._agent.lines(event, view)
         return [self._stamped(event.t, line) for line in lines]
+
+    def completed(self, completion: Completion) -> list[str]:
+        """Return the line that says what an incomplete run lacks."""
+        line = f"session: incomplete: {completion.words}"
+        return [] if completion.is_complete else [self._stamped(self.view.t, line)]
 
     def rest(self) -> list[str]:
         """Return the lines of incomplete blocks, for a session that broke off."""

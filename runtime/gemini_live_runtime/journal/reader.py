@@ -20,6 +20,8 @@ from typing import BinaryIO
 from gemini_live_runtime import paths, vocabulary
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.events import Event
+from gemini_live_runtime.journal.completion import Completion
+from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
 from gemini_live_runtime.journal.lines import (
     EVENTS_FILE,
     MAX_SKIPPED_BYTES,
@@ -89,6 +91,15 @@ class Journal:
         self.problem_count += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Problem(line, f"Line {line} {text.rstrip('.')}."))
+
+
+def completion_of(journal: Journal) -> Completion:
+    """Read a whole recording and return what its run lacks to be complete."""
+    gate = RealtimeCompletionGate()
+    for event in journal:
+        gate.apply_recorded(event)
+    gate.on_recording_read()
+    return gate.completion()
 
 
 class EventLines:

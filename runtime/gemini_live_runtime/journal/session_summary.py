@@ -5,6 +5,7 @@ Only lines that matter are parsed as JSON; of the others a pattern reads the sta
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -13,8 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
+from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.events import FORMAT, VERSION
+from gemini_live_runtime.journal.completion_gate import FOLLOWED, RealtimeCompletionGate
 from gemini_live_runtime.journal.lines import EVENTS_FILE, holds_event, read_line
 from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.text import sanitise_line
@@ -54,6 +58,8 @@ class SessionSummary:
     ended: str = ""
     """Reason of an orderly end; "" without one."""
     exit_code: int | None = None
+    missing: str = ""
+    """Parts that the run lacks to be complete, with commas between them; "" for none."""
     problem: str = ""
     """Sentence that says why this is no readable session; "" when it is one."""
     damage: str = ""
@@ -102,6 +108,7 @@ class _Scan:
         """Lines that are no events, whose numbers may be missing, too."""
         self.errors = 0
         self.interruptions = 0
+        self.gate = RealtimeCompletionGate()
         self.last: dict[str, bytes] = {}
         """Last line of each type that `_summary` parses; of `session.started` the first."""
 
@@ -118,6 +125,7 @@ class _Scan:
                 file.seek(max(file.tell(), size - _TAIL_BYTES))
                 read_line(file, _LINE_BYTES)  # skip to the end of the line that the seek landed in
                 self.numbers.jump()
+                self.gate.skip()
                 jumped = True
         return self._summary()
 
@@ -129,6 +137,8 @@ class _Scan:
         self.events += 1
         self.numbers.add(seq)
         self.t, self.turns = max(self.t, t), max(self.turns, turn)
+        if kind in FOLLOWED and (kind != ev.TranscriptDelta.type or self.gate.awaits_words):
+            self._follow(line)
         if kind == "session.started":
             self.last.setdefault(kind, line)
         elif kind == "session.resumed":
@@ -140,6 +150,12 @@ class _Scan:
         elif kind in ("code.failed", "extraction.failed") or (kind in _PERHAPS and _PERHAPS[kind](_data(line))):
             self.errors += 1
 
+    def _follow(self, line: bytes) -> None:
+        from gemini_live_runtime import vocabulary
+
+        with contextlib.suppress(ProtocolError, RecursionError):
+            self.gate.apply(vocabulary.event_from_line(line))
+
     def _summary(self) -> SessionSummary:
         if not self.events:
             return SessionSummary(
@@ -148,6 +164,7 @@ class _Scan:
         data = {kind: _data(line) for kind, line in self.last.items()}
         started, ended = data.get("session.started", {}), data.get("session.ended")
         cost = data.get("usage.reported", {}).get("cost_usd")
+        self.gate.on_journal_closed(self.numbers.missing, has_end=ended is not None)
         return SessionSummary(
             when=number(started.get("wall")),
             agent=_short(started.get("agent")),
@@ -161,6 +178,7 @@ class _Scan:
             interruptions=self.interruptions,
             ended="" if ended is None else _short(ended.get("reason")) or "ended",
             damage=self._damage(),
+            missing=", ".join(self.gate.completion().parts),
             exit_code=None if ended is None else int(number(ended.get("exit_code"))),
         )
 

@@ -179,6 +179,11 @@ class JournalWriter:
             self._wake.notify()
 
     @property
+    def is_written(self) -> bool:
+        """True when the newest event is in the file, and the file in its place."""
+        return not (self._failing or self._stopped) and self._events.is_in_place
+
+    @property
     def missing_events(self) -> int:
         """Number of events that are not in the file: lost, or not written so far."""
         return self.lost_events + self._events.waiting

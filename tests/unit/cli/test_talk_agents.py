@@ -16,6 +16,7 @@ from tests.support.command_line import Ended, run
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine.host import InProcessEngine
 from gemini_live_runtime.journal.catalog import list_entries
+from gemini_live_runtime.journal.completion import EXIT_CODES
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_tui.cli.talk import _Conversation
 
@@ -178,7 +179,8 @@ def test_minutes_warn_at_80_percent_and_then_hang_up() -> None:
     assert [stage for stage, _ in limits] == ["warning", "hang-up"]
     assert [round(t, 1) for _, t in limits] == [2.4, 3.0]
     assert events[-1]["data"]["reason"] == "the minutes limit was reached"
-    assert ended.code == 0
+    # It came in the middle of the answer.
+    assert ended.code == EXIT_CODES["deliveries"]
 
 
 def test_the_faults_of_an_agent_stand_one_on_a_line_with_their_place(tmp_path: Path) -> None:

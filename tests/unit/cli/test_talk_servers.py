@@ -1,6 +1,6 @@
 """`talk` against servers that refuse, hang up, send garbage or stay silent.
 
-Each ends with a sentence and exit code 1, without a traceback.
+Each ends with a sentence and the exit code of what is missing, without a traceback.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tests.support.fake_live_server import (
 from websockets.asyncio.server import ServerConnection
 
 from gemini_live_runtime.engine import hub
+from gemini_live_runtime.journal.completion import EXIT_CODES
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
 
@@ -39,7 +40,7 @@ def talk(url: str, *options: str) -> Ended:
 
 
 def _failed(ended: Ended, *words: str) -> None:
-    assert ended.code == 1, ended
+    assert ended.code == EXIT_CODES["links"], ended
     assert [word for word in words if word not in ended.sentence] == [], ended.sentence
     assert "Traceback" not in ended.out + ended.err
     assert ended.control == []
@@ -136,7 +137,7 @@ def test_frames_that_cannot_be_read_are_reported_and_passed_over() -> None:
 def test_a_server_that_sends_nothing_but_garbage_is_given_up() -> None:
     with FakeLiveServer(sends(*GARBAGE * 20)) as server:
         ended = talk(server.url)
-    assert ended.code == 1
+    assert ended.code == EXIT_CODES["links"]
     assert ended.sentence
     assert "Traceback" not in ended.err
     assert ended.control == []
@@ -211,7 +212,7 @@ def test_json_output_is_json_lines_and_nothing_else() -> None:
     types = [json.loads(line)["type"] for line in ended.out.splitlines()]
     assert types[0] == "session.started"
     assert types[-1] == "session.ended"
-    assert ended.code == 1
+    assert ended.code == EXIT_CODES["links"]
     assert ended.sentence
 
 
@@ -232,10 +233,11 @@ def test_lines_of_standard_input_are_sent_one_by_one_until_its_end() -> None:
     assert [line for line in ended.out.splitlines() if line.startswith("user:")] == ["user: one", "user: two"]
 
 
-def test_an_empty_standard_input_ends_the_conversation() -> None:
+def test_an_empty_standard_input_ends_the_conversation_without_an_answer() -> None:
     with FakeLiveServer() as server:
         ended = run("talk", "--backend", server.url, "--record", "off")
-    assert (ended.code, ended.err) == (0, "")
+    assert ended.code == EXIT_CODES["output"]
+    assert "the model said nothing" in ended.sentence
 
 
 def costs(tokens: int) -> Behaviour:

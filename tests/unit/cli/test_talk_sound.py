@@ -13,6 +13,7 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.audio.samples import to_int16
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
+from gemini_live_runtime.journal.completion import EXIT_CODES
 from gemini_live_runtime.journal.playback_sound import RATE, sound_between
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.recorded_history import RecordedHistory
@@ -68,5 +69,5 @@ def test_a_conversation_by_devices_ends_when_nothing_is_said_though_a_microphone
     monkeypatch.setattr("gemini_live_runtime.engine.assemble.make_audio", lambda spec: _EndlessMicrophone())
     monkeypatch.setattr(cli_talk, "DEVICES_IDLE_S", 0.05)
     ended = run("talk", "--backend", "local", "--devices", "--until-idle", "--timeout", "30")
-    assert ended.code == 0, ended.err
+    assert ended.code == EXIT_CODES["output"], ended.err
     assert "input ended" in ended.out

@@ -30,12 +30,16 @@ from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.journal.agent_view import unpack
+from gemini_live_runtime.journal.completion import MissingPart
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
 
 Attach = Callable[[], Awaitable[Link]]
 WAIT = 10.0
+
+SAID_NOTHING = (MissingPart("output", "the model said nothing"),)
+"""Parts missing in a session without a word."""
 
 
 class Engine:
@@ -225,7 +229,7 @@ async def test_hanging_up_ends_with_session_ended_then_bye_then_a_closed_link(ki
         for end in (link, watcher):
             messages = await until(end, lambda message: isinstance(message, Bye))
             assert [m.payload.reason for m in messages if is_event(ev.SessionEnded)(m)] == ["enough"]
-            assert messages[-1] == Bye("enough", 0)
+            assert messages[-1] == Bye("enough", 0, SAID_NOTHING)
             with pytest.raises(LinkClosed):
                 await receive(end)
         assert await running.task == 0
@@ -277,7 +281,7 @@ async def test_a_console_cannot_attach_again_to_an_engine_that_is_gone(kind):
         await running.task
         if kind == "queue":
             assert (await until(await link.reattach(), lambda message: isinstance(message, Bye)))[-1] == Bye(
-                "enough", 0
+                "enough", 0, SAID_NOTHING
             )
         else:
             with pytest.raises((ConnectionRefusedError, FileNotFoundError)):

@@ -239,7 +239,8 @@ def test_the_json_holds_the_events_and_the_view_at_their_end(tmp_path: Path) -> 
     value = json.loads(text)
     assert text.replace("\n", "").isprintable()
     assert (value["format"], value["version"], value["redacted"]) == ("gemini-live-tui/export", 1, False)
-    assert value["session"] == {"id": "s1", "title": "Angry caller", "seconds": recorder.t, "turns": 3}
+    session = {"id": "s1", "title": "Angry caller", "seconds": recorder.t, "turns": 3, "missing": []}
+    assert value["session"] == session
     assert [event_from_json(event) for event in value["events"]] == recorder.events
     view = SessionView.from_json(value["view"])
     assert (view.phase, view.turns_completed, view.ended) == ("negotiate", 3, "the operator hung up")

@@ -197,6 +197,12 @@ def test_a_question_that_another_one_replaced_is_open_as_well() -> None:
     assert [one.text for one in found.unanswered] == ["one", "two"]
 
 
+def test_an_answer_without_a_word_answers_nothing() -> None:
+    asked = ((1, 1, ev.TurnStarted(by="typed")), (1, 1, ev.TextSent(text="one", command_id="c1")))
+    assert work(*asked, (1, 1, ev.GenerationCompleted())).unanswered == [OpenInput("text", "one", "c1")]
+    assert work(*asked, (1, 1, ev.GenerationCompleted(samples=24_000))).unanswered == []
+
+
 def test_a_text_that_was_refused_waits_no_longer() -> None:
     found = work(
         (0, 0, ev.SendIntended(kind="text", ref="c1", text="one")),

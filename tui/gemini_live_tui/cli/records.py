@@ -66,13 +66,18 @@ def replay(
         return _problems(journal, event)
     if plain:
         from gemini_live_runtime.journal.agent_lines import agent_lines
+        from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
         from gemini_live_runtime.journal.plain import PlainWriter
 
+        gate = RealtimeCompletionGate()
         writer = PlainWriter(times=times, agent=agent_lines(detail), states=detail != "talk")
         for event in journal:
+            gate.apply_recorded(event)
             for line in writer.feed(event):
                 click.echo(line)
-        for line in writer.rest():
+        gate.on_recording_read()
+        rest = writer.rest() + ([] if journal.running else writer.completed(gate.completion()))
+        for line in rest:
             click.echo(line)
         return _problems(journal, event)
     from gemini_live_tui.cli.console_start import require_terminal, settings_of, show_recording

@@ -52,7 +52,7 @@ def _list(text: str, trash: bool, as_json: bool) -> int:
     found = [entry for entry in (list_trash(root) if trash else list_entries(root)) if matches(entry, text)]
     if as_json:
         for entry in found:
-            click.echo(json.dumps(asdict(entry)))
+            click.echo(json.dumps({**asdict(entry), "missing": entry.missing_parts}))
         return 0
     if not found:
         what = "The trash is empty" if trash else "No session is recorded"
@@ -75,6 +75,7 @@ def _row(entry: Entry) -> str:
     )
     notes = [sanitise_line(entry.ended, 40), *(flag for flag in entry.flags if flag not in (entry.ended, "damaged"))]
     notes += [f"damaged: {entry.damage}"] if entry.damage else []
+    notes += [f"incomplete: {entry.missing}"] if entry.missing else []
     return f"{row}  {', '.join(note for note in notes if note)}"
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gemini_live_runtime.errors import EngineError, JournalError, UsageError
+from gemini_live_runtime.errors import EngineError, GeminiLiveError, JournalError, UsageError
 from gemini_live_tui.cli.agent_output import AgentOutput
 from gemini_live_tui.cli.engine_specs import Sound, spec_of
 from gemini_live_tui.cli.options import DETAIL, DEVICE_OPTIONS, SESSION_OPTIONS, config_options
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from gemini_live_runtime import events as ev
     from gemini_live_runtime.engine.host import InProcessEngine
     from gemini_live_runtime.engine.spec import EngineSpec
+    from gemini_live_runtime.journal.completion import Completion
+    from gemini_live_runtime.journal.plain import PlainWriter
     from gemini_live_runtime.session.io.live_session import LiveSession
 
 STUCK_S = 15.0
@@ -83,7 +85,7 @@ def talk(
 
     AGENT is the name of a bundled agent, MODULE:ATTR or FILE.py:ATTR (default: the configured one). Without --mic,
     --text and --until-idle, lines typed on standard input are sent one by one. The exit code is 0 when the conversation
-    ended well, 1 when it failed or took longer than --timeout, 2 when it could not begin.
+    is complete, 10 to 16 for what it lacks, 1 when it failed otherwise, 2 when it could not begin.
     """
     from gemini_live_tui.cli.console_start import chosen_backend, key_found
 
@@ -175,6 +177,7 @@ class _Conversation:
         self._interactive = interactive
         self._debug = debug
         self._session: LiveSession | None = None
+        self._plain: PlainWriter | None = None
         self._session_created = asyncio.Event()
         self._text_taken = asyncio.Event()
         """Set when the last text was sent to the model, or refused."""
@@ -186,10 +189,7 @@ class _Conversation:
         self._guard: threading.Timer | None = None
 
     async def run(self) -> int:
-        """Run the conversation and return the exit code.
-
-        Raises the first error that made it fail.
-        """
+        """Run the conversation and return the exit code."""
         from gemini_live_runtime.engine.host import in_process
 
         with AgentOutput(as_lines=self._form == "plain") as output:
@@ -204,20 +204,35 @@ class _Conversation:
                 except TimeoutError:
                     sentence = f"The conversation did not end within {self._timeout:g} s"
                     self._fail(EngineError(sentence, remedy="Give more time with --timeout", field="timeout"))
-                    await engine.hang_up("the time was up")
-                    code = 1
+                    code = await engine.hang_up("the time was up")
                 finally:
                     deciding.cancel()
                     await asyncio.gather(deciding, return_exceptions=True)
             await printing
+            if self._plain is not None and self._session is not None:
+                for line in self._plain.completed(engine.host.hub.gate.completion()):
+                    print(line, file=output.stdout, flush=True)
         if self._session is None:
             _discard_recording(engine.host.hub.folder)
         if self._signal is not None:
             print(f"gemini-live-tui: Interrupted by {self._signal.name}.", file=sys.stderr)
             return 128 + self._signal
-        if self._failure is not None:
-            raise self._failure
-        return code
+        return self._exit_code(code, engine.host.hub.gate.completion())
+
+    def _exit_code(self, code: int, completion: Completion) -> int:
+        """Return the exit code of a session that ended with `code`.
+
+        Prints the first error, or else what the run lacks to be complete.
+        """
+        from gemini_live_tui.cli.command_line import exit_code_of
+
+        failure = self._failure
+        if failure is None and not (code or completion.is_complete):
+            failure = EngineError(f"The run is not complete: {completion.words}", remedy=completion.remedy)
+        if failure is None:
+            return code
+        own = exit_code_of(failure, debug=self._debug)
+        return code or completion.exit_code or own if isinstance(failure, GeminiLiveError) else own
 
     def _make(self, *arguments: Any) -> LiveSession:
         from gemini_live_runtime.engine.assemble import make_session
@@ -318,7 +333,7 @@ class _Conversation:
         from gemini_live_runtime.journal.agent_lines import agent_lines
         from gemini_live_runtime.journal.plain import PlainWriter
 
-        writer = PlainWriter(agent=agent_lines(self._detail), states=self._detail != "talk")
+        writer = self._plain = PlainWriter(agent=agent_lines(self._detail), states=self._detail != "talk")
 
         def write(event: ev.Event) -> None:
             lines = writer.feed(event)

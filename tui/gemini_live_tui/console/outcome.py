@@ -19,7 +19,10 @@ def outcome_of(store: Store, settings: ConsoleSettings, signal: int | None) -> t
         return (1, store.lost) if store.lost and not store.hello else (0, "")
     if store.bye is not None:
         reason = (store.bye.reason or store.view.ended or "ended").rstrip(".")
-        return store.bye.exit_code, f"The session is over: {reason}."
+        # Whoever has watched knows that the model said nothing.
+        missing = ", ".join(missing.text for missing in store.bye.missing if missing.part != "output")
+        rest = f" Not complete: {sanitise_line(missing, 500)}." if missing else ""
+        return store.bye.exit_code, f"The session is over: {reason}.{rest}"
     if store.view.ended:
         return store.view.exit_code or 0, f"The session is over: {store.view.ended.rstrip('.')}."
     if store.lost and store.goes_on and store.hello is not None:

@@ -14,6 +14,7 @@ from gemini_live_runtime.commands import Command, HangUp, Order, SendText
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.errors import EngineError, GeminiLiveError, NewerFormatError, ProtocolError
 from gemini_live_runtime.events import CommandRefused, Event, SessionEnded, TextSent
+from gemini_live_runtime.journal.completion import MissingPart
 from gemini_live_tui.session_data.store import NotSent, Store, Takeover
 
 LinkSource = Callable[[], Awaitable[Link]]
@@ -53,6 +54,15 @@ DEATHS_S = 60.0
 
 MAX_MISSED = 50_000
 """Missed events that are read from the recording; after more of them the console goes to the present at once."""
+
+
+def _missing(folder: Path) -> tuple[MissingPart, ...]:
+    """Return what the run of a recording lacks to be complete."""
+    from gemini_live_runtime.journal.reader import completion_of, read_journal
+
+    with contextlib.suppress(GeminiLiveError, OSError):
+        return completion_of(read_journal(folder)).missing
+    return ()
 
 
 async def _resume(folder: Path) -> Link:
@@ -303,7 +313,8 @@ class SessionLink:
         """Take in the end of a session; return True when the recording has it."""
         if not (await self._read_last() if self._is_leaving else await self._read_missed(None)) or self._end is None:
             return False
-        await self._put(Bye(self._end.reason, self._end.exit_code))
+        missing = await asyncio.to_thread(_missing, Path(self._folder)) if self._folder else ()
+        await self._put(Bye(self._end.reason, self._end.exit_code, missing))
         return True
 
     async def _read_last(self) -> bool:

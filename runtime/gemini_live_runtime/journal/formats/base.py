@@ -12,6 +12,8 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError, UsageError
 from gemini_live_runtime.journal.catalog import title_of
+from gemini_live_runtime.journal.completion import Completion
+from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
 from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.reader import Journal, read_journal
 from gemini_live_runtime.journal.redaction import Redaction
@@ -76,6 +78,7 @@ class SessionExtent:
     """Start of each turn."""
     marks: list[float] = field(default_factory=list)
     """Marked moments, sorted."""
+    completion: Completion = field(default_factory=Completion)
 
 
 class ExportSource:
@@ -89,6 +92,8 @@ class ExportSource:
         self.redaction = Redaction() if redact else None
         self.extent = _extent_of(journal, self.redaction)
         self.problems = journal.problem_count
+        self.completion = None if journal.running else self.extent.completion
+        """Result of the run; None while it goes on."""
         self.window = _window(wanted, self.extent)
         self.name = _name(journal)
         title = title_of(journal.folder)
@@ -120,7 +125,9 @@ def _extent_of(journal: Journal, redaction: Redaction | None) -> SessionExtent:
     found = SessionExtent()
     times: dict[int, float] = {}
     marked: list[tuple[ev.Event, ev.MarkSet]] = []
+    gate = RealtimeCompletionGate()
     for event in journal:
+        gate.apply_recorded(event)
         found.last, found.end = event.seq, max(found.end, event.t)
         times[event.seq] = event.t
         if event.turn:
@@ -131,6 +138,8 @@ def _extent_of(journal: Journal, redaction: Redaction | None) -> SessionExtent:
             redaction.learn(event)
     if not found.last:
         raise JournalError(f"{journal.path} holds no event that can be read", field="session")
+    gate.on_recording_read()
+    found.completion = gate.completion()
     # A mark of an older version has no time: that of its event counts.
     found.marks = sorted(
         times.get(mark.of, event.t) if mark.t is None else marked_at(event, mark) for event, mark in marked

@@ -1,12 +1,13 @@
 """Format a session as one JSON object: its events, and the view after the last.
 
     {"format": "gemini-live-tui/export", "version": 1,
-     "session": {"id", "title", "seconds", "turns"},
+     "session": {"id", "title", "seconds", "turns", "missing"},
      "range": {"words", "stretches", "turn"}, "redacted": true,
      "events": [...], "view": {...}}
 
 `events` are those of the range in the form of the session's own file (see docs/events.md), one on a line. `view` is the
-fold of everything up to the last of them, a `SessionView`. The file is UTF-8 without control characters.
+fold of everything up to the last of them, a `SessionView`. `missing` names the parts that the run lacks to be complete,
+null while it goes on. The file is UTF-8 without control characters.
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ VERSION = 1
 def data(material: ExportSource) -> Iterator[bytes]:
     """Yield the object, one event a line."""
     window, extent = material.window, material.extent
+    missing = None if material.completion is None else material.completion.parts
+    session = {"id": material.name, "title": material.title, "seconds": extent.end, "turns": len(extent.turns)}
     head = {
         "format": FORMAT,
         "version": VERSION,
-        "session": {"id": material.name, "title": material.title, "seconds": extent.end, "turns": len(extent.turns)},
+        "session": {**session, "missing": missing},
         "range": {"words": window.words, "stretches": window.stretches, "turn": window.turn},
         "redacted": material.redaction is not None,
     }

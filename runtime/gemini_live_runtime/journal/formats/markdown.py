@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.completion import Completion
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.formats.base import ExportSource
 from gemini_live_runtime.journal.marks import marked_at
@@ -109,6 +110,7 @@ def _head(material: ExportSource, view: SessionView, figures: _Figures) -> str:
         ("Model", f"{view.model or '?'} ({view.backend})"),
         ("Length", f"{_clock(material.extent.end)}, {_count(len(material.extent.turns), 'turn')}"),
         ("Ended", view.ended or ("still running" if material.journal.running else "broken off")),
+        ("Complete", _completion(material.completion)),
         ("Phases", " → ".join(figures.phases)),
         ("Tools", _count(figures.calls, "call") + (f", {figures.failed} not ok" if figures.failed else "")),
         ("Watchers", f"fired {_count(figures.watchers, 'time')}" if figures.watchers else ""),
@@ -186,6 +188,12 @@ def _when(wall: float) -> str:
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _completion(completion: Completion | None) -> str:
+    if completion is None:
+        return ""
+    return "yes" if completion.is_complete else f"no: {completion.words}"
 
 
 def _latency(values: list[float]) -> str:

@@ -16,5 +16,8 @@ def text(material: ExportSource) -> Iterator[bytes]:
     for event in material.events():
         for line in writer.feed(event):
             yield f"{line}\n".encode("utf-8", "replace")
-    for line in writer.rest():
+    lines = writer.rest()
+    if material.completion is not None and window.whole:
+        lines += writer.completed(material.completion)
+    for line in lines:
         yield f"{line}\n".encode("utf-8", "replace")

@@ -258,6 +258,7 @@ class CoreState:
         if self.ended:
             return
         self.ended = True
+        self.emit(ev.SessionEnding())
         self.link.close()
         self.link.outbox.audio.drop()
         self.emit_outbox()

@@ -45,8 +45,12 @@ def take_up(state: CoreState, kept: KeptJournal) -> None:
 def end_what_was_cut_off(state: CoreState, work: OpenWork, idempotent: Collection[str], now: float) -> list[Effect]:
     """End the calls and the turn that were under way when the engine died.
 
-    Calls of `idempotent` tools run again; of others the model learns that the outcome is unknown.
+    Calls of `idempotent` tools run again; of others the model learns that the outcome is unknown. Results that waited
+    for a connection wait for the next one.
     """
+    for result in work.results.values():
+        answer = WaitingAnswer(result.call_id, result.name, ToolAnswer(result.result), UNKNOWN_CALL)
+        state.link.outbox.add_answer(answer)
     for call in work.calls.values():
         state.calls.begin(call.call_id, call.name, UNKNOWN_CALL)
         if call.name in idempotent:
