@@ -19,20 +19,30 @@ All of them: one that is passed on would stop the task of ours that called the f
 async def result_or_error(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
     """Await `work` and return its result and None, or None and its exception.
 
-    Raises only when the current task is cancelled or closed, and for Ctrl+C. A cancellation of something that `work`
-    awaits is its exception.
+    Raises only when the current task is cancelled or closed. A cancellation of something that `work` awaits is its
+    exception, and so is a `KeyboardInterrupt`: Ctrl+C cancels the program's main task first.
     """
+    task = asyncio.current_task()
     try:
         return await work, None
     except asyncio.CancelledError as error:
-        task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
         return None, error
-    except (GeneratorExit, KeyboardInterrupt):
-        raise
+    except GeneratorExit as error:
+        if task is None or not _is_running(task):
+            # Thrown in by `close`, which no code must stop.
+            raise
+        return None, error
     except BaseException as error:
         return None, error
+
+
+def _is_running(task: asyncio.Task[Any]) -> bool:
+    try:
+        return asyncio.current_task() is task
+    except RuntimeError:  # no loop runs any more
+        return False
 
 
 def error_text(error: BaseException | None) -> str:

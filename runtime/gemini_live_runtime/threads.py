@@ -45,8 +45,9 @@ def call_in_thread(function: Callable[[], T], name: str) -> asyncio.Future[T]:
         fault: BaseException | None = None
         try:
             result = context.run(function)
-        except (StopIteration, KeyboardInterrupt) as error:
-            # A future refuses StopIteration, and a KeyboardInterrupt raised in a task would end the loop.
+        except (StopIteration, GeneratorExit, KeyboardInterrupt) as error:
+            # A future refuses StopIteration. What awaits one with a GeneratorExit is closed, not told. A
+            # KeyboardInterrupt raised in a task would end the loop.
             fault = RuntimeError(f"{type(error).__name__}: {error}")
         except BaseException as error:
             fault = error

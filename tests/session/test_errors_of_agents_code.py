@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import pytest
+from tests.session.authors_code import FailingPlace, goes_everywhere, places
 from tests.session.talking import agent, talk, two_phases
 
 from gemini_live_runtime import (
-    ComputedVar,
     ContextBuilder,
-    FieldPromotion,
     FunctionExtractor,
     InstructionModifier,
     Live,
     MemoryPersistence,
-    Phase,
-    ReactorRule,
-    TemporalPattern,
-    TurnCountDetector,
-    Watcher,
-    WatchPredicate,
     key,
 )
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import AgentError
 
 
 def cancel(*_: Any) -> NoReturn:
@@ -51,46 +47,57 @@ def leave(*_: Any) -> NoReturn:
     raise LeaveError
 
 
-def agents(raises: Any) -> dict[str, Live]:
-    turns = "session:turn_count"
-    one_field = FieldPromotion.overwrite("a").when(lambda value, state: raises())
-    return {
-        "a guard": agent().phase(*two_phases(lambda s: raises())),
-        "an instruction": agent().phase(Phase("first", lambda s: raises(), terminal=True)),
-        "a hook": agent().phase(Phase("first", "One.", on_enter=lambda s: raises(), terminal=True)),
-        "a modifier": agent().in_every_phase(InstructionModifier.custom(lambda s: raises())),
-        "a guard of a modifier": agent().in_every_phase(InstructionModifier.when(lambda s: raises(), "Often.")),
-        "a format": agent().in_every_phase(ContextBuilder().format(turns, lambda v: raises()).as_modifier()),
-        "an amendment": agent().on("instruction_amendment", lambda state: raises()),
-        "a template": agent().on("instruction_template", lambda state: raises()),
-        "a computed value": agent().computed(ComputedVar("c", lambda s: raises(), depends_on=turns)),
-        "a computed guard": agent().computed(ComputedVar("c", key(turns).is_set() & raises, depends_on=turns)),
-        "a rule": agent().rule(ReactorRule("r", lambda e, v, s: raises())),
-        "a watched guard": agent().watch(Watcher(WatchPredicate.became_true(lambda s: raises()), lambda s: None)),
-        "a test of a change": agent().watch(Watcher(WatchPredicate.custom(turns, raises), lambda s: None)),
-        "a detector": agent().pattern(TemporalPattern("p", TurnCountDetector(lambda s: raises(), 2), lambda: None)),
-        "an extractor": agent().extract(FunctionExtractor(lambda w: raises(), name="e")),
-        "a condition": agent().extract(FunctionExtractor(lambda w: {"a": 1}, name="e", promotions=[one_field])),
-        "an inline callback": agent().on("output_transcript", lambda *_: raises()),
-        "a callback": agent().on("turn_complete", lambda turn: raises()),
-    }
+ERRORS = (AgentError("boom"), StopIteration("boom"), TimeoutError("boom"), UnreadableError())
+"""Exceptions that Python, asyncio or the session treat in their own way."""
+
+SEVERE = (
+    asyncio.CancelledError("boom"),
+    KeyboardInterrupt("boom"),
+    SystemExit("boom"),
+    GeneratorExit("boom"),
+    LeaveError("boom"),
+    BaseExceptionGroup("boom", [KeyboardInterrupt()]),
+)
+"""Exceptions that end tasks, event loops and programs."""
+
+TOLD = (
+    ev.CodeFailed,
+    ev.ExtractionFailed,
+    ev.PromotionDecided,
+    ev.ToolFinished,
+    ev.AgentFinished,
+    ev.PatternsRead,
+    ev.Notice,
+)
+"""Events that tell of a fault in an author's code."""
 
 
-WHAT = list(agents(cancel))
+def faults() -> Iterator[Any]:
+    """Yield each place with one error of both kinds; with all of them for SOAK."""
+    for number, place in enumerate(places()):
+        two = ERRORS[number % len(ERRORS)], SEVERE[number % len(SEVERE)]
+        for error in (*ERRORS, *SEVERE) if os.environ.get("SOAK") else two:
+            yield pytest.param(place, error, id=f"{place.name}, {type(error).__name__}")
 
 
-@pytest.mark.parametrize("raises", [cancel, fail, leave])
-@pytest.mark.parametrize("what", WHAT)
-async def test_an_exception_of_an_agents_code_is_told_and_costs_no_turn(what: str, raises: Any) -> None:
-    async with talk(agents(raises)[what]) as t:
-        await t.turn()
-        await t.turn()
-        assert t.state.get("session:turn_count") == 2
-        faults = [fault.error for fault in t.failures()]
-        faults += [fault.reason for fault in (*t.all(ev.ExtractionFailed), *t.all(ev.PromotionDecided))]
-        told = {cancel: "cancelled", fail: "UnreadableError", leave: "LeaveError"}[raises]
-        assert [text for text in faults if told in text.lower() or told in text], faults
-        assert not [text for text in faults if text.startswith("step ")]
+@pytest.mark.parametrize(("place", "error"), faults())
+async def test_an_exception_of_an_authors_code_is_told_and_costs_no_turn(
+    place: FailingPlace, error: BaseException
+) -> None:
+    def fails(*_: Any) -> NoReturn:
+        raise error.with_traceback(None)
+
+    async def fails_later(*_: Any) -> NoReturn:
+        raise error.with_traceback(None)
+
+    async with talk(place.make(fails_later if place.is_async else fails)) as t:
+        await goes_everywhere(t)
+        assert t.state.get("session:turn_count") == 3
+    assert t.stage.exit_code == 0
+    told = [str(event.payload) for event in t.stage.sink.events if isinstance(event.payload, TOLD)]
+    signs = ("boom", "cancelled", "cannot be read", type(error).__name__)
+    assert [text for text in told if any(sign in text for sign in signs)], told
+    assert not [text for text in told if "where='step " in text or "code='internal'" in text]
 
 
 class Unwritable:

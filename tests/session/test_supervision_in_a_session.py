@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import pytest
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import Talk, agent, talk, two_phases
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
@@ -72,3 +73,73 @@ async def test_a_link_that_keeps_failing_is_given_up_and_the_session_goes_on(mon
         await t.connects_again()
         assert t.sent("text") == [("text", "still there?")]
     assert t.stage.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("part", "method"),
+    [
+        ("autosave", "restore"),
+        ("agent.phases", "begin"),
+        ("settle", "settle"),
+        ("steering", "prepare_setup"),
+    ],
+)
+async def test_a_fault_at_the_start_of_the_agent_is_told_and_the_talk_begins(
+    part: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with talk(agent().phase(*two_phases()), mode="text", begins=False) as t:
+        faults = [KeyError("boom")]
+        owner = attrgetter(part)(t.stage.orchestrator)
+        works = getattr(owner, method)
+
+        async def stumbles_once(*args: Any) -> Any:
+            if faults:
+                raise faults.pop()
+            return await works(*args)
+
+        monkeypatch.setattr(owner, method, stumbles_once)
+        await t.begins()
+        await t.types("hello")
+        await t.says("Hi.")
+        await t.ends()
+        assert t.state["session:turn_count"] == 1
+    assert t.stage.exit_code == 0
+    assert [(notice.level, notice.code) for notice in t.all(ev.Notice)] == [("error", "internal")]
+
+
+async def test_a_fault_where_the_end_of_a_connection_is_taken_in_makes_another_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with talk(agent(), mode="text") as t:
+        connection, faults = t.stage.core.connection, [KeyError("boom")]
+        take = connection.on_disconnected
+
+        def on_disconnected(*args: Any) -> Any:
+            if faults:
+                raise faults.pop()
+            return take(*args)
+
+        monkeypatch.setattr(connection, "on_disconnected", on_disconnected)
+        await t.server.closes(1011)
+        await t.connects_again()
+        await t.types("hello")
+        assert t.sent("text") == [("text", "hello")]
+    assert t.stage.exit_code == 0
+    assert [(notice.level, notice.code) for notice in t.all(ev.Notice)] == [("error", "internal")]
+
+
+async def test_a_connection_that_cannot_be_closed_is_told_and_another_one_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with talk(agent(), mode="text") as t:
+        adapter = t.stage.core.state.link.adapter
+        assert adapter is not None
+
+        async def close(*args: Any) -> None:
+            raise KeyError("boom")
+
+        monkeypatch.setattr(adapter, "close", close)
+        await t.server.closes(1011)
+        await t.connects_again()
+    assert t.stage.exit_code == 0
+    assert [(notice.level, notice.code) for notice in t.all(ev.Notice)] == [("error", "internal")]

@@ -23,7 +23,12 @@ def test_a_call_runs_in_a_named_daemon_thread_with_the_callers_context() -> None
 
 @pytest.mark.parametrize(
     ("error", "raised"),
-    [(ValueError("no"), ValueError), (StopIteration("no"), RuntimeError), (KeyboardInterrupt("no"), RuntimeError)],
+    [
+        (ValueError("no"), ValueError),
+        (StopIteration("no"), RuntimeError),
+        (GeneratorExit("no"), RuntimeError),
+        (KeyboardInterrupt("no"), RuntimeError),
+    ],
 )
 def test_an_exception_in_a_thread_is_raised_by_awaiting_it(error: BaseException, raised: type[BaseException]) -> None:
     def fail() -> None:

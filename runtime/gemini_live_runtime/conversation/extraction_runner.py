@@ -12,7 +12,7 @@ from collections.abc import Callable
 from inspect import isawaitable
 from typing import Any
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.extraction import (
     EXTRACTED,
@@ -224,14 +224,11 @@ class ExtractionRunner:
                 )
                 work.cancel()
                 await asyncio.wait((work,))
-                _outcome(work)  # Marks its exception as retrieved.
                 return
         except asyncio.CancelledError:
             # `wait` does not cancel the tasks it waits for.
             work.cancel()
             await asyncio.wait((work,), timeout=ENDING_S)
-            if work.done():
-                _outcome(work)
             raise
         outcome = _outcome(work)
         if isinstance(outcome, ExtractedFields):
@@ -284,15 +281,20 @@ class ExtractionRunner:
         )
 
 
-async def _call(extractor: TurnExtractor, window: TranscriptWindow, model: TextModel | None) -> ExtractedFields:
-    try:
+async def _call(
+    extractor: TurnExtractor, window: TranscriptWindow, model: TextModel | None
+) -> ExtractedFields | BaseException:
+    """Return what an extractor finds, or its error: some would end the event loop."""
+
+    async def extract() -> ExtractedFields:
         found: Any = extractor.extract(window, model)
         return as_extracted_fields(await found if isawaitable(found) else found)
-    except SystemExit as error:  # It would end the event loop.
-        raise RuntimeError(f"it called sys.exit({error})") from error
+
+    found, fault = await result_or_error(extract())
+    if isinstance(fault, SystemExit):
+        return RuntimeError(f"it called sys.exit({fault})")
+    return found if fault is None else fault
 
 
-def _outcome(work: asyncio.Task[ExtractedFields]) -> ExtractedFields | BaseException:
-    if work.cancelled():
-        return asyncio.CancelledError()
-    return work.exception() or work.result()
+def _outcome(work: asyncio.Task[ExtractedFields | BaseException]) -> ExtractedFields | BaseException:
+    return asyncio.CancelledError() if work.cancelled() else work.result()

@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from gemini_live_runtime.state.mutations import Mutation
     from gemini_live_runtime.state.store import State
 
+T = TypeVar("T")
+
 RECALLED = 20
 """Turns that a fresh server session gets after a loss."""
 
@@ -101,7 +103,7 @@ class Orchestrator:
         """
         self._own_store = own_store
         state = plan.make_state()
-        faults = FaultReporter(bus.emit)
+        self.faults = faults = FaultReporter(bus.emit)
         self.checkpoints = Checkpoints(state, bus, clock)
         self.agent = self._make_context(plan, state, faults, bus, host, writer, clock)
         self.code = UserCode(faults, clock, emit=bus.emit, on_ended=host.on_change)
@@ -302,19 +304,31 @@ class Orchestrator:
     async def begin(self) -> None:
         """Restore an earlier session or enter the initial phase.
 
-        Before any connection is made.
+        Before any connection is made. A part that fails is reported, and the rest begins: what the user says is
+        answered all the same.
         """
-        is_restored = await self.autosave.restore()
+        is_restored = await self._begin("its kept state", self.autosave.restore())
         self.settle.begin()
         if self.agent.phases is not None and not is_restored:
-            self._started = await self.agent.phases.begin()
-            self.pipeline.on_entered(self._started)
-        await self.settle.settle()
-        await self.steering.prepare_setup()
+            await self._begin("its first phase", self._enter_first_phase(self.agent.phases))
+        await self._begin("what follows from its state", self.settle.settle())
+        await self._begin("its instruction", self.steering.prepare_setup())
         self.timers.begin()
         self.hot_reload.begin()
         self.checkpoints.gate.begin()
         self.agent.queue.begin()
+
+    async def _begin(self, part: str, work: Awaitable[T]) -> T | None:
+        """Return the result of `work`, or None when it failed, which is reported."""
+        try:
+            return await work
+        except Exception as error:
+            self.faults.internal(f"The agent begins without {part}", error)
+            return None
+
+    async def _enter_first_phase(self, phases: PhaseRunner) -> None:
+        self._started = await phases.begin()
+        self.pipeline.on_entered(self._started)
 
     def setup_text(self, instruction: str, *, resuming: bool) -> str:
         """Return `instruction` with the context that this model takes in no other way."""

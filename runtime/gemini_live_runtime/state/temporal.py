@@ -278,6 +278,8 @@ class TemporalRegistry:
             run.fired += 1
             run.cooldown_end = now + pattern.cooldown_s
             result.fired.append(TemporalFiring(pattern, explanation))
+        # Elsewhere a deadline that raises counts as none: here it becomes a fault.
+        call_to_decide(detector.deadline, now)
 
     def deadline(self, now: float) -> float | None:
         """Return the seconds until a `tick` may complete a pattern, or None."""

@@ -14,6 +14,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from gemini_live_runtime.author_code import USER_ERRORS, result_or_error
 from gemini_live_runtime.clock import Clock, hold_time
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.mutations import Origin, writing_as
@@ -157,16 +158,18 @@ class ToolDispatcher:
             cancelled=running.cancelled,
             agents=None if self._agents is None else _ThreadSafeAgents(self._agents),
         )
-        try:
-            with writing_as(Origin("tool", declared.name)):
+        with writing_as(Origin("tool", declared.name)):
+            try:
                 bound = declared.bind(call.args, context)
-                return await _call(call, declared, bound)
-        except BadArguments as error:
-            return outcome(call, "refused", {"error": str(error)}, str(error))
-        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
-            raise
-        except BaseException as error:  # not only Exception: the model waits for an answer
-            return error_outcome(call, error)
+            except BadArguments as error:
+                return outcome(call, "refused", {"error": str(error)}, str(error))
+            except USER_ERRORS as error:
+                return error_outcome(call, error)
+            ended, fault = await result_or_error(_call(call, declared, bound))
+        if isinstance(fault, asyncio.CancelledError):
+            # It gave up by itself.
+            return outcome(call, "cancelled", {})
+        return ended if fault is None else error_outcome(call, fault)
 
     def _notifier(self, name: str) -> Callable[[str], None]:
         """Return a thread-safe function that sends a tool's message to the operator."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+from gemini_live_runtime.author_code import result_or_error
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
@@ -166,22 +166,14 @@ class BackgroundAgentDispatcher:
 
 
 async def _work(running: RunningCall, run: _Run) -> Outcome:
-    try:
-        with writing_as(Origin("agent", run.name)):
-            text = await run.agent.run(run.state)
-        if not isinstance(text, str):
-            raise TypeError(f"{run.name} returned {type(text).__name__}, not a string")
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise
-        # The agent awaited something that was cancelled; its run has failed.
-        return error_outcome(running.call, error)
-    except (KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as error:  # an agent's exception ends its own run only
-        return error_outcome(running.call, error)
-    return outcome(running.call, "ok", {"output": text})
+    async def work() -> object:
+        return await run.agent.run(run.state)
+
+    with writing_as(Origin("agent", run.name)):
+        text, fault = await result_or_error(work())
+    if fault is None and not isinstance(text, str):
+        fault = TypeError(f"{run.name} returned {type(text).__name__}, not a string")
+    return outcome(running.call, "ok", {"output": text}) if fault is None else error_outcome(running.call, fault)
 
 
 def _result_key(name: str) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.errors import traceback_lines
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.callback_runner import CallbackFault, SlowCallback
@@ -61,6 +62,14 @@ class FaultReporter:
             self._traced.add((where, name, text))
             for line in cause.splitlines() if isinstance(cause, str) else traceback_lines(cause):
                 self._emit(ev.Log(source="engine", level="debug", text=redactor.text(line)))
+
+    def internal(self, what: str, error: BaseException) -> str:
+        """Report a fault of this program, with its traceback; return the error as text."""
+        for line in traceback_lines(error):
+            self._emit(ev.Log(source="engine", level="error", text=redactor.text(line)))
+        text = redactor.text(error_text(error))[:MAX_ERROR]
+        self._emit(ev.Notice(level="error", code="internal", text=f"{what}: {text}"))
+        return text
 
     def callback(self, report: CallbackFault | SlowCallback) -> None:
         """Report a listener that failed, or took long."""

@@ -15,7 +15,6 @@ from gemini_live_runtime.errors import (
     GeminiLiveError,
     ProtocolError,
     UnreachableError,
-    traceback_lines,
 )
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.records import keyword_record
@@ -126,7 +125,10 @@ class ConnectionManager:
         began = self._clock.now()
         self._perform(self._core.connection.on_preparing(began))
         await self._orchestrator.begin()
-        self._on_begun()
+        try:
+            self._on_begun()
+        except Exception as error:
+            self._orchestrator.faults.internal("What the engine before had begun is left as it is", error)
         opening: Opening | None = None
         while True:
             known_end: LinkEnd | None = None
@@ -143,25 +145,35 @@ class ConnectionManager:
                 known_end or (self._left and self._left[0]) or (LinkEnd.HANDLE if self._handle_refused else None)
             )
             adapter = link.adapter
-            self._perform(self._core.connection.on_disconnected(self._clock.now(), ended, known_end))
+            self._disconnected(ended, known_end)
             if not link.connection and link.retry.delay_s is None:
                 self.first_failure = self.first_failure or ended
             if adapter is not None:
-                await adapter.close()
+                try:
+                    await adapter.close()
+                except Exception as error:
+                    self._on_fault(error)
             if isinstance(ended, UnreachableError):
                 # A server that we have started ourselves may be gone.
                 opening = None
             await self._wait(link.retry.delay_s)
             began = self._clock.now()
 
+    def _disconnected(self, ended: GeminiLiveError, known_end: LinkEnd | None) -> None:
+        """Take in the end of a connection, or of an attempt."""
+        try:
+            self._perform(self._core.connection.on_disconnected(self._clock.now(), ended, known_end))
+        except Exception as error:
+            self._on_fault(error)
+            if self._link.state not in ("restarting", "failed"):
+                # The link did not hear of it yet.
+                self._link.on_ended(LinkEnd.FAULT, self._clock.now())
+
     def _on_fault(self, error: Exception) -> GeminiLiveError:
         """Report a fault in this program; return it as the end of the connection."""
         self._recorder.flush()
-        for line in traceback_lines(error):
-            self._emit(ev.Log(source="engine", level="error", text=redactor.text(line)))
-        text = redactor.text(f"{type(error).__name__}: {error}")[:MAX_FAULT]
-        self._emit(ev.Notice(level="error", code="internal", text=f"The link to the server failed: {text}"))
-        return GeminiLiveError(f"A fault in this program ended the connection: {text}")
+        text = self._orchestrator.faults.internal("The link to the server failed", error)
+        return GeminiLiveError(f"A fault in this program ended the connection: {text[:MAX_FAULT]}")
 
     async def _prepare(self) -> Opening:
         """Prepare connections; raises `GeminiLiveError`."""

@@ -381,9 +381,7 @@ class LiveSession:
             self.bus.emit(ev.Notice(level="error", code=error.code, text=text, remedy=remedy))
             self._perform(self._core.end(self._now(), redactor.text(str(error)), error.exit_code))
         except Exception as error:
-            self._log(error)
-            text = redactor.text(f"{type(error).__name__}: {error}")
-            self.bus.emit(ev.Notice(level="error", code="internal", text=f"The session failed: {text}"))
+            text = self.orchestrator.faults.internal("The session failed", error)
             self._perform(self._core.end(self._now(), f"internal error: {text}", 1))
 
     def _log(self, error: Exception) -> None:

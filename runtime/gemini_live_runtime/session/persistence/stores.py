@@ -26,7 +26,7 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.author_code import result_or_error
+from gemini_live_runtime.author_code import error_text, result_or_error
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError, write_remedy
 from gemini_live_runtime.journal.disk import Disk, is_locked, lock, write_all
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
@@ -354,8 +354,7 @@ class SnapshotSaver:
         self._failing = True
         if not isinstance(error, GeminiLiveError):
             error = JournalError(
-                f"The session {snapshot.session_id} cannot be saved: {type(error).__name__}: "
-                f"{sanitise_line(str(error), 200)}",
+                f"The session {snapshot.session_id} cannot be saved: {sanitise_line(error_text(error), 200)}",
                 field="session_id",
                 value=snapshot.session_id,
             )
