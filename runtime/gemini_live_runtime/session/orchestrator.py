@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.session.agent.adoption import AgentAdoption
 from gemini_live_runtime.session.agent.autosave import Autosave, OwnStore
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
@@ -54,6 +55,7 @@ from gemini_live_runtime.state.watchers import WatcherRegistry
 
 if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
+    from gemini_live_runtime.conversation.phase_machine import PhaseMachine
     from gemini_live_runtime.conversation.text_model import TextModel
     from gemini_live_runtime.conversation.transitions import TransitionResult
     from gemini_live_runtime.session.agent.host import SessionHost
@@ -120,7 +122,9 @@ class Orchestrator:
             now=self.checkpoints.gate.agent_time,
             before_action=self.checkpoints.before_action,
         )
-        self.agent.phases, self.agent.guards = self._make_phases()
+        machine = plan.make_machine()
+        if machine is not None:
+            self.agent.phases, self.agent.guards = self._make_phases(machine)
         self._make_rules(faults)
         self._make_steps(faults, async_tools, text_model)
         self._make_commands(source)
@@ -198,11 +202,8 @@ class Orchestrator:
             replace_instruction=self.steering.replace_instruction,
         ).react
 
-    def _make_phases(self) -> tuple[PhaseRunner | None, GuardMonitor | None]:
+    def _make_phases(self, machine: PhaseMachine) -> tuple[PhaseRunner, GuardMonitor]:
         agent = self.agent
-        machine = agent.plan.make_machine()
-        if machine is None:
-            return None, None
         phases = PhaseRunner(
             machine,
             agent.state,
@@ -258,16 +259,17 @@ class Orchestrator:
             tools,
             self.checkpoints.gate.agent_time,
         )
-        self.hot_reload = HotReload(
+        adoption = AgentAdoption(
             agent,
-            source,
             settle=self.settle,
-            pipeline=self.pipeline,
+            extraction=self.pipeline.extraction,
             tools=tools,
             callbacks=self.callbacks,
             reactor=self.reactor,
             timers=self.timers,
+            make_phases=self._make_phases,
         )
+        self.hot_reload = HotReload(agent, source, adoption=adoption, settle=self.settle, pipeline=self.pipeline)
 
     def _connect(self) -> None:
         """Subscribe the parts to events, and connect callbacks that point up.

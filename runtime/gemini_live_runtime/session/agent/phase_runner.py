@@ -135,6 +135,14 @@ class PhaseRunner:
         if machine.entered:
             self.publish()
 
+    def withdraw(self) -> None:
+        """Remove what was published: an agent without phases goes on."""
+        state = self._state
+        state.provide(NAVIGATION, lambda: None)
+        with writing_as(Origin("phase", "", "the agent has no phases")):
+            for key in ("session:phase", "session:phase_needs", "session:phase_requires", "session:active_tools"):
+                state.remove(key)
+
     def on_restored(self, record: PhaseTransition) -> None:
         """Publish that an earlier session's phase goes on."""
         self._emit(_entered_event(self.machine, record))

@@ -17,31 +17,20 @@ from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.clock import hold_time
-from gemini_live_runtime.conversation.extraction import ExtractionSchedule
-from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.definition.diff import NEXT_SESSION, differences, fingerprint, parts_of
 from gemini_live_runtime.session.definition.plan import SessionPlan
-from gemini_live_runtime.session.rules.reactor import LiveReactor
-from gemini_live_runtime.state.computed import ComputedRegistry
-from gemini_live_runtime.state.mutations import Origin, writing_as
-from gemini_live_runtime.state.temporal import TemporalRegistry
-from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.threads import call_in_thread
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
+    from gemini_live_runtime.session.agent.adoption import AgentAdoption
     from gemini_live_runtime.session.agent.context import AgentContext
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
-    from gemini_live_runtime.session.agent.timers import Timers
     from gemini_live_runtime.session.agent.turn_pipeline import TurnPipeline
     from gemini_live_runtime.session.control.command_router import CommandRouter
     from gemini_live_runtime.session.ports.agent_source import Source
     from gemini_live_runtime.state.temporal import TemporalPattern
-    from gemini_live_runtime.tools.declaration import Tool
-    from gemini_live_runtime.tools.dispatch import ToolDispatcher
 
 READING_S = 10.0
 """Seconds that reading an agent may take."""
@@ -58,21 +47,15 @@ class HotReload:
         agent: AgentContext,
         source: Source[SessionPlan] | None,
         *,
+        adoption: AgentAdoption,
         settle: SettleEngine,
         pipeline: TurnPipeline,
-        tools: ToolDispatcher,
-        callbacks: CallbackRunner,
-        reactor: LiveReactor,
-        timers: Timers,
     ) -> None:
         self._agent = agent
         self._source = source
         self._settle = settle
         self._pipeline = pipeline
-        self._tools = tools
-        self._callbacks = callbacks
-        self._reactor = reactor
-        self._timers = timers
+        self._adoption = adoption
         self._last = agent.plan
         """Agent as it was read last, without what the operator has changed since."""
         self._parts = {} if source is None else parts_of(agent.plan)
@@ -185,18 +168,11 @@ class HotReload:
         """
         agent, last = self._agent, self._last
         plan = self._merge(read)
-        definition = plan.definition
         now = agent.clock.now()
-        computed = ComputedRegistry(definition.computed)
-        watchers = WatcherRegistry(definition.watchers)
-        watchers.continue_from(self._settle.watchers)
-        patterns = TemporalRegistry(definition.patterns)
-        patterns.continue_from(self._settle.temporal, _unchanged_patterns(last, read))
-        schedule = ExtractionSchedule(definition.extractors, since=agent.turn_count)
-        self._pipeline.extraction.check(schedule)
-        rules = LiveReactor(definition.rules, lambda fault: None)
-        machine = plan.make_machine()
-        phases, guards = agent.phases, agent.guards
+        parts = self._adoption.prepare(plan)
+        parts.watchers.continue_from(self._settle.watchers)
+        parts.patterns.continue_from(self._settle.temporal, _unchanged_patterns(last, read))
+        machine, phases = parts.machine, agent.phases
         if (machine is None) != (phases is None):
             raise AgentError(
                 f"Agent {plan.name} {'has no phases any more' if machine is None else 'had no phases so far'}",
@@ -205,31 +181,9 @@ class HotReload:
             )
         if machine is not None and phases is not None:
             machine.restore(phases.machine.to_json(now), now)
-        are_tools_changed = list(map(_declared, agent.plan.declared)) != list(map(_declared, plan.declared))
 
         def adopt() -> None:
-            agent.plan = plan
-            agent.state.redeclare(definition.state_keys)
-            with writing_as(Origin("initial", plan.name, "reloaded")):
-                for name, value in definition.initial_state.items():
-                    if name not in last.definition.initial_state and name not in agent.state:
-                        agent.state.set(name, value)
-            self._tools.replace(plan.declared)
-            self._callbacks.replace(definition.callbacks)
-            self._reactor.replace(rules)
-            self._pipeline.extraction.replace(schedule)
-            if machine is not None and phases is not None and guards is not None:
-                phases.replace(machine)
-                guards.replace(machine)
-            if definition.repair is None:
-                agent.needs = None
-            elif agent.needs is None or agent.needs.config != definition.repair:
-                agent.needs = NeedsFulfillment(definition.repair)
-            self._settle.replace(computed, watchers, patterns)
-            self._timers.redefine()
-            self._timers.on_patterns_shown()
-            agent.emit(describe(plan))
-            if are_tools_changed:
+            if self._adoption.adopt(parts, known=last.definition.initial_state, reason="reloaded"):
                 # Tools are declared when a connection is set up.
                 agent.host.reconnect()
 
@@ -266,8 +220,3 @@ def _unchanged_patterns(last: SessionPlan, read: SessionPlan) -> frozenset[str]:
 
     before, after = fingerprints(last.definition.patterns), fingerprints(read.definition.patterns)
     return frozenset(name for name, found in after.items() if before.get(name) == found)
-
-
-def _declared(tool: Tool) -> tuple[object, ...]:
-    """Return what the model learns of a tool."""
-    return tool.name, tool.description, tool.parameters, tool.blocking, tool.scheduling
