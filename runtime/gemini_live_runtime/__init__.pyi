@@ -45,7 +45,6 @@ from gemini_live_runtime.session.agent.session_keys import SessionSignals as Ses
 from gemini_live_runtime.session.agent.session_keys import SessionType as SessionType
 from gemini_live_runtime.session.agent.soft_turn import SoftTurnDetector as SoftTurnDetector
 from gemini_live_runtime.session.agent.subscription import LiveEvent as LiveEvent
-from gemini_live_runtime.session.definition.agent import Agent as Agent
 from gemini_live_runtime.session.definition.callbacks import CallbackMode as CallbackMode
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks as EventCallbacks
 from gemini_live_runtime.session.definition.definition import Delivery as Delivery
@@ -53,6 +52,8 @@ from gemini_live_runtime.session.definition.definition import DeliveryConfig as 
 from gemini_live_runtime.session.definition.plan import SessionPlan as SessionPlan
 from gemini_live_runtime.session.endpointing.vad import InputVad as InputVad
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot as InputVadSnapshot
+from gemini_live_runtime.session.io.agent import Agent as Agent
+from gemini_live_runtime.session.io.agent_session import AgentSession as AgentSession
 from gemini_live_runtime.session.io.handle import LiveHandle as LiveHandle
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry as SessionTelemetry
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter as DeferredWriter

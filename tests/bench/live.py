@@ -24,9 +24,9 @@ from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.state import CoreState
-from gemini_live_runtime.session.definition.agent import Agent
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.definition.setup import setup_of
+from gemini_live_runtime.session.io.agent import Agent
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.wire.connection import Connection

@@ -15,9 +15,9 @@ from typing import Any
 from gemini_live_runtime.agents.catalogue import CATALOGUE, bundled_name
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
-from gemini_live_runtime.session.definition.agent import Agent
 from gemini_live_runtime.session.definition.builder import AgentBuilder
 from gemini_live_runtime.session.definition.plan import SessionPlan
+from gemini_live_runtime.session.io.agent import Agent
 
 BUNDLED: dict[str, str] = {agent.name: agent.description for agent in CATALOGUE}
 """Descriptions of bundled agents by name. Module `NAME` defines the agent as function `NAME`."""

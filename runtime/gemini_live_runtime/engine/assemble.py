@@ -23,6 +23,7 @@ from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.pricing import price_of, price_table, prices_as_of
 from gemini_live_runtime.session.core.state import CoreState
+from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.definition.setup import setup_of
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
@@ -125,22 +126,30 @@ def session_of(
         tools=tuple(declared.name for declared in plan.declared),
     )
 
+    def model_of(plan_now: SessionPlan) -> str:
+        # On the embedded server each agent has a dialogue of its own.
+        return model if parts is None or spec.model or plan_now is plan else _local_model(plan_now, parts)
+
+    def speaks_with(one: Definition, other: Definition) -> bool:
+        return parts is None or bool(spec.model) or (one.local_model or one.name) == (other.local_model or other.name)
+
     async def opening() -> Opening:
         if isinstance(backend, Provided):
             return Opening(url=backend.name, adapter=backend.adapter)
         endpoint, factory = await backend.open()
 
         def adapter(recorder: WireObserver, instruction: str, handle: str) -> Connection:
+            plan_now = session.orchestrator.agent.plan
             setup = setup_of(
-                session.orchestrator.agent.plan,
-                model,
+                plan_now,
+                model_of(plan_now),
                 voice=spec.voice,
                 capabilities=capabilities,
                 instruction=instruction,
                 handle=handle,
             )
             if parts is not None:
-                setup = replace(setup, labels=_labels(session.orchestrator.agent.plan))
+                setup = replace(setup, labels=_labels(plan_now))
             return Connection(endpoint, setup, observer=recorder, transport_factory=factory)
 
         # With devices the user can type instead, so warn of a server without speech recognition. A microphone file has
@@ -168,6 +177,7 @@ def session_of(
         text_model=_text_model(plan, script, backend),
         source=source,
         own_store=_own_store(spec, hub),
+        speaks_with=speaks_with,
     )
     return session
 

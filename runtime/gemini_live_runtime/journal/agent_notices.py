@@ -5,7 +5,7 @@ from __future__ import annotations
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_fold import goes_on
 from gemini_live_runtime.journal.blocks import open_block
-from gemini_live_runtime.journal.fold_parts import Handlers
+from gemini_live_runtime.journal.fold_parts import Handlers, tick
 from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
@@ -132,6 +132,29 @@ def _mark_set(view: SessionView, event: ev.Event, p: ev.MarkSet) -> Dirty:
     t = marked_at(event, p)
     which = f" (at {int(t) // 60:02d}:{int(t) % 60:02d})" if event.t - t >= _AGO_S else ""
     return _block(view, event, "mark", f"{p.text or 'marked'}{which}")
+
+
+@HANDLERS.on(ev.HandoffRequested)
+def _handoff_requested(view: SessionView, event: ev.Event, p: ev.HandoffRequested) -> Dirty:
+    view.next_agent = "" if p.problem else sanitise_line(p.agent, 80)
+    if p.problem:
+        return _block(view, event, "warning", f"{p.agent} did not take over: {p.problem}") | Dirty.HEADER
+    return Dirty.HEADER
+
+
+@HANDLERS.on(ev.AgentHandedOff)
+def _handed_off(view: SessionView, event: ev.Event, p: ev.AgentHandedOff) -> Dirty:
+    view.agent, view.next_agent, view.phase = sanitise_line(p.agent, 80), "", ""
+    by = {
+        "tool": f": {p.reason} returned it",
+        "operator": " (by the operator)",
+        "task": " (for a task)",
+        "restored": " (restored)",
+    }
+    anew = ", which is not told what was said" if p.chat == "fresh" else ""
+    text = f"{p.previous} → {p.agent}{anew}{by.get(p.by, ' (by the program)')}"
+    tick(view.agent_view, event, "handoff", f"{p.previous} → {p.agent}")
+    return _block(view, event, "agent", text) | Dirty.HEADER | Dirty.TIMELINE | Dirty.PHASE
 
 
 @HANDLERS.on(ev.AgentReloaded)

@@ -23,17 +23,17 @@ _ALL_PRINTED = 3
 _AMENDING = (ev.ConnectionClosed, ev.LinkRestarting, ev.ConnectionReady, ev.OutboxChanged, ev.SendSettled)
 """Events that add sentences to the notice of a lost connection."""
 
-_OWN_LABELS = frozenset(("phase", "watch", "refused", "held", "mark", "edit"))
+_OWN_LABELS = frozenset(("agent", "phase", "watch", "refused", "held", "mark", "edit"))
 
 
 class PlainWriter:
     """Writer of a session's events as lines of text.
 
     A block of the transcript becomes a line when it is complete. Lines begin with `user:`, `model:`, `thought:`,
-    `tool:`, `phase:`, `watch:`, `refused:`, `held:`, `mark:`, `edit:`, `notice:`, `state:`, `session:` or `log:`;
-    further lines of a block are indented, so that no text of a session can forge a line. With `times` each line starts
-    with its session time, `mm:ss.t`. `within` selects, by time and turn, what is printed. `agent` adds the agent's
-    state and decisions; without `states` the changes of the session's state are left out.
+    `tool:`, `agent:`, `phase:`, `watch:`, `refused:`, `held:`, `mark:`, `edit:`, `notice:`, `state:`, `session:` or
+    `log:`; further lines of a block are indented, so that no text of a session can forge a line. With `times` each line
+    starts with its session time, `mm:ss.t`. `within` selects, by time and turn, what is printed. `agent` adds the
+    agent's state and decisions; without `states` the changes of the session's state are left out.
     """
 
     def __init__(

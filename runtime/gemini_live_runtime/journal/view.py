@@ -147,6 +147,9 @@ class SessionView:
     gen: int = 0
     session_id: str = ""
     agent: str = ""
+    """Agent that speaks: the last one that took over, else the one that the session was started with."""
+    next_agent: str = ""
+    """Agent that takes over once the model has finished speaking; "" for none."""
     model: str = ""
     backend: str = ""
     wall: float = 0.0

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
+from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.adoption import AgentAdoption
 from gemini_live_runtime.session.agent.autosave import Autosave, OwnStore
@@ -24,6 +25,7 @@ from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.event_observer import EventObserver
 from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
+from gemini_live_runtime.session.agent.handoff import HandoffRunner
 from gemini_live_runtime.session.agent.metrics_reporter import SETTLING, MetricsReporter
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.agent.problems import ProblemFinder
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.ports.event_bus import EventBus
     from gemini_live_runtime.state.mutations import Mutation
     from gemini_live_runtime.state.store import State
+    from gemini_live_runtime.tools.dispatch import Outcome
 
 T = TypeVar("T")
 
@@ -128,6 +131,8 @@ class Orchestrator:
         self._make_rules(faults)
         self._make_steps(faults, async_tools, text_model)
         self._make_commands(source)
+        self.session: object = None
+        """`AgentSession` that hooks get; the live session sets it."""
         self.handle: object = None
         """`LiveHandle` that `on_connected` listeners get; the live session sets it."""
         self._started: TransitionResult | None = None
@@ -139,6 +144,10 @@ class Orchestrator:
         """True when its model knows the rest of the conversation."""
         self._recall_notes: list[ContextNote] = []
         """Notes about earlier connections for the model of the newest one, sent or waiting."""
+        self._is_entering = True
+        """True until the agent that is in place has begun."""
+        self._takes_over = False
+        """True until an agent has begun that took over from another."""
         self._greeting_mark = 0
         """Link's mark of the greeting; 0 before it."""
         self._connect()
@@ -269,6 +278,8 @@ class Orchestrator:
             timers=self.timers,
             make_phases=self._make_phases,
         )
+        self.handoff = HandoffRunner(agent, adoption, self.settle, leave=self._leave, arrive=self._arrive)
+        self.autosave.take_over = self.handoff.restore
         self.hot_reload = HotReload(agent, source, adoption=adoption, settle=self.settle, pipeline=self.pipeline)
 
     def _connect(self) -> None:
@@ -281,6 +292,7 @@ class Orchestrator:
         gate.on_held = self._on_held
         gate.on_released = self.timers.on_released
         self.pipeline.on_turn_done = self._on_turn_done
+        self.pipeline.on_agent_returned = self._on_agent_returned
         bus.on_fault = self._on_handler_failed
         bus.subscribe(self.subscribers.push)
         self.checkpoints.subscribe()
@@ -393,37 +405,22 @@ class Orchestrator:
             agent.user_writer.flush()
 
     async def _greet(self, started: TransitionResult | None, is_first: bool, resumed: bool) -> None:
-        agent = self.agent
         self._recall()
-        greeting = self._greeting(is_first, resumed)
-        if greeting:
-            agent.host.forget_prompt()
-        try:
-            await self.steering.steer("connected", started, prompted=bool(greeting))
-        finally:
-            agent.host.release()
-        if greeting:
-            # Its prompt is that of the first phase, too: the model is to speak once.
-            self._greeting_mark = agent.host.mark()
-            agent.context_queue.push(ContextNote(greeting, "user", "greeting"))
-            self.steering.arm_prompt("greeting")
-        elif agent.context_queue.has_prompt:
-            # It was armed while there was no connection.
-            agent.react(PromptArmed())
+        await self._begin_speaking(started, is_due=self._is_greeting_due(is_first, resumed))
         if resumed:
             await self.callbacks.control("on_resumed")
         else:
             await self.callbacks.control("on_connected", self.handle)
 
-    def _greeting(self, is_first: bool, resumed: bool) -> str:
-        """Return the greeting, "" where it is not due.
+    def _is_greeting_due(self, is_first: bool, resumed: bool) -> bool:
+        """Return True when the agent greets on this connection.
 
-        A server that does not know it gets it again as long as no turn has begun.
+        A server that does not know the greeting gets it again as long as no turn has begun.
         """
         host = self.agent.host
         is_lost = self._greeting_mark > 0 and host.turn == 0 and not host.server_knows(self._greeting_mark)
-        is_due = is_lost or (is_first and not resumed)
-        return self.agent.plan.definition.greeting if is_due else ""
+        # An agent that has just taken over greets, whatever the server knows of the one before.
+        return is_lost or self._takes_over or (is_first and not resumed)
 
     async def close(self) -> None:
         """Finish what is under way, save the session, cancel the rest."""
@@ -444,7 +441,10 @@ class Orchestrator:
         self.tools.give_rest()
         await self._close(self.background_agents.close())
         await self._close(self.operator.close())
+        await self._close(self.handoff.close())
         await self._close(self.hot_reload.close())
+        if not self._is_entering:
+            await self._close(self._leave(agent.plan), TEARDOWN_S)
         if not await self._close(self.callbacks.control("on_teardown"), TEARDOWN_S):
             error = f"it took longer than {TEARDOWN_S:g} s; the session ended without it"
             agent.emit(ev.CodeFailed(where="on_teardown", name="on_teardown", error=error))
@@ -479,6 +479,7 @@ class Orchestrator:
             and not self.pipeline.awaits_reevaluation
             and not self.observer.awaits_reaction
             and not self.steering.is_waiting
+            and not self.handoff.is_waiting
             and not self.background_agents.active_count
             and not self.code.active
             # Without a connection an armed prompt waits for one.
@@ -540,6 +541,63 @@ class Orchestrator:
 
     def _on_step_failed(self, step: str, error: BaseException) -> None:
         self.code.failed(f"step {step}", step, error)
+
+    # -- several agents ----------------------------------------------------------------------------------------------
+
+    def _on_agent_returned(self, outcome: Outcome) -> None:
+        try:
+            self.handoff.request(outcome.agent, by="tool", reason=outcome.name)
+        except AgentError as error:
+            self.agent.emit(
+                ev.Notice(level="warning", code="handoff", text=redactor.text(error.message), remedy=error.remedy)
+            )
+
+    async def _leave(self, plan: SessionPlan) -> None:
+        """Run what an agent does when another takes over."""
+        hook = plan.definition.on_exit
+        if hook is not None:
+            origin = Origin("agent", plan.name, "on leaving")
+            await self.code.run(f"on_exit of {plan.name}", hook, self.session, origin=origin)
+
+    async def _arrive(self, entered: TransitionResult | None, in_place: bool) -> None:
+        """Let the model and the code of the agent that is in place now begin."""
+        if entered is not None:
+            self.pipeline.on_entered(entered)
+        self._is_entering = self._takes_over = True
+        if in_place:
+            await self._begin_speaking(entered, is_due=True)
+        else:
+            # The next connection does it.
+            self._started = entered
+
+    async def _begin_speaking(self, started: TransitionResult | None, *, is_due: bool) -> None:
+        """Tell the model what it has to know; `is_due`: the agent greets."""
+        # Who has said something meanwhile wants an answer, not a greeting.
+        is_due = is_due and not (self._takes_over and self.agent.host.has_waiting_text)
+        greeting = self.agent.plan.definition.greeting if is_due else ""
+        if greeting:
+            self.agent.host.forget_prompt()
+        try:
+            await self.steering.steer("connected", started, prompted=bool(greeting))
+        finally:
+            self.agent.host.release()
+        if greeting:
+            # Its prompt is that of the first phase, too: the model is to speak once.
+            self._greeting_mark = self.agent.host.mark()
+            self.agent.context_queue.push(ContextNote(greeting, "user", "greeting"))
+            self.steering.arm_prompt("greeting")
+        elif self.agent.context_queue.has_prompt:
+            # It was armed while there was no connection.
+            self.agent.react(PromptArmed())
+        entering, self._is_entering, self._takes_over = self._is_entering, False, False
+        owner = self.agent.plan.definition.owner
+        if owner is not None:
+            owner.attach(self.session)
+        hook = self.agent.plan.definition.on_enter
+        if entering and hook is not None:
+            name = self.agent.plan.name
+            # Not a step: it may wait for what is said.
+            self.code.spawn(f"on_enter of {name}", hook, self.session, origin=Origin("agent", name, "on entering"))
 
     # -- tools -------------------------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ from gemini_live_runtime.tools.schema import check_arguments, to_live_schema
 Injected = Literal["context", "state"]
 
 _ARGUMENT_LINE = re.compile(r"^(\s*)(\w+)(?:\s*\([^)]*\))?\s*:\s+(.+)$")
-_INJECTED_NAME = re.compile(r"""['"]?(?:[\w.]+\.)?(State|ToolContext)(?:\s*\|\s*None)?['"]?""")
+_INJECTED_NAME = re.compile(r"""['"]?(?:[\w.]+\.)?(State|ToolContext|RunContext)(?:\s*\|\s*None)?['"]?""")
 _INJECTED_AS = {"state": "State", "context": "ToolContext", "ctx": "ToolContext"}
 _MAX_FAULTS = 5
 
@@ -53,6 +53,8 @@ class Parameters:
     """Parameter names in the order of the model's fields."""
     dict_parameter: str = ""
     """Name of the parameter that takes all arguments as one dict."""
+    is_method: bool = False
+    """True for a method as its class has it: its first parameter is the object."""
 
     def bind(self, tool: str, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
         """Return keyword arguments; raise `BadArguments` naming the faulty fields."""
@@ -97,7 +99,8 @@ def from_function(function: Callable[..., Any], tool: str, documented: Mapping[s
         raise AgentError(
             f"Tool {tool}: no schema can be made of its parameter{where}: {error}", field=name or "parameters"
         ) from None
-    return Parameters(to_live_schema(schema, tool), injected, model, tuple(fields))
+    is_method = _is_method(function)
+    return Parameters(to_live_schema(schema, tool), injected, model, tuple(fields), is_method=is_method)
 
 
 def from_schema(function: Callable[..., Any], tool: str, schema: Mapping[str, Any]) -> Parameters:
@@ -152,6 +155,19 @@ def _state(tool: str, context: ToolContext) -> State:
 # -- annotations -------------------------------------------------------------------------------------------------------
 
 
+def _is_method(function: Callable[..., Any]) -> bool:
+    """Return True for a function that takes its object, as its class is made."""
+    if not inspect.isfunction(function) or next(iter(inspect.signature(function).parameters), "") != "self":
+        return False
+    holder, _, _ = function.__qualname__.rpartition(".")
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_locals.get("__qualname__") == holder and frame.f_globals is function.__globals__:
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _annotated_parameters(function: Callable[..., Any], tool: str) -> list[tuple[inspect.Parameter, Any]]:
     """Return each parameter with its evaluated annotation; `str` without one.
 
@@ -171,6 +187,8 @@ def _annotated_parameters(function: Callable[..., Any], tool: str) -> list[tuple
             )
         if parameter.annotation is not parameter.empty:
             found.append((parameter, _evaluate(parameter.annotation, function, tool, parameter.name)))
+        elif index == 0 and parameter.name == "self" and _is_method(function):
+            continue
         elif index == 0 and parameter.name in ("self", "cls"):
             raise AgentError(
                 f"Tool {tool} is a method without its object",
@@ -265,7 +283,9 @@ def _unwrap_optional(annotation: Any) -> tuple[Any, bool]:
 
 def _injection(annotation: Any) -> Injected | None:
     bare, _ = _unwrap_optional(annotation)
-    return "context" if bare is ToolContext else "state" if bare is State else None
+    if isinstance(bare, type) and issubclass(bare, ToolContext):
+        return "context"
+    return "state" if bare is State else None
 
 
 # -- the model of the arguments ----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -28,6 +28,9 @@ MAX_RESULT_LEVELS = 90
 
 VALUE_CHARS = 32
 """Characters for which each value of a result counts besides its own."""
+
+MAX_PARTS = 8
+"""Items of a result among which an agent is looked for."""
 
 MAX_ERROR_CHARS = 10_000
 """Characters of an exception's text that are used; of its traceback the last ones, twice as many."""
@@ -59,6 +62,8 @@ class Outcome:
     """Traceback of a tool that raised, for the journal."""
     args: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of the call."""
+    agent: Any = None
+    """Agent that the tool returned, to hand the conversation over to; None for other results."""
 
     @property
     def call(self) -> ToolCall:
@@ -111,12 +116,35 @@ def result_outcome(call: ToolCall, value: Any, *, iterates: bool = True) -> Outc
     Raises as `as_object` does.
     """
     nulls: list[str] = []
+    value, agents = _without_agents(value)
+    if len(agents) > 1:
+        named = " and ".join(agent.name for agent in agents)
+        text = f"The tool returned {len(agents)} agents, {named}: a conversation is handed over to one"
+        return outcome(call, "error", {"error": text}, text)
     try:
         result = as_object(value, nulls, iterates=iterates)
     except ResultTooLargeError as error:
         return outcome(call, "error", {"error": str(error)}, str(error))
     # The Live API documents an object with `error` as the way to report failure.
-    return outcome(call, "error" if result.get("error") else "ok", result, nulls_text(nulls))
+    ended = outcome(call, "error" if result.get("error") else "ok", result, nulls_text(nulls))
+    return replace(ended, agent=agents[0]) if agents and ended.status == "ok" else ended
+
+
+def _without_agents(value: Any) -> tuple[Any, list[Any]]:
+    """Return what a tool returned without the agents in it, and these."""
+    if is_agent(value):
+        return {"handed_over_to": value.name}, [value]
+    if not isinstance(value, tuple | list) or len(value) > MAX_PARTS or not any(map(is_agent, value)):
+        return value, []
+    agents = [item for item in value if is_agent(item)]
+    others = [item for item in value if not is_agent(item)]
+    rest = others[0] if len(others) == 1 else others
+    return rest if others else {"handed_over_to": agents[0].name}, agents
+
+
+def is_agent(value: Any) -> bool:
+    """Return True for an agent, however it was defined."""
+    return getattr(type(value), "is_agent", False) is True
 
 
 def nulls_text(nulls: Sequence[str]) -> str:

@@ -21,8 +21,8 @@ from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.state import CoreState
-from gemini_live_runtime.session.definition.agent import Agent
 from gemini_live_runtime.session.definition.setup import setup_of
+from gemini_live_runtime.session.io.agent import Agent
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.ports.capabilities import capabilities_of

@@ -13,7 +13,7 @@ from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.audio.no_audio import NoAudio
-from gemini_live_runtime.session.definition.agent import Agent
+from gemini_live_runtime.session.io.agent import Agent
 from gemini_live_runtime.tools.declaration import ToolContext, tool
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 from gemini_live_runtime.wire.connection import MAX_UNREADABLE

@@ -70,12 +70,13 @@ class Header(Row):
         right = self._right()
         # Drop the model first, then the cost; never the recording mark or the time.
         used = sum(cell_len(text) for text, _ in left) + 1 + sum(cell_len(text) + 2 for text, _ in right)
-        while used + cell_len(view.agent) + 3 > width and right[0][1] == "quiet":
+        name = f"{view.agent} {self._glyphs.arrow} {view.next_agent}" if view.next_agent else view.agent
+        while used + cell_len(name) + 3 > width and right[0][1] == "quiet":
             text, _ = right.pop(0)
             used -= cell_len(text) + 2
         room = width - used - 3
         if view.agent and room >= 4:
-            agent = fit(view.agent, room, self._glyphs.ellipsis)
+            agent = fit(name, room, self._glyphs.ellipsis)
             left.append((f" {agent}", "strong"))
             room -= cell_len(agent) + 1
         reason = view.word_reason if self._word in ("error", "connecting", "text") and not muted else ""

@@ -31,10 +31,10 @@ _STEPS = (0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14
 _LONGEST_FIRST = 16
 """Sounds before a window that may reach into it: sounds of one lane follow each other."""
 
-THINGS = {"watch": "w", "typed": "k", "refused": "x", "fault": "!", "held": "h"}
+THINGS = {"watch": "w", "typed": "k", "refused": "x", "fault": "!", "held": "h", "handoff": "o"}
 """Letters of moments where all of them share a lane; a tool is `t`, a mark `m`, an answer without sound `a`."""
 
-LEGEND = "k typed, a answer, w watcher, t tool, m mark, x refused, ! fault, h held"
+LEGEND = "k typed, a answer, w watcher, t tool, m mark, x refused, ! fault, h held, o hand-off"
 
 
 @record
@@ -274,8 +274,8 @@ def _ticks(lanes: Lanes, *kinds: str) -> Iterable[Tick]:
 
 
 def _watch(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
-    styles = {"watch": "lane-watcher", "held": "warn", "fault": "error"}
-    words = {"watch": "", "held": "held ", "fault": "fault "}
+    styles = {"watch": "lane-watcher", "held": "warn", "fault": "error", "handoff": "lane-phase"}
+    words = {"watch": "", "held": "held ", "fault": "fault ", "handoff": "hand-off "}
     moments = [(tick.t, words[tick.lane] + tick.text, styles[tick.lane]) for tick in _ticks(lanes, *styles)]
     return _named(lanes, width, moments, glyphs)
 
@@ -342,7 +342,7 @@ def _events(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     found: list[tuple[float, str, str]] = []
     start, end = window.start, window.end
     found.extend((run.t, "t", "lane-tool") for run in lanes.view.agent_view.tools.values() if start <= run.t < end)
-    styles = {"refused": "warn", "watch": "lane-watcher", "held": "warn", "fault": "error"}
+    styles = {"refused": "warn", "watch": "lane-watcher", "held": "warn", "fault": "error", "handoff": "lane-phase"}
     found.extend((tick.t, THINGS[tick.lane], styles[tick.lane]) for tick in _ticks(lanes, *styles))
     found.extend((mark.t, "m", "mark") for mark in lanes.view.agent_view.marks)
     for t, letter, style in found:

@@ -40,6 +40,7 @@ _NOTICE_WORDS = {
     "warning": "warn",
     "error": "error",
     "log": "log",
+    "agent": "agent",
     "phase": "phase",
     "watch": "watch",
     "refused": "kept",

@@ -21,7 +21,15 @@ from gemini_live_runtime.text import sanitise, sanitise_line
 _MARKUP = re.compile(r"[\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.", re.IGNORECASE)
 _LINE_START = re.compile(r"^([+\-=]|\d+(?=[.)]))", re.MULTILINE)
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
-_LABELS = {"phase": "Phase", "watch": "Watcher", "mark": "Mark", "edit": "Edit", "held": "Held", "refused": "Refused"}
+_LABELS = {
+    "agent": "Agent",
+    "phase": "Phase",
+    "watch": "Watcher",
+    "mark": "Mark",
+    "edit": "Edit",
+    "held": "Held",
+    "refused": "Refused",
+}
 
 
 class _Figures:

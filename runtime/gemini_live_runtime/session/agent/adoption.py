@@ -1,4 +1,4 @@
-"""Put the parts of another plan in place while a session runs: all of them, or none."""
+"""Put the parts of another plan in place while a session runs, all or none."""
 
 from __future__ import annotations
 

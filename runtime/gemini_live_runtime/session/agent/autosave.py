@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -63,7 +63,9 @@ class Autosave:
         self._steering = steering
         self._store = plan.definition.persistence
         self._id = plan.definition.persistence_id or plan.name
-        self._agent_name = plan.name
+        self._first_agent = plan.name
+        self.take_over: Callable[[str], bool] = _has_no_other
+        """Puts the agent of this name in place; returns False when the session's agent does not know it."""
         self._saver = None if self._store is None else SnapshotSaver(self._store, self._report, self._on_saved)
         self._started = False
         self._own = own
@@ -126,6 +128,13 @@ class Autosave:
         `recorded` are the events of the same session, when it is that which goes on.
         """
         agent = self._agent
+        others = snapshot.agent not in ("", agent.plan.name)
+        if others and self.take_over(snapshot.agent):
+            others = False
+            if recorded is None:
+                agent.emit(ev.AgentHandedOff(previous=self._first_agent, agent=snapshot.agent, by="restored"))
+        elif others and recorded is not None:
+            agent.emit(ev.AgentHandedOff(previous=snapshot.agent, agent=agent.plan.name, by="restored"))
         for problem in snapshot.restore_state(agent.state):
             self._warn(f"A kept value was left out: {problem}")
         if snapshot.transcript is not None:
@@ -142,7 +151,7 @@ class Autosave:
             with self._usable("count of unfulfilled needs"):
                 agent.needs.restore(snapshot.needs)
         resuming = bool(snapshot.handle)
-        if resuming and snapshot.agent not in ("", self._agent_name):
+        if resuming and others:
             resuming = False
             self._warn(f"The kept session was {snapshot.agent}'s: its conversation with the model is not resumed")
         if resuming:
@@ -229,7 +238,7 @@ class Autosave:
                 agent.state,
                 session_id=self._id,
                 wall=agent.clock.wall(),
-                agent=self._agent_name,
+                agent=agent.plan.name,
                 phases=None if phases is None else phases.machine.to_json(now),
                 needs=None if agent.needs is None else agent.needs.to_json(),
                 transcript=redactor.value(agent.transcript.to_json()),
@@ -262,6 +271,10 @@ class Autosave:
     def _report(self, error: GeminiLiveError) -> None:
         text, remedy = redactor.text(error.message), redactor.text(error.remedy)
         self._agent.emit(ev.Notice(level="warning", code="snapshot", text=text, remedy=remedy))
+
+
+def _has_no_other(name: str) -> bool:
+    return False
 
 
 async def _load(store: SessionPersistence, session_id: str) -> tuple[Any, BaseException | None]:

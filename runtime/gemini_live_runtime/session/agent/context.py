@@ -59,6 +59,8 @@ class AgentContext:
     """Reads the guards of its current phase; None without phases."""
     turn_count: int = 0
     """Turns whose end has been worked through."""
+    told_from: int = 0
+    """Turn before which a fresh server session learns nothing: another agent began anew."""
     ever_connected: bool = False
     closed: bool = False
     """True once the session has begun to end."""
@@ -82,6 +84,8 @@ class AgentContext:
             window, title = self.transcript.since(self.host.known_turn), "[Latest part of the conversation]"
         else:
             window, title = self.transcript.window(turns), "[Conversation so far]"
+            if self.told_from:
+                window = self.transcript.since(self.told_from)
         texts = [window.text, self.transcript.current_text if current else ""]
         text = "\n\n".join(text for text in texts if text)
         return f"{title}\n{text}" if text else ""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
+from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
 
@@ -26,11 +27,16 @@ class SessionHost:
         *,
         perform: Callable[[list[Effect]], None],
         reconnect: Callable[[], None],
+        move: Callable[[bool], None],
+        until: Callable[[Callable[[], bool]], Awaitable[None]],
+        speaks_with: Callable[[Definition, Definition], bool],
         on_change: Callable[[], None],
     ) -> None:
         """`perform` carries out effects, `reconnect` makes a new connection.
 
-        The new connection begins with the present instruction.
+        The new connection begins with the present instruction. `move(fresh)` leaves the connection at once.
+        `until(condition)` returns once a condition holds, or the session is over. `speaks_with` returns True when the
+        same model serves two agents.
 
         `on_change` is called when something moved that quietness depends on.
         """
@@ -39,6 +45,9 @@ class SessionHost:
         self._clock = clock
         self._perform = perform
         self.reconnect = reconnect
+        self.until = until
+        self.speaks_with = speaks_with
+        self._move = move
         self.on_change = on_change
 
     @property
@@ -110,6 +119,14 @@ class SessionHost:
         """
         return self.awaits_tools or self._core.server.is_answering or self._audio.playing
 
+    def move(self, *, fresh: bool) -> None:
+        """Go on at once on another connection.
+
+        A `fresh` one does not resume the server's session. What the model said is over: it was another agent's.
+        """
+        self._perform(self._core.server.end_agent(self._clock.now()))
+        self._move(fresh)
+
     def acknowledge(self, call: ToolCall, answer: ToolAnswer) -> None:
         """Tell the model that a background call runs."""
         self._perform(self._core.tools.acknowledge(self._clock.now(), call.call_id, call.name, answer))
@@ -125,6 +142,11 @@ class SessionHost:
     def note_prompt(self) -> None:
         """Note that the model was asked to speak."""
         self._perform(self._core.server.on_prompt_sent(self._clock.now()))
+
+    @property
+    def has_waiting_text(self) -> bool:
+        """True when the user has typed what waits for a connection."""
+        return bool(self._core.state.link.outbox.texts)
 
     def forget_prompt(self) -> None:
         """Forget that the model was asked to speak: another prompt follows."""

@@ -80,6 +80,8 @@ class TurnPipeline:
         self._checkpoints = checkpoints
         self._session_keys = session_keys
         self._timers = timers
+        self.on_agent_returned: Callable[[Outcome], None] = _ignore_outcome
+        """Called with the outcome of a tool that returned an agent, once its answer was given."""
         self.on_turn_done: Callable[[int], None] = _ignore
         """Called with the number of a turn whose end has been worked through."""
         self.extraction = ExtractionRunner(
@@ -191,6 +193,8 @@ class TurnPipeline:
         await self._steer(unanswered if is_silent else "answer", result)
         await self._checkpoints.before_send()
         self._tools.give(outcome, answer)
+        if outcome.agent is not None:
+            self.on_agent_returned(outcome)
         if agent.context_queue.has_prompt:
             # It may have waited for this answer, and an answer that the model keeps silent about ends no turn.
             agent.react(PromptArmed())
@@ -440,4 +444,8 @@ class TurnPipeline:
 
 
 def _ignore(number: int) -> None:
+    return None
+
+
+def _ignore_outcome(outcome: Outcome) -> None:
     return None

@@ -264,6 +264,17 @@ class ServerEvents:
         self._state.prompted = True
         return self._state.flush(now)
 
+    def end_agent(self, now: float) -> list[Effect]:
+        """Let another agent speak from now on, on the next connection.
+
+        Nothing more is heard of what the model was generating, and nothing of the user's goes to it.
+        """
+        state = self._state
+        state.link.close_gate()
+        if state.ledger.current_opened and not state.ledger.current_is_cut:
+            state.ledger.advance()
+        return state.flush(now)
+
     def soft_turn(self, now: float, reason: str) -> list[Effect]:
         """End the open turn if the model said nothing in it: its silence is the answer."""
         state = self._state

@@ -42,8 +42,15 @@ class AgentBuilder:
 
     __slots__ = ("definition",)
 
+    is_agent = True
+
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
+
+    @property
+    def name(self) -> str:
+        """Name of the agent."""
+        return self.definition.name
 
     @classmethod
     def builder(cls, name: str) -> Self:
@@ -216,6 +223,29 @@ class AgentBuilder:
         `session` is the name it is saved under; the agent's name when empty.
         """
         return self._with(persistence=store, persistence_id=session)
+
+    # -- other agents ----------------------------------------------------------------------------------------------
+
+    def on_enter(self, hook: Handler) -> Self:
+        """Call `hook(session)` each time this agent begins to speak.
+
+        It gets the `AgentSession`, and may take its time.
+        """
+        return self._with(on_enter=hook)
+
+    def on_exit(self, hook: Handler) -> Self:
+        """Call `hook(session)` when another agent takes over, and at the end.
+
+        It has 5 s.
+        """
+        return self._with(on_exit=hook)
+
+    def hands_over_to(self, *agents: Any) -> Self:
+        """Name agents to which this one may hand over, or functions that return them.
+
+        Operators can then choose them, and a session that is taken up again finds the one that was speaking.
+        """
+        return self._with(hands_over_to=(*self.definition.hands_over_to, *agents))
 
     # -- checking and running --------------------------------------------------------------------------------------
 

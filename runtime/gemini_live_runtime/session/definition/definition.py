@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from gemini_live_runtime.state.temporal import TemporalPattern
     from gemini_live_runtime.state.watchers import Watcher
 
+Handler = Callable[..., Any]
+
 DEFAULT_MODEL = "gemini-3.8-live"
 
 DEFAULT_PRESET: Literal["responsive"] = "responsive"
@@ -92,6 +94,11 @@ class Definition:
     background_agents: int = 4
     delivery: DeliveryConfig = DeliveryConfig()
     built_at: str = ""
-
-
-Handler = Callable[..., Any]
+    on_enter: Handler | None = None
+    """Hook that is called when the agent begins to speak: at first, and after each hand-off to it."""
+    on_exit: Handler | None = None
+    """Hook that is called when another agent takes over."""
+    hands_over_to: tuple[Any, ...] = ()
+    """Agents, or functions that return one, which this one is known to hand over to."""
+    owner: Any = None
+    """Object of the class `Agent` that this was made from."""

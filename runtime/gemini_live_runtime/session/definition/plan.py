@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 from gemini_live_runtime.conversation.extraction import ExtractionSchedule, as_extractor
 from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_faults, unfillable_needs
@@ -37,6 +37,7 @@ _PLACE = re.compile(r"\(\S+\.py:\d+\)")
 class SessionPlan:
     """Checked definition of an agent; each session makes its own parts from it."""
 
+    is_agent: ClassVar[bool] = True
     definition: Definition
     declared: tuple[Tool, ...]
     """Tools with their schemas."""
@@ -235,7 +236,10 @@ def _watched_live_keys(definition: Definition) -> Iterator[Fault]:
 
 def _declared(definition: Definition, faults: list[Fault]) -> Iterator[Tool]:
     for item in definition.tools:
-        if isinstance(item, Tool):
+        if isinstance(item, Tool) and item.signature.is_method and not hasattr(item.function, "__self__"):
+            text = f"The tool {item.name} is a method without its object"
+            faults.append(Fault(text, item.defined_at, "Make it a method of an Agent, or declare the bound method"))
+        elif isinstance(item, Tool):
             yield item
         elif callable(item):
             try:

@@ -340,6 +340,17 @@ class ConnectionManager:
         """
         self._depart(RENEW_WITHIN_S, 0.0, fresh=True)
 
+    def move_now(self, *, fresh: bool) -> None:
+        """Leave the connection at once for another one.
+
+        A `fresh` one begins a server session of its own, which gets the conversation so far.
+        """
+        if fresh:
+            self._link.forget_handle()
+        adapter = self._link.adapter
+        if adapter is not None:
+            self._leave(adapter, LinkEnd.MOVED, ConnectionClosedError(MOVING, close_code=1001))
+
     def leave(self, reason: Literal["stalled", "old"]) -> None:
         """Leave the connection: a silent server's at once, an old one in a pause."""
         adapter = self._link.adapter
@@ -355,9 +366,10 @@ class ConnectionManager:
             return
         self._recorder.flush()
         self._left = (end, error)
+        reason = "moving to another connection" if end is LinkEnd.MOVED else "no sign of life"
         if self._leaving is not None:
             self._leaving.cancel()
-        self._leaving = asyncio.create_task(adapter.close(1001, "no sign of life"), name="leave the connection")
+        self._leaving = asyncio.create_task(adapter.close(1001, reason), name="leave the connection")
 
     def _depart(self, within_s: float, quiet_s: float, *, fresh: bool) -> None:
         adapter = self._link.adapter

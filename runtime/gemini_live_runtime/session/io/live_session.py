@@ -55,6 +55,7 @@ from gemini_live_runtime.session.core.effects import (
 from gemini_live_runtime.session.core.taking_up import end_what_was_cut_off, take_up
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.definition.plan import SessionPlan
+from gemini_live_runtime.session.io.agent_session import AgentSession
 from gemini_live_runtime.session.io.audio_input import AudioInput
 from gemini_live_runtime.session.io.connections import ConnectionManager, Opening
 from gemini_live_runtime.session.io.handle import LiveHandle
@@ -70,6 +71,7 @@ from gemini_live_runtime.session.ports.sink import EventSink
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.text_model import TextModel
     from gemini_live_runtime.session.agent.autosave import OwnStore
+    from gemini_live_runtime.session.definition.definition import Definition
     from gemini_live_runtime.session.ports.agent_source import Source
 
 __all__ = ["LiveSession", "Opening"]
@@ -113,13 +115,16 @@ class LiveSession:
         text_model: TextModel | None = None,
         source: Source[SessionPlan] | None = None,
         own_store: OwnStore | None = None,
+        speaks_with: Callable[[Definition, Definition], bool] = lambda one, other: True,
     ) -> None:
         """Create a session; `opening` prepares connections, `closing` ends that.
 
+        `speaks_with` returns True when the same model serves two agents.
         `notices` are published first. `own_store` keeps the snapshots of a recorded session, and has what an earlier
         engine recorded of it: then it has been started.
         """
         self._started = started
+        self._speaks_with = speaks_with
         self._kept = None if own_store is None else own_store.kept
         self._core = core
         self._audio = audio
@@ -173,6 +178,7 @@ class LiveSession:
         core.state.link.outbox.on_loss = lambda: self._perform(core.audio.on_sound_lost(self._now()))
         self._router = self._make_router()
         self.handle = self.orchestrator.handle = self._make_handle()
+        self.agent_session = self.orchestrator.session = AgentSession(self.handle, self.orchestrator)
 
     def _make_orchestrator(
         self,
@@ -188,6 +194,9 @@ class LiveSession:
             self._clock,
             perform=self._perform,
             reconnect=self._renew_connection,
+            move=self._move_connection,
+            until=self.until,
+            speaks_with=self._speaks_with,
             on_change=self._changed.set,
         )
         route = capabilities.route(plan.definition.instruction_route, model=self._started.model)
@@ -359,6 +368,11 @@ class LiveSession:
             except TimeoutError:
                 return
 
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Return once a condition holds, or the session is over."""
+        while not (condition() or self.done.done()):
+            await self._change()
+
     async def opened(self) -> None:
         """Return once the connection is ready, or will not be."""
         while self._core.connection.unsettled and not (self._end.done() or self.done.done()):
@@ -522,6 +536,9 @@ class LiveSession:
 
     def _on_send_lost(self, send: Send) -> None:
         self._perform(self._core.on_not_sent(self._now(), send))
+
+    def _move_connection(self, fresh: bool) -> None:
+        self._connections.move_now(fresh=fresh)
 
     def _renew_connection(self) -> None:
         self._connections.renew()

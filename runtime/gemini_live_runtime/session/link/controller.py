@@ -133,6 +133,10 @@ class RealtimeSessionController:
         self._in_handle = [*self._known[-MAX_RANGES:], (self._connection_mark, self.mark())]
         self._plan_rotation()
 
+    def forget_handle(self) -> None:
+        """Let the next connection begin a server session of its own."""
+        self.handle = ""
+
     def knows(self, mark: int) -> bool:
         """Return True when the server's present session knows what has this mark."""
         return mark > self._connection_mark or any(first <= mark <= last for first, last in self._known)
@@ -179,6 +183,12 @@ class RealtimeSessionController:
         self.state = "open"
         self._plan_rotation()
         return True
+
+    def close_gate(self) -> None:
+        """Let nothing more pass on the present connection, which is left at once."""
+        if self.state == "open":
+            self.state = "gated"
+        self.rotate_at = None
 
     def on_ended(self, end: LinkEnd, now: float, *, code: int = 0, keeps_handle: bool = True) -> Retry:
         """Note that a connection ended or was not made; return what follows.

@@ -1,0 +1,158 @@
+"""Define an agent as an object or a class of its own: instructions, tools, hooks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.session.definition.builder import AgentBuilder
+from gemini_live_runtime.session.definition.definition import DEFAULT_MODEL, Definition, TurnTaking
+from gemini_live_runtime.session.definition.plan import SessionPlan, make_plan
+from gemini_live_runtime.tools.declaration import Tool
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.conversation.phases import Phase
+    from gemini_live_runtime.session.io.agent_session import AgentSession
+
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class Agent:
+    """Agent of a conversation, to use as it is or to derive a class from.
+
+    A derived class may have tools among its methods, each with `@tool`, and override `on_enter` and `on_exit`. What the
+    arguments here cannot say, phases with their guards among it, `define` adds with the builder.
+    """
+
+    is_agent = True
+
+    def __init__(
+        self,
+        *,
+        name: str = "",
+        instructions: str = "",
+        instruction: str = "",
+        tools: Sequence[Any] = (),
+        phases: Sequence[Phase] = (),
+        model: str = DEFAULT_MODEL,
+        local_model: str = "",
+        voice: str = "",
+        greeting: str = "",
+        phrases: Sequence[str] = (),
+        description: str = "",
+        turn_detection: TurnTaking = "server",
+        manual_activity: bool = False,
+        hands_over_to: Sequence[Any] = (),
+    ) -> None:
+        """Check everything; raise one `AgentError` that lists every fault.
+
+        `name` is by default that of the class, in kebab case. `instruction` is another spelling of `instructions`.
+        Plain functions among `tools` are declared. `local_model` is the model on the embedded server: its script of
+        that name, "local-<name>" by default, has the dialogue. With a `greeting` the model speaks first, prompted by
+        it. `phrases` are examples of what the user can say; the console shows them. `turn_detection` is who finds the
+        user's turns; `manual_activity` is short for "push-to-talk". `hands_over_to` names agents, or functions that
+        return them, which this one may hand the conversation over to.
+        """
+        if instruction and instructions:
+            raise AgentError("instruction and instructions are the same: give one of them", field="instructions")
+        self.defined_at = caller_place()
+        own = type(self)
+        builder = AgentBuilder(
+            Definition(
+                name=name or ("" if own is Agent else _WORD.sub("-", own.__name__).lower()),
+                instruction=instructions or instruction,
+                tools=(*tools, *_method_tools(self)),
+                phases=tuple(phases),
+                model=model,
+                local_model=local_model,
+                voice=voice,
+                greeting=greeting,
+                phrases=tuple(phrases),
+                description=description,
+                turn_taking="push-to-talk" if manual_activity else turn_detection,
+                hands_over_to=tuple(hands_over_to),
+                built_at=self.defined_at,
+                on_enter=self.on_enter if own.on_enter is not Agent.on_enter else None,
+                on_exit=self.on_exit if own.on_exit is not Agent.on_exit else None,
+                owner=self,
+            )
+        )
+        self._plan = make_plan(self.define(builder).definition)
+        self._session: AgentSession | None = None
+
+    def define(self, builder: AgentBuilder) -> AgentBuilder:
+        """Return `builder` with what else the agent has, such as state and watchers."""
+        return builder
+
+    async def on_enter(self) -> None:
+        """Begin to speak: called at first, and after each hand-off to this agent."""
+
+    async def on_exit(self) -> None:
+        """End: called when another agent takes over, and at the end; it has 5 s."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+    @property
+    def name(self) -> str:
+        """Name of the agent."""
+        return self._plan.name
+
+    @property
+    def instructions(self) -> str:
+        """Instruction that applies in every phase."""
+        return self._plan.definition.instruction
+
+    @property
+    def model(self) -> str:
+        """Model on Google's servers."""
+        return self._plan.definition.model
+
+    @property
+    def description(self) -> str:
+        """Sentence that lists of agents show."""
+        return self._plan.definition.description
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """Tools with their schemas, methods among them."""
+        return self._plan.declared
+
+    declared = tools
+
+    @property
+    def session(self) -> AgentSession:
+        """Session in which this agent speaks, or has spoken last.
+
+        Raises `AgentError` before that.
+        """
+        if self._session is None:
+            raise AgentError(
+                f"Agent {self.name} is in no session",
+                remedy="Use it from on_enter on, or the context of a tool",
+                field="session",
+            )
+        return self._session
+
+    def attach(self, session: AgentSession) -> None:
+        """Note the session in which this agent begins to speak."""
+        self._session = session
+
+    def plan(self) -> SessionPlan:
+        """Return the plan that sessions are made from."""
+        return self._plan
+
+
+def _method_tools(agent: Agent) -> list[Tool]:
+    """Return the tools among an agent's methods, bound to it, in their order."""
+    found: dict[str, Tool] = {}
+    for kind in reversed(type(agent).__mro__):
+        for attribute, item in vars(kind).items():
+            found.pop(attribute, None)
+            if isinstance(item, Tool):
+                bound = item.function.__get__(agent) if item.signature.is_method else item.function
+                found[attribute] = replace(item, function=bound)
+    return list(found.values())

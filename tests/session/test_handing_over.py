@@ -1,0 +1,246 @@
+"""Several agents in one conversation, and how one hands it over to another."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import Agent, FsPersistence, Live, Phase, State, tool
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.journal.fold import fold
+
+
+def specialist() -> Live:
+    """Return another agent, with a tool of its own."""
+
+    @tool
+    def reset(device: str) -> str:
+        """Reset a device."""
+        return f"{device} was reset"
+
+    return Live.builder("specialist").instruction("You repair.").tools(reset)
+
+
+def handing(target: Any = None, result: Any = None) -> Live:
+    """Return an agent whose tool `escalate` hands over."""
+
+    @tool
+    def escalate() -> Any:
+        """Hand over to the specialist."""
+        chosen = specialist() if target is None else target
+        return chosen if result is None else (chosen, result)
+
+    return agent().tools(escalate)
+
+
+async def hands_over(t: Talk) -> dict[str, Any]:
+    """Let the model call `escalate` and say so; the setup of the next connection."""
+    await t.hears("I need a specialist")
+    await t.calls("escalate")
+    await t.says("One moment.")
+    await t.ends()
+    return await t.connects_again()
+
+
+async def test_a_tool_that_returns_an_agent_hands_over_once_the_model_has_finished_speaking() -> None:
+    async with talk(handing()) as t:
+        await t.hears("I need a specialist")
+        await t.calls("escalate")
+        assert t.sent("answer") == [("answer", "c1", {"handed_over_to": "specialist"})]
+        await t.says("One moment.")
+        assert t.all(ev.AgentHandedOff) == []
+        await t.ends()
+        setup = await t.connects_again()
+    (done,) = t.all(ev.AgentHandedOff)
+    assert (done.previous, done.agent, done.by, done.reason) == ("test", "specialist", "tool", "escalate")
+    assert setup["systemInstruction"]["parts"][0]["text"] == "You repair."
+    assert [item["name"] for item in setup["tools"][0]["functionDeclarations"]] == ["reset"]
+
+
+async def test_the_result_beside_an_agent_is_what_the_model_gets() -> None:
+    async with talk(handing(result="The specialist knows printers.")) as t:
+        await t.calls("escalate")
+        assert t.sent("answer") == [("answer", "c1", {"output": "The specialist knows printers."})]
+
+
+async def test_the_agent_that_has_taken_over_answers_with_its_own_tools() -> None:
+    async with talk(handing()) as t:
+        await hands_over(t)
+        await t.calls("reset", device="printer")
+        assert t.sent("answer") == [("answer", "c2", {"output": "printer was reset"})]
+        await t.calls("escalate")
+        assert "There is no tool escalate" in str(t.sent("answer")[-1])
+
+
+async def test_state_is_kept_and_initial_values_of_the_other_agent_do_not_replace_it() -> None:
+    other = specialist().state(values={"app:guests": 9, "app:new": 1})
+    async with talk(handing(other).state(values={"app:guests": 2})) as t:
+        await hands_over(t)
+        assert (t.state["app:guests"], t.state["app:new"]) == (2, 1)
+
+
+async def test_an_agent_without_phases_hands_over_to_one_with_phases_and_back() -> None:
+    @tool
+    def back() -> Any:
+        """Hand back."""
+        return plain
+
+    phased = specialist().phase(Phase("asking", "Ask what is broken.")).tools(back)
+    plain = handing(phased)
+    async with talk(plain) as t:
+        setup = await hands_over(t)
+        assert "Ask what is broken." in setup["systemInstruction"]["parts"][0]["text"]
+        assert (t.handle.phase, t.state["session:phase"]) == ("asking", "asking")
+        await t.calls("back")
+        await t.says("Back to reception.")
+        await t.ends()
+        setup = await t.connects_again()
+        assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief."
+        assert (t.handle.phase, "session:phase" in t.state) == ("", False)
+    assert [item.agent for item in t.all(ev.AgentHandedOff)] == ["specialist", "test"]
+
+
+async def test_a_fresh_server_session_learns_what_was_said_unless_the_agent_begins_anew() -> None:
+    for chat, expected in (("keep", True), ("fresh", False)):
+        async with talk(agent()) as t:
+            await t.turn("my printer is broken", "Which one?")
+            t.stage.session.agent_session.update_agent(specialist(), chat=chat)
+            await t.connects_again()
+            told = "my printer is broken" in str(t.wire)
+        assert told is expected, chat
+
+
+async def test_hooks_run_once_for_each_time_that_an_agent_speaks() -> None:
+    ran: list[str] = []
+    second = specialist().on_enter(lambda: ran.append("second in")).on_exit(lambda: ran.append("second out"))
+    first = handing(second).on_enter(lambda: ran.append("first in")).on_exit(lambda: ran.append("first out"))
+    async with talk(first) as t:
+        assert ran == ["first in"]
+        await hands_over(t)
+        assert ran == ["first in", "first out", "second in"]
+    assert ran[3:] == ["second out"]
+
+
+async def test_what_an_old_connection_still_says_is_not_heard_after_the_hand_off() -> None:
+    async with talk(handing()) as t:
+        old = t.server
+        await hands_over(t)
+        entered = t.stage.sink.events[-1].seq
+        with contextlib.suppress(Exception):  # It is closed already.
+            await old.says(serverContent={"outputTranscription": {"text": "I am still here."}})
+        await t.rests()
+        said = [e for e in t.stage.sink.events if e.seq > entered and e.type == "transcript.delta"]
+    assert said == []
+
+
+async def test_an_agent_does_not_hand_over_to_itself() -> None:
+    async with talk(agent()) as t:
+        with pytest.raises(AgentError, match="Agent test speaks already"):
+            t.stage.session.agent_session.update_agent(agent())
+        assert t.all(ev.HandoffRequested)[-1].problem.startswith("Agent test speaks already")
+
+
+async def test_agents_that_hand_over_in_a_circle_are_stopped() -> None:
+    async with talk(agent()) as t:
+        session = t.stage.session.agent_session
+        names = [f"agent-{number % 2}" for number in range(8)]
+        for name in names:
+            done = session.update_agent(Live.builder(name).instruction("Hand over."))
+            await t.connects_again()
+            assert done.done()
+        with pytest.raises(AgentError, match="8 agents took over without a word of the user"):
+            session.update_agent(specialist())
+        await t.hears("stop that")
+        session.update_agent(specialist())
+
+
+async def test_a_tool_that_returns_two_agents_is_answered_with_an_error_and_nothing_changes() -> None:
+    async with talk(handing([specialist(), Live.builder("third").instruction("x")])) as t:
+        await t.calls("escalate")
+        assert "returned 2 agents, specialist and third" in str(t.sent("answer"))
+        await t.says("Sorry.")
+        await t.ends()
+        assert t.all(ev.HandoffRequested) == []
+
+
+async def test_what_is_no_agent_is_refused_by_name() -> None:
+    async with talk(agent()) as t:
+        with pytest.raises(AgentError, match="42 is no agent"):
+            t.stage.session.agent_session.update_agent(42)
+
+
+class Ordering(Agent):
+    """Agent with tools among its methods."""
+
+    def __init__(self) -> None:
+        super().__init__(instructions="Take the order.")
+        self.dishes: list[str] = []
+        self.entered = 0
+
+    @tool
+    def add_dish(self, name: str, state: State) -> dict[str, int]:
+        """Add a dish to the order."""
+        self.dishes.append(name)
+        state.set("app:dishes", len(self.dishes))
+        return {"dishes": len(self.dishes)}
+
+    async def on_enter(self) -> None:
+        """Count."""
+        assert self.session.current_agent is self
+        self.entered += 1
+
+
+async def test_tools_among_an_agents_methods_work_on_its_object() -> None:
+    ordering = Ordering()
+    async with talk(ordering) as t:
+        await t.calls("add_dish", name="soup")
+        assert t.sent("answer") == [("answer", "c1", {"dishes": 1})]
+    assert (ordering.name, ordering.dishes, ordering.entered) == ("ordering", ["soup"], 1)
+    assert "self" not in str(ordering.tools[0].parameters)
+
+
+async def test_a_session_that_is_taken_up_again_goes_on_with_the_agent_that_was_speaking(tmp_path: Path) -> None:
+    other = specialist().phase(Phase("asking", "Ask what is broken."))
+    first = handing(other).hands_over_to(other).persistence(FsPersistence(tmp_path))
+    async with talk(first) as t:
+        await hands_over(t)
+        await t.turn()
+    async with talk(first) as t:
+        assert "Ask what is broken." in t.setup["systemInstruction"]["parts"][0]["text"]
+        assert t.handle.phase == "asking"
+        (restored,) = t.all(ev.AgentHandedOff)
+    assert (restored.previous, restored.agent, restored.by) == ("test", "specialist", "restored")
+
+
+async def test_a_view_shows_who_speaks_and_who_is_next() -> None:
+    async with talk(handing()) as t:
+        await t.calls("escalate")
+        await t.says("One moment.")
+        waiting = fold(t.stage.sink.events)
+        await t.ends()
+        await t.connects_again()
+        after = fold(t.stage.sink.events)
+    assert (waiting.agent, waiting.next_agent) == ("test", "specialist")
+    assert (after.agent, after.next_agent) == ("specialist", "")
+    rows = [block.text for block in after.blocks if block.status == "agent"]
+    assert rows == ["test → specialist: escalate returned it"]
+
+
+async def test_what_is_typed_during_a_hand_off_goes_to_the_new_agent_which_answers_instead_of_greeting() -> None:
+    other = specialist().greeting("Greet the user.")
+    for typed, sent in (("hello?", [("text", "hello?")]), ("", [("prompt",)])):
+        async with talk(agent()) as t:
+            t.stage.session.agent_session.update_agent(other)
+            await asyncio.sleep(0)
+            await t.rests()
+            if typed:
+                await t.types(typed)
+            await t.connects_again()
+            assert [item[:2] for item in t.wire if item[0] in ("text", "prompt")] == sent
+            assert t.all(ev.Notice) == []
