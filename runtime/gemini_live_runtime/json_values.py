@@ -69,7 +69,11 @@ def encode_line(value: Any) -> str:
     Text stays as it is, but for control characters, bidi controls and lone surrogates, which are escaped: so every
     value encodes as UTF-8. A circular value raises `RecursionError`.
     """
-    line = "".join(_encoded_parts(value, 0))
+    return escaped("".join(_encoded_parts(value, 0)))
+
+
+def escaped(line: str) -> str:
+    """Return JSON text with escapes for what a terminal would obey or hide."""
     # Both tests are far quicker than a search by the pattern.
     if (line.isascii() and "\x7f" not in line) or line.isprintable():
         return line

@@ -142,6 +142,23 @@ async def test_hostile_phrases_fill_the_empty_console_harmlessly() -> None:
         assert not CONTROL.search(driver.screen().replace("\n", ""))
 
 
+@pytest.mark.parametrize("place", ["state down y", "state down Y", "events up y", "logs y"])
+async def test_what_is_copied_controls_no_terminal_it_is_pasted_into(place: str) -> None:
+    pane, *keys = place.split()
+    async with console(size=(160, 45)) as driver:
+        driver.link.emit(
+            ev.StateChanged(key="app:note", old=None, new={EVIL: [EVIL]}, added=True, mutation=1, origin="tool"),
+            ev.PhaseEntered(phase=EVIL, trigger="guard", because=EVIL, explanation={"text": EVIL, "value": True}),
+            ev.Log(source="stdout", level="info", text=EVIL),
+        )
+        await driver.settle()
+        driver.app.console_screen.grid.go_to(pane)
+        await driver.settle()
+        await driver.press(*keys)
+        assert "CANARY" in driver.app.clipboard
+        assert not CONTROL.search(driver.app.clipboard.replace("\n", ""))
+
+
 async def test_rooms_about_hostile_things_show_them_harmlessly() -> None:
     async with console(size=(160, 45)) as driver:
         driver.link.emit(*PAYLOADS[2:-1])

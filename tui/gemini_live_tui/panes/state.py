@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from gemini_live_runtime.journal.agent_view import AgentView, real_key, unpack
 from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.json_values import escaped
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import EditKey, SendOrder, ShowHint
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
@@ -274,8 +275,9 @@ class StatePane(Guarded, Container):
             self.post_message(ShowHint("Put the cursor on a key of the scope first."))
 
     def _copy(self, text: str, what: str) -> None:
-        # A lone surrogate could not be encoded for the terminal.
-        self.app.copy_to_clipboard(text.encode("utf-8", "replace").decode())
+        # Escaped, because what is pasted into a terminal must not control it.
+        text = escaped(text)
+        self.app.copy_to_clipboard(text)
         self.post_message(ShowHint(f"Copied {what}, {len(text):,} characters."))
 
     # -- changing ----------------------------------------------------------------------------------------------------
