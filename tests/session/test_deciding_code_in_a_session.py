@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -118,8 +118,20 @@ def pattern(detector: PatternDetector) -> Live:
 
 Write = Callable[[], Any]
 
+
+class Truth:
+    """Result whose truth is code of an author."""
+
+    def __init__(self, truth: Write) -> None:
+        self._truth = truth
+
+    def __bool__(self) -> bool:
+        return bool(self._truth() > 10**9)
+
+
 CLOSURES: dict[str, Callable[[Write], Live]] = {
     "a guard": lambda w: agent().phase(*phases(lambda s: w() > 10**9)),
+    "the truth of a guard's result": lambda w: agent().phase(*phases(lambda s: Truth(w))),
     "the guard of a target": lambda w: agent().phase(*phases(lambda s: True, guard=lambda s: w() > 10**9)),
     "an instruction": lambda w: agent().phase(*phases(first=lambda s: f"Count {w()}.")),
     "a modifier": lambda w: agent().in_every_phase(InstructionModifier.custom(lambda s: f"Count {w()}.")),
@@ -392,3 +404,29 @@ async def test_a_coroutine_in_place_of_a_decision_is_not_taken_for_true(what: st
         assert [*t.all(ev.WatcherFired), *t.all(ev.PatternFired)] == []
         refused = [decision.reason for decision in t.all(ev.PromotionDecided)]
         assert "coroutine" in (refused or [fault.error for fault in t.failures()])[0]
+
+
+async def later() -> AsyncIterator[bool]:
+    yield False
+
+
+@pytest.mark.parametrize("condition", [one_field, lambda of: agent().phase(*phases(lambda s: of(None, s)))])
+@pytest.mark.parametrize(
+    ("of", "kind"),
+    [
+        (lambda value, s: (found for found in [False]), "generator"),
+        (lambda value, s: later(), "async_generator"),
+        (lambda value, s: asyncio.get_running_loop().create_future(), "Future"),
+        (lambda value, s: lambda: False, "function"),
+        (lambda value, s: s.get, "function"),
+        (lambda value, s: print, "function"),
+    ],
+    ids=["generator", "async generator", "future", "function", "method", "builtin"],
+)
+async def test_what_is_always_true_is_no_decision(of: Any, kind: str, condition: Callable[[Any], Live]) -> None:
+    async with talk(condition(of)) as t:
+        await t.turn()
+        assert t.phases in ([], ["one"])
+        assert t.state.get("app:agreed") is None
+        refused = [decision.reason for decision in t.all(ev.PromotionDecided)]
+        assert f"it returned a {kind}, which is no decision" in (refused or [fault.error for fault in t.failures()])[0]

@@ -22,7 +22,7 @@ from gemini_live_runtime.records import record
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
 from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.mutations import Mutation, Origin, call_to_decide
+from gemini_live_runtime.state.mutations import Mutation, Origin, decision_of
 from gemini_live_runtime.state.reading import Readable
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.store import State
@@ -151,7 +151,7 @@ class FieldPromotion:
             _check_arity(self.field, condition)
             accept = condition
             added = _Condition(
-                lambda value, state: call_to_decide(accept, copy_value(value), state.read_only()),
+                lambda value, state: decision_of(accept, copy_value(value), state.read_only()),
                 f"{function_name(condition)} returned false",
             )
         return replace(self, conditions=(*self.conditions, added))

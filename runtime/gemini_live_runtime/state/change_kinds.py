@@ -14,7 +14,7 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_number, same_value
 from gemini_live_runtime.records import record
 from gemini_live_runtime.state.functions import function_name
-from gemini_live_runtime.state.mutations import call_to_decide
+from gemini_live_runtime.state.mutations import decision_of
 from gemini_live_runtime.state.values import MISSING, copy_value, format_value
 
 Decide = Callable[[Any, Any], bool]
@@ -114,7 +114,7 @@ def custom_change(name: str, decide: Decide, text: str) -> ChangeKind:
     text = text or function_name(decide)
     return ChangeKind(
         f"{name}: {text}",
-        lambda old, new: bool(call_to_decide(decide, copy_value(old), copy_value(new))),
+        lambda old, new: decision_of(decide, copy_value(old), copy_value(new)),
         lambda old, new: f"{text} returned false",
     )
 

@@ -15,7 +15,7 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
-from gemini_live_runtime.state.mutations import call_to_decide
+from gemini_live_runtime.state.mutations import decision_of
 from gemini_live_runtime.state.store import State
 
 EPSILON_S = 1e-6
@@ -220,7 +220,7 @@ class RateDetector(_BuiltInDetector):
         if isinstance(self._event, str):
             counts = event.kind == "event" and event.type == self._event
         else:
-            counts = event.kind in ("turn", "event", "tool") and bool(call_to_decide(self._event, event))
+            counts = event.kind in ("turn", "event", "tool") and decision_of(self._event, event)
         if counts:
             self._times.append(now)
         self._forget(now)

@@ -30,7 +30,7 @@ from gemini_live_runtime.state.change_kinds import (
 )
 from gemini_live_runtime.state.explanation import Explanation, Read, read_key
 from gemini_live_runtime.state.functions import function_name
-from gemini_live_runtime.state.mutations import call_to_decide
+from gemini_live_runtime.state.mutations import decision_of
 from gemini_live_runtime.state.protocols import Reader
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.values import MISSING, copy_value, format_value
@@ -322,7 +322,7 @@ class Function(Guard):
     def holds(self, reader: Reader, /) -> bool:
         """Return the truth of its result; raise `GuardError` naming it when it raises."""
         try:
-            return bool(call_to_decide(self.function, reader.read_only()))
+            return decision_of(self.function, reader.read_only())
         except USER_ERRORS as error:
             raise GuardError(f"The guard {self._text} failed: {error_text(error)}") from error
 
@@ -330,7 +330,7 @@ class Function(Guard):
         """Return its truth with every key it read on the way."""
         recorder = reader.record_reads()
         try:
-            value, problem = bool(call_to_decide(self.function, recorder)), ""
+            value, problem = decision_of(self.function, recorder), ""
         except USER_ERRORS as error:
             value, problem = False, f"it failed: {error_text(error)}"
         reads = tuple(read_key(reader, key) for key in recorder.keys_read)

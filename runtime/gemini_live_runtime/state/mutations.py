@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import CoroutineType
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from types import (
+    AsyncGeneratorType,
+    BuiltinFunctionType,
+    CoroutineType,
+    FunctionType,
+    GeneratorType,
+    MethodType,
+)
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import same_value
@@ -47,6 +54,10 @@ PROGRAM = Origin("program")
 DECIDING = Origin("program", "", "deciding")
 """Writer while code that decides runs; the state refuses what it writes."""
 
+_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
+_UNDECIDED = (CoroutineType, GeneratorType, AsyncGeneratorType, Awaitable, *_FUNCTIONS)
+"""Types whose every object is true, and which come of a missing call, `await` or `return`."""
+
 current_writer: ContextVar[Origin] = ContextVar("state_writer", default=PROGRAM)
 
 
@@ -79,17 +90,41 @@ def call_to_decide(function: Callable[..., R], *args: Any) -> R:
     """Return the result of code that decides.
 
     Its writes raise `StateError`, also to a `State` that it got elsewhere: they would call for the decision again.
-    Raises `TypeError` when it returns a coroutine, which would count as true.
+    Raises `TypeError` when it returns a coroutine, another awaitable, a generator or a function: each counts as true.
     """
     token = current_writer.set(DECIDING)
     try:
         result = function(*args)
     finally:
         current_writer.reset(token)
+    if result is not True and result is not False and isinstance(result, _UNDECIDED):
+        _refuse(result)
+    return result
+
+
+def decision_of(function: Callable[..., object], *args: Any) -> bool:
+    """Return the truth of what code that decides returns; else as `call_to_decide`.
+
+    An object's truth is code of its class, and decides too.
+    """
+    return call_to_decide(_truth, function, args)
+
+
+def _truth(function: Callable[..., object], args: tuple[Any, ...]) -> bool:
+    result = function(*args)
+    if result is True or result is False:
+        return result
+    if isinstance(result, _UNDECIDED):
+        _refuse(result)
+    return bool(result)
+
+
+def _refuse(result: object) -> NoReturn:
     if isinstance(result, CoroutineType):
         result.close()
         raise TypeError("it returned a coroutine, but code that decides has to decide at once")
-    return result
+    kind = "function" if isinstance(result, _FUNCTIONS) else type(result).__name__
+    raise TypeError(f"it returned a {kind}, which is no decision: return its result")
 
 
 class Mutation(NamedTuple):

@@ -27,7 +27,7 @@ from gemini_live_runtime.state.detectors import (
     TurnCountDetector,
 )
 from gemini_live_runtime.state.functions import check_action
-from gemini_live_runtime.state.mutations import call_to_decide
+from gemini_live_runtime.state.mutations import call_to_decide, decision_of
 from gemini_live_runtime.state.names import duplicate_names
 from gemini_live_runtime.state.store import State
 
@@ -269,7 +269,7 @@ class TemporalRegistry:
     ) -> None:
         detector, pattern = run.detector, run.pattern
         # Not reset while it cools down, so that a pattern which is still complete then fires at the end.
-        complete = bool(call_to_decide(detector.observe, event, state, now))
+        complete = decision_of(detector.observe, event, state, now)
         run.waits_for_cooldown = complete and run.cooldown_left(now) > EPSILON_S
         run.check_deadline(event, now, complete=complete)
         if complete and not run.waits_for_cooldown:
@@ -326,14 +326,14 @@ def _deadline(detector: PatternDetector, now: float) -> float | None:
 
 def _changes_with_time(detector: PatternDetector, now: float) -> bool:
     try:
-        return call_to_decide(detector.changes_with_time, now)
+        return decision_of(detector.changes_with_time, now)
     except USER_ERRORS:
         return False
 
 
 def _in_progress(detector: PatternDetector, state: State, now: float) -> bool:
     try:
-        return bool(call_to_decide(detector.in_progress, state, now))
+        return decision_of(detector.in_progress, state, now)
     except USER_ERRORS:
         return False
 
