@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from itertools import pairwise
@@ -10,8 +11,24 @@ from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime import tool
 from gemini_live_runtime.audio.program_audio import ProgramAudio
 from gemini_live_runtime.journal.realtime import RealtimeProjection, RealtimeRecord
+
+
+@tool(background=True)
+async def later() -> str:
+    """Look something up in the background."""
+    await asyncio.sleep(1)
+    return "done"
+
+
+@tool
+async def waits() -> str:
+    """Look something up for a while."""
+    await asyncio.sleep(1)
+    return "done"
+
 
 SECOND = b"\x01\x00" * 16_000
 
@@ -65,6 +82,74 @@ async def test_a_text_is_requested_once_and_sent_once_though_it_waits() -> None:
         await t.connects_again()
         texts = [record.kind for record in records(t) if record.media == "text" and record.ref == "c"]
         assert texts == ["input_send_requested", "input_sent"]
+
+
+def sending(t: Talk, *names: str) -> list[tuple[str, str]]:
+    """Return the kinds and names of the records of what was sent, of these names."""
+    found = [(record.kind, record.ref) for record in records(t) if record.kind.startswith("input")]
+    return [(kind, name) for kind, name in found if not names or name in names]
+
+
+def both(name: str) -> list[tuple[str, str]]:
+    """Return a request and its result."""
+    return [("input_send_requested", name), ("input_sent", name)]
+
+
+async def test_answers_context_and_instructions_are_requested_before_they_are_sent() -> None:
+    async with talk(agent().tools(waits), mode="text") as t:
+        t.handle.send_context("It rains.")
+        t.handle.update_instruction("Be kind.")
+        await t.calls("waits")
+        await t.passes(2)
+        assert sending(t) == [*both("context-1"), *both("instruction-2"), *both("c1")]
+
+
+async def test_a_background_call_is_answered_twice_each_after_its_request() -> None:
+    async with talk(agent().tools(later), mode="text") as t:
+        await t.calls("later")
+        await t.passes(2)
+        assert sending(t, "c1") == both("c1") * 2
+
+
+async def test_an_answer_that_waited_for_a_connection_is_sent_once_and_after_its_request() -> None:
+    async with talk(agent().tools(waits), mode="text") as t:
+        await t.types("go")
+        await t.calls("waits")
+        await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
+        t.stage.refuses_until(3)
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert [one[:2] for one in t.sent("answer")] == [("answer", "c1")]
+        assert sending(t, "c1") == both("c1")
+
+
+async def test_sound_is_requested_a_second_at_a_time_before_it_is_sent() -> None:
+    async with talk(agent(), audio=ProgramAudio) as t:
+        for _ in range(125):
+            t.handle.send_audio(SECOND[: len(SECOND) // 50])
+            await t.passes(0.02)
+        await t.hears("hello")
+        assert sending(t) == [
+            *both("user:0+16000"),
+            *both("user:16000+16000"),
+            ("input_send_requested", "user:32000+16000"),
+            ("input_sent", "user:32000+8000"),
+        ]
+
+
+async def test_what_says_something_goes_over_the_wire_after_its_intent() -> None:
+    async with talk(agent(), mode="text") as t:
+        t.handle.send_context("It rains.")
+        await t.rests()
+        await t.types("hello")
+    told = []
+    for event in t.stage.sink.events:
+        match event.payload:
+            case ev.SendIntended(kind=kind):
+                told.append(kind)
+            case ev.WireMessage(direction="sent", kinds=("clientContent",)):
+                told.append("sent")
+    assert told == ["context", "sent", "text", "sent"]
 
 
 async def test_cursors_and_restarts_only_grow_and_count_what_succeeded() -> None:

@@ -314,6 +314,7 @@ async def test_the_end_of_a_turn_is_worked_through_in_its_order() -> None:
         "watcher.fired",
         "pattern.fired",
         "phase.entered",
+        "send.intended",
         "instruction.updated",
         "prompt.changed",
         "prompt.changed",

@@ -56,7 +56,7 @@ class Restart:
         events = [event.payload for event in self.before + self.after]
         sent = [one.command_id for one in events if isinstance(one, ev.TextSent)]
         refused = {one.command_id for one in events if isinstance(one, ev.CommandRefused)}
-        intended = [one.ref for one in events if isinstance(one, ev.SendIntended)]
+        intended = [one.ref for one in events if isinstance(one, ev.SendIntended) and one.kind == "text"]
         lost = [ref for ref in intended if ref not in sent and ref not in refused]
         if lost:
             return f"the texts {lost} are lost"

@@ -133,26 +133,28 @@ class PatternFired(Payload):
 class InstructionUpdated(Payload):
     """The model's instruction was replaced.
 
-    `via` is how it was sent; `setup` is the first message of a connection.
+    `via` is how it was sent; `setup` is the first message of a connection. `ref` is that of `send.intended`.
     """
 
     type: ClassVar[str] = "instruction.updated"
     text: str
     via: Literal["setup", "context_update", "system_content", "user_note", "reconnect"]
     reasons: tuple[str, ...] = ()
+    ref: str = ""
 
 
 @keyword_record
 class ContextSent(Payload):
     """Context was sent to the model.
 
-    `queued`: it waits for the user's next input or for the turn's end.
+    `queued`: it waits for the user's next input or for the turn's end. `ref` is that of `send.intended`.
     """
 
     type: ClassVar[str] = "context.sent"
     texts: tuple[str, ...]
     reasons: tuple[str, ...] = ()
     queued: bool = False
+    ref: str = ""
 
 
 @keyword_record

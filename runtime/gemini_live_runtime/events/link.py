@@ -12,30 +12,33 @@ __all__ = ["LinkGivenUp", "LinkRestarting", "OutboxChanged", "SendIntended", "Se
 
 @keyword_record
 class SendIntended(Payload):
-    """A typed text was accepted, and is about to be sent.
+    """Something is about to be sent.
 
-    It is on the disk before the text goes out, so that an engine's end loses none. `ref` is the id of its command;
-    `text.sent` or `command.refused` with that id follows.
+    `text`: a typed text, on the disk before it goes out, so that an engine's end loses none; `text.sent` or
+    `command.refused` with the command's id as `ref` follows. Nothing else waits for the disk. `answer`: of the call
+    `ref`; `tool.finished`, `tool.acknowledged` or `send.settled` follows. `context`, `instruction`: `context.sent` or
+    `instruction.updated` with the same `ref` follows, or `send.settled`. `audio`: the microphone's next second; with
+    the `ref` "user:800+16000" at most 16,000 samples, from sample 800 of the track `user` on. `wire.audio` follows.
     """
 
     type: ClassVar[str] = "send.intended"
-    kind: Literal["text"]
+    kind: Literal["text", "answer", "context", "instruction", "audio"]
     ref: str
-    text: str
+    text: str = ""
 
 
 @keyword_record
 class SendSettled(Payload):
-    """Something that a lost connection had left open came to its end.
+    """Something that was not sent, or left open by a lost connection, has ended.
 
     `resent`: sent again, the server did not know it. `sent`: it had waited for a connection. `prompted`: the server
     knew it, and was asked to answer. `told`: given as context. `unknown`: it may not have arrived, and was not sent
-    again. `ref` is the id of its command or call.
+    again. `failed`: the connection did not take it. `ref` is the id of its command or call, or that of `send.intended`.
     """
 
     type: ClassVar[str] = "send.settled"
-    kind: Literal["text", "answer", "speech"]
-    outcome: Literal["resent", "sent", "prompted", "told", "unknown"]
+    kind: Literal["text", "answer", "speech", "context", "instruction"]
+    outcome: Literal["resent", "sent", "prompted", "told", "unknown", "failed"]
     ref: str = ""
 
 

@@ -167,8 +167,9 @@ _on(ev.SendSettled)(link_blocks.settled)
 
 @_on(ev.SendIntended)
 def _intended(view: SessionView, event: ev.Event, p: ev.SendIntended) -> Dirty:
-    view.accepted_texts.append(sanitise_line(p.ref, _NAME))
-    del view.accepted_texts[:-MAX_ACCEPTED]
+    if p.kind == "text":
+        view.accepted_texts.append(sanitise_line(p.ref, _NAME))
+        del view.accepted_texts[:-MAX_ACCEPTED]
     return Dirty.NONE
 
 

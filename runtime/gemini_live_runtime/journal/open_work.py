@@ -74,7 +74,7 @@ class OpenWork:
                 self._hear(event)
             case ev.TurnInterrupted(cut_below=cut_below):
                 self._cut_below = max(self._cut_below, cut_below)
-            case ev.SendIntended(ref=ref, text=text):
+            case ev.SendIntended(kind="text", ref=ref, text=text):
                 self.waiting[ref] = text
             case ev.TextSent(text=text, command_id=command_id):
                 self.waiting.pop(command_id, None)

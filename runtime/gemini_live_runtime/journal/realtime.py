@@ -2,7 +2,8 @@
 
 A controller of the older kind journals a request before each operation and its result after it. Our journal has both as
 events of its own; this gives their 15 kinds, in their order, and no second journal. Sound appears as samples of its
-track, never as bytes.
+track, never as bytes: a request for each second, and a record for each span that was sent. In journals without such
+requests each span stands for both.
 """
 
 from __future__ import annotations
@@ -75,8 +76,10 @@ class RealtimeProjection:
         self._is_closed = True
         self._response = -1
         """Number of the answer whose first piece has come."""
-        self._requested: set[str] = set()
-        """Texts whose request has its record, by the ids of their commands."""
+        self._requested: set[tuple[str, str]] = set()
+        """Kinds and names of messages whose requests have their records."""
+        self._requested_to = 0
+        """Sample of the microphone's track before which all sound was requested."""
         self._gated: dict[str, float] = {}
 
     def feed(self, event: ev.Event) -> Iterator[RealtimeRecord]:
@@ -130,25 +133,36 @@ class RealtimeProjection:
 
     def _input(self, event: ev.Event) -> Iterator[RealtimeRecord]:
         match event.payload:
-            case ev.SendIntended(ref=ref):
-                self._requested.add(ref)
+            case ev.SendIntended(kind="audio", ref=ref):
+                first, count = ref.rpartition(":")[2].split("+")
+                self._requested_to = int(first) + int(count)
+                yield self._record(event, "input_send_requested", media="audio", ref=ref)
+            case ev.SendIntended(kind=kind, ref=ref):
+                self._requested.add((kind, ref))
                 yield self._record(event, "input_send_requested", media="text", ref=ref)
+            case ev.SendSettled(outcome="failed", kind=kind, ref=ref):
+                self._requested.discard((kind, ref))
             case ev.TextSent(command_id=ref):
-                yield from self._sends(event, "text", ref, is_requested=ref in self._requested)
-                self._requested.discard(ref)
+                yield from self._sends(event, "text", "text", ref)
             case ev.ToolFinished(call_id=ref, delivered=True):
-                yield from self._sends(event, "text", ref)
-            case ev.ContextSent(queued=False):
-                yield from self._sends(event, "text", "context")
-            case ev.InstructionUpdated(via=via) if via != "setup":
-                yield from self._sends(event, "text", "instruction")
+                yield from self._sends(event, "text", "answer", ref)
+            case ev.ToolAcknowledged(call_id=ref) | ev.SendSettled(kind="answer", ref=ref):
+                if ("answer", ref) in self._requested:
+                    yield from self._sends(event, "text", "answer", ref)
+            case ev.ContextSent(queued=False, ref=ref):
+                yield from self._sends(event, "text", "context", ref or "context")
+            case ev.InstructionUpdated(via=via, ref=ref) if via != "setup":
+                yield from self._sends(event, "text", "instruction", ref or "instruction")
             case ev.WireAudio(direction="sent", track=track, first=first, count=count):
-                yield from self._sends(event, "audio", f"{track}:{first}+{count}")
+                is_requested = first + count <= self._requested_to
+                yield from self._sends(event, "audio", "audio", f"{track}:{first}+{count}", is_requested=is_requested)
 
     def _sends(
-        self, event: ev.Event, media: MediaKind, ref: str, *, is_requested: bool = False
+        self, event: ev.Event, media: MediaKind, kind: str, ref: str, *, is_requested: bool = False
     ) -> Iterator[RealtimeRecord]:
-        if not is_requested:
+        if (kind, ref) in self._requested:
+            self._requested.discard((kind, ref))
+        elif not is_requested:
             yield self._record(event, "input_send_requested", media=media, ref=ref)
         self._sent += 1
         yield self._record(event, "input_sent", media=media, ref=ref)

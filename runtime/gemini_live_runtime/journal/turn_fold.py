@@ -65,7 +65,7 @@ def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Di
 def _answer_settled(view: SessionView, event: ev.Event, p: ev.SendSettled) -> Dirty:
     """Note that the model got an answer which had waited for a connection."""
     tools, ident = view.agent_view.tools, plain_key(p.ref)
-    if p.kind != "answer" or p.outcome == "unknown" or ident not in tools:
+    if p.kind != "answer" or p.outcome in ("unknown", "failed") or ident not in tools:
         return Dirty.NONE
     tools[ident] = replace(tools[ident], delivered=True)
     return Dirty.TOOLS

@@ -113,7 +113,13 @@ async def test_context_and_prompts_are_posted_in_order_and_told_after_they_were_
     harness.writer.prompt_model("now")
     harness.writer.send_context(["c"], prompt=True)
     assert [frame["clientContent"].get("turnComplete") for frame in line.posted] == [False, True, True]
-    assert [type(payload) for payload in harness.told] == [ev.ContextSent, ev.PromptChanged, ev.ContextSent]
+    assert [payload.type for payload in harness.told] == [
+        "send.intended",
+        "context.sent",
+        "prompt.changed",
+        "send.intended",
+        "context.sent",
+    ]
     assert harness.prompts == 2
     for future in line.futures:
         # The connection's end is its reader's to tell: nobody is bothered with each message.
@@ -131,7 +137,46 @@ async def test_an_instruction_travels_by_its_route_and_says_which(route: Route, 
     harness = Harness(line, route=route)
     harness.writer.update_instruction("Be kind.", "phase changed")
     assert kind in str(line.posted[0])
-    assert harness.told == [ev.InstructionUpdated(text="Be kind.", via=route, reasons=("phase changed",))]
+    told = ev.InstructionUpdated(text="Be kind.", via=route, reasons=("phase changed",), ref="instruction-1")
+    assert harness.told[1:] == [told]
+
+
+async def test_what_is_sent_is_intended_before_under_a_name_of_its_own_that_its_result_has_too() -> None:
+    line = Line()
+    harness = Harness(line)
+    harness.writer.send_context(["a"])
+    harness.writer.update_instruction("Be kind.")
+    harness.writer.send_context(["b"])
+    assert [(payload.type, getattr(payload, "ref", "")) for payload in harness.told] == [
+        ("send.intended", "context-1"),
+        ("context.sent", "context-1"),
+        ("send.intended", "instruction-2"),
+        ("instruction.updated", "instruction-2"),
+        ("send.intended", "context-3"),
+        ("context.sent", "context-3"),
+    ]
+
+
+def test_an_intent_that_the_connection_did_not_take_ends_as_failed() -> None:
+    harness = Harness(Line(closed_error(1006)))
+    with pytest.raises(ConnectionClosedError):
+        harness.writer.send_context(["a"])
+    assert harness.told == [
+        ev.SendIntended(kind="context", ref="context-1"),
+        ev.SendSettled(kind="context", outcome="failed", ref="context-1"),
+    ]
+
+
+async def test_context_that_a_text_carries_is_intended_before_the_text_goes_out() -> None:
+    line = Line()
+    harness = Harness(line, realtime=True)
+    harness.writer.send_context(["a"])
+    harness.writer.post(TEXT)
+    assert [(payload.type, getattr(payload, "ref", "")) for payload in harness.told] == [
+        ("context.sent", ""),
+        ("send.intended", "context-1"),
+        ("context.sent", "context-1"),
+    ]
 
 
 def test_a_model_that_takes_instructions_only_at_the_beginning_gets_none_in_between() -> None:

@@ -122,9 +122,9 @@ class ConnectionEvents:
         for answer in unread:
             prompts |= self._take_up(answer, now)
         for waiting in state.link.outbox.take_answers():
+            prompts |= self._deliver(waiting, now)
             if state.link.knows(waiting.mark):
                 state.emit(ev.SendSettled(kind="answer", outcome="sent", ref=waiting.call_id))
-            prompts |= self._deliver(waiting, now)
         return prompts
 
     def _deliver(self, waiting: WaitingAnswer, now: float) -> bool:
@@ -141,8 +141,9 @@ class ConnectionEvents:
         state, waiting = self._state, unread.answer
         is_silent = waiting.answer.scheduling == "SILENT"
         if state.link.knows(waiting.mark) and not state.link.knows(unread.mark):
+            prompts = self._deliver(waiting, now)
             state.emit(ev.SendSettled(kind="answer", outcome="resent", ref=waiting.call_id))
-            return self._deliver(waiting, now)
+            return prompts
         # The server got it, or is told it with the conversation so far.
         # A mark that it knows stays: what is said of it on this connection is not in an older handle.
         mark = unread.mark if state.link.knows(unread.mark) else state.link.mark()

@@ -150,5 +150,6 @@ class ToolEvents:
         response = compose.function_response(
             call_id, name, answer.response, scheduling=answer.scheduling, will_continue=answer.will_continue
         )
+        state.emit(ev.SendIntended(kind="answer", ref=call_id))
         state.out.append(Send(compose.tool_responses(response)))
         return False

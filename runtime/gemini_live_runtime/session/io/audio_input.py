@@ -12,6 +12,7 @@ from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET
 from gemini_live_runtime.session.endpointing.activity import InputActivity
+from gemini_live_runtime.session.link.kept_audio import RATE
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
@@ -50,6 +51,8 @@ class AudioInput:
         self._on_change = on_change
         self._on_opened = on_opened
         self._is_finished = False
+        self._intended_to = 0
+        """Sample of the track before which all was reported as about to be sent."""
         definition = self._agent.plan.definition
         self._activity: InputActivity | None = None
         if definition.turn_taking == "client":
@@ -100,7 +103,14 @@ class AudioInput:
                 self._perform(before)
             if self._agent.context_queue.has_context:
                 self._agent.user_writer.flush()
+            if link.outbox.samples_sent >= self._intended_to:
+                self._intend(link.outbox.samples_sent)
             link.send_audio(piece, captured_at)
+
+    def _intend(self, first: int) -> None:
+        """Report that the next second is about to be sent, from sample `first` on."""
+        self._intended_to = first + RATE
+        self._agent.emit(ev.SendIntended(kind="audio", ref=f"user:{first}+{RATE}"))
 
     def send_kept(self, chunks: Sequence[SoundChunk]) -> None:
         """Send what was kept while there was no connection, oldest first.

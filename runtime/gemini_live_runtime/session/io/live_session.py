@@ -143,6 +143,7 @@ class LiveSession:
         self.bus = EventBus(sink, core.state.turns, core.state.ledger)
         view = SessionView() if self._kept is None else self._kept.view
         first = view.sent_samples, view.received_samples
+        core.state.link.outbox.samples_sent = view.sent_samples
         self._recorder = WireRecorder(self.bus.emit, sink, clock.now, first=first)
         # A file has no microphone that could be mended.
         self._health = SoundHealth(self.bus.emit, clock.now) if isinstance(audio, ChangesDevices) else None

@@ -82,6 +82,11 @@ class RealtimeSessionController:
         return self.adapter is not None and not self.adapter.closed
 
     @property
+    def has_adapter(self) -> bool:
+        """True while there is a connection, though either side may have closed it."""
+        return self.adapter is not None
+
+    @property
     def takes_audio(self) -> bool:
         """True when sound goes out, and False when it has to wait.
 
@@ -107,6 +112,7 @@ class RealtimeSessionController:
         """
         if self.adapter is None:
             raise self._not_connected("sound")
+        self.outbox.samples_sent += len(pcm) // 2
         self.adapter.send_audio(pcm, captured_at)
 
     def _present(self, what: str) -> RealtimeProviderAdapter:

@@ -82,6 +82,8 @@ class Outbox:
         self._refused = 0
         self._gated: dict[SendKind, float] = dict.fromkeys(POLICIES, 0.0)
         self._told: dict[SendKind, BackpressureState] = {}
+        self.samples_sent = 0
+        """Samples of the microphone that connections took and did not give back, since the session's beginning."""
         self.on_loss: Callable[[], None] = lambda: None
         """Called when a connection begins to drop sound, for each second of it, and when it is on time again."""
         self._is_behind = self._holds_speech = False
@@ -133,6 +135,7 @@ class Outbox:
     def on_dropped(self, sound: UnsentSound) -> None:
         """Count a chunk that a connection was too slow for."""
         self.audio.count_dropped(sound)
+        self.samples_sent -= len(sound.pcm) // 2
         self._gated["audio"] += len(sound.pcm) / 2 / RATE
         if self.audio.dropped_s >= self._tell_at_s:
             self._tell_at_s = self.audio.dropped_s + 1.0
@@ -140,7 +143,9 @@ class Outbox:
 
     def on_unsent(self, sounds: Sequence[UnsentSound]) -> None:
         """Take sound back that the end of a connection left unsent."""
-        self._gated["audio"] += sum(len(sound.pcm) for sound in sounds) / 2 / RATE
+        samples = sum(len(sound.pcm) for sound in sounds) // 2
+        self.samples_sent -= samples
+        self._gated["audio"] += samples / RATE
         for sound in sounds:
             self.audio.take_back(sound)
         self._is_behind, self._tell_at_s = False, 0.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError, NotConnectedError
@@ -50,6 +51,7 @@ class WireWriter:
         self._on_prompt = on_prompt
         self._on_lost = on_lost
         self._sending: set[asyncio.Future[None]] = set()
+        self._intents = 0
 
     @property
     def live(self) -> bool:
@@ -64,13 +66,17 @@ class WireWriter:
         message = send.message
         if self.deferred is not None and send.text:
             message = compose.realtime_text(self.deferred.with_text(send.text))
-        self._post_of_core(send, lambda: self._link.post(message))
+        carried = self._intend_carried() if send.text else ""
+        if not self._post_of_core(send, lambda: self._link.post(message)):
+            self._fail("context", carried)
+        elif send.text:
+            self._report_deferred(carried)
 
     def interrupt(self) -> None:
         """Ask the model to stop speaking, on the core's behalf."""
         self._post_of_core(Send(compose.activity_start()), self._link.interrupt)
 
-    def _post_of_core(self, send: Send, post: Callable[[], asyncio.Future[None]]) -> None:
+    def _post_of_core(self, send: Send, post: Callable[[], asyncio.Future[None]]) -> bool:
         try:
             sending = post()
         except NotConnectedError as error:
@@ -85,8 +91,8 @@ class WireWriter:
         else:
             self._sending.add(sending)
             sending.add_done_callback(lambda done: self._sent(send, done))
-            if send.text:
-                self._report_deferred()
+            return True
+        return False
 
     def _sent(self, send: Send, sending: asyncio.Future[None]) -> None:
         self._sending.discard(sending)
@@ -103,6 +109,47 @@ class WireWriter:
         self._sending.add(sending)
         sending.add_done_callback(self._forget)
 
+    def _post_intended(self, kind: Literal["context", "instruction"], message: ClientMessage) -> str:
+        """Post a message after its intent; return what names the two.
+
+        Raises `GeminiLiveError` when that fails at once.
+        """
+        if not self._link.has_adapter:
+            # It raises: what nothing could take was no intent.
+            self._post(message)
+        ref = self._intend(kind)
+        try:
+            self._post(message)
+        except GeminiLiveError:
+            self._fail(kind, ref)
+            raise
+        return ref
+
+    def _post_carrying(self, message: ClientMessage) -> None:
+        """Post a message that carries the deferred notes."""
+        carried = self._intend_carried()
+        try:
+            self._post(message)
+        except GeminiLiveError:
+            self._fail("context", carried)
+            raise
+        self._report_deferred(carried)
+
+    def _intend_carried(self) -> str:
+        """Report that the next message carries the deferred notes, if there are any."""
+        carries = self.deferred is not None and self.deferred.waiting and self._link.has_adapter
+        return self._intend("context") if carries else ""
+
+    def _fail(self, kind: Literal["context", "instruction"], ref: str) -> None:
+        if ref:
+            self._emit(ev.SendSettled(kind=kind, outcome="failed", ref=ref))
+
+    def _intend(self, kind: Literal["context", "instruction"]) -> str:
+        self._intents += 1
+        ref = f"{kind}-{self._intents}"
+        self._emit(ev.SendIntended(kind=kind, ref=ref))
+        return ref
+
     def _forget(self, sending: asyncio.Future[None]) -> None:
         self._sending.discard(sending)
         if not sending.cancelled():
@@ -118,8 +165,7 @@ class WireWriter:
         """Post text that the user typed."""
         if self.deferred is not None:
             text = self.deferred.with_text(text)
-        self._post(compose.realtime_text(text) if self._realtime_text else compose.text_turn(text))
-        self._report_deferred()
+        self._post_carrying(compose.realtime_text(text) if self._realtime_text else compose.text_turn(text))
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
         """Post one image of a video."""
@@ -139,15 +185,16 @@ class WireWriter:
             if prompt:
                 self.prompt_model(reason)
             return
-        self._post(context_message(texts, role, prompt=prompt))
-        self._emit(ev.ContextSent(texts=tuple(texts), reasons=_reasons(reason)))
+        ref = self._post_intended("context", context_message(texts, role, prompt=prompt))
+        self._emit(ev.ContextSent(texts=tuple(texts), reasons=_reasons(reason), ref=ref))
         if prompt:
             self._on_prompt()
 
     def prompt_model(self, reason: str = "") -> None:
         """Ask the model to speak now."""
-        self._post(prompt_message() if self.deferred is None else compose.realtime_text(self.deferred.prompt()))
-        self._report_deferred()
+        self._post_carrying(
+            prompt_message() if self.deferred is None else compose.realtime_text(self.deferred.prompt())
+        )
         self._emit(ev.PromptChanged(state="sent", reason=reason))
         self._on_prompt()
 
@@ -158,10 +205,10 @@ class WireWriter:
             text = f"{dropped} notes were dropped before the model got them: more than {MAX_NOTES} were waiting"
             self._emit(ev.Notice(level="warning", code="steering", text=text))
 
-    def _report_deferred(self) -> None:
+    def _report_deferred(self, ref: str) -> None:
         """Report the deferred notes as sent: the message just posted carries them."""
         if self.deferred is not None and self.deferred.waiting:
-            self._emit(ev.ContextSent(texts=self.deferred.take()))
+            self._emit(ev.ContextSent(texts=self.deferred.take(), ref=ref))
 
     def confirm_setup(self) -> None:
         """Report the deferred notes that the setup of an accepted connection has carried."""
@@ -176,9 +223,9 @@ class WireWriter:
         """
         if self.route == "reconnect":
             raise GeminiLiveError("This model takes a new instruction only with a new connection")
-        self._post(instruction_message(text, self.route))
+        ref = self._post_intended("instruction", instruction_message(text, self.route))
         self.on_instruction(text)
-        self._emit(ev.InstructionUpdated(text=text, via=self.route, reasons=_reasons(reason)))
+        self._emit(ev.InstructionUpdated(text=text, via=self.route, reasons=_reasons(reason), ref=ref))
 
     def activity_start(self) -> None:
         """Post the mark that the user begins to speak."""
