@@ -110,7 +110,7 @@ def answers(one: Stage) -> dict[int, str]:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors are counted in /proc")
 async def test_disconnects_at_random_points_lose_and_double_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gemini_live_runtime.session.io.connections.PING_EVERY_S", 0.1)
+    monkeypatch.setattr("gemini_live_runtime.session.link.watchdog.PING_EVERY_S", 0.1)
     monkeypatch.setattr("gemini_live_runtime.wire.websocket.CLOSE_TIMEOUT", 0.05)
     monkeypatch.setattr("gemini_live_runtime.local.utterance.TEXT_INTERVAL_S", 0.001)
     monkeypatch.setattr("gemini_live_runtime.local.turns.NO_SPEECH", "")

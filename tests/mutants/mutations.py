@@ -425,6 +425,8 @@ CONNECTIONS = rows(
     ("__init__", "a connection is left when the server says so", drop("subscribe", number=1), RECONNECTING),
     ("__init__", "a held agent's silence is no fault", drop("subscribe", number=2), WATCHDOGS),
     ("__init__", "latencies of answers are watched", drop("subscribe", number=3), WATCHDOGS),
+    ("__init__", "a dead socket is noticed soon while the user waits", drop("subscribe", number=4), WATCHDOGS),
+    ("_on_pong", "a pong is a sign of life", drop("_link.on_pong"), WATCHDOGS),
     ("leave", "a silent server is left", drop("_leave"), WATCHDOGS),
     ("leave", "an old connection is left", drop("_depart"), WATCHDOGS),
     ("_measure", "a dead socket is left", drop("_leave"), WATCHDOGS),

@@ -89,6 +89,11 @@ class Talk:
         """Let so many virtual seconds pass."""
         await asyncio.sleep(seconds)
 
+    @property
+    def now(self) -> float:
+        """Virtual seconds so far."""
+        return asyncio.get_running_loop().time()
+
     async def types(self, text: str) -> None:
         """Type `text` as the user."""
         await self.stage.types(text)

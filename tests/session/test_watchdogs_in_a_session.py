@@ -9,6 +9,7 @@ from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.program_audio import ProgramAudio
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.session.link.policy import LinkPolicy
@@ -127,6 +128,80 @@ async def test_pongs_that_come_half_a_minute_late_are_signs_of_life(pings: list[
     async with talk(agent()) as t:
         await t.passes(500)
         assert len(t.all(ev.ConnectionOpening)) == 1
+
+
+async def speaks(t: Talk) -> None:
+    """Say something of a second into the microphone."""
+    t.stage.session.audio_input.on_voice(True)
+    for _ in range(50):
+        t.handle.send_audio(bytes(bytearray(640)))
+        await t.passes(0.02)
+    t.stage.session.audio_input.on_voice(False)
+
+
+async def test_a_dead_socket_is_left_soon_once_a_question_is_typed_into_it(pings: list[float]) -> None:
+    pings.extend([0.05, 0.05])
+    async with talk(agent(), mode="text") as t:
+        await t.passes(45)
+        await t.types("are you there?")
+        asked = t.now
+        await t.connects_again()
+        assert t.now - asked < POLICY.silent_after_s + 0.1
+        assert t.sent("text") == [("text", "are you there?")]
+    assert f"Nothing came from the server for {POLICY.silent_after_s:g} s" in t.all(ev.ConnectionClosed)[0].sentence
+
+
+async def test_a_dead_socket_is_left_soon_once_somebody_speaks_and_the_next_gets_what_was_said(
+    pings: list[float],
+) -> None:
+    pings.extend([0.05, 0.05])
+    async with talk(agent(), audio=ProgramAudio) as t:
+        await t.passes(45)
+        began = t.now
+        await speaks(t)
+        await t.connects_again()
+        assert t.now - began < POLICY.silent_after_s + 0.1
+        assert len(t.stage.sink.tracks["user"]) == 2 * 50 * 640
+
+
+async def test_a_noise_to_which_a_living_server_says_nothing_is_not_sent_again(pings: list[float]) -> None:
+    pings.extend([0.05] * 100)
+    async with talk(agent(), audio=ProgramAudio) as t:
+        await t.passes(45)
+        await speaks(t)
+        await t.passes(60)
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert t.sent("audio") == []
+        assert len(t.all(ev.ConnectionOpening)) == 2
+
+
+async def test_while_nobody_waits_a_dead_socket_is_noticed_later(pings: list[float]) -> None:
+    pings.append(0.05)
+    async with talk(agent(), mode="text") as t:
+        await t.passes(30 + POLICY.dead_after_s - 1)
+        assert len(t.all(ev.ConnectionOpening)) == 1
+        async with asyncio.timeout(2):
+            await t.connects_again()
+
+
+async def test_a_server_whose_pongs_are_late_is_not_left_while_somebody_speaks_for_long(pings: list[float]) -> None:
+    pings.extend([30.0] * 10)
+    async with talk(agent(), audio=ProgramAudio) as t:
+        await t.passes(35)
+        t.stage.session.audio_input.on_voice(True)
+        await t.passes(120)
+        assert len(t.all(ev.ConnectionOpening)) == 1
+
+
+async def test_a_server_is_given_twice_the_time_of_its_slowest_pong(pings: list[float]) -> None:
+    pings.extend([8.0])
+    async with talk(agent(), mode="text") as t:
+        await t.passes(35)
+        await t.types("are you there?")
+        asked = t.now
+        await t.connects_again()
+        assert 15.9 < t.now - asked < 16.1
 
 
 async def test_a_server_that_speaks_and_answers_no_pings_is_alive_until_it_falls_silent(pings: list[float]) -> None:

@@ -10,6 +10,7 @@ from tests.unit.session.core_support import Bench
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import LeaveConnection, Prompt
 from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.session.link.watchdog import SilenceWatchdog
 from gemini_live_runtime.tools.dispatch import Outcome
 
 POLICY = LinkPolicy()
@@ -322,3 +323,15 @@ def test_answers_that_are_hardly_slower_or_now_and_then_are_no_trend(later: list
     bench = aged("gemini-3.8-live", 0)
     measures(bench, *[100.0] * 5, *later)
     assert notices(bench) == []
+
+
+def test_silence_means_a_dead_socket_sooner_while_the_user_waits_and_pongs_have_come_soon() -> None:
+    watchdog = SilenceWatchdog(POLICY)
+    assert watchdog.limit_s(user_waits=True) == POLICY.dead_after_s
+    limits = []
+    for pong_s in (0.1, 4.0, 8.0, 2.0, 40.0):
+        watchdog.on_pong(pong_s)
+        limits.append(watchdog.limit_s(user_waits=True))
+    assert limits == [10.0, 10.0, 16.0, 16.0, 60.0]
+    assert watchdog.limit_s(user_waits=False) == POLICY.dead_after_s
+    assert watchdog.next_ping_s(user_waits=True) < watchdog.next_ping_s(user_waits=False)

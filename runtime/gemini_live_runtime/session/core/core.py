@@ -102,9 +102,10 @@ class SessionCore:
         """
         state, facts = self.state, self.state.facts
         if facts.answer_possible_since is not None and now - facts.answer_possible_since >= ANSWER_PATIENCE_S:
+            may_be_dead = state.link.may_be_dead(facts.answer_possible_since)
             facts.answer_possible_since = None
             state.speech.clear()
-            if state.link.is_open:
+            if state.link.is_open and not may_be_dead:
                 # The model has passed over it, and so would the next one.
                 state.link.outbox.audio.on_heard()
                 state.unread_answers.clear()

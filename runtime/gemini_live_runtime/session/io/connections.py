@@ -21,7 +21,9 @@ from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.io.message_parts import in_parts
+from gemini_live_runtime.session.io.round_trips import RoundTrips
 from gemini_live_runtime.session.link.ends import LinkEnd, refuses_handle
+from gemini_live_runtime.session.link.watchdog import SilenceWatchdog
 from gemini_live_runtime.session.ports.provider import AdapterFactory, MeasuresRoundTrip, RealtimeProviderAdapter
 from gemini_live_runtime.wire.connection import MAX_UNREADABLE
 from gemini_live_runtime.wire.server import AudioFrame
@@ -50,11 +52,8 @@ MAX_FAULT = 500
 MAX_AT_ONCE = 16
 """Messages taken in before other tasks run: a flood comes without a pause."""
 
-PING_EVERY_S = 30.0
-"""Seconds between measurements of the way to the server and back."""
-
 LATEST_PONG_S = 5.0
-"""Seconds after which an answer says something of the server's mood, not of the way: some come half a minute late."""
+"""Seconds after which a pong says something of the server's mood, not of the way: some come half a minute late."""
 
 
 @keyword_record
@@ -107,6 +106,9 @@ class ConnectionManager:
         """Class and reason of leaving the present connection; None when the server or the network ended it."""
         self._frames = 0
         """Frames received, over all connections."""
+        self._round_trips = RoundTrips(
+            SilenceWatchdog(self._link.policy), clock, frames=lambda: self._frames, on_pong=self._on_pong
+        )
         self._handle_refused = False
         self._is_deaf = False
         self._asked = asyncio.Event()
@@ -115,6 +117,7 @@ class ConnectionManager:
         orchestrator.agent.bus.subscribe(self._on_go_away, ev.ConnectionGoAway)
         orchestrator.agent.bus.subscribe(self._on_held, ev.AgentHeld, ev.AgentReleased)
         orchestrator.agent.bus.subscribe(self._on_measured, ev.TurnMeasured)
+        orchestrator.agent.bus.subscribe(self._on_word, ev.SessionState)
 
     async def run(self, opening_audio: asyncio.Task[None]) -> None:
         """Connect, read to the end, and again as long as that may help.
@@ -251,31 +254,16 @@ class ConnectionManager:
         """Measure the way to the server and back; leave a socket that shows no life."""
         if not isinstance(adapter, MeasuresRoundTrip):
             return
-        pings: set[asyncio.Task[float | None]] = set()
-        try:
-            while True:
-                frames = self._frames
-                ping = asyncio.create_task(adapter.round_trip(), name="ping")
-                pings.add(ping)
-                if not (await asyncio.wait((ping,), timeout=self._link.policy.dead_after_s))[0]:
-                    if self._frames == frames:
-                        self._leave(adapter, LinkEnd.NETWORK, self._silence())
-                        return
-                    # It lives, though it answers no pings.
-                    continue
-                pings.discard(ping)
-                if (seconds := ping.result()) is None:
-                    return
-                if seconds <= LATEST_PONG_S:
-                    self._agent.telemetry.round_trip(seconds * 1000)
-                await self._clock.sleep(PING_EVERY_S)
-        finally:
-            for ping in pings:
-                ping.cancel()
+        dead_after_s = await self._round_trips.until_dead(adapter)
+        if dead_after_s is not None:
+            text = f"Nothing came from the server for {dead_after_s:g} s, not even an answer to a ping"
+            error = ConnectionClosedError(text, close_code=1006, remedy="Check the network")
+            self._leave(adapter, LinkEnd.NETWORK, error)
 
-    def _silence(self) -> GeminiLiveError:
-        text = f"Nothing came from the server for {self._link.policy.dead_after_s:g} s, not even an answer to a ping"
-        return ConnectionClosedError(text, close_code=1006, remedy="Check the network")
+    def _on_pong(self, seconds: float) -> None:
+        self._link.on_pong(self._clock.now())
+        if seconds <= LATEST_PONG_S:
+            self._agent.telemetry.round_trip(seconds * 1000)
 
     async def _read(self, adapter: RealtimeProviderAdapter) -> GeminiLiveError:
         """Hear the server until the connection ends; how it ended."""
@@ -299,8 +287,9 @@ class ConnectionManager:
                 self._recorder.flush()
                 return error
             unreadable = 0
+            self._link.sign_at = now = clock.now()
             if isinstance(message, AudioFrame):
-                self._perform(core.server.on_audio(clock.now(), message))
+                self._perform(core.server.on_audio(now, message))
                 continue
             for part in in_parts(message):
                 if part is not message:
@@ -324,6 +313,11 @@ class ConnectionManager:
     def _on_held(self, event: ev.Event) -> None:
         """Let silence be no fault while the operator holds the agent."""
         self._perform(self._core.on_held(self._clock.now(), isinstance(event.payload, ev.AgentHeld)))
+
+    def _on_word(self, event: ev.Event) -> None:
+        """Look more closely for signs of life while the user speaks or waits."""
+        assert isinstance(event.payload, ev.SessionState)
+        self._round_trips.set_user_waits(event.payload.word in ("hearing", "thinking"))
 
     def _on_measured(self, event: ev.Event) -> None:
         measured = event.payload

@@ -65,6 +65,9 @@ class RealtimeSessionController:
         """Clock time (s) at which the present connection was made."""
         self.leaving: Literal["", "old", "stalled"] = ""
         """Reason why the present connection is left: at the next quiet point for its age, or at once."""
+        self.sign_at = 0.0
+        """Clock time (s) of the newest message or pong."""
+        self._answers_pings = False
         self._resuming = False
         self._fresh = False
         self._marks = 0
@@ -175,7 +178,7 @@ class RealtimeSessionController:
         if adapter is not None:
             adapter.backlog = self.outbox
         self.connection += 1
-        self.opened_at = now
+        self.opened_at = self.sign_at = now
         self._known = self._in_handle if self._resuming else []
         self._connection_mark = self.mark()
         if not self._resuming:
@@ -231,6 +234,14 @@ class RealtimeSessionController:
         self.is_attached = attached and not self.policy.headless
         given_up_for_time = self.state == "failed" and self.connection > 0 and self.end in PATIENT
         return self.is_attached and given_up_for_time and self.ask_to_connect()
+
+    def on_pong(self, now: float) -> None:
+        """Note that the server answered a ping."""
+        self.sign_at, self._answers_pings = now, True
+
+    def may_be_dead(self, since: float) -> bool:
+        """Return True when a server that answers pings has shown no life since a time."""
+        return self._answers_pings and self.sign_at < since
 
     def leave(self, reason: Literal["old", "stalled"]) -> None:
         """Note that the present connection is being left."""

@@ -19,6 +19,15 @@ SLOWER = 2.0
 SLOWER_MS = 500.0
 """Milliseconds that they are slower at least."""
 
+PING_EVERY_S = 30.0
+"""Seconds from a pong to the next ping."""
+
+PING_WAITING_S = 5.0
+"""The same while the user speaks or waits for an answer."""
+
+PONG_PATIENCE = 2.0
+"""Factor of the slowest pong's time after which another one does not come any more."""
+
 Due = Literal["late", "stalled"]
 
 
@@ -52,6 +61,29 @@ class AnswerWatchdog:
             self._told_of = since
             return "late"
         return None
+
+
+class SilenceWatchdog:
+    """Watchdog of a socket from which nothing comes at all, not even pongs."""
+
+    def __init__(self, policy: LinkPolicy) -> None:
+        self._policy = policy
+        self._slowest_s: float | None = None
+
+    def on_pong(self, seconds: float) -> None:
+        """Note the round trip of a ping."""
+        self._slowest_s = max(seconds, self._slowest_s or 0.0)
+
+    def limit_s(self, *, user_waits: bool) -> float:
+        """Return the seconds of silence after a ping that mean a dead socket."""
+        policy = self._policy
+        if not user_waits or self._slowest_s is None:
+            return policy.dead_after_s
+        return min(policy.dead_after_s, max(policy.silent_after_s, PONG_PATIENCE * self._slowest_s))
+
+    def next_ping_s(self, *, user_waits: bool) -> float:
+        """Return the seconds from a pong to the next ping."""
+        return PING_WAITING_S if user_waits else PING_EVERY_S
 
 
 class LatencyTrend:
