@@ -96,13 +96,22 @@ def private_dir(path: Path) -> Path:
     if hasattr(os, "getuid") and {path.lstat().st_uid, path.stat().st_uid} != {os.getuid()}:
         raise UsageError(
             f"The folder {path} belongs to another user",
-            remedy="Remove it or set XDG_RUNTIME_DIR / XDG_DATA_HOME to a folder of your own",
+            remedy=f"Remove it, or set {_variable_of(path)} to a folder of your own",
             field="folder",
             value=str(path),
         )
     with contextlib.suppress(OSError):
         path.chmod(0o700)
     return path
+
+
+def _variable_of(path: Path) -> str:
+    """Return the name of the environment variable that moves a folder of ours."""
+    named = ((config_dir(), "XDG_CONFIG_HOME"), (data_dir(), "XDG_DATA_HOME"), (state_dir(), "XDG_STATE_HOME"))
+    for folder, variable in named:
+        if path == folder or folder in path.parents:
+            return variable
+    return "XDG_RUNTIME_DIR"
 
 
 def own_folder(path: Path, *, create: bool = False) -> Path:

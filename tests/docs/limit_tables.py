@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gemini_live_runtime import commands, redactor
+from gemini_live_runtime.agents import loader
 from gemini_live_runtime.audio import echo_path, kept_speech, playback_buffer, shared_rings, wav
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.conversation import gemini_text, llm_extractor, transcript, transcript_turn
@@ -508,6 +509,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             size(theming.MAX_BYTES),
             "it is refused with a sentence",
             "unit/tui/test_theming.py::test_a_file_too_large_to_be_a_theme_is_not_read",
+        ),
+        Limit(
+            "agent's file",
+            size(loader.MAX_SOURCE_BYTES),
+            "it is refused with a sentence",
+            "unit/agents/test_loader.py::test_a_file_too_large_to_be_an_agent_is_not_read",
         ),
         Limit(
             "dialogue script",

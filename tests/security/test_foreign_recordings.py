@@ -6,6 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,26 @@ def test_the_key_is_made_once_and_is_this_users_alone(recorded: Path) -> None:
     other.mkdir()
     save_spec(other, SPEC)
     assert path.read_bytes() == key
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [
+        "wss://bob:Tr0ub4dor-and-3@example.org/live",
+        "wss://example.org/live?key=AIzaSyCANARYcanary0123456789-CANARYcanary",
+        "wss://example.org/live?access_token=Tr0ub4dor-and-3",
+    ],
+)
+def test_a_secret_in_the_servers_url_is_not_saved_beside_the_recording(backend: str, tmp_path: Path) -> None:
+    save_spec(tmp_path, replace(SPEC, backend=backend))
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(EngineError, match="recorded without its settings"):
+        saved_spec(tmp_path)
+
+
+def test_the_place_of_a_key_is_no_secret(tmp_path: Path) -> None:
+    save_spec(tmp_path, replace(SPEC, api_key_source="file", api_key_file="/etc/gemini/key", backend="gemini"))
+    assert saved_spec(tmp_path).spec.api_key_file == "/etc/gemini/key"
 
 
 def test_without_a_place_for_the_key_a_session_is_recorded_without_its_settings(

@@ -191,6 +191,17 @@ def test_a_folder_of_another_user_above_ours_is_refused(shared: Path) -> None:
 
 
 @as_root
+@pytest.mark.parametrize("kind", ["config", "data", "state"])
+def test_a_folder_of_another_user_is_refused_with_the_variable_that_moves_it(kind: str, nobodys_home: Path) -> None:
+    folder: Path = getattr(paths, f"{kind}_dir")()
+    folder.mkdir(parents=True)
+    os.chown(folder, OTHER, OTHER)
+    with pytest.raises(UsageError, match="belongs to another user") as refused:
+        paths.private_dir(folder)
+    assert f"set XDG_{kind.upper()}_HOME to" in refused.value.remedy
+
+
+@as_root
 @pytest.mark.parametrize("inside", [".", "run"])
 def test_the_runtime_folder_of_the_user_before_su_is_left_alone(inside: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = Path(tempfile.mkdtemp(prefix="glt"))

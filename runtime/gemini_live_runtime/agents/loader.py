@@ -22,6 +22,9 @@ from gemini_live_runtime.session.io.agent import Agent
 BUNDLED: dict[str, str] = {agent.name: agent.description for agent in CATALOGUE}
 """Descriptions of bundled agents by name. Module `NAME` defines the agent as function `NAME`."""
 
+MAX_SOURCE_BYTES = 16 * 1024 * 1024
+"""Longest file of an agent, in bytes."""
+
 
 def bundled(name: str) -> SessionPlan:
     """Return a new plan of the bundled agent `name`; raise `KeyError` if unknown."""
@@ -65,8 +68,25 @@ def check_reference(reference: str) -> None:
             field="agent",
             value=reference,
         )
-    if place.endswith(".py") and not Path(place).is_file():
-        raise AgentError(f"There is no file {place}", remedy="Check the path", field="agent", value=place)
+    if place.endswith(".py"):
+        _check_file(Path(place))
+
+
+def _check_file(path: Path) -> None:
+    """Raise `AgentError` unless `path` is a regular file of a bounded size."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError):
+        raise AgentError(f"There is no file {path}", remedy="Check the path", field="agent", value=str(path)) from None
+    if not stat.S_ISREG(status.st_mode):
+        raise AgentError(f"{path} is no regular file", remedy="Check the path", field="agent", value=str(path))
+    if status.st_size > MAX_SOURCE_BYTES:
+        raise AgentError(
+            f"{path} is above {MAX_SOURCE_BYTES // 2**20} MiB",
+            remedy="Keep data in other files than the agent's code",
+            field="agent",
+            value=str(path),
+        )
 
 
 def _agent_of(module: ModuleType, place: str, attribute: str) -> SessionPlan:

@@ -21,6 +21,7 @@ from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import EngineError, UsageError
 from gemini_live_runtime.json_values import strict_decoder
 from gemini_live_runtime.records import record
+from gemini_live_runtime.redactor import redactor
 
 SPEC_FILE = "spec.json"
 """Name of the file in a session's folder."""
@@ -43,9 +44,10 @@ class SavedSpec:
 def save_spec(folder: Path, spec: EngineSpec) -> None:
     """Write the signed spec to a session's folder (0600).
 
-    A disk that refuses it costs the session's continuation only.
+    A disk that refuses it costs the session's continuation only, and so does a secret in the spec, such as a password
+    in the server's URL: it must not lie in a recording.
     """
-    if not (folder / SPEC_FILE).exists():
+    if not (folder / SPEC_FILE).exists() and not _holds_secret(spec):
         with contextlib.suppress(OSError, UsageError):
             content = {"spec": spec.to_json(), "working_folder": os.getcwd()}
             paths.write_private(folder / SPEC_FILE, {**content, "signature": _signature(content, folder, _make_key())})
@@ -78,6 +80,10 @@ def saved_spec(folder: Path) -> SavedSpec:
         raise EngineError(
             f"The settings of the session {folder.name} cannot be read: {error!s:.100}", remedy=remedy
         ) from None
+
+
+def _holds_secret(spec: EngineSpec) -> bool:
+    return any(isinstance(value, str) and redactor.text(value) != value for value in spec.to_json().values())
 
 
 def _signature(content: dict[str, Any], folder: Path, key: bytes) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gemini_live_runtime.agents.loader import load_agent
+from gemini_live_runtime.agents.loader import MAX_SOURCE_BYTES, load_agent
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 
 AGENT = """
@@ -53,6 +53,22 @@ def test_an_agent_in_a_file_is_found(agent_file: Path) -> None:
 
 def test_a_function_that_makes_an_agent_is_called(agent_file: Path) -> None:
     assert load_agent(f"{agent_file}:make").name == "made"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes are POSIX")
+def test_a_pipe_or_a_folder_is_no_agents_file_and_is_called_so(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "folder.py").mkdir()
+    for name in ("pipe.py", "folder.py"):
+        with pytest.raises(AgentError, match="is no regular file"):
+            load_agent(f"{tmp_path / name}:agent")
+
+
+def test_a_file_too_large_to_be_an_agent_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "big.py").open("wb") as file:
+        file.truncate(MAX_SOURCE_BYTES + 1)
+    with pytest.raises(AgentError, match="is above 16 MiB"):
+        load_agent(f"{tmp_path / 'big.py'}:agent")
 
 
 def test_an_agent_in_a_module_is_found(agent_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
