@@ -9,6 +9,7 @@ import gc
 import os
 import tomllib
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -52,10 +53,18 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(100_000, 50, 1000)
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders for the homes, numbered; `mktemp` for each would list all before it."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def nobodys_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home of its own for every test, without credentials."""
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
+    home.mkdir(mode=0o700)
     for name in ("CONFIG", "DATA", "CACHE", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
     runtime = home / "run"
