@@ -29,11 +29,8 @@ class DefaultParts:
     """
 
     def __init__(self, script: Path | None = None) -> None:
-        self._scripts: dict[str, Script] = {}
         self.own = load_script(script) if script is not None else None
         """The script of the file, if any."""
-        if self.own is not None:
-            self._scripts[self.own.name] = self.own
 
     def dialogue(self, model: str) -> Dialogue:
         """Return a dialogue that plays `script(model)`."""
@@ -51,9 +48,7 @@ class DefaultParts:
         return self.own or self._script(DEFAULT_SCRIPT)
 
     def _script(self, name: str) -> Script:
-        if name not in self._scripts:
-            self._scripts[name] = bundled_script(name)
-        return self._scripts[name]
+        return self.own if self.own is not None and self.own.name == name else bundled_script(name)
 
     def recogniser(self, dialogue: Dialogue, tools: Collection[str]) -> Recogniser:
         """Return a recogniser for the phrases of `dialogue`."""
@@ -87,7 +82,8 @@ class DefaultParts:
 
     def known_models(self) -> tuple[str, ...]:
         """Return the known model names that begin with `local-`."""
-        return tuple(f"{LOCAL_PREFIX}{name}" for name in sorted({*bundled_names(), *self._scripts}))
+        own = () if self.own is None else (self.own.name,)
+        return tuple(f"{LOCAL_PREFIX}{name}" for name in sorted({*bundled_names(), *own}))
 
     def recogniser_or_reason(self) -> bool | str:
         """Return True, or why there is no recogniser."""

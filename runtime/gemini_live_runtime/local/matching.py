@@ -63,6 +63,7 @@ class Matcher:
     def __init__(self, slots: Mapping[str, Slot], filler: tuple[tuple[str, ...], ...] = ()) -> None:
         self._slots = slots
         self._filler = tuple(group for group in filler if group)
+        self._last_leads: tuple[Words | None, tuple[tuple[int, float], ...]] = (None, ())
         self._values = {
             name: (
                 *((tuple(split_words(value)), value) for value in slot.values),
@@ -78,7 +79,7 @@ class Matcher:
             return None
         limit = 0.3 + 0.25 * count
         best: Match | None = None
-        for start, lead_cost in self._leads(words.plain):
+        for start, lead_cost in self._leads(words):
             found = self._from(pattern, 0, words, start, {}, limit - lead_cost)
             if found is not None and (best is None or found.cost + lead_cost < best.cost):
                 best = Match(found.cost + lead_cost, found.slots)
@@ -92,11 +93,19 @@ class Matcher:
         places = (self._from(pattern, 0, words, start, {}, limit, whole=False) for start in range(len(words)))
         return min((place for place in places if place is not None), key=lambda match: match.cost, default=None)
 
-    def _leads(self, plain: list[str]) -> Iterator[tuple[int, float]]:
-        """Yield places and costs at which a pattern may begin.
+    def _leads(self, words: Words) -> tuple[tuple[int, float], ...]:
+        """Return places and costs at which a pattern may begin.
 
-        These are the start and places after up to three groups of filler.
+        These are the start and places after up to three groups of filler, the same for every pattern: an utterance
+        is matched against hundreds.
         """
+        of, leads = self._last_leads
+        if of is not words:
+            leads = tuple(self._find_leads(words.plain).items())
+            self._last_leads = words, leads
+        return leads
+
+    def _find_leads(self, plain: list[str]) -> dict[int, float]:
         starts = {0: 0.0}
         frontier = [0]
         for _ in range(3):
@@ -108,7 +117,7 @@ class Matcher:
                         starts[end] = starts[start] + _FILLER
                         following.append(end)
             frontier = following
-        yield from starts.items()
+        return starts
 
     def _from(
         self,

@@ -61,6 +61,7 @@ templates and arguments have `{told.left}`.
 from __future__ import annotations
 
 import tomllib
+from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -86,9 +87,9 @@ def bundled_names() -> tuple[str, ...]:
 
 
 def bundled_script(name: str) -> Script:
-    """Return a bundled script; raise `KeyError` for an unknown name."""
+    """Return a bundled script, parsed once; raise `KeyError` for an unknown name."""
     source = _bundled()[name]
-    return parse_script(source.read_text("utf-8"), source.name)
+    return _parse_once(source.read_text("utf-8"), source.name)
 
 
 def load_script(path: Path) -> Script:
@@ -123,6 +124,9 @@ def parse_script(text: str, source: str) -> Script:
     if data.get("everyday") is True:
         data = _with_everyday(data)
     return ScriptReader(source).script(data)
+
+
+_parse_once = cache(parse_script)
 
 
 def _with_everyday(data: dict[str, Any]) -> dict[str, Any]:
