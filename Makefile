@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Processes and test workers share compiled modules, also where the environment says not to write them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-rest test-lowest test-clients clients lint style types imports prose bench docs clean mutants soak sound
+.PHONY: demo test test-fast test-rest test-sound test-lowest test-clients clients lint style types imports prose bench docs clean mutants soak sound
 
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
@@ -18,8 +18,20 @@ SLOW := tests/unit/local/test_recogniser_accuracy.py
 # Tests that listen to real sound run one after the other; the others run beside each other, and some of them wait for
 # processes.
 ALONE := tests/audio
-# One or two folders for each dependency whose lowest version is to be shown to work.
-LOWEST := tests/unit/audio tests/unit/cli tests/unit/wire tests/unit/tools tests/unit/local/test_recogniser.py tests/pilot/test_console_typing.py
+# Targets that run beside those tests, which mostly wait: CI tests the lowest versions then.
+BESIDE_SOUND :=
+# Tests of the modules that call each dependency whose lowest version is to be shown to work.
+LOWEST_AUDIO := capture calibration canceller_input device_audio device_helper devices file_audio recorded_storms wav
+LOWEST_CLI := config config_commands sessions_commands talk_servers talk_sound usage
+LOWEST_WIRE := b64 connection credentials key_check key_store websocket
+LOWEST_LOCAL := activity recogniser speech
+LOWEST = \
+  $(LOWEST_AUDIO:%=tests/unit/audio/test_%.py) \
+  $(LOWEST_CLI:%=tests/unit/cli/test_%.py) \
+  $(LOWEST_WIRE:%=tests/unit/wire/test_%.py) \
+  $(LOWEST_LOCAL:%=tests/unit/local/test_%.py) \
+  tests/unit/tools tests/unit/state/test_keys.py tests/unit/conversation/test_llm_extractor.py tests/unit/test_paths.py \
+  tests/unit/journal/test_flac.py tests/unit/tui/test_clipboard.py tests/pilot/test_console_typing.py
 # The longest files first: no worker is left with one of them at the end.
 FIRST := $(SLOW) tests/sdk tests/docs tests/mutants tests/e2e tests/snapshots
 REST = $(FIRST) $(filter-out $(FIRST) $(FAST) $(ALONE),$(patsubst %/,%,$(wildcard tests/*/)))
@@ -28,16 +40,26 @@ PARALLEL := -q -n auto --maxprocesses 4 --dist loadfile
 # Many of the rest wait for processes of their own: one worker more than processors ends them 30 % sooner.
 WAITING := -q -n $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))') --dist loadfile
 
-test:
-	@$(MAKE) --no-print-directory -j2 lint
-	@$(MAKE) --no-print-directory test-fast
+# $(call beside,QUIET,SHOWN) runs two commands at once, prints the first's output at the end, and fails if either does.
+beside = log=$$(mktemp); $(1) >"$$log" 2>&1 & beside=$$!; trap 'kill $$beside' INT TERM; \
+  status=0; $(2) || status=$$?; wait $$beside || status=$$?; cat "$$log"; rm "$$log"; exit $$status
+
+test: $(VENV)/.test
+	@$(call beside,$(MAKE) --no-print-directory lint,$(MAKE) --no-print-directory test-fast)
 	@$(MAKE) --no-print-directory test-rest
+ifeq ($(BESIDE_SOUND),)
+	@$(MAKE) --no-print-directory test-sound
+else
+	@$(call beside,nice -n 19 $(MAKE) --no-print-directory $(BESIDE_SOUND),$(MAKE) --no-print-directory test-sound)
+endif
 
 test-fast: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(SLOW:%=--ignore=%) $(PYTEST_ARGS)
 
 test-rest: $(VENV)/.test .venv-sdk/.ready
 	$(BIN)/python -m pytest $(WAITING) $(REST) --ignore=tests/sdk/clients $(PYTEST_ARGS)
+
+test-sound: $(VENV)/.test
 	$(BIN)/python -m pytest -q $(ALONE) $(PYTEST_ARGS)
 
 # The lower bounds of pyproject.toml, all at once, with the oldest Python.
