@@ -27,6 +27,9 @@ settings.register_profile(
 )
 settings.load_profile("any-machine")
 
+LONGEST_ID = 200
+"""Characters of a text that are shown of a test's parameters."""
+
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.toml")
 
 _FOREIGN = (
@@ -51,6 +54,13 @@ def pytest_collection_finish() -> None:
     """
     gc.freeze()
     gc.set_threshold(100_000, 50, 1000)
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Shorten the ids of long texts: each report of a worker repeats the id."""
+    if not isinstance(val, str | bytes) or len(val) <= LONGEST_ID:
+        return None
+    return f"{val[:LONGEST_ID]!a}... of {len(val)}"
 
 
 @pytest.fixture(scope="session")
