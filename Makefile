@@ -13,7 +13,7 @@ demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
 
 # Unit tests and whole sessions; decoding sentences takes a minute by itself and belongs to the rest.
-FAST := tests/unit tests/session
+FAST := tests/session tests/unit
 SLOW := tests/unit/local/test_recogniser_accuracy.py
 # Tests that listen to real sound run one after the other; the others run beside each other, and some of them wait for
 # processes.
@@ -33,12 +33,15 @@ LOWEST = \
   tests/unit/tools tests/unit/state/test_keys.py tests/unit/conversation/test_llm_extractor.py tests/unit/test_paths.py \
   tests/unit/journal/test_flac.py tests/unit/tui/test_clipboard.py tests/pilot/test_console_typing.py
 # The longest files first: no worker is left with one of them at the end.
-FIRST := $(SLOW) tests/sdk tests/docs tests/mutants tests/e2e tests/snapshots
+FIRST := $(SLOW) tests/docs tests/mutants tests/sdk tests/pilot/test_console_actions.py \
+  tests/agents tests/simulation tests/rooms tests/e2e tests/faults
 REST = $(FIRST) $(filter-out $(FIRST) $(FAST) $(ALONE),$(patsubst %/,%,$(wildcard tests/*/)))
 CLIENTS := adk genai-js livekit pipecat
-PARALLEL := -q -n auto --maxprocesses 4 --dist loadfile
+# In the order given: by itself xdist begins with the files of most tests, and ends with long files of one or two.
+BY_FILE := --dist loadfile --no-loadscope-reorder
+PARALLEL := -q -n auto --maxprocesses 4 $(BY_FILE)
 # Many of the rest wait for processes of their own: one worker more than processors ends them 30 % sooner.
-WAITING := -q -n $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))') --dist loadfile
+WAITING := -q -n $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))') $(BY_FILE)
 
 # $(call beside,QUIET,SHOWN) runs two commands at once, prints the first's output at the end, and fails if either does.
 beside = log=$$(mktemp); $(1) >"$$log" 2>&1 & beside=$$!; trap 'kill $$beside' INT TERM; \
