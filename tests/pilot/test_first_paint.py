@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
+import textual.css.stylesheet
 from tests.support.console_driver import screen_text
 from tests.support.manual_clock import ManualClock
+from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 
+from gemini_live_tui import stylesheet
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.settings import ConsoleSettings
 
@@ -55,23 +60,30 @@ async def test_a_console_that_begins_with_another_screen_is_painted_when_that_is
 
 
 async def test_style_sheets_are_parsed_once_for_a_theme(monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed: list[str] = []
-    reparse = Stylesheet.reparse
+    stylesheet._rules_for.cache_clear()
+    parsed: Counter[tuple[object, ...]] = Counter()
+    parse = textual.css.stylesheet.parse
 
-    def noted(sheet: Stylesheet) -> None:
-        parsed.append(sheet._variables["background"])
-        reparse(sheet)
+    def noted(scope: str, css: str, read_from: object, *, tie_breaker: int, **more: Any) -> Iterable[RuleSet]:
+        parsed[scope, css, read_from, tie_breaker] += 1
+        return parse(scope, css, read_from, tie_breaker=tie_breaker, **more)
 
-    monkeypatch.setattr(Stylesheet, "reparse", noted)
+    monkeypatch.setattr(textual.css.stylesheet, "parse", noted)
     app = ConsoleApp(None, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
     async with app.run_test(size=(120, 36)) as pilot:
         await pilot.pause()
         before = app.console_screen.header.styles.background
-        assert (parsed, before.hex.lower()) == ([], app.stylesheet._variables["background"].lower())
+        assert before.hex.lower() == app.stylesheet._variables["background"].lower()
+        assert set(parsed.values()) == {1}
+        parsed.clear()
         app.theme_setter("paper" if "paper" in app.theme_choices else app.theme_choices[-1])()
         await pilot.pause()
-        assert len(parsed) == 1
         assert app.console_screen.header.styles.background != before
+        assert set(parsed.values()) == {1}
+        parsed.clear()
+        app.theme_setter("ember")()
+        await pilot.pause()
+        assert (app.console_screen.header.styles.background, parsed) == (before, {})
 
 
 async def test_no_widget_is_styled_again_before_the_first_frame(monkeypatch: pytest.MonkeyPatch) -> None:
