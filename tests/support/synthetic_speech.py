@@ -9,6 +9,7 @@ import io
 import shutil
 import subprocess
 import wave
+from functools import lru_cache
 
 import numpy as np
 import soxr
@@ -21,6 +22,7 @@ def have_voices() -> bool:
     return shutil.which("espeak-ng") is not None and shutil.which("flite") is not None
 
 
+@lru_cache(256)
 def say(voice: str, text: str) -> bytes:
     """`text` as PCM."""
     program, _, name = voice.partition(":")
