@@ -95,7 +95,9 @@ class RealtimeSessionController:
 
         A connection begins with what was kept, once the model knows what it has to know.
         """
-        return self.is_connected and self.is_open
+        # Asked for each chunk of the microphone: without further calls.
+        adapter = self.adapter
+        return adapter is not None and not adapter.closed and self.state == "open"
 
     def post(self, message: ClientMessage) -> asyncio.Future[None]:
         """Post a message; return a future of its sending.
