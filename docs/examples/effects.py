@@ -29,7 +29,9 @@ writer = PrintingWriter()
 pending = PendingContext()
 
 # The executor performs effects in order.
-executor = LiveEffectExecutor(writer, pending, emit=print, transition=lambda target, reason: None, report=print)
+executor = LiveEffectExecutor(
+    writer, pending, emit=lambda event: print(event.type), transition=lambda target, reason: None, report=print
+)
 executor.perform(SendContext(("The kitchen closes at ten.",), reason="kitchen"))
 
 # Queued notes are sent before the user's next input, those of one role in one message.
@@ -50,4 +52,5 @@ print(pending.is_empty, pending.dropped)
 # typed a table please
 # context ['Ask for the name.'] model
 # prompt, no one is speaking
+# speech.changed
 # True 0

@@ -45,6 +45,7 @@ from gemini_live_runtime.session.agent.session_keys import SessionSignals as Ses
 from gemini_live_runtime.session.agent.session_keys import SessionType as SessionType
 from gemini_live_runtime.session.agent.soft_turn import SoftTurnDetector as SoftTurnDetector
 from gemini_live_runtime.session.agent.subscription import LiveEvent as LiveEvent
+from gemini_live_runtime.session.core.speech_queue import SpeechPriority as SpeechPriority
 from gemini_live_runtime.session.definition.callbacks import CallbackMode as CallbackMode
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks as EventCallbacks
 from gemini_live_runtime.session.definition.definition import Delivery as Delivery
@@ -55,6 +56,9 @@ from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot as Inpu
 from gemini_live_runtime.session.io.agent import Agent as Agent
 from gemini_live_runtime.session.io.agent_session import AgentSession as AgentSession
 from gemini_live_runtime.session.io.handle import LiveHandle as LiveHandle
+from gemini_live_runtime.session.io.inline_task import InlineTask as InlineTask
+from gemini_live_runtime.session.io.run_context import RunContext as RunContext
+from gemini_live_runtime.session.io.speech_handle import SpeechHandle as SpeechHandle
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry as SessionTelemetry
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter as DeferredWriter
 from gemini_live_runtime.session.outbound.context_queue import PendingContext as PendingContext

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -131,6 +131,8 @@ class Orchestrator:
         self._make_rules(faults)
         self._make_steps(faults, async_tools, text_model)
         self._make_commands(source)
+        self.spawn_hook: Callable[[str, Callable[..., Any], Origin], None] = self._spawn_hook
+        """Starts a hook that may take its time; the live session makes it know its place."""
         self.session: object = None
         """`AgentSession` that hooks get; the live session sets it."""
         self.handle: object = None
@@ -163,7 +165,7 @@ class Orchestrator:
         clock: Clock,
     ) -> AgentContext:
         repair = plan.definition.repair
-        context_queue = PendingContext(on_dropped=self._on_notes_dropped)
+        context_queue = PendingContext(on_dropped=self._on_notes_dropped, speeches=host.speeches)
         return AgentContext(
             plan=plan,
             state=state,
@@ -194,6 +196,8 @@ class Orchestrator:
             emit=agent.emit,
             transition=self._go_to_phase,
             report=faults.effect,
+            type_text=agent.host.type_text,
+            may_speak=self._may_speak,
         )
         built_in = voice_defaults("client" if definition.turn_taking == "client" else "server")
         self.reactor = LiveReactor((*built_in, *definition.rules), faults.rule)
@@ -441,7 +445,6 @@ class Orchestrator:
         self.tools.give_rest()
         await self._close(self.background_agents.close())
         await self._close(self.operator.close())
-        await self._close(self.handoff.close())
         await self._close(self.hot_reload.close())
         if not self._is_entering:
             await self._close(self._leave(agent.plan), TEARDOWN_S)
@@ -552,6 +555,9 @@ class Orchestrator:
                 ev.Notice(level="warning", code="handoff", text=redactor.text(error.message), remedy=error.remedy)
             )
 
+    def _spawn_hook(self, where: str, hook: Callable[..., Any], origin: Origin) -> None:
+        self.code.spawn(where, hook, self.session, origin=origin)
+
     async def _leave(self, plan: SessionPlan) -> None:
         """Run what an agent does when another takes over."""
         hook = plan.definition.on_exit
@@ -559,11 +565,11 @@ class Orchestrator:
             origin = Origin("agent", plan.name, "on leaving")
             await self.code.run(f"on_exit of {plan.name}", hook, self.session, origin=origin)
 
-    async def _arrive(self, entered: TransitionResult | None, in_place: bool) -> None:
-        """Let the model and the code of the agent that is in place now begin."""
+    async def _arrive(self, entered: TransitionResult | None, in_place: bool, begins: bool) -> None:
+        """Let the model and the code of the agent that is in place now begin, or go on."""
         if entered is not None:
             self.pipeline.on_entered(entered)
-        self._is_entering = self._takes_over = True
+        self._is_entering = self._takes_over = begins
         if in_place:
             await self._begin_speaking(entered, is_due=True)
         else:
@@ -597,7 +603,7 @@ class Orchestrator:
         if entering and hook is not None:
             name = self.agent.plan.name
             # Not a step: it may wait for what is said.
-            self.code.spawn(f"on_enter of {name}", hook, self.session, origin=Origin("agent", name, "on entering"))
+            self.spawn_hook(f"on_enter of {name}", hook, Origin("agent", name, "on entering"))
 
     # -- tools -------------------------------------------------------------------------------------------------------
 
@@ -628,6 +634,19 @@ class Orchestrator:
 
     def _go_to_phase(self, target: str, reason: str) -> asyncio.Future[None]:
         return self.pipeline.request_phase(target, source="reactor", reason=reason)
+
+    def _may_speak(self) -> bool:
+        """Return False while the gap since the last speech is too short.
+
+        It is asked again then.
+        """
+        agent, drained_at = self.agent, self.reactor.voice.last_playback_drained_at
+        gap_s = agent.plan.definition.min_speech_gap_s
+        wait_s = 0.0 if drained_at is None else drained_at + gap_s - agent.clock.now()
+        if wait_s <= 0:
+            return True
+        asyncio.get_running_loop().call_later(wait_s, self.observer.release_prompt)
+        return False
 
     def _on_notes_dropped(self, notes: Sequence[ContextNote]) -> None:
         self.timers.on_notes_dropped(notes)

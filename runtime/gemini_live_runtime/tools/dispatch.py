@@ -65,6 +65,8 @@ class ToolDispatcher:
         self._on_notify = on_notify
         self._state = state
         self._agents = agents
+        self.make_context: Callable[..., ToolContext] = _tool_context
+        """Makes the context of a call: `(call, notify, state=, cancelled=, agents=)`."""
         self._generated_ids = 0
         self._closed = False
         self._foreground = RunningCalls(clock=clock)
@@ -133,6 +135,16 @@ class ToolDispatcher:
             on_ended=self._on_finished,
         )
 
+    def suspend_limit(self, call_id: str) -> None:
+        """Let the time limit of a call rest: it waits for a person."""
+        self._foreground.suspend_limit(call_id)
+        self.background.suspend_limit(call_id)
+
+    def renew_limit(self, call_id: str) -> None:
+        """Give a call its time limit anew."""
+        self._foreground.renew_limit(call_id)
+        self.background.renew_limit(call_id)
+
     def cancel(self, call_id: str) -> bool:
         """Cancel a running call and its tool; return False when it is not running."""
         return bool(self._foreground.cancel([call_id]) or self.background.cancel([call_id]))
@@ -151,8 +163,8 @@ class ToolDispatcher:
 
     async def _run(self, declared: Tool, running: RunningCall) -> Outcome:
         call = running.call
-        context = ToolContext(
-            call.call_id,
+        context = self.make_context(
+            call,
             self._notifier(declared.name),
             state=self._state,
             cancelled=running.cancelled,
@@ -181,6 +193,10 @@ class ToolDispatcher:
                 loop.call_soon_threadsafe(self._on_notify, name, text)
 
         return notify
+
+
+def _tool_context(call: ToolCall, notify: Callable[[str], None], **options: Any) -> ToolContext:
+    return ToolContext(call.call_id, notify, **options)
 
 
 WAIT_S = 10.0

@@ -88,6 +88,19 @@ class RunningCalls:
         running.task.add_done_callback(lambda task: self._done(running, task))
         return call.call_id
 
+    def suspend_limit(self, call_id: str) -> None:
+        """Let the time limit of a call rest: it waits for a person."""
+        running = self._running.get(call_id)
+        if running is not None and not running.stopped:
+            self._set_timer(running, None)
+
+    def renew_limit(self, call_id: str) -> None:
+        """Give a call its time limit anew."""
+        running = self._running.get(call_id)
+        if running is not None and not running.stopped:
+            loop = asyncio.get_running_loop()
+            self._set_timer(running, loop.call_later(running.timeout_s, self._stop, running, "timeout"))
+
     def cancel(self, ids: Iterable[str]) -> list[str]:
         """Cancel calls, and return the ids of those that were running."""
         found = [self._running[call_id] for call_id in dict.fromkeys(ids) if call_id in self._running]

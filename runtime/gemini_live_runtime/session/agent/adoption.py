@@ -126,6 +126,8 @@ class AgentAdoption:
             agent.guards.replace(machine)
         else:
             agent.phases, agent.guards = self._make_phases(machine)
+            if machine.entered:
+                agent.phases.publish()
 
 
 def _declared(tool: Tool) -> tuple[object, ...]:

@@ -173,21 +173,21 @@ class EventObserver:
             agent.react(SoftTurnComplete())
         if agent.context_queue.has_prompt:
             # A typed text that ended this turn is sent right after it, and cancels the prompt.
-            asyncio.get_running_loop().call_soon(self._release_prompt)
+            asyncio.get_running_loop().call_soon(self.release_prompt)
 
     def _on_turn_interrupted(self, event: ev.Event) -> None:
         agent, cut = self._agent, event.payload
         assert isinstance(cut, ev.TurnInterrupted)
         agent.transcript.interrupted(cut.heard_text, cut.unheard_text, event.turn)
         agent.telemetry.interrupted(agent.clock.now(), event.turn)
-        self._release_prompt()
+        self.release_prompt()
 
     def _on_notice(self, event: ev.Event) -> None:
         if isinstance(event.payload, ev.Notice) and event.payload.code == "no-answer":
             # The answer that a prompt waited for is not coming.
-            self._release_prompt()
+            self.release_prompt()
 
-    def _release_prompt(self) -> None:
+    def release_prompt(self) -> None:
         """Ask the rules again about an armed prompt: what it waited for may be over."""
         if self._agent.context_queue.has_prompt and not self._agent.closed:
             self._agent.react(PromptArmed())

@@ -9,7 +9,8 @@ still sends is heard after that.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -61,7 +62,13 @@ class Handoff:
     reason: str
     chat: Chat
     asked_at: float
-    done: asyncio.Future[None]
+    done: asyncio.Future[SessionPlan]
+    pauses: bool = False
+    """True when the present agent goes on afterwards."""
+    phases: Mapping[str, Any] | None = None
+    """Phases of an agent that goes on, as they were; None for one that begins."""
+    goes_on: bool = False
+    """True for an agent that was paused."""
 
 
 class HandoffRunner:
@@ -74,11 +81,12 @@ class HandoffRunner:
         settle: SettleEngine,
         *,
         leave: Callable[[SessionPlan], Awaitable[None]],
-        arrive: Callable[[TransitionResult | None, bool], Awaitable[None]],
+        arrive: Callable[[TransitionResult | None, bool, bool], Awaitable[None]],
     ) -> None:
         """`leave(plan)` runs what an agent does at its end.
 
-        `arrive(entered, in_place)` tells the model of the agent that is in place now, and runs what it does at first.
+        `arrive(entered, in_place, begins)` tells the model of the agent that is in place now, and runs what one that
+        begins does at first.
         """
         self._agent = agent
         self._adoption = adoption
@@ -88,6 +96,11 @@ class HandoffRunner:
         self._waiting: Handoff | None = None
         self._task: asyncio.Task[None] | None = None
         self._in_a_row = 0
+        self._closed = False
+        self._paused: dict[int, Mapping[str, Any] | None] = {}
+        """Phases of the agents that wait for a task, by the ids of their plans."""
+        self._ends: dict[str, Callable[[str], None]] = {}
+        """Functions to call when a task is replaced, by its name."""
         agent.bus.subscribe(self._on_user, ev.TurnStarted, ev.TextSent)
 
     @property
@@ -106,27 +119,44 @@ class HandoffRunner:
 
     def request(
         self, target: Any, *, by: HandoffSource, reason: str = "", chat: Chat = "keep", may_repeat: bool = False
-    ) -> asyncio.Future[None]:
+    ) -> asyncio.Future[SessionPlan]:
         """Hand over to `target` as soon as the model has finished speaking.
 
-        Returns a future of that, which has the `AgentError` of a hand-off that could not be made. A newer request
-        replaces one that waits. Raises `AgentError` for what is no agent, for the agent that speaks already unless
-        `may_repeat`, for one that cannot be used, and for a circle.
+        Returns a future of the agent that spoke before, which has the `AgentError` of a hand-off that could not be
+        made. A newer request replaces one that waits. Raises `AgentError` for what is no agent, for the agent that
+        speaks already unless `may_repeat`, for one that cannot be used, and for a circle.
         """
+        return self._request(plan_of(target), by=by, reason=reason, chat=chat, may_repeat=may_repeat)
+
+    def _request(
+        self,
+        plan: SessionPlan,
+        *,
+        by: HandoffSource,
+        reason: str = "",
+        chat: Chat = "keep",
+        may_repeat: bool = False,
+        **more: Any,
+    ) -> asyncio.Future[SessionPlan]:
         agent = self._agent
-        plan = plan_of(target)
         problem = self._problem(plan, may_repeat)
         if problem is not None:
             agent.emit(
                 ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason), problem=problem.message)
             )
             raise problem
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done: asyncio.Future[SessionPlan] = asyncio.get_running_loop().create_future()
         # Whoever asked may not wait for it.
         done.add_done_callback(lambda future: future.cancelled() or future.exception())
         replaced = self._waiting
         self._waiting = Handoff(
-            plan=plan, by=by, reason=redactor.text(reason), chat=chat, asked_at=agent.clock.now(), done=done
+            plan=plan,
+            by=by,
+            reason=redactor.text(reason),
+            chat=chat,
+            asked_at=agent.clock.now(),
+            done=done,
+            **more,
         )
         agent.emit(ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason)))
         if replaced is not None:
@@ -135,7 +165,7 @@ class HandoffRunner:
         return done
 
     def _problem(self, plan: SessionPlan, may_repeat: bool) -> AgentError | None:
-        if self._agent.closed:
+        if self._closed or self._agent.closed:
             return AgentError("The session is over", remedy="Start a new one", field="agent", value=plan.name)
         if plan.name == self._agent.plan.name and not may_repeat:
             return AgentError(
@@ -169,7 +199,41 @@ class HandoffRunner:
 
     @property
     def _is_free(self) -> bool:
-        return not self._agent.host.is_answer_pending()
+        host = self._agent.host
+        if self._waiting is not None and self._waiting.pauses:
+            # The model waits for the very call that the task is awaited in: only what it has said is heard out.
+            return not host.is_heard
+        return not host.is_answer_pending()
+
+    # -- tasks -------------------------------------------------------------------------------------------------------
+
+    async def pause_for(self, task: Any) -> SessionPlan:
+        """Let a task speak in place of the present agent; return that one's plan.
+
+        Raises `AgentError` when it cannot.
+        """
+        return await self._request(plan_of(task), by="task", reason=self._agent.plan.name, pauses=True)
+
+    async def go_on(self, paused: SessionPlan, *, after: SessionPlan) -> None:
+        """Let a paused agent go on once its task has finished speaking.
+
+        Nothing happens where another agent took over from the task, and at the session's end.
+        """
+        phases = self._paused.pop(id(paused), None)
+        if self._closed or self._agent.plan.name != after.name:
+            return
+        with contextlib.suppress(GeminiLiveError):
+            await self._request(
+                paused, by="task", reason=f"{after.name} is done", may_repeat=True, phases=phases, goes_on=True
+            )
+
+    def on_replaced(self, task: SessionPlan, call: Callable[[str], None]) -> Callable[[], None]:
+        """Call `call(problem)` when another agent takes over from a task.
+
+        It is called at the session's end, too.         Returns what undoes that.
+        """
+        self._ends[task.name] = call
+        return lambda: self._ends.pop(task.name, None) and None
 
     async def _hand_over(self) -> None:
         waiting = self._waiting
@@ -183,6 +247,8 @@ class HandoffRunner:
         agent, before = self._agent, self._agent.plan
         try:
             parts = self._adoption.prepare(self._merge(waiting.plan))
+            if waiting.phases is not None and parts.machine is not None:
+                parts.machine.restore(waiting.phases, agent.clock.now())
         except GeminiLiveError as error:
             agent.emit(
                 ev.HandoffRequested(
@@ -191,14 +257,22 @@ class HandoffRunner:
             )
             _fail(waiting, error)
             return
-        await self._leave(before)
-        self._in_a_row += 1
+        if waiting.pauses:
+            phases = agent.phases
+            self._paused[id(before)] = None if phases is None else phases.machine.to_json(agent.clock.now())
+        else:
+            await self._leave(before)
+            if before.name in self._ends and not waiting.goes_on:
+                self._ends[before.name](f"{parts.plan.name} took over")
+        self._in_a_row += not waiting.goes_on
         in_place = self._put_in_place(parts, waiting, before)
-        entered = await agent.phases.begin() if agent.phases is not None else None
+        entered = None
+        if agent.phases is not None and not agent.phases.machine.entered:
+            entered = await agent.phases.begin()
         await self._settle.settle()
         if not waiting.done.done():
-            waiting.done.set_result(None)
-        await self._arrive(entered, in_place)
+            waiting.done.set_result(before)
+        await self._arrive(entered, in_place, not waiting.goes_on)
 
     def _put_in_place(self, parts: AgentParts, waiting: Handoff, before: SessionPlan) -> bool:
         """Adopt the parts; return True when the connection stays."""
@@ -208,6 +282,7 @@ class HandoffRunner:
         is_same_voice = (old.voice, old.local_model or old.name) == (new.voice, new.local_model or new.name)
         in_place = (
             is_same_voice
+            and not (waiting.pauses or waiting.goes_on)
             and not are_tools_changed
             and waiting.chat == "keep"
             and agent.writer.deferred is None
@@ -229,7 +304,8 @@ class HandoffRunner:
         if not in_place:
             # A handle is of the model that it was given by; the embedded server's dialogues are models.
             is_same_model = agent.host.speaks_with(old, new)
-            agent.host.move(fresh=waiting.chat == "fresh" or not is_same_model)
+            is_task = waiting.pauses or waiting.goes_on
+            agent.host.move(fresh=waiting.chat == "fresh" or is_task or not is_same_model)
         return in_place
 
     def _merge(self, plan: SessionPlan) -> SessionPlan:
@@ -256,13 +332,19 @@ class HandoffRunner:
         return True
 
     async def close(self) -> None:
-        """Hand over no more."""
+        """Hand over no more; the tasks that are awaited fail."""
+        self._closed = True
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
             _fail(waiting, AgentError("The session ended before the hand-off", field="agent", value=waiting.plan.name))
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        for call in list(self._ends.values()):
+            call("the session ended")
+        # Who awaits one learns that before its own call is cancelled: its future's callback, then its step.
+        for _ in range(3 * len(self._ends)):
+            await asyncio.sleep(0)
 
 
 def _fail(handoff: Handoff, error: GeminiLiveError) -> None:

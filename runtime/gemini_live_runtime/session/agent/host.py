@@ -6,8 +6,10 @@ from collections.abc import Awaitable, Callable
 
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.commands import SendText
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
+from gemini_live_runtime.session.core.speech_queue import SpeechQueue
 from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
@@ -127,6 +129,11 @@ class SessionHost:
         self._perform(self._core.server.end_agent(self._clock.now()))
         self._move(fresh)
 
+    @property
+    def is_heard(self) -> bool:
+        """True while something of the model's is played."""
+        return self._audio.playing
+
     def acknowledge(self, call: ToolCall, answer: ToolAnswer) -> None:
         """Tell the model that a background call runs."""
         self._perform(self._core.tools.acknowledge(self._clock.now(), call.call_id, call.name, answer))
@@ -142,6 +149,19 @@ class SessionHost:
     def note_prompt(self) -> None:
         """Note that the model was asked to speak."""
         self._perform(self._core.server.on_prompt_sent(self._clock.now()))
+
+    @property
+    def speeches(self) -> SpeechQueue:
+        """Speeches that wait, and the present one."""
+        return self._core.state.speeches
+
+    def interrupt(self) -> None:
+        """Stop what the model is saying."""
+        self._perform(self._core.commands.interrupt(self._clock.now()))
+
+    def type_text(self, command_id: str, text: str) -> None:
+        """Send a text of a program's as the user's."""
+        self._perform(self._core.commands.handlers()[SendText](self._clock.now(), SendText(text=text), command_id))
 
     @property
     def has_waiting_text(self) -> bool:

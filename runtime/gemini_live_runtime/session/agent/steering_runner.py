@@ -346,8 +346,10 @@ class SteeringRunner:
 
     def arm_prompt(self, reason: str) -> None:
         """Have the model speak as soon as the floor is free."""
-        self._agent.context_queue.arm_prompt()
+        prompt = self._agent.context_queue.arm_prompt(reason)
         self._agent.emit(ev.PromptChanged(state="armed", reason=reason))
+        if prompt is not None:
+            self._agent.emit(prompt.event())
         self._agent.react(PromptArmed())
 
     def _instruct(self, output: SteeringOutput, moment: Moment) -> bool:

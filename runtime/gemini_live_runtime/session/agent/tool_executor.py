@@ -170,8 +170,11 @@ class ToolExecutor:
         for call in calls:
             if call.call_id not in self._cancelled:
                 await self._checkpoints.before_call(call)
+        speech = self._agent.host.speeches.current
         for call in calls:
-            if self._is_allowed(call.name):
+            if speech is not None and not speech.uses_tools:
+                self._refuse(call, "No tool may be used in this answer. Answer without one.")
+            elif self._is_allowed(call.name):
                 admitted.append(call)
             else:
                 self._refuse(call)
@@ -207,13 +210,14 @@ class ToolExecutor:
     def _phase_name(self) -> str:
         return "" if self._agent.phases is None else self._agent.phases.machine.current
 
-    def _refuse(self, call: RunTool) -> None:
+    def _refuse(self, call: RunTool, reason: str = "") -> None:
         self._waiting.discard(call.call_id)
         self._cancelled.discard(call.call_id)
         known = [name for name in self.dispatcher.tools if self._is_allowed(name)]
         available = f"Available now: {', '.join(known)}" if known else "No tool is available now"
-        reason = f"The tool {call.name} is not available in the phase {self._phase_name()}. {available}."
-        if call.name not in self.dispatcher.tools:
+        given = reason
+        reason = given or f"The tool {call.name} is not available in the phase {self._phase_name()}. {available}."
+        if call.name not in self.dispatcher.tools and not given:
             reason = f"There is no tool {call.name}. {available}."
         tool_call = ToolCall(call.call_id, call.name, call.args)
         self.on_outcome(outcome(tool_call, "refused", {"error": reason}, reason))

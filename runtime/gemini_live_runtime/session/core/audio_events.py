@@ -120,6 +120,8 @@ class AudioEvents:
             state.emit_controls("engine", reason)
         else:
             self._end_unheard()
+            for gen in sorted(state.playing):
+                state.tell_speeches(state.speeches.on_played(gen))
             state.playing.clear()
             state.ledger.drain()
             state.facts.speaking = (
@@ -188,6 +190,7 @@ class AudioEvents:
         """Note that all of a generation was played."""
         state = self._state
         state.playing.discard(gen)
+        state.tell_speeches(state.speeches.on_played(gen))
         generation = state.ledger.get(gen)
         if generation is not None:
             generation.drained = True

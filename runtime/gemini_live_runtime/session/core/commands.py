@@ -84,9 +84,17 @@ class CoreCommands:
             state.emit_controls("operator")
         return state.flush(now)
 
+    def interrupt(self, now: float) -> list[Effect]:
+        """Stop what the model is saying, protected or not; nothing when it is silent."""
+        if self._state.facts.speaking or self._state.playing:
+            self._cut(now)
+        return self._state.flush(now)
+
     def _interrupt(self, now: float, order: cmd.Interrupt, command_id: str) -> list[Effect]:
         state = self._state
-        if state.facts.speaking or state.playing:
+        if state.speeches.is_protected:
+            state.refuse(command_id, order.command, "This answer may not be interrupted")
+        elif state.facts.speaking or state.playing:
             self._cut(now)
         else:
             state.refuse(command_id, order.command, "There is nothing to interrupt")

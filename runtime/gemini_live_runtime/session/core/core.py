@@ -123,6 +123,7 @@ class SessionCore:
         self.state.facts.owed = False
         self.state.unread_answers.clear()
         self.state.prompted = False
+        self.state.tell_speeches(self.state.speeches.on_given_up())
         if turns.is_open and (turns.opened_by == "voice" or turns.call_cancelled):
             # Silence may be the model's answer to speech; typed text was certainly a question, unless it led to a call
             # that the server took back.

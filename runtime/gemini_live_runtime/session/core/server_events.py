@@ -31,6 +31,7 @@ class ServerEvents:
     def on_audio(self, now: float, frame: AudioFrame) -> list[Effect]:
         """Take a message with nothing but model audio: the hot path."""
         self._model_audio(frame.data, frame.rate)
+        self._cut_cancelled(now)
         return self._state.flush(now)
 
     def on_message(self, now: float, message: ServerMessage) -> list[Effect]:
@@ -42,6 +43,7 @@ class ServerEvents:
             )
         if message.server_content is not None:
             self._content(message.server_content, now)
+            self._cut_cancelled(now)
         if message.tool_call is not None:
             for call in message.tool_call.function_calls:
                 self._tools.start(call)
@@ -163,7 +165,24 @@ class ServerEvents:
         if not generation.opened:
             # It may have been known before it began to speak, from a thought in a turn that is over.
             generation.opened, generation.turn = True, state.turns.number
+            self._begin_speech(generation)
         return generation
+
+    def _begin_speech(self, generation: Generation) -> None:
+        """Note the speech that a generation belongs to."""
+        state = self._state
+        if state.ledger.current_is_cut:
+            return
+        source: Literal["user", "model"] = "model" if state.turns.opened_by == "model" else "user"
+        state.tell_speeches(state.speeches.on_generation(generation.number, generation.turn, source))
+
+    def _cut_cancelled(self, now: float) -> None:
+        """Cut a speech that was interrupted before it began."""
+        state = self._state
+        speech = state.speeches.current
+        if speech is not None and speech.is_cancelled and speech.status == "speaking":
+            state.cut("operator", now)
+            state.close_turn("interrupted")
 
     def _generation_complete(self) -> None:
         state = self._state

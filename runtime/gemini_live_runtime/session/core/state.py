@@ -5,6 +5,7 @@ Changes add effects to `out`; `flush` hands them over, after the session's statu
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from gemini_live_runtime import commands as cmd
@@ -24,6 +25,7 @@ from gemini_live_runtime.session.core.overtaking import OvertakenAnswers
 from gemini_live_runtime.session.core.pricing import Price
 from gemini_live_runtime.session.core.speech import SpokenInput
 from gemini_live_runtime.session.core.speech_pace import SpeakingRate
+from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, StatusInputs
 from gemini_live_runtime.session.core.tool_calls import CallLedger
 from gemini_live_runtime.session.core.turns import OpenedBy, TurnLedger
@@ -64,6 +66,7 @@ class CoreState:
         self.turns = TurnLedger()
         self.speech = SpokenInput()
         self.ledger = GenerationLedger()
+        self.speeches = SpeechQueue()
         self.speaking_rate = SpeakingRate()
         self.link = RealtimeSessionController(link_policy)
         self.link.age_limit_s = capabilities.connection_limit_s
@@ -154,6 +157,7 @@ class CoreState:
         turn = victim.turn if victim is not None else self.turns.number
         bound = self.ledger.cut()
         self.playing = {number for number in self.playing if number >= bound}
+        self.tell_speeches(self.speeches.on_cut(bound))
         self.facts.speaking = bool(self.playing)
         if victim is not None:
             self.facts.interrupted_at = now
@@ -266,7 +270,13 @@ class CoreState:
         unsent += [(waiting.command_id, waiting.text) for waiting in self.link.outbox.take_texts()]
         for command_id, text in unsent:
             self.refuse(command_id, cmd.SendText.command, f"Not sent, the session ended: {reason}: {text[:200]}")
+        self.tell_speeches(self.speeches.end())
         self.out.append(End(reason, exit_code))
+
+    def tell_speeches(self, changed: Iterable[Speech]) -> None:
+        """Add an event for each speech that has changed."""
+        for speech in changed:
+            self.emit(speech.event())
 
     def emit_outbox(self) -> None:
         """Add events of what waits, where that has changed."""
@@ -302,6 +312,11 @@ class CoreState:
                 self.unanswered.clear()
             self.facts.owed = False
             self.emit(completed)
+            # What is asked for goes on being asked for where a newer text supersedes the turn.
+            is_silent = outcome == "empty" and not is_superseded
+            self.tell_speeches(
+                self.speeches.on_empty_turn() if is_silent else self.speeches.on_turn_closed(self.playing)
+            )
 
     def change_voice(self, now: float, speaking: bool, *, late_s: float = 0.0, peak_db: float | None = None) -> None:
         """Note that the user's voice began or ended, `late_s` before now.

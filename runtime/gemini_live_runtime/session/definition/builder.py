@@ -198,6 +198,10 @@ class AgentBuilder:
         """Count a turn when the model stays silent for `after_s` after the user spoke."""
         return self._with(soft_turn_s=after_s)
 
+    def speech_gap(self, at_least_s: float) -> Self:
+        """Leave at least so many seconds between two speeches that are asked for."""
+        return self._with(min_speech_gap_s=at_least_s)
+
     # -- callbacks, reports, persistence ---------------------------------------------------------------------------
 
     def on(self, callback: str, handler: Handler, *, concurrent: bool = False) -> Self:

@@ -87,6 +87,9 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
         value = getattr(definition, name)
         if value is not None and not (_is_number(value) and isfinite(value) and value > 0):
             yield f"{label} cannot be {_shown(value)}", "Use a number of seconds above 0"
+    gap_s = definition.min_speech_gap_s
+    if not (_is_number(gap_s) and isfinite(gap_s) and gap_s >= 0):
+        yield f".speech_gap(at_least_s) cannot be {_shown(gap_s)}", "Use a number of seconds"
     if not _is_count(definition.background_agents):
         yield f".background_agents(at_most) cannot be {_shown(definition.background_agents)}", "Use at least 1"
     yield from _delivery(definition.delivery)

@@ -88,6 +88,8 @@ class Definition:
     turn_preset: Literal["immediate", "responsive", "conversational"] | None = None
     """Patience of our own detector; None is `DEFAULT_PRESET`."""
     soft_turn_s: float | None = None
+    min_speech_gap_s: float = 0.0
+    """Least seconds between two speeches that are asked for."""
     persistence: SessionPersistence | None = None
     persistence_id: str = ""
     telemetry_s: float | None = None

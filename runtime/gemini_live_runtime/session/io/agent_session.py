@@ -6,15 +6,29 @@ A facade: it holds nothing of its own, and every question goes to the session.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.session.agent.user_code import takes
+from gemini_live_runtime.session.core.speech_queue import SpeechPriority
+from gemini_live_runtime.session.io.place import Place, place_of_code
+from gemini_live_runtime.session.io.speech_handle import SpeechHandle, SpeechHandles
+from gemini_live_runtime.session.ports.messages import check_text
+from gemini_live_runtime.session.rules.reactor import PromptArmed
+from gemini_live_runtime.state.mutations import check_may_act
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.conversation.transcript import TranscriptTurn
+    from gemini_live_runtime.session.core.speech_queue import Speech
     from gemini_live_runtime.session.definition.plan import SessionPlan
     from gemini_live_runtime.session.io.handle import LiveHandle
     from gemini_live_runtime.session.orchestrator import Orchestrator
+    from gemini_live_runtime.state.mutations import Origin
     from gemini_live_runtime.state.store import State
+
+ToolChoice = Literal["auto", "none"]
 
 
 class AgentSession:
@@ -27,6 +41,10 @@ class AgentSession:
         self.handle = handle
         """Everything else that a program can do with the session."""
         self._orchestrator = orchestrator
+        self._agent = orchestrator.agent
+        self._speeches = SpeechHandles(self._agent.host.speeches, self._agent.bus, self._interrupt)
+
+    # -- agents --------------------------------------------------------------------------------------------------------
 
     @property
     def userdata(self) -> State:
@@ -36,15 +54,156 @@ class AgentSession:
     @property
     def current_agent(self) -> Any:
         """Agent that speaks: an `Agent`, or the plan of one that `Live` has built."""
-        plan: SessionPlan = self._orchestrator.agent.plan
+        plan: SessionPlan = self._agent.plan
         return plan.definition.owner or plan
 
-    def update_agent(self, agent: Any, *, chat: Literal["keep", "fresh"] = "keep") -> asyncio.Future[None]:
+    @property
+    def history(self) -> tuple[TranscriptTurn, ...]:
+        """Turns so far, the newest last: what was said and heard, and the calls of tools."""
+        return self._agent.transcript.window(10_000).turns
+
+    def update_agent(self, agent: Any, *, chat: Literal["keep", "fresh"] = "keep") -> asyncio.Future[Any]:
         """Hand over to `agent` as soon as the model has finished speaking.
 
         Returns a future of that, which need not be awaited. State is kept; with `chat="fresh"` the new agent's model is
         not told what was said before. Raises `AgentError` for what is no agent, and for the one that speaks already.
         """
+        self._check_usable()
         if chat not in ("keep", "fresh"):
             raise AgentError(f"chat cannot be {chat!r:.60}", remedy='Use "keep" or "fresh"', field="chat", value=chat)
         return self._orchestrator.handoff.request(agent, by="program", reason="update_agent", chat=chat)
+
+    def place_of_call(self, call_id: str) -> Place:
+        """Return the place of a call's tool, which may wait for another agent."""
+        dispatcher = self._orchestrator.tools.dispatcher
+        return Place(
+            self._orchestrator.handoff,
+            suspend=lambda: dispatcher.suspend_limit(call_id),
+            resume=lambda: dispatcher.renew_limit(call_id),
+        )
+
+    def spawn_hook(self, where: str, hook: Callable[..., Any], origin: Origin) -> None:
+        """Start a hook of an agent that may wait for another one."""
+
+        def call(session: AgentSession) -> Any:
+            place_of_code.set(Place(self._orchestrator.handoff))
+            return hook(*(session,)[: takes(hook, 1)])
+
+        # The task of the hook has a context of its own.
+        self._orchestrator.code.spawn(where, call, self, origin=origin)
+
+    # -- speeches ------------------------------------------------------------------------------------------------------
+
+    def generate_reply(
+        self,
+        user_input: str = "",
+        *,
+        instructions: str = "",
+        tool_choice: ToolChoice = "auto",
+        allow_interruptions: bool = True,
+        priority: int = SpeechPriority.NORMAL,
+    ) -> SpeechHandle:
+        """Have the model speak as soon as the floor is free; return a handle of it.
+
+        It answers `user_input` as if the user had typed it, or the conversation so far; `instructions` are for this
+        answer. With `tool_choice="none"` the calls of this answer are refused. Without `allow_interruptions` the
+        microphone's sound is replaced by silence while it is spoken. A higher `priority` goes first. Raises
+        `AgentError` for what cannot be used, and when too many speeches wait.
+        """
+        self._check_usable()
+        if user_input:
+            check_text(user_input, "What the user says", field="user_input")
+        if instructions:
+            check_text(instructions, "Instructions", field="instructions")
+        if tool_choice not in ("auto", "none"):
+            raise AgentError(
+                f"tool_choice cannot be {tool_choice!r:.60}: the Live API cannot make a model call a tool",
+                remedy='Use "auto" or "none"',
+                field="tool_choice",
+                value=tool_choice,
+            )
+        if not is_number(priority):
+            raise AgentError(
+                f"priority cannot be {priority!r:.60}",
+                remedy="Use SpeechPriority.LOW, NORMAL or HIGH",
+                field="priority",
+                value=priority,
+            )
+        speeches = self._agent.host.speeches
+        speech = speeches.new("reply", "generate_reply")
+        speech.user_input, speech.instructions = user_input, instructions
+        speech.uses_tools, speech.allow_interruptions = tool_choice == "auto", bool(allow_interruptions)
+        speech.priority = int(priority)
+        speeches.add(speech)
+        handle = self._speeches.of(speech)
+        self._agent.emit(speech.event())
+        self._agent.react(PromptArmed())
+        return handle
+
+    def say(self, text: str, **options: Any) -> NoReturn:
+        """Refuse, by name: a Live model cannot be made to say a given text."""
+        raise AgentError(
+            "The Live API cannot say a given text",
+            remedy='Use generate_reply(instructions="Say: ...")',
+            field="text",
+            value=text,
+        )
+
+    @property
+    def current_speech(self) -> SpeechHandle | None:
+        """Speech that was asked for, or is going on; None without one."""
+        return self._speeches.current
+
+    @property
+    def waiting_speeches(self) -> tuple[SpeechHandle, ...]:
+        """Speeches that wait, in the order in which they will be spoken."""
+        return self._speeches.waiting
+
+    def interrupt(self, *, force: bool = False) -> asyncio.Future[None]:
+        """Stop the present speech and drop what waits; return a future of that.
+
+        What waits is dropped in its order up to the first speech that may not be interrupted. Raises `AgentError` when
+        the one that is going on may not be, unless `force`.
+        """
+        self._check_usable()
+        current, waiting = self._speeches.current, self._speeches.waiting
+        handles = [] if current is None else [current]
+        if current is not None:
+            current.check_interruptible(force=force)
+        # First: the end of the present one lets the next begin.
+        for speech in self._agent.host.speeches.drop_until_protected():
+            handles += [handle for handle in waiting if handle.id == speech.id]
+            self._agent.emit(speech.event())
+        if current is not None:
+            current.interrupt(force=force)
+
+        async def wait() -> None:
+            for handle in handles:
+                await handle
+
+        return asyncio.ensure_future(wait())
+
+    def _interrupt(self, speech: Speech, force: bool) -> None:
+        agent, speeches = self._agent, self._agent.host.speeches
+        if speeches.drop(speech):
+            agent.emit(speech.event())
+        elif speech.status == "asked":
+            # Nothing of it is heard: it is cut as soon as it begins.
+            speech.is_cancelled = True
+        else:
+            agent.host.interrupt()
+
+    # -- the end -------------------------------------------------------------------------------------------------------
+
+    async def drain(self) -> None:
+        """Wait until all that is owed was said, with what is asked for meanwhile."""
+        await self.handle.until_quiet()
+
+    async def aclose(self) -> int:
+        """End the session in an orderly way; return its exit code."""
+        return await self.handle.disconnect("closed by the program")
+
+    def _check_usable(self) -> None:
+        check_may_act()
+        if self._agent.closed:
+            raise GeminiLiveError("The session is over", remedy="Start a new one")

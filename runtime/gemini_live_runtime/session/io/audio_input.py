@@ -91,6 +91,9 @@ class AudioInput:
             self._pass_on(pcm, captured_at)
 
     def _pass_on(self, pcm: bytes, captured_at: float | None) -> None:
+        if self._core.state.speeches.is_protected:
+            # As long as what it stands for, so that clocks hold.
+            pcm = bytes(len(pcm))
         link = self._core.state.link
         if not link.takes_audio:
             link.outbox.add_audio(pcm, captured_at)

@@ -60,6 +60,7 @@ from gemini_live_runtime.session.io.audio_input import AudioInput
 from gemini_live_runtime.session.io.connections import ConnectionManager, Opening
 from gemini_live_runtime.session.io.handle import LiveHandle
 from gemini_live_runtime.session.io.model_sound import ModelSound
+from gemini_live_runtime.session.io.run_context import RunContext
 from gemini_live_runtime.session.io.sound_tap import sound_tap
 from gemini_live_runtime.session.metrics.sound_health import SoundHealth
 from gemini_live_runtime.session.orchestrator import Orchestrator
@@ -180,6 +181,10 @@ class LiveSession:
         self._router = self._make_router()
         self.handle = self.orchestrator.handle = self._make_handle()
         self.agent_session = self.orchestrator.session = AgentSession(self.handle, self.orchestrator)
+        self.orchestrator.spawn_hook = self.agent_session.spawn_hook
+        self.orchestrator.tools.dispatcher.make_context = partial(
+            RunContext, session=self.agent_session, until=self.until, playing=lambda: bool(core.state.playing)
+        )
 
     def _make_orchestrator(
         self,
@@ -428,6 +433,7 @@ class LiveSession:
             task.cancel()
         parts: tuple[tuple[Callable[[], Awaitable[None]], float], ...] = (
             (lambda: self._end_tasks(opening), ENDING_S),
+            (self.orchestrator.handoff.close, ENDING_S),
             (self.orchestrator.tools.dispatcher.close, ENDING_S),
             (self.orchestrator.close, AGENT_ENDING_S),
             (self._connections.hang_up, ENDING_S),

@@ -17,6 +17,7 @@ from itertools import groupby
 from gemini_live_runtime.errors import GeminiLiveError, ProtocolError
 from gemini_live_runtime.events import ContextSent, Payload, PromptChanged
 from gemini_live_runtime.records import record
+from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue
 from gemini_live_runtime.session.ports.messages import (
     CALL_IT,
     ContextNote,
@@ -38,12 +39,13 @@ MAX_NOTES = 200
 class PendingContext:
     """Queue of notes for the model, with an optional prompt to speak after them."""
 
-    __slots__ = ("_max_notes", "_notes", "_on_dropped", "_prompt", "dropped")
+    __slots__ = ("_max_notes", "_notes", "_on_dropped", "dropped", "speeches")
 
     def __init__(
         self,
         max_notes: int = MAX_NOTES,
         on_dropped: Callable[[tuple[ContextNote, ...]], None] = lambda notes: None,
+        speeches: SpeechQueue | None = None,
     ) -> None:
         """Create an empty queue of at most `max_notes` (at least 1, else `ValueError`).
 
@@ -54,7 +56,8 @@ class PendingContext:
         self._max_notes = max_notes
         self._on_dropped = on_dropped
         self._notes: deque[ContextNote] = deque()
-        self._prompt = False
+        self.speeches = SpeechQueue() if speeches is None else speeches
+        """Speeches that wait, armed prompts among them."""
         self.dropped = 0
         """Number of notes dropped at the limit."""
 
@@ -72,9 +75,12 @@ class PendingContext:
         self._notes.extendleft(reversed(notes))
         self._drop_surplus()
 
-    def arm_prompt(self) -> None:
-        """Arm a prompt: the model is asked to speak when the floor is free."""
-        self._prompt = True
+    def arm_prompt(self, reason: str = "") -> Speech | None:
+        """Have the model asked to speak as soon as the floor is free.
+
+        Returns the speech, or None when a prompt waits already.
+        """
+        return self.speeches.arm(reason)
 
     def drain(self) -> tuple[tuple[ContextNote, ...], bool]:
         """Empty the queue; return its notes and True when a prompt was armed."""
@@ -97,12 +103,11 @@ class PendingContext:
 
     def take_prompt(self) -> bool:
         """Disarm the prompt; return True when one was armed."""
-        armed, self._prompt = self._prompt, False
-        return armed
+        return bool(self.speeches.drop_prompts())
 
     def clear_prompt(self) -> None:
-        """Disarm the prompt; the notes stay."""
-        self._prompt = False
+        """Disarm the prompt; the notes stay, and replies that a program asked for."""
+        self.speeches.drop_prompts()
 
     @property
     def has_context(self) -> bool:
@@ -111,13 +116,13 @@ class PendingContext:
 
     @property
     def has_prompt(self) -> bool:
-        """True when a prompt is armed."""
-        return self._prompt
+        """True when a speech waits to be asked for."""
+        return self.speeches.has_waiting
 
     @property
     def is_empty(self) -> bool:
         """True when neither notes nor a prompt wait."""
-        return not self._notes and not self._prompt
+        return not (self._notes or self.has_prompt)
 
     def __len__(self) -> int:
         return len(self._notes)
@@ -280,8 +285,10 @@ class DeferredWriter:
         return self._holds_context and self._is_call_open()
 
     def _hold_prompt(self, reason: str) -> None:
-        self._pending.arm_prompt()
+        prompt = self._pending.arm_prompt(reason)
         self._emit(PromptChanged(state="armed", reason=reason))
+        if prompt is not None:
+            self._emit(prompt.event())
 
     def update_instruction(self, text: str, reason: str = "") -> None:
         """Send the instruction alone; raises `AgentError` for one that is no text."""

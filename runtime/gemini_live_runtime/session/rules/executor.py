@@ -16,6 +16,7 @@ from typing import assert_never
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error
 from gemini_live_runtime.events import Payload, PromptChanged
 from gemini_live_runtime.records import record
+from gemini_live_runtime.session.core.speech_queue import Speech
 from gemini_live_runtime.session.outbound.context_queue import ContextNotSent, PendingContext, send_notes
 from gemini_live_runtime.session.ports.messages import SessionWriter
 from gemini_live_runtime.session.rules.effects import (
@@ -67,9 +68,13 @@ class LiveEffectExecutor:
         emit: Callable[[Payload], None],
         transition: Callable[[str, str], Awaitable[None] | None],
         report: Callable[[EffectFault | ContextNotSent], None],
+        type_text: Callable[[str, str], None] | None = None,
+        may_speak: Callable[[], bool] = lambda: True,
     ) -> None:
         """Create an executor that writes to `writer`.
 
+        `type_text(id, text)` sends the text that a speech is to answer as the user's. `may_speak` returns False as long
+        as the gap since the last speech is too short.
         `transition(target, reason)` enters a phase and raises when it cannot.
         """
         self._writer = writer
@@ -77,6 +82,8 @@ class LiveEffectExecutor:
         self._emit = emit
         self._transition = transition
         self._report = report
+        self._type_text = type_text
+        self._may_speak = may_speak
         self._running: dict[asyncio.Task[None], Reaction] = {}
 
     def perform(self, effect: LiveEffect) -> Awaitable[None] | None:
@@ -91,7 +98,10 @@ class LiveEffectExecutor:
             case PromptModel(reason):
                 self.flush_deferred_prompt(reason)
             case CancelDeferredPrompt():
-                if self._pending.take_prompt():
+                dropped = self._pending.speeches.drop_prompts()
+                for speech in dropped:
+                    self._emit(speech.event())
+                if dropped:
                     self._emit(PromptChanged(state="cancelled", reason="the user has the floor"))
             case SignalUserActivityStart():
                 self._writer.activity_start()
@@ -159,21 +169,41 @@ class LiveEffectExecutor:
         Context and prompt that fail are queued again: a prompt never goes out ahead of the context that it is about.
         Context that failed is reported; raises `GeminiLiveError` when the prompt itself cannot be posted.
         """
-        notes, armed = self._pending.drain()
+        if self._pending.has_prompt and not self._may_speak():
+            return
+        notes, speech = self._pending.drain_context(), self._pending.speeches.take()
         rest, failed = send_notes(self._writer, notes)
         self._pending.put_back(rest)
         for failure in failed:
             self._report(failure)
-        if not armed:
+        if speech is None:
             return
         if rest:
-            self._pending.arm_prompt()  # the prompt waits with the context it is about
+            self._pending.speeches.put_back(speech)  # it waits with the context that it is about
             return
         try:
-            self._writer.prompt_model(reason)
+            self._ask(speech, reason)
         except BaseException:
-            self._pending.arm_prompt()
+            self._pending.speeches.put_back(speech)
             raise
+
+    def _ask(self, speech: Speech, reason: str) -> None:
+        """Ask the model for a speech."""
+        if speech.instructions:
+            self._writer.send_context((speech.instructions,), "user", False, f"instructions of {speech.id}")
+        # Before the request: what it sets off belongs to the speech.
+        before = self._pending.speeches.current
+        changed = self._pending.speeches.ask(speech)
+        try:
+            if speech.user_input and self._type_text is not None:
+                self._type_text(speech.id, speech.user_input)
+            else:
+                self._writer.prompt_model(reason)
+        except BaseException:
+            self._pending.speeches.current = before
+            raise
+        for item in changed:
+            self._emit(item.event())
 
     async def close(self) -> None:
         """Cancel running effects, wait up to `ENDING_S`, report those that still run."""

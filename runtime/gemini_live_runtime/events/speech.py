@@ -1,0 +1,31 @@
+"""Events of the speeches of the model."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from gemini_live_runtime.events.base import Payload
+from gemini_live_runtime.records import keyword_record
+
+__all__ = ["SpeechChanged"]
+
+
+@keyword_record
+class SpeechChanged(Payload):
+    """An answer of the model was asked for, begins, or is over.
+
+    `queued`: it waits until the floor is free; `asked`: the model was asked for it; `speaking`: it is generated and
+    heard, `step` being the number of its generations so far; `done`: it was heard to its end; `interrupted`: it was
+    cut; `dropped`: it never began. `source` is what made it: a prompt of the agent, a program's request for a reply,
+    the user's words, or the model itself. `parent` is the id of the speech during which it was asked for.
+    """
+
+    type: ClassVar[str] = "speech.changed"
+    id: str
+    status: Literal["queued", "asked", "speaking", "done", "interrupted", "dropped"]
+    source: Literal["prompt", "reply", "user", "model"]
+    reason: str = ""
+    priority: int = 5
+    step: int = 0
+    parent: str = ""
+    protected: bool = False

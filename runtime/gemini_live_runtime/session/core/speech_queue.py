@@ -1,0 +1,262 @@
+"""Queue what the model is to say, and know which of it a generation is.
+
+A speech is one answer of the model from its first word to the last sample played, over all generations that tools
+divide it into. It is asked for by a program or the agent and waits here until the floor is free, or the model begins it
+by itself, as it does after the user's words. A generation belongs to the speech that was asked for last, or to the one
+that is going on in its turn; else it begins one of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Literal
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import AgentError
+
+MAX_QUEUED = 100
+"""Speeches that may wait; what asks for more is looping."""
+
+SpeechSource = Literal["prompt", "reply", "user", "model"]
+SpeechStatus = Literal["queued", "asked", "speaking", "done", "interrupted", "dropped"]
+
+OVER: tuple[SpeechStatus, ...] = ("done", "interrupted", "dropped")
+"""Statuses that end a speech."""
+
+
+class SpeechPriority(IntEnum):
+    """Priority of a speech that waits; equal ones keep their order."""
+
+    LOW = 0
+    NORMAL = 5
+    HIGH = 10
+
+
+@dataclass(slots=True, eq=False)
+class Speech:
+    """Answer of the model, from its request to its last sample.
+
+    `source` is what made it: a prompt of the agent, a program's request for a reply, the user's words, or the model
+    itself. `step` counts its generations, from 1 with the first.
+    """
+
+    id: str
+    source: SpeechSource
+    reason: str = ""
+    priority: int = SpeechPriority.NORMAL
+    parent: str = ""
+    """Id of the speech in which it was asked for; "" for none."""
+    user_input: str = ""
+    instructions: str = ""
+    allow_interruptions: bool = True
+    uses_tools: bool = True
+    """False when the calls of this answer are refused."""
+    status: SpeechStatus = "queued"
+    turn: int = 0
+    step: int = 0
+    gens: set[int] = field(default_factory=set)
+    """Numbers of its generations that may still be heard."""
+    is_turn_over: bool = False
+
+    is_cancelled: bool = False
+    """True when it was interrupted before it began: it is cut as soon as it does."""
+
+    @property
+    def is_over(self) -> bool:
+        """True when nothing more of it follows."""
+        return self.status in OVER
+
+    def event(self) -> ev.SpeechChanged:
+        """Return the event that tells its status."""
+        return ev.SpeechChanged(
+            id=self.id,
+            status=self.status,
+            source=self.source,
+            reason=self.reason,
+            priority=int(self.priority),
+            step=self.step,
+            parent=self.parent,
+            protected=not self.allow_interruptions,
+        )
+
+
+class SpeechQueue:
+    """Speeches of one session: those that wait, and the present one."""
+
+    def __init__(self) -> None:
+        self.current: Speech | None = None
+        """Speech that was asked for, or is going on."""
+        self._waiting: list[Speech] = []
+        self._made = 0
+
+    # -- what waits --------------------------------------------------------------------------------------------------
+
+    @property
+    def waiting(self) -> tuple[Speech, ...]:
+        """Speeches that wait, in the order in which they will be asked for."""
+        return tuple(sorted(self._waiting, key=lambda speech: -speech.priority))
+
+    @property
+    def has_waiting(self) -> bool:
+        """True when a speech waits."""
+        return bool(self._waiting)
+
+    @property
+    def is_protected(self) -> bool:
+        """True while a speech is going on that may not be interrupted."""
+        current = self.current
+        return current is not None and current.status == "speaking" and not current.allow_interruptions
+
+    def new(self, source: SpeechSource, reason: str = "") -> Speech:
+        """Return a speech with an id of its own, which is in no queue yet."""
+        self._made += 1
+        parent = self.current.id if self.current is not None else ""
+        return Speech(f"speech-{self._made}", source, reason, parent=parent if source in ("prompt", "reply") else "")
+
+    def add(self, speech: Speech) -> None:
+        """Let a speech wait; raise `AgentError` when `MAX_QUEUED` wait already."""
+        if len(self._waiting) >= MAX_QUEUED:
+            raise AgentError(
+                f"{MAX_QUEUED} speeches wait already: no further one is taken",
+                remedy="Await a speech's end before asking for more",
+                field="speeches",
+                value=len(self._waiting),
+            )
+        self._waiting.append(speech)
+
+    def arm(self, reason: str = "") -> Speech | None:
+        """Let a prompt wait; None when one does, which stands for both."""
+        if any(speech.source == "prompt" for speech in self._waiting):
+            return None
+        prompt = self.new("prompt", reason)
+        self._waiting.append(prompt)
+        return prompt
+
+    def take(self) -> Speech | None:
+        """Remove and return the speech that is to be asked for next; None without one."""
+        if not self._waiting:
+            return None
+        speech = self.waiting[0]
+        self._waiting.remove(speech)
+        return speech
+
+    def put_back(self, speech: Speech) -> None:
+        """Let a speech wait ahead of those of its priority: it could not be asked for."""
+        speech.status = "queued"
+        self._waiting.insert(0, speech)
+
+    def drop_prompts(self) -> list[Speech]:
+        """Drop the prompts that wait, since the model answers the user.
+
+        Replies that a program asked for go on waiting.
+        """
+        dropped = [speech for speech in self._waiting if speech.source == "prompt"]
+        for speech in dropped:
+            self._drop(speech)
+        return dropped
+
+    def drop(self, speech: Speech) -> bool:
+        """Drop a speech that waits; return False when it does not."""
+        if speech not in self._waiting:
+            return False
+        self._drop(speech)
+        return True
+
+    def drop_until_protected(self) -> list[Speech]:
+        """Drop what waits, in order, up to the first speech that may not be interrupted."""
+        dropped = []
+        for speech in self.waiting:
+            if not speech.allow_interruptions:
+                break
+            self._drop(speech)
+            dropped.append(speech)
+        return dropped
+
+    def _drop(self, speech: Speech) -> None:
+        self._waiting.remove(speech)
+        speech.status = "dropped"
+
+    # -- what is said ------------------------------------------------------------------------------------------------
+
+    def ask(self, speech: Speech) -> list[Speech]:
+        """Note that the model was asked for a speech; return the speeches that changed.
+
+        One that was asked for and never begun is dropped: a newer request stands for it.
+        """
+        changed = []
+        old = self.current
+        if old is not None and old.status == "asked":
+            old.status = "dropped"
+            changed.append(old)
+        self.current, speech.status = speech, "asked"
+        return [*changed, speech]
+
+    def on_generation(self, gen: int, turn: int, source: SpeechSource) -> list[Speech]:
+        """Note that a generation begins to be heard; return the speeches that changed."""
+        current, changed = self.current, []
+        if current is not None and current.status == "speaking" and current.turn != turn:
+            # Its turn was over, and the rest of its sound still plays.
+            changed += self._end("done")
+            current = None
+        if current is None or current.is_over:
+            current = self.current = self.new(source)
+        current.status, current.turn = "speaking", turn
+        current.step += 1
+        current.gens.add(gen)
+        return [*changed, current]
+
+    def on_played(self, gen: int) -> list[Speech]:
+        """Note that a generation was played to its end; return the speeches that changed."""
+        current = self.current
+        if current is None:
+            return []
+        current.gens.discard(gen)
+        return self._end("done") if current.is_turn_over and not current.gens else []
+
+    def on_turn_closed(self, playing: set[int]) -> list[Speech]:
+        """Note that the turn is over; `playing` are the generations whose sound goes on.
+
+        Returns the speeches that changed.
+        """
+        current = self.current
+        if current is None or current.status != "speaking":
+            return []
+        current.is_turn_over = True
+        current.gens &= playing
+        return [] if current.gens else self._end("done")
+
+    def on_empty_turn(self) -> list[Speech]:
+        """Note that the model ended its turn in silence; return the speeches that changed."""
+        return self._end("done") if self.current is not None and self.current.status == "asked" else []
+
+    def on_cut(self, cut_below: int) -> list[Speech]:
+        """Note that nothing below a generation's number is heard any more.
+
+        Returns the speeches that changed.
+        """
+        current = self.current
+        if current is None or current.status != "speaking" or not current.gens:
+            return []
+        current.gens = {gen for gen in current.gens if gen >= cut_below}
+        return [] if current.gens else self._end("interrupted")
+
+    def on_given_up(self) -> list[Speech]:
+        """Note that no answer comes any more; return the speeches that changed."""
+        return self._end("dropped") if self.current is not None and self.current.status == "asked" else []
+
+    def end(self) -> list[Speech]:
+        """End everything, with the session; return the speeches that changed."""
+        changed = self._end("interrupted" if self.current and self.current.status == "speaking" else "dropped")
+        for speech in self.waiting:
+            self._drop(speech)
+            changed.append(speech)
+        return changed
+
+    def _end(self, status: SpeechStatus) -> list[Speech]:
+        current, self.current = self.current, None
+        if current is None or current.is_over:
+            return []
+        current.status = status
+        current.gens.clear()
+        return [current]

@@ -1,0 +1,201 @@
+"""Follow one answer of the model, from its request to its last sample."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Generator
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import AgentError
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue, SpeechSource, SpeechStatus
+    from gemini_live_runtime.session.ports.event_bus import EventBus
+
+
+in_speech: ContextVar[str] = ContextVar("in_speech", default="")
+"""Id of the speech in which the tool runs that is at work here; "" outside of tools."""
+
+
+class SpeechHandle:
+    """Handle of one speech; awaiting it waits for its end.
+
+    In a tool that runs in this very speech that raises `AgentError`, because the speech waits for the tool: use
+    `RunContext.wait_for_playout` there.
+    """
+
+    def __init__(self, speech: Speech, interrupt: Callable[[Speech, bool], None]) -> None:
+        """`interrupt(speech, force)` interrupts it."""
+        self._speech = speech
+        self._interrupt = interrupt
+        self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._callbacks: list[Callable[[SpeechHandle], Any]] = []
+
+    def __repr__(self) -> str:
+        return f"<SpeechHandle {self.id} {self.status}>"
+
+    @property
+    def id(self) -> str:
+        """Id of the speech, as in the events `speech.changed`."""
+        return self._speech.id
+
+    @property
+    def source(self) -> SpeechSource:
+        """Cause of the speech: "reply", "prompt", "user" or "model"."""
+        return self._speech.source
+
+    @property
+    def status(self) -> SpeechStatus:
+        """Status: queued, asked, speaking, done, interrupted or dropped."""
+        return self._speech.status
+
+    @property
+    def priority(self) -> int:
+        """Priority while it waits."""
+        return self._speech.priority
+
+    @property
+    def parent(self) -> str:
+        """Id of the speech in which this one was asked for; "" for none."""
+        return self._speech.parent
+
+    @property
+    def step_index(self) -> int:
+        """Number of generations so far: each round of tools begins another."""
+        return self._speech.step
+
+    @property
+    def interrupted(self) -> bool:
+        """True when it was cut, or dropped before it began."""
+        return self._speech.status in ("interrupted", "dropped")
+
+    @property
+    def done(self) -> bool:
+        """True when nothing more of it follows."""
+        return self._speech.is_over
+
+    @property
+    def allow_interruptions(self) -> bool:
+        """True when the user may interrupt it."""
+        return self._speech.allow_interruptions
+
+    @allow_interruptions.setter
+    def allow_interruptions(self, allowed: bool) -> None:
+        if self.interrupted and not allowed:
+            raise AgentError(
+                f"{self.id} was interrupted already", remedy="Set it before", field="allow_interruptions", value=allowed
+            )
+        self._speech.allow_interruptions = bool(allowed)
+
+    def interrupt(self, *, force: bool = False) -> SpeechHandle:
+        """Stop or drop it; does nothing when it is over.
+
+        Raises `AgentError` for one that may not be interrupted, unless `force`.
+        """
+        if not self.done:
+            self.check_interruptible(force=force)
+            self._interrupt(self._speech, force)
+        return self
+
+    def check_interruptible(self, *, force: bool = False) -> None:
+        """Raise `AgentError` for a speech that may not be interrupted."""
+        if not (self.allow_interruptions or force or self.done):
+            raise AgentError(
+                f"{self.id} may not be interrupted", remedy="Use force=True", field="allow_interruptions", value=False
+            )
+
+    def add_done_callback(self, callback: Callable[[SpeechHandle], Any]) -> None:
+        """Call `callback(handle)` at its end; soon, when it is over."""
+        if self._done.done():
+            asyncio.get_running_loop().call_soon(callback, self)
+        else:
+            self._callbacks.append(callback)
+
+    def remove_done_callback(self, callback: Callable[[SpeechHandle], Any]) -> None:
+        """Forget a callback."""
+        self._callbacks = [item for item in self._callbacks if item != callback]
+
+    def settle(self) -> None:
+        """Tell all that wait for it that it is over."""
+        if not self._done.done():
+            self._done.set_result(None)
+            callbacks, self._callbacks = self._callbacks, []
+            for callback in callbacks:
+                asyncio.get_running_loop().call_soon(callback, self)
+
+    async def wait_for_playout(self) -> None:
+        """Wait for its end."""
+        if not self.done and in_speech.get() == self.id:
+            raise AgentError(
+                f"A tool of {self.id} cannot wait for the end of {self.id}, which waits for the tool",
+                remedy="Use RunContext.wait_for_playout",
+                field="speech",
+                value=self.id,
+            )
+        await asyncio.shield(self._done)
+
+    def __await__(self) -> Generator[Any, None, SpeechHandle]:
+        async def wait() -> SpeechHandle:
+            await self.wait_for_playout()
+            return self
+
+        return wait().__await__()
+
+    async def wait_if_not_interrupted(self, *awaitables: Awaitable[Any]) -> list[Any]:
+        """Wait for `awaitables`, or until the speech is interrupted; return their results.
+
+        Those that are not done by then are cancelled, and their result is None. Raises what one of them raised.
+        """
+        tasks = [asyncio.ensure_future(item) for item in awaitables]
+        everything = asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            await asyncio.wait((everything, self._done), return_when=asyncio.FIRST_COMPLETED)
+            while not everything.done() and not self.interrupted:
+                await asyncio.wait((everything,))
+        finally:
+            for task in tasks:
+                if not task.done():
+                    task.cancel()
+            await asyncio.gather(everything, return_exceptions=True)
+        return [None if task.cancelled() else task.result() for task in tasks]
+
+
+class SpeechHandles:
+    """Handles of the speeches of one session that are not over."""
+
+    def __init__(self, speeches: SpeechQueue, bus: EventBus, interrupt: Callable[[Speech, bool], None]) -> None:
+        self._speeches = speeches
+        self._interrupt = interrupt
+        self._handles: dict[str, SpeechHandle] = {}
+        bus.subscribe(self._on_changed, ev.SpeechChanged)
+
+    def of(self, speech: Speech) -> SpeechHandle:
+        """Return the handle of a speech; always the same one until its end."""
+        handle = self._handles.get(speech.id)
+        if handle is None:
+            handle = SpeechHandle(speech, self._interrupt)
+            if speech.is_over:
+                handle.settle()
+            else:
+                self._handles[speech.id] = handle
+        return handle
+
+    @property
+    def current(self) -> SpeechHandle | None:
+        """Handle of the speech that was asked for, or is going on."""
+        return None if self._speeches.current is None else self.of(self._speeches.current)
+
+    @property
+    def waiting(self) -> tuple[SpeechHandle, ...]:
+        """Handles of the speeches that wait, in their order."""
+        return tuple(map(self.of, self._speeches.waiting))
+
+    def _on_changed(self, event: ev.Event) -> None:
+        changed = event.payload
+        assert isinstance(changed, ev.SpeechChanged)
+        handle = self._handles.get(changed.id)
+        if handle is not None and handle.done:
+            del self._handles[changed.id]
+            handle.settle()

@@ -1,0 +1,304 @@
+"""Speeches of the model, from their request to their last sample."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
+
+from gemini_live_runtime import AgentSession, RunContext, SpeechHandle, SpeechPriority, tool
+from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.file_audio import FileAudio
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.wire.audio_frame import encode_model_audio
+
+
+def session_of(t: Talk) -> AgentSession:
+    """Return the session of a talk."""
+    return t.stage.session.agent_session
+
+
+def told(t: Talk, speech: str) -> list[str]:
+    """Return the statuses of a speech, in order."""
+    return [event.status for event in t.all(ev.SpeechChanged) if event.id == speech]
+
+
+async def test_a_reply_is_asked_for_at_once_when_nobody_speaks_and_its_handle_follows_it() -> None:
+    async with talk(agent()) as t:
+        speech = session_of(t).generate_reply(instructions="Thank them.")
+        await t.rests()
+        assert t.wire == [("user context", "[Context] Thank them."), ("prompt",)]
+        assert (speech.status, speech.done, session_of(t).current_speech) == ("asked", False, speech)
+        await t.says("Thank you.")
+        assert speech.status == "speaking"
+        await t.ends()
+        assert (speech.status, speech.done, speech.interrupted) == ("done", True, False)
+        assert await speech is speech
+        assert told(t, speech.id) == ["queued", "asked", "speaking", "done"]
+
+
+async def test_a_reply_to_what_a_program_says_for_the_user_is_sent_as_the_users_text() -> None:
+    async with talk(agent()) as t:
+        speech = session_of(t).generate_reply("what is for dinner?")
+        await t.rests()
+        assert t.wire == [("text", "what is for dinner?")]
+        await t.says("Soup.")
+        await t.ends()
+        assert speech.done
+
+
+async def test_speeches_wait_for_each_other_and_the_higher_priority_goes_first() -> None:
+    async with talk(agent()) as t:
+        session = session_of(t)
+        first = session.generate_reply(instructions="one")
+        low = session.generate_reply(instructions="two", priority=SpeechPriority.LOW)
+        high = session.generate_reply(instructions="three", priority=SpeechPriority.HIGH)
+        normal = session.generate_reply(instructions="four")
+        assert [item.id for item in session.waiting_speeches] == [high.id, normal.id, low.id]
+        for speech in (first, high, normal, low):
+            await t.rests()
+            assert session.current_speech is speech
+            await t.says("There.")
+            await t.ends()
+            assert speech.done
+        instructions = [item[1].removeprefix("[Context] ") for item in t.sent("user context")]
+        assert instructions == ["one", "three", "four", "two"]
+
+
+async def test_the_answer_to_the_user_is_a_speech_of_its_own_and_a_reply_waits_behind_it() -> None:
+    async with talk(agent()) as t:
+        session = session_of(t)
+        await t.hears("hello")
+        await t.says("Hello,")
+        answer = session.current_speech
+        assert answer is not None
+        later = session.generate_reply(instructions="Ask for the name.")
+        await t.says(" you.")
+        assert (answer.source, answer.status, later.status, later.parent) == ("user", "speaking", "queued", answer.id)
+        await t.ends()
+        assert (answer.status, later.status) == ("done", "asked")
+
+
+async def test_the_user_who_types_is_answered_first_and_a_reply_goes_on_waiting() -> None:
+    async with talk(agent()) as t:
+        session = session_of(t)
+        await t.hears("hello")
+        await t.says("Hello")
+        waiting = session.generate_reply(instructions="Ask for the name.")
+        await t.types("wait")
+        await t.server.says(serverContent={"interrupted": True})
+        assert waiting.status == "queued"
+        await t.says("Yes?")
+        await t.ends()
+        assert waiting.status == "asked"
+
+
+async def test_a_speech_that_the_user_cuts_is_interrupted_and_one_that_waits_is_spoken_after() -> None:
+    async with talk(agent(), mode="voice") as t:
+        session = session_of(t)
+        cut = session.generate_reply(instructions="Tell a story.")
+        await t.rests()
+        await t.says("Once upon a time")
+        await t.server.says(serverContent={"interrupted": True})
+        await t.rests()
+        assert (cut.status, cut.interrupted, cut.done) == ("interrupted", True, True)
+
+
+async def test_what_was_interrupted_before_it_began_is_not_heard() -> None:
+    async with talk(agent()) as t:
+        speech = session_of(t).generate_reply(instructions="Sing.")
+        await t.rests()
+        speech.interrupt()
+        await t.says("La la")
+        await t.ends()
+        assert speech.status == "interrupted"
+        assert [cut.heard_text for cut in t.all(ev.TurnInterrupted)] == ["La la"]
+
+
+async def test_interrupting_stops_the_present_speech_and_drops_what_waits_up_to_a_protected_one() -> None:
+    async with talk(agent()) as t:
+        session = session_of(t)
+        one = session.generate_reply(instructions="one")
+        two = session.generate_reply(instructions="two")
+        protected = session.generate_reply(instructions="three", allow_interruptions=False)
+        four = session.generate_reply(instructions="four")
+        await t.rests()
+        await t.says("One")
+        await session.interrupt()
+        assert [item.status for item in (one, two)] == ["interrupted", "dropped"]
+        assert [item.status for item in (protected, four)] == ["asked", "queued"]
+
+
+async def test_a_protected_speech_is_interrupted_by_force_only() -> None:
+    async with talk(agent()) as t:
+        session = session_of(t)
+        speech = session.generate_reply(instructions="The terms.", allow_interruptions=False)
+        await t.rests()
+        await t.says("The terms are")
+        with pytest.raises(AgentError, match="may not be interrupted"):
+            session.interrupt()
+        assert await t.commands(cmd.Interrupt()) == "This answer may not be interrupted"
+        await session.interrupt(force=True)
+        assert speech.interrupted
+
+
+async def test_a_speech_that_was_interrupted_cannot_be_protected_any_more() -> None:
+    async with talk(agent()) as t:
+        speech = session_of(t).generate_reply(instructions="Sing.")
+        await t.rests()
+        await t.says("La")
+        speech.interrupt()
+        with pytest.raises(AgentError, match="was interrupted already"):
+            speech.allow_interruptions = False
+
+
+async def test_callbacks_and_waiters_of_a_speech_are_told_once_also_when_it_is_over() -> None:
+    ended: list[str] = []
+    async with talk(agent()) as t:
+        speech = session_of(t).generate_reply(instructions="Hello.")
+        speech.add_done_callback(lambda handle: ended.append(handle.id))
+        await t.rests()
+        await t.turn(user="", model="Hello.")
+        assert ended == [speech.id]
+        speech.add_done_callback(lambda handle: ended.append(handle.status))
+        await t.rests()
+        assert ended == [speech.id, "done"]
+
+
+async def test_waiting_for_other_things_ends_when_the_speech_is_interrupted() -> None:
+    async with talk(agent()) as t:
+        speech = session_of(t).generate_reply(instructions="Hello.")
+        await t.rests()
+        await t.says("Hello")
+
+        async def quick() -> str:
+            return "quick"
+
+        async def slow() -> str:
+            await t.passes(100)
+            return "slow"
+
+        assert await speech.wait_if_not_interrupted(quick()) == ["quick"]
+        waiting = asyncio.ensure_future(speech.wait_if_not_interrupted(quick(), slow()))
+        await t.rests()
+        speech.interrupt()
+        assert await waiting == ["quick", None]
+
+
+async def test_the_rounds_of_a_tool_are_steps_of_one_speech() -> None:
+    seen: list[Any] = []
+
+    @tool
+    async def look(context: RunContext) -> str:
+        """Look."""
+        assert context.speech_handle is not None
+        seen.extend((context.speech_handle, context.function_call.name, context.userdata, context.session))
+        return "seen"
+
+    async with talk(agent().tools(look)) as t:
+        await t.hears("look")
+        await t.says("Let me look.")
+        await t.calls("look")
+        await t.server.says(serverContent={"generationComplete": True})
+        await t.says("I see.")
+        await t.ends()
+        handle, name, userdata, session = seen
+        assert isinstance(handle, SpeechHandle)
+        assert (handle.status, name, userdata, session) == ("done", "look", t.state, session_of(t))
+
+
+async def test_a_tool_cannot_wait_for_the_end_of_its_own_speech() -> None:
+    @tool
+    async def look(context: RunContext) -> str:
+        """Look."""
+        assert context.speech_handle is not None
+        await context.speech_handle
+        return "never"
+
+    async with talk(agent().tools(look)) as t:
+        await t.hears("look")
+        await t.says("Let me look.")
+        await t.calls("look")
+        assert "cannot wait for the end" in str(t.sent("answer"))
+
+
+async def test_a_tool_waits_until_what_the_model_said_before_was_heard_and_protects_its_speech() -> None:
+    @tool
+    async def pay(context: RunContext) -> str:
+        """Pay."""
+        context.disallow_interruptions()
+        await context.wait_for_playout()
+        return "paid"
+
+    async with talk(agent().tools(pay)) as t:
+        await t.hears("pay")
+        await t.says("I am paying.")
+        await t.calls("pay")
+        assert t.sent("answer") == [("answer", "c1", {"output": "paid"})]
+        assert await t.commands(cmd.Interrupt()) == "This answer may not be interrupted"
+
+
+async def test_an_answer_without_tools_has_its_calls_refused() -> None:
+    @tool
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    async with talk(agent().tools(look)) as t:
+        session_of(t).generate_reply(instructions="Sum up.", tool_choice="none")
+        await t.rests()
+        await t.says("Well,")
+        await t.calls("look")
+        assert "No tool may be used in this answer" in str(t.sent("answer"))
+        await t.ends()
+        await t.hears("look again")
+        await t.calls("look")
+        assert t.sent("answer")[-1] == ("answer", "c2", {"output": "seen"})
+
+
+async def test_a_gap_between_speeches_is_kept(tmp_path: Path) -> None:
+    async with talk(agent().speech_gap(3.0), audio=lambda: FileAudio(None, tmp_path / "out.wav")) as t:
+        session = session_of(t)
+        session.generate_reply(instructions="one")
+        second = session.generate_reply(instructions="two")
+        await t.rests()
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.ends()
+        await t.passes(1.5)
+        assert second.status == "queued"
+        await t.passes(3.0)
+        assert second.status == "asked"
+
+
+async def test_what_the_live_api_cannot_do_is_refused_by_name() -> None:
+    async with talk(agent()) as t:
+        session = session_of(t)
+        with pytest.raises(AgentError, match="cannot say a given text"):
+            session.say("hello")
+        with pytest.raises(AgentError, match="cannot make a model call a tool"):
+            session.generate_reply(tool_choice="required")  # type: ignore[arg-type]
+        with pytest.raises(AgentError, match="priority cannot be"):
+            session.generate_reply(priority="high")  # type: ignore[arg-type]
+
+
+async def test_more_than_a_hundred_waiting_speeches_are_refused() -> None:
+    async with talk(agent()) as t:
+        session = session_of(t)
+        for _ in range(101):
+            session.generate_reply(instructions="again")
+        with pytest.raises(AgentError, match="100 speeches wait already"):
+            session.generate_reply(instructions="again")
+
+
+async def test_speeches_end_with_the_session() -> None:
+    async with talk(agent()) as t:
+        first = session_of(t).generate_reply(instructions="one")
+        second = session_of(t).generate_reply(instructions="two")
+        await t.rests()
+    assert [first.status, second.status] == ["dropped", "dropped"]
+    assert first.done
+    assert second.done
