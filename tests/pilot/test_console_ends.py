@@ -13,6 +13,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import HangUp
 from gemini_live_runtime.engine.link import Link
 from gemini_live_runtime.errors import EngineError
+from gemini_live_runtime.journal.completion import MissingPart
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.console.outcome import failure_of
@@ -131,6 +132,18 @@ async def test_an_engine_that_still_sends_is_not_said_to_be_silent(monkeypatch: 
     assert driver.app.return_value.exit_code == 1
     assert "still sent messages" in driver.app.return_value.message
     assert "did not answer" not in driver.app.return_value.message
+
+
+async def test_a_console_that_ends_says_what_was_not_delivered() -> None:
+    async with console() as driver:
+        parts = MissingPart("deliveries", "1 text has no answer"), MissingPart("output", "the model said nothing")
+        driver.link.emit(ev.SessionEnded(reason="hung up", exit_code=0))
+        driver.link.bye("hung up", missing=parts)
+        await driver.settle()
+        await driver.pilot.press("ctrl+q")
+    assert driver.app.return_value is not None
+    assert driver.app.return_value.message == "The session is over: hung up. Not complete: 1 text has no answer."
+    assert driver.app.return_value.exit_code == 0
 
 
 async def test_events_missing_in_the_recording_are_told_after_the_end() -> None:

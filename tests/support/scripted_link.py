@@ -33,6 +33,7 @@ from gemini_live_runtime.commands import (
     UndoEdit,
 )
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
+from gemini_live_runtime.journal.completion import MissingPart
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.vocabulary import command_from_line
@@ -203,8 +204,10 @@ class ScriptedLink:
             ident = f"call-{self._seq - 1}"
             self.emit(ev.ToolFinished(call_id=ident, name=name, status=status, result=result, ms=141.0, delivered=True))
 
-    def bye(self, reason: str = "the operator hung up", exit_code: int = 0) -> None:
-        self.put(Bye(reason, exit_code))
+    def bye(
+        self, reason: str = "the operator hung up", exit_code: int = 0, missing: tuple[MissingPart, ...] = ()
+    ) -> None:
+        self.put(Bye(reason, exit_code, missing))
 
     def die(self, reason: str = "The engine ended without a word.") -> None:
         self.broken = reason

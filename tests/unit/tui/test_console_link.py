@@ -18,6 +18,7 @@ from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophon
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolError
 from gemini_live_runtime.journal import missed_events
+from gemini_live_runtime.journal.completion import MissingPart
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.samples import MeterSample
@@ -605,7 +606,7 @@ def test_a_damaged_recording_does_not_keep_a_console_from_coming_back(tmp_path: 
 def test_the_end_that_a_console_missed_is_read_from_the_recording(tmp_path: Path) -> None:
     async def main() -> None:
         session = _Session(tmp_path, recorded=True)
-        session.say(*_words("one "))
+        session.say(*_words("one "), ev.TextSent(text="and two?", command_id="c1"))
         link = session.link()
         running = await _started(link)
         session.say(ev.SessionEnded(reason="the operator hung up", exit_code=0))
@@ -613,7 +614,8 @@ def test_the_end_that_a_console_missed_is_read_from_the_recording(tmp_path: Path
         await running.task
         while running.store.drain():
             pass
-        assert running.store.bye == Bye("the operator hung up", 0)
+        missing = (MissingPart("deliveries", "1 text has no answer"),)
+        assert running.store.bye == Bye("the operator hung up", 0, missing)
         assert running.store.lost == ""
 
     run_virtual(main())

@@ -313,7 +313,9 @@ class SessionLink:
         """Take in the end of a session; return True when the recording has it."""
         if not (await self._read_last() if self._is_leaving else await self._read_missed(None)) or self._end is None:
             return False
-        missing = await asyncio.to_thread(_missing, Path(self._folder)) if self._folder else ()
+        # A console that leaves does not read the whole recording for it.
+        reads = self._folder and not self._is_leaving
+        missing = await asyncio.to_thread(_missing, Path(self._folder)) if reads else ()
         await self._put(Bye(self._end.reason, self._end.exit_code, missing))
         return True
 
