@@ -30,6 +30,8 @@ from gemini_live_runtime.journal.disk import Disk, write_all
 from gemini_live_runtime.journal.events_file import EventsFile
 from gemini_live_runtime.journal.sweep import SoundSweep, size_text
 from gemini_live_runtime.journal.tracks import FILES, RATES, TrackFile
+from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.restarts import RestartLimit
 from gemini_live_runtime.threads import start_daemon_thread
 
 if TYPE_CHECKING:
@@ -121,6 +123,8 @@ class JournalWriter:
         self._queued_lines = 0
         self._queued_audio = 0
         self._busy = False
+        self._in_hand = 0
+        """Number of lines that were taken from the queue and not handed to the file yet."""
         self._idle = False
         self._closing = False
         self._urgent = False
@@ -235,6 +239,42 @@ class JournalWriter:
     # -- the thread -------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
+        """Write until the end; go on after a fault, as often as `RestartLimit` allows."""
+        limit = RestartLimit()
+        while True:
+            try:
+                self._write_all()
+                break
+            except Exception as error:
+                if not self._go_on(error, is_allowed=limit.allows(time.monotonic())):
+                    break
+        self._close_files()
+
+    def _go_on(self, error: Exception, *, is_allowed: bool) -> bool:
+        """Report a fault of this program; return False when it is the last."""
+        with self._wake:
+            self.lost_events += self._in_hand
+            self._in_hand = 0
+            self._busy = self._idle = False
+            if not is_allowed:
+                self._stopped, self._audio = True, False
+                self.lost_events += len(self._lines) + self._events.waiting
+                self._lines.clear()
+                self._pcm.clear()
+                self._events.unwritten.clear()
+            callbacks, self._callbacks = self._callbacks, []
+            self._wake.notify_all()
+        for callback in callbacks:
+            callback(False)
+        text = redactor.text(f"{type(error).__name__}: {error}")
+        if is_allowed:
+            self._notice("error", "journal-fault", f"Writing the session file failed: {text}. It goes on")
+        else:
+            text = f"Writing the session file fails again and again: {text}. It ends here"
+            self._notice("error", "journal-stopped", text)
+        return is_allowed
+
+    def _write_all(self) -> None:
         if self._audio:
             self._sweep.request()
         next_sync = time.monotonic() + SYNC_S
@@ -274,7 +314,6 @@ class JournalWriter:
                 # Appended while the last batch was written: one more round, then nothing is queued any more.
                 if closing and not self._lines and not self._pcm:
                     break
-        self._close_files()
 
     def _take(self) -> tuple[list[str], list[tuple[str, bytes]], list[tuple[ev.Side, bytes]]]:
         lines, values, pcm = list(self._lines), list(self._values), list(self._pcm)
@@ -282,6 +321,7 @@ class JournalWriter:
         self._values.clear()
         self._pcm.clear()
         self._queued_lines = self._queued_audio = 0
+        self._in_hand = len(lines)
         self._busy = True
         return lines, values, pcm
 
@@ -294,6 +334,8 @@ class JournalWriter:
             self._events.unwritten.clear()
             return
         data = "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+        # What the file does not take, it keeps.
+        self._in_hand = 0
         if self._failing:
             # Wait for the next sync to try again: a batch comes up to fifty times a second.
             self._events.unwritten += data
