@@ -1,11 +1,12 @@
 """Hold the model side of a session: instruction, tools, history and model parts.
 
-Recogniser and speech are created when first needed, because a typed session needs neither. Without one the session goes
-on and reports the reason once.
+Recogniser and speech are created when first needed, because a typed session needs neither. One that fails is made anew,
+as often as `RestartLimit` allows; then the session goes on without it and reports the reason once.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import field
@@ -17,10 +18,15 @@ from gemini_live_runtime.local.live_config import DeclaredTool, LiveConfig
 from gemini_live_runtime.local.parts import Dialogue, Parts, Recogniser, Recognition, Speech
 from gemini_live_runtime.local.refusal import VIOLATION, Refusal
 from gemini_live_runtime.records import record
+from gemini_live_runtime.restarts import RestartLimit
 
 log = logging.getLogger("gemini_live_runtime.local")
 
 _NOT_FOUND = "models/{model} is not found for API version v1beta, or is not supported for bidiGenerateContent."
+
+
+ATTEMPTS = 2
+"""Times that an utterance is recognised, when the first time fails."""
 
 
 @record
@@ -68,6 +74,7 @@ class Conversation:
         self.no_recogniser = ""
         """Reason for the missing recogniser; "" while it works or was not needed."""
         self.no_speech = ""
+        self._recogniser_restarts, self._speech_restarts = RestartLimit(), RestartLimit()
         self._declare()
 
     def update(self, *, instruction: str | None = None, tools: Mapping[str, DeclaredTool] | None = None) -> None:
@@ -113,14 +120,23 @@ class Conversation:
 
     async def recognise(self, pcm: bytes) -> Recognition | None:
         """Recognise an utterance; None without a recogniser (see `no_recogniser`)."""
-        if self.no_recogniser:
-            return None
-        await self.prepare_to_hear()
-        try:
-            return await self._recogniser.recognise(pcm) if self._recogniser is not None else None
-        except Exception as error:
-            self.no_recogniser = _why(error, "recogniser")
-            return None
+        for _ in range(ATTEMPTS):
+            await self.prepare_to_hear()
+            if self.no_recogniser:
+                return None
+            if self._recogniser is not None:
+                try:
+                    return await self._recogniser.recognise(pcm)
+                except Exception as error:
+                    self._recogniser_failed(error)
+                    await self._close_recogniser()
+        # This utterance is beyond it, the next one may not be.
+        return None if self.no_recogniser else Recognition("", 0.0)
+
+    def _recogniser_failed(self, error: Exception) -> None:
+        why = _why(error, "recogniser")
+        if isinstance(error, GeminiLiveError) or not self._recogniser_restarts.allows(_now()):
+            self.no_recogniser = why
 
     async def prepare_to_hear(self) -> None:
         """Create the recogniser, so that its models load while the user still speaks."""
@@ -131,22 +147,29 @@ class Conversation:
         try:
             self._recogniser = self._parts.recogniser(self.dialogue, self._tool_names)
         except Exception as error:
-            self.no_recogniser = _why(error, "recogniser")
+            self._recogniser_failed(error)
 
     _recogniser_tools: frozenset[str] = frozenset()
 
     def speech(self) -> Speech | None:
         """Return the speech synthesis; None without one (see `no_speech`)."""
-        if self._speech is None and not self.no_speech:
+        while self._speech is None and not self.no_speech:
             try:
                 self._speech = self._parts.speech()
             except Exception as error:
-                self.speech_failed(error)
+                self._speech_failed(error)
         return None if self.no_speech else self._speech
 
-    def speech_failed(self, error: Exception) -> None:
-        """Continue without speech synthesis, after `error`."""
-        self.no_speech = _why(error, "speech")
+    async def restart_speech(self, error: Exception) -> None:
+        """Make speech anew after `error`, or go on without it."""
+        self._speech_failed(error)
+        speech, self._speech = self._speech, None
+        await _close(speech, "speech")
+
+    def _speech_failed(self, error: Exception) -> None:
+        why = _why(error, "speech")
+        if isinstance(error, GeminiLiveError) or not self._speech_restarts.allows(_now()):
+            self.no_speech = why
 
     async def close(self) -> None:
         """Close the parts."""
@@ -165,6 +188,10 @@ async def _close(part: Recogniser | Speech | None, name: str) -> None:
             await part.close()
         except Exception:
             log.exception("The %s did not close", name)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _why(error: Exception, part: str) -> str:

@@ -353,18 +353,17 @@ class Turns:
         if self._config.modality is Modality.TEXT:
             await utterance.write(text)
             return
-        speech = self._conversation.speech()
-        before = len(utterance.text)
-        if speech is not None:
+        rest, before = text, len(utterance.text)
+        while (speech := self._conversation.speech()) is not None:
             try:
-                await utterance.speak(speech, text, self._config.voice)
+                await utterance.speak(speech, rest, self._config.voice)
             except (TransportClosed, Refusal, asyncio.CancelledError):
                 raise
             except Exception as error:
-                self._conversation.speech_failed(error)
+                await self._conversation.restart_speech(error)
             else:
                 return
-        rest = text[len(utterance.text) - before :]
+            rest = text[len(utterance.text) - before :]
         if not self._reported_no_speech:
             self._reported_no_speech = True
             rest = f"{NO_SPEECH.format(why=self._conversation.no_speech)}{rest}"

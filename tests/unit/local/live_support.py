@@ -141,15 +141,6 @@ class Tone:
         pass
 
 
-class Broken(Tone):
-    """Breaks after the first word."""
-
-    async def speak(self, text: str, voice: str) -> AsyncIterator[SpeechChunk]:
-        async for spoken in super().speak(text, voice):
-            yield spoken
-            raise OSError("the voice is gone")
-
-
 class TestParts:
     """Fake parts: parrot, recogniser and tone.
 
