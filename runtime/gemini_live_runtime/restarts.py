@@ -24,3 +24,33 @@ class RestartLimit:
     def clear(self) -> None:
         """Forget the failures so far."""
         self._failures.clear()
+
+
+class FailureTracker:
+    """Tracker of a part that is not restarted, because each of its runs is a new one.
+
+    It is degraded once it failed `MOST` times within `WITHIN_S` seconds, until it works again.
+    """
+
+    def __init__(self) -> None:
+        self._limit = RestartLimit(MOST - 1)
+        self._failed_at = 0.0
+        self.is_degraded = False
+
+    def on_failed(self, now: float) -> bool:
+        """Note a failure at `now` (s); return True when the part is degraded by it."""
+        self._failed_at = now
+        if self.is_degraded or self._limit.allows(now):
+            return False
+        self.is_degraded = True
+        return True
+
+    def on_worked(self) -> bool:
+        """Note that the part works; return True when it was degraded until now."""
+        was_degraded, self.is_degraded = self.is_degraded, False
+        self._limit.clear()
+        return was_degraded
+
+    def rests(self, now: float) -> bool:
+        """Return True for `WITHIN_S` seconds after each failure of a degraded part."""
+        return self.is_degraded and now - self._failed_at < WITHIN_S

@@ -20,7 +20,7 @@ from gemini_live_runtime.session.definition.key_writers import SESSION_KEYS
 
 PAGE = tables.PAGE
 PACKAGE = Path(gemini_live_runtime.__file__).parent
-OTHER_HEADINGS = {"Guards", "Order of steps"}
+OTHER_HEADINGS = {"Faults", "Guards", "Order of steps"}
 
 
 def test_the_page_has_every_method_of_live_in_its_order() -> None:

@@ -346,6 +346,22 @@ async def test_trouble_with_the_sound_is_named_in_the_strip_and_told_with_its_re
         assert "MIC SILENT" not in driver.rows()[1]
 
 
+async def test_a_part_that_fails_again_and_again_is_named_in_the_strip_until_it_works() -> None:
+    async with console(size=(120, 30)) as driver:
+        failed = "The extractor mood failed 5 times within 60 s"
+        driver.link.emit(ev.PartHealth(part="extractor", name="mood", well=False, text=failed))
+        await driver.settle()
+        assert "DEGRADED" in driver.rows()[1]
+        assert failed in " ".join(driver.screen().split())
+        await driver.press("M")
+        assert failed in " ".join(driver.screen().split())
+        await driver.press("escape")
+        driver.link.emit(ev.PartHealth(part="extractor", name="mood", well=True))
+        await driver.settle()
+        assert "DEGRADED" not in driver.rows()[1]
+        assert "The extractor mood works again" in " ".join(driver.screen().split())
+
+
 async def test_a_leaking_echo_is_one_note_with_what_helps() -> None:
     async with console(size=(120, 30)) as driver:
         driver.link.emit(ev.EchoLeaking(leaking=True))

@@ -1,4 +1,4 @@
-"""A fault in the link's own code costs a connection, not the session."""
+"""A fault of our own costs a connection or a part, not the session."""
 
 from __future__ import annotations
 

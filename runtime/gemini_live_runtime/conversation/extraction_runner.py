@@ -8,6 +8,7 @@ Findings become state in one transaction: the whole result, and the fields that 
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable
 from inspect import isawaitable
 from typing import Any
@@ -35,6 +36,7 @@ from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
 from gemini_live_runtime.records import record
+from gemini_live_runtime.restarts import FailureTracker
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.text import sanitise_line
@@ -98,11 +100,18 @@ class ExtractionRunner:
         on_result: Callable[[ExtractionResult], None],
         on_failure: Callable[[ExtractionFailure], None],
         on_ended: Callable[[], None] = lambda: None,
+        on_health: Callable[[str, bool], None] = lambda name, well: None,
     ) -> None:
-        """Call `on_ended` when a run has really ended, maybe long after its deadline."""
+        """Call `on_ended` when a run has really ended, maybe long after its deadline.
+
+        Call `on_health(name, False)` when an extractor is degraded: then it rests (see `FailureTracker`), and
+        `on_health(name, True)` when it is no more.
+        """
         self._state, self._schedule, self._model, self._clock = state, schedule, model, clock
         self.check(schedule)
         self._on_result, self._on_failure, self._on_ended = on_result, on_failure, on_ended
+        self._on_health = on_health
+        self._health: defaultdict[str, FailureTracker] = defaultdict(FailureTracker)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._closed = False
 
@@ -125,6 +134,8 @@ class ExtractionRunner:
         """Use these extractors from now on; finish running ones, drop waiting requests."""
         schedule.continue_from(self._schedule)
         self._schedule = schedule
+        for name in list(self._health):
+            self._worked(name)
 
     def trigger(
         self,
@@ -147,6 +158,8 @@ class ExtractionRunner:
             return []
         names = []
         for extractor in self._schedule.due(event, turn_number, tool=tool, phase=phase):
+            if self._health[extractor.name].rests(self._clock.now()):
+                continue
             window = said_since_presented(windows(extractor.window), extractor.promotions, self._state)
             if window.is_empty:
                 continue
@@ -217,7 +230,7 @@ class ExtractionRunner:
             if not work.done():
                 # Reported at the deadline, although it may take long to end.
                 text = f"{request.extractor.name} took longer than {deadline_s:g} s; what it finds is discarded"
-                self._on_failure(
+                self._report(
                     ExtractionFailure(
                         request.extractor.name, request.of_turn, request.event, text, deadline_s, merged=request.merged
                     )
@@ -248,6 +261,7 @@ class ExtractionRunner:
             self._failed(request, error, began)
             return
         duration = self._clock.now() - began
+        self._worked(name)
         self._on_result(
             ExtractionResult(
                 name,
@@ -268,7 +282,7 @@ class ExtractionRunner:
             text = "It cancelled itself"
         else:
             text = sanitise_line(error_text(error), MAX_QUOTE)
-        self._on_failure(
+        self._report(
             ExtractionFailure(
                 request.extractor.name,
                 request.of_turn,
@@ -279,6 +293,15 @@ class ExtractionRunner:
                 request.merged,
             )
         )
+
+    def _report(self, failure: ExtractionFailure) -> None:
+        self._on_failure(failure)
+        if self._health[failure.extractor].on_failed(self._clock.now()):
+            self._on_health(failure.extractor, False)
+
+    def _worked(self, name: str) -> None:
+        if self._health[name].on_worked():
+            self._on_health(name, True)
 
 
 async def _call(

@@ -21,6 +21,7 @@ __all__ = [
     "ExtractionFailed",
     "ExtractionFinished",
     "InstructionUpdated",
+    "PartHealth",
     "PatternFired",
     "PhaseBlocked",
     "PhaseEntered",
@@ -203,6 +204,21 @@ class ExtractionFailed(Payload):
     raised_at: str = ""
     ms: float = 0.0
     merged: int = 0
+
+
+@keyword_record
+class PartHealth(Payload):
+    """An extractor or tool failed five times within a minute, or works again (`well`).
+
+    Such an extractor rests for a minute and is tried again then, or once the agent is reloaded; a tool runs on.
+    """
+
+    type: ClassVar[str] = "part.health"
+    part: Literal["extractor", "tool"]
+    name: str
+    well: bool
+    text: str = ""
+    remedy: str = ""
 
 
 @keyword_record

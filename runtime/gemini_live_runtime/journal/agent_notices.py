@@ -16,6 +16,9 @@ HANDLERS = Handlers()
 _LONGEST = 1000
 """Characters of a notice."""
 
+MAX_PROBLEMS = 100
+"""Parts that the view keeps as degraded."""
+
 _AGO_S = 1.0
 """Age in seconds from which the notice of a mark names its time."""
 
@@ -67,6 +70,17 @@ def _repair_acted(view: SessionView, event: ev.Event, p: ev.RepairActed) -> Dirt
 @HANDLERS.on(ev.CodeFailed)
 def _code_failed(view: SessionView, event: ev.Event, p: ev.CodeFailed) -> Dirty:
     return _block(view, event, "warning", f"The agent's code failed in {p.where}{_at(p.defined_at)}: {p.error}")
+
+
+@HANDLERS.on(ev.PartHealth)
+def _part_health(view: SessionView, event: ev.Event, p: ev.PartHealth) -> Dirty:
+    kind = sanitise_line(f"{p.part} {p.name}", _LONGEST)
+    if p.well:
+        view.health.pop(kind, None)
+        return _block(view, event, "info", f"The {kind} works again") | Dirty.METERS
+    if len(view.health) < MAX_PROBLEMS:
+        view.health[kind] = (sanitise_line(p.text, _LONGEST), "")
+    return _block(view, event, "warning", p.text, p.remedy) | Dirty.METERS
 
 
 @HANDLERS.on(ev.ExtractionFailed)

@@ -534,7 +534,7 @@ class Orchestrator:
                 put("go away", lambda: call("on_go_away", time_left_s))
             case ev.ConnectionClosed(reason=reason, sentence=sentence):
                 put("disconnected", lambda: call("on_disconnected", reason or sentence))
-            case ev.Notice() | ev.OutboxChanged() | ev.SoundHealth():
+            case ev.Notice() | ev.OutboxChanged() | ev.PartHealth() | ev.SoundHealth():
                 text = self._problems.text_of(event.payload)
                 if text:
                     put("error", lambda: call("on_error", text))

@@ -26,6 +26,9 @@ HEALTH_WORDS = {
 }
 """Short names of the sound's problems, worst first."""
 
+DEGRADED = "DEGRADED"
+"""Word for an extractor or a tool that fails again and again."""
+
 
 @dataclass(slots=True)
 class MeterMemory:
@@ -201,11 +204,12 @@ class MeterStrip(Row):
         return [(f"{rate:.0f}", "strong"), (" ev/s", "quiet")] if self._live and rate >= 0.5 else []
 
     def _health(self) -> list[Run]:
-        """Return the worst problem of the sound in two words."""
-        if not self._live:
+        """Return the worst problem in two words: of the sound, or of the agent's parts."""
+        health = self._view.health
+        if not self._live or not health:
             return []
-        found = [word for kind, word in HEALTH_WORDS.items() if kind in self._view.health]
-        return [(found[0], "alarm")] if found else []
+        found = [word for kind, word in HEALTH_WORDS.items() if kind in health]
+        return [(found[0] if found else DEGRADED, "alarm")]
 
     def _own_cost(self) -> list[Run]:
         cost = self._cost

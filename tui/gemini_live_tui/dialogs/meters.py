@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from operator import itemgetter
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.screen import ModalScreen
 
+from gemini_live_runtime.events import SoundProblem
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.dialogs.move_keys import MOVES
 from gemini_live_tui.painting.formatting import cost_text, duration_text
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
 
 LABEL, VALUE = 12, 11
+SOUND_PROBLEMS = frozenset(get_args(SoundProblem))
 LEAST_HEIGHT = 18
 
 
@@ -178,13 +181,13 @@ class MeterSheet(Sheet):
         return _text("dropped", "nothing", width, "good")
 
     def _health(self, width: int) -> list[list[Run]]:
-        """Return rows for each problem of the sound, or one that names none."""
+        """Return rows for each problem of sound and agent, or that the sound is well."""
         drift = self._view.meters.drift_ppm
         clocks = "" if drift is None else f", clocks {abs(drift):.0f} ppm apart"
-        problems = [text for text, _ in self._view.health.values()]
-        if not problems:
-            return _text("sound", f"nothing wrong{clocks}", width, "good")
-        return [row for text in problems for row in _text("sound", text, width, "alarm")]
+        problems = [(kind in SOUND_PROBLEMS, text) for kind, (text, _) in self._view.health.items()]
+        rows = [row for _, text in filter(itemgetter(0), problems) for row in _text("sound", text, width, "alarm")]
+        rows = rows or _text("sound", f"nothing wrong{clocks}", width, "good")
+        return rows + [row for of, text in problems if not of for row in _text("agent", text, width, "alarm")]
 
     def _cells(self, width: int) -> int:
         return max(8, min(SECONDS, width - LABEL - VALUE - 28))

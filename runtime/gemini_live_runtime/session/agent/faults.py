@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.errors import traceback_lines
 from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.restarts import MOST, WITHIN_S
 from gemini_live_runtime.session.agent.callback_runner import CallbackFault, SlowCallback
 from gemini_live_runtime.session.outbound.context_queue import ContextNotSent
 from gemini_live_runtime.session.rules.executor import EffectFault
@@ -19,6 +21,19 @@ MAX_ERROR = 2000
 
 MAX_TRACED = 500
 """Different faults that are remembered as published with their traceback."""
+
+
+def part_health(part: Literal["extractor", "tool"], name: str, well: bool) -> ev.PartHealth:
+    """Return the event that a part is degraded, or works again (`well`)."""
+    if well:
+        return ev.PartHealth(part=part, name=name, well=True)
+    text = f"The {part} {name} failed {MOST} times within {WITHIN_S:g} s"
+    if part == "tool":
+        remedy = "It runs on, and the model gets each error"
+    else:
+        text = f"{text} and rests for {WITHIN_S:g} s"
+        remedy = "It is tried again then, or at once when the agent is reloaded"
+    return ev.PartHealth(part=part, name=name, well=False, text=redactor.text(text), remedy=remedy)
 
 
 def is_reported(times: int) -> bool:

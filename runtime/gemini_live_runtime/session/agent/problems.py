@@ -14,7 +14,7 @@ Frames that cannot be read, snapshots that were not saved, and what the disk did
 class ProblemFinder:
     """Finder of the errors among one session's events."""
 
-    KINDS = (ev.Notice, ev.OutboxChanged, ev.SoundHealth)
+    KINDS = (ev.Notice, ev.OutboxChanged, ev.PartHealth, ev.SoundHealth)
 
     def __init__(self) -> None:
         self._dropped_s = 0.0
@@ -24,6 +24,8 @@ class ProblemFinder:
         if isinstance(payload, ev.Notice) and (payload.level == "error" or payload.code in LOSSES):
             return payload.text
         if isinstance(payload, ev.SoundHealth) and payload.kind == "lost" and not payload.well:
+            return payload.text
+        if isinstance(payload, ev.PartHealth):
             return payload.text
         if isinstance(payload, ev.OutboxChanged) and payload.kind == "audio" and payload.dropped > self._dropped_s:
             new_s, self._dropped_s = payload.dropped - self._dropped_s, payload.dropped

@@ -163,7 +163,7 @@ class SessionSignals:
                 self._count("interrupt_count")
             case ev.CodeFailed():
                 self._fail(payload.error)
-            case ev.Notice() | ev.OutboxChanged() | ev.SoundHealth():
+            case ev.Notice() | ev.OutboxChanged() | ev.PartHealth() | ev.SoundHealth():
                 self._fail(self._problems.text_of(payload))
             case ev.UsageReported():
                 self._set(

@@ -7,6 +7,7 @@ the conversation moves before the model gets the answer).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -17,9 +18,11 @@ from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.restarts import FailureTracker
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
 from gemini_live_runtime.session.agent.context import AgentContext
+from gemini_live_runtime.session.agent.faults import part_health
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
@@ -79,6 +82,7 @@ class ToolExecutor:
         self._checkpoints = checkpoints
         self._async_tools = async_tools
         self._on_problem = on_problem
+        self._health: defaultdict[str, FailureTracker] = defaultdict(FailureTracker)
         self._waiting: set[str] = set()
         self._cancelled: set[str] = set()
         self._answers: dict[str, Outcome] = {}
@@ -139,10 +143,19 @@ class ToolExecutor:
         override = self._answers.pop(ended.call_id, None)
         if override is not None:
             ended = replace(ended, status=override.status, result=override.result, cause=override.cause)
+        self._watch_health(ended)
         self._unanswered[ended.call_id] = ended
         if not self._agent.queue.put("tool ended", lambda: self._decide(ended)):
             # The session is ending and its queue closed, but the call still has its one end.
             self.give(ended, ToolAnswer(ended.result))
+
+    def _watch_health(self, ended: Outcome) -> None:
+        """Tell when a tool fails again and again, and when it works again."""
+        health = self._health[ended.name]
+        if ended.status in ("error", "timeout") and health.on_failed(self._agent.clock.now()):
+            self._agent.emit(part_health("tool", ended.name, False))
+        elif ended.status == "ok" and health.on_worked():
+            self._agent.emit(part_health("tool", ended.name, True))
 
     async def _decide(self, ended: Outcome) -> None:
         try:

@@ -24,6 +24,7 @@ from gemini_live_runtime.conversation.needs import NO_REPAIR, RepairAction
 from gemini_live_runtime.conversation.transcript import ToolCallSummary, TranscriptTurn
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.agent.faults import part_health
 from gemini_live_runtime.session.agent.host import SOFT_TURN
 from gemini_live_runtime.session.agent.phase_runner import require_phases
 from gemini_live_runtime.session.agent.session_keys import SIGNAL
@@ -92,6 +93,7 @@ class TurnPipeline:
             self._on_extracted,
             self._on_extraction_failed,
             agent.host.on_change,
+            self._on_extractor_health,
         )
         self._awaits_extraction = False
         self._reevaluations = Throttle(self._queue_reevaluation, agent.clock, on_paced=self._on_paced)
@@ -264,6 +266,9 @@ class TurnPipeline:
     async def _after_extraction(self, result: ExtractionResult, *, may_advance: bool) -> None:
         await self._callbacks.control("on_extracted", result.extractor, deepcopy(result.fields))
         await self.reevaluate(may_advance)
+
+    def _on_extractor_health(self, name: str, well: bool) -> None:
+        self._agent.emit(part_health("extractor", name, well))
 
     def _on_extraction_failed(self, failure: ExtractionFailure) -> None:
         self._agent.emit(
