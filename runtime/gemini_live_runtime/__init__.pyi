@@ -1,5 +1,6 @@
 """The public names of the package, each once: type checkers read them here, and so does `__init__.py`."""
 
+from gemini_live_runtime.api import Agent as Agent
 from gemini_live_runtime.api import Live as Live
 from gemini_live_runtime.clock import run_virtual as run_virtual
 from gemini_live_runtime.conversation.context import ContextBuilder as ContextBuilder
@@ -53,11 +54,11 @@ from gemini_live_runtime.session.definition.definition import DeliveryConfig as 
 from gemini_live_runtime.session.definition.plan import SessionPlan as SessionPlan
 from gemini_live_runtime.session.endpointing.vad import InputVad as InputVad
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot as InputVadSnapshot
-from gemini_live_runtime.session.io.agent import Agent as Agent
 from gemini_live_runtime.session.io.agent_session import AgentSession as AgentSession
 from gemini_live_runtime.session.io.handle import LiveHandle as LiveHandle
 from gemini_live_runtime.session.io.inline_task import InlineTask as InlineTask
 from gemini_live_runtime.session.io.run_context import RunContext as RunContext
+from gemini_live_runtime.session.io.run_result import RunResult as RunResult
 from gemini_live_runtime.session.io.speech_handle import SpeechHandle as SpeechHandle
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry as SessionTelemetry
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter as DeferredWriter

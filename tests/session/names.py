@@ -16,7 +16,7 @@ EffectPolicy, EffectMode, VoiceRuntimeState, LiveEffectExecutor, LiveEvent, Inpu
 SoftTurnDetector, TranscriptBuffer, TranscriptTurn, TranscriptWindow, ToolCallSummary, ToolExecutionMode,
 ResultFormatter, DefaultResultFormatter, BackgroundToolTracker, BackgroundAgentDispatcher, EventCallbacks,
 CallbackMode, Live, LiveHandle, SessionSignals, SessionType, SessionTelemetry, SessionPersistence, SessionSnapshot,
-FsPersistence, MemoryPersistence
+FsPersistence, MemoryPersistence, Agent, AgentSession, InlineTask, RunContext, RunResult, SpeechHandle, SpeechPriority
 """
 """The public names that every session must be able to use."""
 
@@ -37,6 +37,9 @@ FIGURES = "telemetry_in_a_session"
 TRANSCRIPT = "transcript_in_a_session"
 HANDLE = "handle_in_a_session"
 PLAN = "plan_faults"
+HANDING_OVER = "handing_over"
+SPEECHES = "speeches"
+TASKS = "inline_tasks"
 
 COVERED: dict[str, str] = {
     "State": f"{HANDLE}::test_every_mutation_is_an_event_in_order",
@@ -110,6 +113,13 @@ COVERED: dict[str, str] = {
     "SessionSnapshot": f"{KEPT}::test_snapshots_are_written_in_order_and_keep_nobody_waiting",
     "FsPersistence": f"{KEPT}::test_a_session_kept_in_a_file_is_private_versioned_and_taken_up",
     "MemoryPersistence": f"{KEPT}::test_a_session_that_was_kept_goes_on_where_it_stood",
+    "Agent": f"{HANDING_OVER}::test_tools_among_an_agents_methods_work_on_its_object",
+    "AgentSession": f"{SPEECHES}::test_a_reply_is_asked_for_at_once_when_nobody_speaks_and_its_handle_follows_it",
+    "InlineTask": f"{TASKS}::test_a_task_speaks_in_place_of_the_agent_and_its_result_is_that_of_the_await",
+    "RunContext": f"{SPEECHES}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
+    "RunResult": f"{SPEECHES}::test_what_followed_a_text_is_told_for_tests_of_agents",
+    "SpeechHandle": f"{SPEECHES}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
+    "SpeechPriority": f"{SPEECHES}::test_speeches_wait_for_each_other_and_the_higher_priority_goes_first",
 }
 """The public names, each with a test that uses it in a session and fails without it."""
 

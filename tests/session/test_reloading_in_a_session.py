@@ -468,3 +468,15 @@ agent = Live.builder("mine").instruction("Be brief.").tools(tool(blocking=False)
         await t.calls("wait")
         await t.passes(10)
         assert [answer[2]["output"] for answer in t.sent("answer")] == ["old", "new"]
+
+
+async def test_a_file_is_not_reloaded_over_another_agent_that_has_taken_over(write: Callable[..., Path]) -> None:
+    path = write(PLAIN)
+    async with talk(source(path)) as t:
+        t.stage.session.agent_session.update_agent(agent())
+        await t.connects_again()
+        write(PLAIN.replace("Be brief.", "Be long."))
+        await t.commands(cmd.ReloadAgent())
+        (reloaded,) = t.all(ev.AgentReloaded)
+        assert reloaded.problem.startswith("Agent test speaks now")
+        assert t.stage.orchestrator.agent.plan.name == "test"

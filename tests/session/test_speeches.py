@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
 
-from gemini_live_runtime import AgentSession, RunContext, SpeechHandle, SpeechPriority, tool
+from gemini_live_runtime import Agent, AgentSession, RunContext, RunResult, SpeechHandle, SpeechPriority, tool
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
+from gemini_live_runtime.audio.program_audio import ProgramAudio
+from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
@@ -302,3 +304,45 @@ async def test_speeches_end_with_the_session() -> None:
     assert [first.status, second.status] == ["dropped", "dropped"]
     assert first.done
     assert second.done
+
+
+async def test_the_microphone_is_silent_while_a_protected_speech_is_spoken(tmp_path: Path) -> None:
+    async with talk(agent(), audio=ProgramAudio) as t:
+        for protected in (True, False):
+            session_of(t).generate_reply(instructions="The terms.", allow_interruptions=not protected)
+            await t.rests()
+            await t.says("The terms are")
+            before = len(t.stage.sink.tracks["user"])
+            t.handle.send_audio(b"\x10\x10" * 320)
+            await t.rests()
+            sent = t.stage.sink.tracks["user"][before:]
+            assert len(sent) == 640
+            assert (set(sent) == {0}) is protected
+            await t.ends()
+
+
+def test_what_followed_a_text_is_told_for_tests_of_agents() -> None:
+    class Weather(Agent):
+        """Tell the weather."""
+
+        def __init__(self) -> None:
+            super().__init__(instructions="Tell the weather.")
+
+        @tool
+        def get_weather(self, city: str) -> str:
+            """Get the weather in a city."""
+            return f"Sunny in {city}."
+
+    async def main() -> RunResult:
+        async with Weather().connect(backend="local", fast=True) as handle:
+            return await AgentSession.of(handle).run("get weather in Rome")
+
+    result = run_virtual(main())
+    (called,) = result.tool_calls
+    assert (called.name, called.status, called.result) == (
+        "get_weather",
+        "ok",
+        {"output": f"Sunny in {called.args['city']}."},
+    )
+    assert "Sunny" in result.messages[-1]
+    assert result.handoffs == ()

@@ -144,6 +144,12 @@ class HotReload:
 
     async def _adopt(self, plan: SessionPlan) -> None:
         await self._settle.settle()
+        speaking = self._agent.plan.name
+        if speaking != self._last.name:
+            assert self._source is not None
+            self._source.roll_back()
+            self._publish(f"Agent {speaking} speaks now, which this file does not make: reload when {plan.name} does")
+            return
         try:
             adopt = self._prepare(plan)
         except GeminiLiveError as error:

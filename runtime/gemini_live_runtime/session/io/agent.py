@@ -62,7 +62,7 @@ class Agent:
         own = type(self)
         builder = AgentBuilder(
             Definition(
-                name=name or ("" if own is Agent else _WORD.sub("-", own.__name__).lower()),
+                name=name or ("" if own.__name__ == "Agent" else _WORD.sub("-", own.__name__).lower()),
                 instruction=instructions or instruction,
                 tools=(*tools, *_method_tools(self)),
                 phases=tuple(phases),

@@ -14,6 +14,7 @@ from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.session.agent.user_code import takes
 from gemini_live_runtime.session.core.speech_queue import SpeechPriority
 from gemini_live_runtime.session.io.place import Place, place_of_code
+from gemini_live_runtime.session.io.run_result import RunResult, run_result
 from gemini_live_runtime.session.io.speech_handle import SpeechHandle, SpeechHandles
 from gemini_live_runtime.session.ports.messages import check_text
 from gemini_live_runtime.session.rules.reactor import PromptArmed
@@ -43,6 +44,13 @@ class AgentSession:
         self._orchestrator = orchestrator
         self._agent = orchestrator.agent
         self._speeches = SpeechHandles(self._agent.host.speeches, self._agent.bus, self._interrupt)
+
+    @staticmethod
+    def of(handle: LiveHandle) -> AgentSession:
+        """Return the session of a handle, as `connect` gives it."""
+        session = handle.agent_session
+        assert isinstance(session, AgentSession)
+        return session
 
     # -- agents --------------------------------------------------------------------------------------------------------
 
@@ -192,6 +200,18 @@ class AgentSession:
             speech.is_cancelled = True
         else:
             agent.host.interrupt()
+
+    async def run(self, text: str) -> RunResult:
+        """Say `text` as the user; return what followed until the session is quiet.
+
+        It serves tests of agents.
+        """
+        begins = self._agent.bus.seq
+        async with self.handle.events("run") as events:
+            await self.handle.send_text(text)
+            await self.handle.until_quiet()
+            events.end()
+            return run_result([event async for event in events if event.seq > begins])
 
     # -- the end -------------------------------------------------------------------------------------------------------
 

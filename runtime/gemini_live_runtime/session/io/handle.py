@@ -54,6 +54,8 @@ class LiveHandle:
         self._hang_up = hang_up
         self._done = done
         self._commands = 0
+        self.agent_session: object = None
+        """`AgentSession` over this handle, which `AgentSession.of` returns."""
         self.loop_calls = LoopCalls(done.get_loop())
 
     # -- talking -------------------------------------------------------------------------------------------------------
