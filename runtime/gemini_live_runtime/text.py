@@ -7,6 +7,7 @@ All text from outside passes it on the way to a display.
 from __future__ import annotations
 
 import re
+import unicodedata
 
 # ECMA-48 sequences: OSC/DCS/SOS/PM/APC strings up to their terminator, CSI sequences, then any other escape pair.
 _SEQUENCES = re.compile(
@@ -22,26 +23,45 @@ _UNSEEN = (
 )
 _INVISIBLE = re.compile(f"[{_UNSEEN}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+MAX_MARKS = 8
+"""Signs without a width of their own (accents, joiners) that are kept after one another."""
+
+# Candidates for those signs; which of them have no width says their category.
+_PILED = re.compile(rf"[^\w\s\x00-\x7f]{{{MAX_MARKS + 1},}}")
 _NEEDS_WORK = re.compile(f"[{_UNSEEN}\ud800-\udfff]")
 
 
 def sanitise(text: str) -> str:
     """Remove escape sequences, control characters and bidi overrides from text.
 
-    Newlines and tabs stay; carriage returns become newlines, lone surrogates U+FFFD. Idempotent.
+    Newlines and tabs stay; carriage returns become newlines, lone surrogates U+FFFD. Of more than `MAX_MARKS` signs
+    without a width in a row the rest is left out: a row of the screen could hold thousands of them. Idempotent.
     """
     if text.isprintable() or not _NEEDS_WORK.search(text):  # the first is far quicker, but False for tab and newline
-        return text
+        return _without_piles(text)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _SEQUENCES.sub("", text)
     text = _INVISIBLE.sub("", text)
-    return _SURROGATE.sub("\ufffd", text)
+    return _without_piles(_SURROGATE.sub("\ufffd", text))
+
+
+def _without_piles(text: str) -> str:
+    return text if text.isascii() else _PILED.sub(_shorter_pile, text)
+
+
+def _shorter_pile(match: re.Match[str]) -> str:
+    kept, marks = [], 0
+    for sign in match[0]:
+        marks = marks + 1 if unicodedata.category(sign) in ("Mn", "Me", "Cf") else 0
+        if marks <= MAX_MARKS:
+            kept.append(sign)
+    return "".join(kept)
 
 
 def sanitise_line(text: str, limit: int = 0) -> str:
     """Sanitise text into one line of at most `limit` characters; 0 is no limit."""
     if text.isprintable() and "  " not in text and text[:1] != " " != text[-1:]:
-        line = text  # the usual case
+        line = _without_piles(text)  # the usual case
     else:
         line = " ".join(sanitise(text).split())
     return line if limit <= 0 or len(line) <= limit else line[: limit - 1] + "…"

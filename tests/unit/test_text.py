@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.text import sanitise, sanitise_line
+from gemini_live_runtime.text import MAX_MARKS, sanitise, sanitise_line
 
 HOSTILE = [
     "\x1b[2J",
@@ -65,6 +65,13 @@ def test_ordinary_text_stays_as_it_is(text):
 )
 def test_markup_emoji_and_joiners_are_text(text):
     assert sanitise(text) == text
+
+
+def test_signs_without_a_width_do_not_pile_up() -> None:
+    assert sanitise("e" + "\u0301" * 5000 + "!") == "e" + "\u0301" * MAX_MARKS + "!"
+    assert sanitise_line("a" + "\u0345\u200d" * 5000) == "a" + "\u0345\u200d" * (MAX_MARKS // 2)
+    assert sanitise("e" + "\u0301" * 6 + "\x00" + "\u0301" * 6) == "e" + "\u0301" * MAX_MARKS
+    assert sanitise("…“”‚‘„—–•°§¶" * 3) == "…“”‚‘„—–•°§¶" * 3
 
 
 def test_text_around_a_control_sequence_stays():
