@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import wave
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,12 @@ class ConversationJournal:
         return "".join(data["text"] for data in deltas if data["side"] == "model")
 
 
+@cache
 def talk_by_text(agent: str, *texts: str) -> ConversationJournal:
-    """Type texts, each once the answer to the one before has ended."""
+    """Type texts, each once the answer to the one before has ended.
+
+    The same conversation, which the spoken one takes its pauses from, is held once.
+    """
     return _talk(agent, *(option for text in texts for option in ("--text", text)))
 
 
