@@ -24,6 +24,12 @@ NOTICE_CHARS = 2000
 LOST, MADE, GOING = "link:lost", "link:made", "go-away"
 """Groups of the notice of a link: lost, made again, about to be left."""
 
+SETTLED = "settled:"
+"""Beginning of the names of sentences about what became of the user's input."""
+
+LOST_SOUND = "outbox:audio"
+"""Name of the sentence about sound that was not sent."""
+
 LATE = "answer-late:"
 """Beginning of the group of notices that an answer is late."""
 
@@ -61,7 +67,9 @@ def closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty:
         index = late - 1 - view.blocks_forgotten
     if index is None and (_is_last(view, MADE) or "late" in view.link_parts):
         index = _notice(view, MADE, GOING)
-        view.link_parts = {}
+        # What an earlier loss led to stays told.
+        ends = {name: text for name, text in view.link_parts.items() if name.startswith((SETTLED, LOST_SOUND))}
+        view.link_parts = {"state": "", **ends}
     if index is None:
         add_notice(view, event, f"closed:{p.close_code}", text=text, status="error", detail=detail)
     else:
@@ -155,7 +163,7 @@ def settled(view: SessionView, event: ev.Event, p: ev.SendSettled) -> Dirty:
     if not text:
         return Dirty.NONE
     status, action = ("warning", RESEND) if p.outcome == "unknown" else ("info", "")
-    return _tell(view, event, f"settled:{p.kind}:{p.outcome}", text, status, action)
+    return _tell(view, event, f"{SETTLED}{p.kind}:{p.outcome}", text, status, action)
 
 
 def _tell(view: SessionView, event: ev.Event, part: str, text: str, status: str, action: str = "") -> Dirty:

@@ -102,6 +102,13 @@ def test_the_next_loss_has_a_line_of_its_own() -> None:
     )
 
 
+def test_the_line_of_several_losses_keeps_what_became_of_the_input_at_each() -> None:
+    lost_again = line(*LOSS, RESUMED, settled("told"), *LOSS, RESUMED, settled("resent"))
+    assert "The model was told your message" in lost_again.detail
+    assert "was sent again" in lost_again.detail
+    assert lost_again.detail.startswith("Connected again.")
+
+
 def test_what_is_settled_after_the_talk_has_gone_on_has_a_line_of_its_own() -> None:
     blocks = view(*LOSS, RESUMED, ev.TranscriptDelta(side="model", text="Hi"), settled("told")).blocks
     assert [block.kind for block in blocks] == ["notice", "model", "notice"]

@@ -8,7 +8,9 @@ from tests.unit.session.core_support import Bench
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError
+from gemini_live_runtime.session.core.effects import Send
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S
+from gemini_live_runtime.wire import compose
 
 
 @pytest.fixture
@@ -107,3 +109,28 @@ def test_nothing_is_reported_of(bench: Bench, case: str) -> None:
     bench.content(outputTranscription={"text": "Good day."})
     bench.content(turnComplete=True)
     assert reported(bench) == []
+
+
+def test_words_that_a_server_understood_before_the_gate_opened_are_not_sent_to_it_again() -> None:
+    bench = Bench()
+    bench.do(bench.core.connection.on_connecting(bench.now, "ws://localhost"))
+    bench.do(bench.core.connection.on_connected(bench.now, ms=5.0, server_session="s", hold=True))
+    bench.content(inputTranscription={"text": "what time is it"})
+    bench.do(bench.core.connection.release(bench.now))
+    assert bench.all(ev.SendSettled) == []
+    assert bench.core.state.facts.owed
+
+
+def test_a_session_that_has_been_hung_up_takes_no_sound_when_its_connection_becomes_ready() -> None:
+    bench = Bench()
+    bench.do(bench.core.connection.on_connecting(bench.now, "ws://localhost"))
+    bench.order(cmd.HangUp(reason="enough"))
+    bench.do(bench.core.connection.on_connected(bench.now, ms=5.0, server_session="s"))
+    assert not bench.core.state.taking_audio
+
+
+def test_words_that_were_sent_again_in_vain_are_settled_and_answer_no_command(bench: Bench) -> None:
+    again = Send(compose.activity_end(), text="what time is it")
+    bench.do(bench.core.on_not_sent(bench.now, again))
+    assert bench.all(ev.CommandRefused) == []
+    assert bench.last(ev.SendSettled) == ev.SendSettled(kind="speech", outcome="unknown")

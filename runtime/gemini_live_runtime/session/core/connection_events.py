@@ -166,6 +166,9 @@ class ConnectionEvents:
                 item.mark = state.link.mark()
             return prompts
         for item in state.unanswered:
+            if state.link.is_of_present(item.mark):
+                # This server has understood it, before the gate was open.
+                continue
             item.mark = state.link.mark()
             state.emit(ev.SendSettled(kind=item.kind, outcome="resent", ref=item.command_id))
             state.post_text(item.command_id, item.text)

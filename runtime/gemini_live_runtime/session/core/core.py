@@ -68,6 +68,9 @@ class SessionCore:
             item = next((item for item in state.unanswered if item.command_id == send.command_id), None)
             if item is not None and not state.ended:
                 item.mark = 0
+            elif not send.command_id:
+                # Words that were sent again as text: no command is to be answered.
+                state.emit(ev.SendSettled(kind="speech", outcome="unknown"))
             else:
                 ended = "session ended" if state.ended else "connection ended, and its turn was over"
                 state.refuse(send.command_id, cmd.SendText.command, f"Not sent, the {ended}: {send.text[:200]}")

@@ -117,7 +117,7 @@ class CoreState:
         # Before the first connection nothing listens: what a microphone file says must not be lost. Between two
         # connections it is kept.
         listens = self.facts.status == "ready" or self.link.is_lost
-        return listens and self.mode == "voice" and self.microphone_on and self.input_open
+        return listens and not self.ended and self.mode == "voice" and self.microphone_on and self.input_open
 
     def apply_microphone(self, now: float) -> None:
         """Open or close the microphone as mode, switch, device and connection have it."""

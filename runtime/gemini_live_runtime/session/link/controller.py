@@ -150,7 +150,11 @@ class RealtimeSessionController:
 
     def knows(self, mark: int) -> bool:
         """Return True when the server's present session knows what has this mark."""
-        return mark > self._connection_mark or any(first <= mark <= last for first, last in self._known)
+        return self.is_of_present(mark) or any(first <= mark <= last for first, last in self._known)
+
+    def is_of_present(self, mark: int) -> bool:
+        """Return True when this mark was made since the present connection."""
+        return mark > self._connection_mark
 
     # -- the life of a connection ------------------------------------------------------------------------------------
 
