@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -40,7 +41,7 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 def test_a_session_answers_after_every_batch_of_fuzzed_frames(
-    told: dict[str, Any], record_property: pytest.RecordProperty
+    told: dict[str, Any], record_property: Callable[[str, object], None]
 ) -> None:
     fuzzed, large = told["fuzzed"], told["large"]
     record_property(

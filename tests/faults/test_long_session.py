@@ -10,6 +10,7 @@ import os
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -37,7 +38,7 @@ def told() -> dict[str, Any]:
 
 
 def test_every_turn_of_a_long_session_is_answered_over_all_its_connections(
-    told: dict[str, Any], record_property: pytest.RecordProperty
+    told: dict[str, Any], record_property: Callable[[str, object], None]
 ) -> None:
     first, last = told["readings"][0], told["readings"][-1]
     record_property(

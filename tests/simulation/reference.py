@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tests.simulation.reference_answered import Answered
 from tests.simulation.reference_audio import Audio
 from tests.simulation.reference_calls import Calls
 from tests.simulation.reference_consent import Consent
@@ -429,6 +430,7 @@ class Reference:
         phases = Phases(memory)
         turns = Turns(soft_turns=soft_turns)
         words = Words(turns)
+        texts = Texts(turns)
         # The calls look at the phase before and after it moves; the memory is read by the phases.
         self.rules: list[Rule] = [
             Numbers(),
@@ -438,7 +440,8 @@ class Reference:
             phases,
             Calls(phases),
             GuardStatus(memory, phases),
-            Texts(turns),
+            texts,
+            Answered(texts.lines),
             turns,
             words,
             Consent(words),

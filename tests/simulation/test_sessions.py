@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from tests.simulation.actions import ACTIONS
 from tests.simulation.judging import SHARDS, covered, shard
@@ -14,7 +16,9 @@ def test_sessions_keep_every_promise_whatever_happens_in_whatever_order(number: 
     assert not broken, f"{len(broken)} sessions broke a promise\n" + "\n".join(broken[:10])
 
 
-def test_every_action_and_every_possible_pair_of_actions_occurred(record_property: pytest.RecordProperty) -> None:
+def test_every_action_and_every_possible_pair_of_actions_occurred(
+    record_property: Callable[[str, object], None],
+) -> None:
     whole = covered()
     for line in whole.report():
         record_property("summary", line)

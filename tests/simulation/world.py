@@ -400,4 +400,5 @@ class World:
             "phase": orchestrator.agent.phases.machine.current if orchestrator.agent.phases else "",
             "view_seq": self.hub.view.seq,
             "missing": self.hub.gate.completion().words,
+            "notices": [f"{block.text} {block.detail}" for block in self.hub.view.blocks if block.kind == "notice"],
         }
