@@ -1,6 +1,6 @@
 """A session survives fuzzed frames, and each costs what its size allows.
 
-A hundred thousand fuzzed frames, a million in `make soak`. The time that frames take is printed, not asserted: it is
+Fifty thousand fuzzed frames, a million in `make soak`. The time that frames take is printed, not asserted: it is
 the machine's as well. What bounds it is: the size and the number of values of a frame (`docs/limits.md`), and here the
 events and the characters of journal that follow from them.
 """
@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-FRAMES = 100_000
-SEEDS = range(1, 11) if os.environ.get("SOAK") else range(1, 2)
+FRAMES = 50_000
+SEEDS = range(1, 21) if os.environ.get("SOAK") else range(1, 2)
 
 MOST_EVENTS = 5.0
 """Events for each value of a frame, which counts for twenty more."""
@@ -62,7 +62,7 @@ def test_a_session_answers_after_frames_at_the_codecs_limits_and_beyond(told: di
 
 def test_fuzzed_frames_reach_every_part_of_a_session(told: dict[str, Any]) -> None:
     fuzzed = told["fuzzed"]
-    assert fuzzed["connections"] > 10
+    assert fuzzed["connections"] > 5
     assert fuzzed["calls"] > FRAMES / 50
     assert fuzzed["turns"] > FRAMES / 50
     assert FRAMES / 10 < fuzzed["unreadable"] < FRAMES / 3
