@@ -25,6 +25,7 @@ DEFERRED = "sync_only_model_in_a_session"
 EXTRACTION = "extraction_in_a_session"
 FAULTS = "faults_in_a_session"
 FIGURES = "telemetry_in_a_session"
+HANDING_OVER = "handing_over"
 HANDLE = "handle_in_a_session"
 INSPECTION = "inspection_in_a_session"
 OPERATOR = "operator_in_a_session"
@@ -40,6 +41,7 @@ REPAIR = "repair_in_a_session"
 SOFT = "soft_turns_in_a_session"
 STEERING = "steering_on_the_wire"
 SUPERVISION = "supervision_in_a_session"
+TASKS = "inline_tasks"
 TOOLS = "tools_in_a_session"
 TRANSCRIPT = "transcript_in_a_session"
 WATCHDOGS = "watchdogs_in_a_session"
@@ -126,9 +128,14 @@ ORCHESTRATOR = rows(
     ("on_connected", "steering knows what a setup carried", drop("steering.on_connected"), STEERING),
     ("on_connected", "the writer knows what a setup carried", drop("confirm_setup"), DEFERRED),
     ("_recall", "a new connection gets the conversation so far", decide("so_far", False), RECONNECTING),
-    ("_greet", "the model is steered when a connection is ready", drop("steer"), PHASES),
-    ("_greet", "typed texts are released", drop("release"), STEERING + " " + RECONNECTING),
-    ("_greet", "the greeting", drop("arm_prompt"), STEERING),
+    ("_begin_speaking", "the model is steered when a connection is ready", drop("steer"), PHASES),
+    ("_begin_speaking", "typed texts are released", drop("release"), STEERING + " " + RECONNECTING),
+    ("_begin_speaking", "the greeting", drop("arm_prompt"), STEERING),
+    ("_begin_speaking", "hooks of an agent that begins are run", drop("spawn_hook"), HANDING_OVER),
+    ("_begin_speaking", "a class knows its session", drop("owner.attach"), HANDING_OVER),
+    ("_arrive", "the phases of another agent are entered", drop("on_entered"), HANDING_OVER),
+    ("_leave", "hooks of an agent that is left are run", drop("code.run"), HANDING_OVER),
+    ("_on_agent_returned", "a tool hands over", drop("handoff.request"), HANDING_OVER),
     ("_greet", "on_connected", drop("control", "on_connected"), CALLBACKS),
     ("_greet", "on_resumed", drop("control", "on_resumed"), CALLBACKS),
     ("close", "on_teardown", gives("control", "asyncio.sleep(0)", "on_teardown"), CALLBACKS),
@@ -430,7 +437,9 @@ CONNECTIONS = rows(
     ("leave", "a silent server is left", drop("_leave"), WATCHDOGS),
     ("leave", "an old connection is left", drop("_depart"), WATCHDOGS),
     ("_measure", "a dead socket is left", drop("_leave"), WATCHDOGS),
-    ("_on_fault", "a fault of ours is told", gives("internal", "''"), SUPERVISION),
+    ("_on_fault", "a fault of ours is told", gives("faults.internal", "''"), SUPERVISION),
+    ("move_now", "a fresh server session knows nothing", drop("forget_handle"), HANDING_OVER),
+    ("move_now", "the old connection is left at once", drop("_leave"), HANDING_OVER),
     ("run", "the agent begins before the connection", drop("_orchestrator.begin"), PHASES),
     ("_one", "a session is resumed", assign("handle", "''"), RECONNECTING),
     ("_one", "a setup carries the present instruction", gives("instruction_for_setup", "''"), PHASES),
@@ -489,25 +498,44 @@ RELOAD = rows(
     ("_look", "files are not checked while a turn goes on", decide("turn_open", True), RELOADING),
     ("_reload", "a reload in a turn waits", decide("turn_open", False), RELOADING),
     ("on_turn_ended", "a reload that waits is carried out", decide("_is_wanted", False), RELOADING),
-    ("_adopt", "what cannot be used is rolled back", drop("roll_back"), RELOADING),
+    ("_adopt", "what cannot be used is rolled back", drop("roll_back", number=2), RELOADING),
     ("_adopt", "transitions are evaluated after a reload", drop("reevaluate"), RELOADING),
     ("_prepare", "counts and mutes are kept", drop("continue_from", "_settle.watchers"), RELOADING),
     ("_prepare", "patterns go on", drop("continue_from", "_settle.temporal"), RELOADING),
     ("_prepare", "the phase goes on in the edited agent", drop("machine.restore"), RELOADING),
-    ("_prepare", "the instruction that was read is used", leave_out("agent.plan"), RELOADING),
-    ("_prepare", "declared keys are replaced", drop("redeclare"), RELOADING),
-    ("_prepare", "new initial values are set", drop("state.set"), RELOADING),
-    ("_prepare", "tools are replaced", drop("_tools.replace"), RELOADING),
-    ("_prepare", "callbacks are replaced", drop("_callbacks.replace"), RELOADING),
-    ("_prepare", "rules are replaced", drop("_reactor.replace"), RELOADING),
-    ("_prepare", "extractors are replaced", drop("extraction.replace"), RELOADING),
-    ("_prepare", "phases are replaced", drop("phases.replace"), RELOADING),
-    ("_prepare", "guards are read anew", drop("_guards.replace"), RELOADING),
-    ("_prepare", "watchers and computed values are replaced", drop("_settle.replace"), RELOADING),
-    ("_prepare", "new rules get time", drop("redefine"), RELOADING),
-    ("_prepare", "the agent is described anew", drop("emit"), RELOADING),
     ("_prepare", "tools are declared anew", drop("reconnect"), RELOADING),
     ("_merge", "the operator's instruction stays", leave_out("kept", number=2), RELOADING),
+)
+
+ADOPTION = rows(
+    "agent.adoption",
+    "AgentAdoption",
+    ("adopt", "the instruction that was read is used", leave_out("agent.plan"), RELOADING),
+    ("adopt", "declared keys are replaced", drop("redeclare"), RELOADING),
+    ("adopt", "new initial values are set", drop("state.set"), RELOADING),
+    ("adopt", "tools are replaced", drop("_tools.replace"), RELOADING),
+    ("adopt", "callbacks are replaced", drop("_callbacks.replace"), RELOADING),
+    ("adopt", "rules are replaced", drop("_reactor.replace"), RELOADING),
+    ("adopt", "extractors are replaced", drop("_extraction.replace"), RELOADING),
+    ("adopt", "watchers and computed values are replaced", drop("_settle.replace"), RELOADING),
+    ("adopt", "new rules get time", drop("redefine"), RELOADING),
+    ("adopt", "the agent is described anew", drop("emit"), RELOADING),
+    ("_replace_phases", "phases are replaced", drop("phases.replace"), RELOADING),
+    ("_replace_phases", "guards are read anew", drop("guards.replace"), RELOADING),
+    ("_replace_phases", "an agent without phases shows none", drop("withdraw"), HANDING_OVER),
+)
+
+HANDING = rows(
+    "agent.handoff",
+    "HandoffRunner",
+    ("_wait", "the model finishes speaking", gives("host.until", "asyncio.sleep(0)"), HANDING_OVER),
+    ("_hand_over", "the agent that speaks is left", drop("_leave"), HANDING_OVER),
+    ("_hand_over", "the other agent's phases are entered", gives("phases.begin", "asyncio.sleep(0)"), HANDING_OVER),
+    ("_put_in_place", "another connection carries the other agent", drop("host.move"), HANDING_OVER),
+    ("_put_in_place", "a hand-off is an event", drop("agent.emit"), HANDING_OVER),
+    ("_hand_over", "a paused agent goes on in its phase", drop("machine.restore"), TASKS),
+    ("go_on", "an agent goes on after its task", drop("_request"), TASKS),
+    ("close", "tasks fail at the end of the session", drop("call"), TASKS),
 )
 
 MUTATIONS: tuple[Mutation, ...] = (
@@ -537,5 +565,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *PREVIEW_RUNNER,
     *PREVIEW,
     *RELOAD,
+    *ADOPTION,
+    *HANDING,
 )
 """Every mutation."""

@@ -7,6 +7,9 @@ from typing import Any
 
 from tests.simulation.rules import Rule
 
+ASIDE = ("state.changed", "session.state", "speech.changed")
+"""Types of events that may come between the end of a turn and the beginning of the next."""
+
 NO_ANSWER_S = 20.0
 """A voice turn without any answer ends after so long (the session's documented patience)."""
 
@@ -52,10 +55,10 @@ class Turns(Rule):
 
     def event(self, event: dict[str, Any]) -> None:
         data = event["data"]
-        if self._text_due and event["type"] not in ("state.changed", "session.state"):
+        if self._text_due and event["type"] not in ASIDE:
             self.check(event["type"] == "text.sent", f"turn {self.number} began without a text")
             self._text_due = False
-        if self._typed_due and event["type"] not in ("state.changed", "session.state"):
+        if self._typed_due and event["type"] not in ASIDE:
             typed = event["type"] == "turn.started" and data["by"] == "typed"
             self.check(typed, f"turn {self.number} ended, nobody said so")
             self._typed_due = False
