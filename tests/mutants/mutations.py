@@ -150,7 +150,7 @@ ORCHESTRATOR = rows(
     ),
     ("_on_turn_completed", "the end of a turn is a step", drop("put"), STEERING),
     ("_on_turn_completed", "a phase waits for the turn's end", drop("operator.on_turn_ended"), OPERATOR),
-    ("_queue_listeners", "on_interrupted", drop("put", "interrupted"), CALLBACKS),
+    ("_queue_listeners", "on_interrupted", drop("callbacks.start", "on_interrupted"), CALLBACKS),
     ("_queue_listeners", "the end of generating is a step", drop("put", "generation complete"), EXTRACTION),
     ("_queue_listeners", "on_go_away", drop("put", "go away"), CALLBACKS),
     ("_queue_listeners", "on_disconnected", drop("put", "disconnected"), CALLBACKS),

@@ -244,3 +244,28 @@ async def test_what_is_typed_during_a_hand_off_goes_to_the_new_agent_which_answe
             await t.connects_again()
             assert [item[:2] for item in t.wire if item[0] in ("text", "prompt")] == sent
             assert t.all(ev.Notice) == []
+
+
+async def test_an_agent_that_begins_anew_takes_up_no_server_session_of_another() -> None:
+    for chat, resumes in (("keep", True), ("fresh", False)):
+        async with talk(agent()) as t:
+            await t.server.says(sessionResumptionUpdate={"newHandle": "h-1", "resumable": True})
+            await t.rests()
+            t.stage.session.agent_session.update_agent(specialist(), chat=chat)
+            setup = await t.connects_again()
+            assert ("handle" in setup["sessionResumption"]) is resumes
+
+
+async def test_needs_that_are_not_met_are_counted_anew_for_another_agent() -> None:
+    def asking(name: str) -> Live:
+        phase = Phase("ask", "Ask.", needs="user:name")
+        return Live.builder(name).instruction("Ask.").phase(phase).repair(2, 9).state(values={"user:name": None})
+
+    async with talk(asking("first")) as t:
+        await t.turn()
+        t.stage.session.agent_session.update_agent(asking("second"))
+        await t.connects_again()
+        await t.turn()
+        assert t.all(ev.RepairActed) == []
+        await t.turn()
+        assert [acted.attempt for acted in t.all(ev.RepairActed)] == [1]

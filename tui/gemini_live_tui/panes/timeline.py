@@ -68,7 +68,7 @@ class Timeline(Sheet):
         name = "turn" if self._zoom == TURN else ZOOMS[self._zoom][0]
         shared = "events" in lanes.chosen(self.size.height)
         sign = f" {self._glyphs.separator} "
-        legend = f"{lanes.LEGEND}{sign}" if shared and self.size.width >= 100 else ""
+        legend = f"{lanes.LEGEND}{sign}" if shared and self.size.width >= 112 else ""
         keys = f"{sign}{self._glyphs.up} {self._glyphs.down} zoom" if self.has_focus else ""
         return f"{legend}{name}{keys}"
 
