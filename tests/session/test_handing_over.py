@@ -152,7 +152,7 @@ async def test_agents_that_hand_over_in_a_circle_are_stopped() -> None:
         names = [f"agent-{number % 2}" for number in range(8)]
         for name in names:
             done = session.update_agent(Live.builder(name).instruction("Hand over."))
-            await t.connects_again()
+            await t.rests()
             assert done.done()
         with pytest.raises(AgentError, match="8 agents took over without a word of the user"):
             session.update_agent(specialist())
@@ -264,8 +264,20 @@ async def test_needs_that_are_not_met_are_counted_anew_for_another_agent() -> No
     async with talk(asking("first")) as t:
         await t.turn()
         t.stage.session.agent_session.update_agent(asking("second"))
-        await t.connects_again()
+        await t.rests()
         await t.turn()
         assert t.all(ev.RepairActed) == []
         await t.turn()
         assert [acted.attempt for acted in t.all(ev.RepairActed)] == [1]
+
+
+async def test_an_agent_that_differs_in_its_instruction_takes_over_on_the_same_connection() -> None:
+    other = Live.builder("other").instruction("Be kind.").greeting("Greet the user.")
+    async with talk(agent()) as t:
+        await t.turn()
+        t.stage.session.agent_session.update_agent(other)
+        await t.rests()
+        (done,) = t.all(ev.AgentHandedOff)
+        assert done.via == "instruction"
+        assert t.sent("instruction") == [("instruction", "Be kind.")]
+        assert t.sent("prompt") == [("prompt",)]

@@ -474,7 +474,7 @@ async def test_a_file_is_not_reloaded_over_another_agent_that_has_taken_over(wri
     path = write(PLAIN)
     async with talk(source(path)) as t:
         t.stage.session.agent_session.update_agent(agent())
-        await t.connects_again()
+        await t.rests()
         write(PLAIN.replace("Be brief.", "Be long."))
         await t.commands(cmd.ReloadAgent())
         (reloaded,) = t.all(ev.AgentReloaded)

@@ -108,25 +108,20 @@ class HandoffRunner:
         """True while a hand-off waits for its moment."""
         return self._waiting is not None
 
-    @property
-    def next_agent(self) -> str:
-        """Name of the agent that is to take over; "" for none."""
-        return "" if self._waiting is None else self._waiting.plan.name
-
     def _on_user(self, event: ev.Event) -> None:
         if not (isinstance(event.payload, ev.TurnStarted) and event.payload.by == "model"):
             self._in_a_row = 0
 
     def request(
-        self, target: Any, *, by: HandoffSource, reason: str = "", chat: Chat = "keep", may_repeat: bool = False
+        self, target: Any, *, by: HandoffSource, reason: str = "", chat: Chat = "keep"
     ) -> asyncio.Future[SessionPlan]:
         """Hand over to `target` as soon as the model has finished speaking.
 
         Returns a future of the agent that spoke before, which has the `AgentError` of a hand-off that could not be
         made. A newer request replaces one that waits. Raises `AgentError` for what is no agent, for the agent that
-        speaks already unless `may_repeat`, for one that cannot be used, and for a circle.
+        speaks already, for one that cannot be used, and for a circle.
         """
-        return self._request(plan_of(target), by=by, reason=reason, chat=chat, may_repeat=may_repeat)
+        return self._request(plan_of(target), by=by, reason=reason, chat=chat)
 
     def _request(
         self,
@@ -135,11 +130,12 @@ class HandoffRunner:
         by: HandoffSource,
         reason: str = "",
         chat: Chat = "keep",
-        may_repeat: bool = False,
-        **more: Any,
+        pauses: bool = False,
+        goes_on: bool = False,
+        phases: Mapping[str, Any] | None = None,
     ) -> asyncio.Future[SessionPlan]:
         agent = self._agent
-        problem = self._problem(plan, may_repeat)
+        problem = self._problem(plan, may_repeat=goes_on)
         if problem is not None:
             agent.emit(
                 ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason), problem=problem.message)
@@ -156,7 +152,9 @@ class HandoffRunner:
             chat=chat,
             asked_at=agent.clock.now(),
             done=done,
-            **more,
+            pauses=pauses,
+            goes_on=goes_on,
+            phases=phases,
         )
         agent.emit(ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason)))
         if replaced is not None:
@@ -164,7 +162,7 @@ class HandoffRunner:
         self._begin_waiting()
         return done
 
-    def _problem(self, plan: SessionPlan, may_repeat: bool) -> AgentError | None:
+    def _problem(self, plan: SessionPlan, *, may_repeat: bool) -> AgentError | None:
         if self._closed or self._agent.closed:
             return AgentError("The session is over", remedy="Start a new one", field="agent", value=plan.name)
         if plan.name == self._agent.plan.name and not may_repeat:
@@ -223,17 +221,19 @@ class HandoffRunner:
         if self._closed or self._agent.plan.name != after.name:
             return
         with contextlib.suppress(GeminiLiveError):
-            await self._request(
-                paused, by="task", reason=f"{after.name} is done", may_repeat=True, phases=phases, goes_on=True
-            )
+            await self._request(paused, by="task", reason=f"{after.name} is done", goes_on=True, phases=phases)
 
     def on_replaced(self, task: SessionPlan, call: Callable[[str], None]) -> Callable[[], None]:
         """Call `call(problem)` when another agent takes over from a task.
 
-        It is called at the session's end, too.         Returns what undoes that.
+        It is called at the session's end, too. Returns a function that undoes that.
         """
         self._ends[task.name] = call
-        return lambda: self._ends.pop(task.name, None) and None
+
+        def forget() -> None:
+            self._ends.pop(task.name, None)
+
+        return forget
 
     async def _hand_over(self) -> None:
         waiting = self._waiting
@@ -279,11 +279,13 @@ class HandoffRunner:
         agent, plan = self._agent, parts.plan
         old, new = before.definition, plan.definition
         are_tools_changed = self._adoption.adopt(parts, known={}, reason=f"handed over to {plan.name}")
-        is_same_voice = (old.voice, old.local_model or old.name) == (new.voice, new.local_model or new.name)
+        # A handle is of the model that it was given by; the embedded server's dialogues are models.
+        is_same_model = agent.host.speaks_with(old, new)
+        is_task = waiting.pauses or waiting.goes_on
         in_place = (
-            is_same_voice
-            and not (waiting.pauses or waiting.goes_on)
-            and not are_tools_changed
+            is_same_model
+            and old.voice == new.voice
+            and not (is_task or are_tools_changed)
             and waiting.chat == "keep"
             and agent.writer.deferred is None
             and agent.writer.route == "context_update"
@@ -302,9 +304,6 @@ class HandoffRunner:
             )
         )
         if not in_place:
-            # A handle is of the model that it was given by; the embedded server's dialogues are models.
-            is_same_model = agent.host.speaks_with(old, new)
-            is_task = waiting.pauses or waiting.goes_on
             agent.host.move(fresh=waiting.chat == "fresh" or is_task or not is_same_model)
         return in_place
 
