@@ -66,7 +66,8 @@ def pytest_make_parametrize_id(val: object) -> str | None:
 @pytest.fixture(scope="session")
 def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Folders for the homes, numbered; `mktemp` for each would list all before it."""
-    folder = tmp_path_factory.mktemp("homes")
+    # Short: a socket in it has a path of at most 108 bytes.
+    folder = tmp_path_factory.mktemp("h")
     return (folder / str(number) for number in count())
 
 

@@ -21,8 +21,10 @@ MAX_DEPTH = 100
 MAX_VALUES = 5_000
 """Values of a server's message: what follows from them is done at once."""
 
-MAX_TEXT_CHARS = 400_000
-"""Characters of texts in a server's message, which are all searched for secrets; speech is not counted."""
+MAX_TEXT_CHARS = 1_200_000
+"""Characters of texts in a server's message, which are all searched for secrets; speech is not counted.
+
+Frames above 1 MiB were captured, and are read."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")

@@ -235,15 +235,15 @@ class TestLoadedFrames:
             ({"toolCallCancellation": {"ids": [["a"]] * (MAX_VALUES // 2)}}, "more than 5,000 values"),
             ({f"field{number}": number for number in range(MAX_VALUES + 1)}, "more than 5,000 values"),
             ({"x": [1] * (MAX_VALUES + MAX_TEXT_CHARS + 2)}, "more than 5,000 values"),
-            ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_TEXT_CHARS + 1)}}}, "400,000 characters"),
-            ({"x" * (MAX_TEXT_CHARS + 1): 1}, "400,000 characters"),
+            ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_TEXT_CHARS + 1)}}}, "1,200,000 characters"),
+            ({"x" * (MAX_TEXT_CHARS + 1): 1}, "1,200,000 characters"),
             (
                 {
                     "toolCall": {
                         "functionCalls": [{"args": {"mimeType": "audio/pcm", "data": "A" * (MAX_TEXT_CHARS + 4)}}]
                     }
                 },
-                "400,000 characters",
+                "1,200,000 characters",
             ),
         ],
     )
@@ -260,7 +260,7 @@ class TestLoadedFrames:
     ) -> None:
         monkeypatch.setattr(codec, "parse_object", None)
         frame = json.dumps({"toolCall": {"functionCalls": [{"args": {"text": "x" * 6 * MAX_TEXT_CHARS}}]}})
-        with pytest.raises(ProtocolError, match="400,000 characters"):
+        with pytest.raises(ProtocolError, match="1,200,000 characters"):
             codec.decode_server(frame.encode() if encoded else frame)
 
     @pytest.mark.parametrize(
