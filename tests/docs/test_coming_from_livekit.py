@@ -1,4 +1,4 @@
-"""The page for those who come from LiveKit names what exists, and tests that show it."""
+"""Each row for people who come from LiveKit names what exists, and its test."""
 
 from __future__ import annotations
 
