@@ -35,7 +35,9 @@ LOWEST = \
 # The longest files first: no worker is left with one of them at the end.
 FIRST := $(SLOW) tests/docs tests/mutants tests/sdk tests/pilot/test_console_actions.py \
   tests/agents tests/simulation tests/rooms tests/e2e tests/faults
-REST = $(FIRST) $(filter-out $(FIRST) $(FAST) $(ALONE),$(patsubst %/,%,$(wildcard tests/*/)))
+# By its files: of a folder that follows one of its own files pytest takes no further ones.
+PILOT = $(filter-out $(FIRST),$(wildcard tests/pilot/test_*.py))
+REST = $(FIRST) $(PILOT) $(filter-out $(FIRST) $(FAST) $(ALONE) tests/pilot,$(patsubst %/,%,$(wildcard tests/*/)))
 CLIENTS := adk genai-js livekit pipecat
 # In the order given: by itself xdist begins with the files of most tests, and ends with long files of one or two.
 BY_FILE := --dist loadfile --no-loadscope-reorder
@@ -68,7 +70,7 @@ test-sound: $(VENV)/.test
 # The lower bounds of pyproject.toml, all at once, with the oldest Python.
 test-lowest: .venv-lowest/.ready
 	.venv-lowest/bin/python -c 'import google.auth.transport.requests, keyring'
-	.venv-lowest/bin/python -m pytest $(PARALLEL) $(LOWEST) $(PYTEST_ARGS)
+	.venv-lowest/bin/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile $(LOWEST) $(PYTEST_ARGS)
 
 # Other projects' clients hold a conversation each with the embedded server. Not part of `test`: they take 1 GB.
 # CLIENTS="adk livekit" for some of them.

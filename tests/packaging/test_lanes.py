@@ -38,3 +38,19 @@ def test_the_lowest_versions_are_tested_with_files_that_exist(tmp_path: Path) ->
     named = make(tmp_path, "echo $(LOWEST)").stdout.split()
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_lanes_hold_every_file_of_tests_once(tmp_path: Path) -> None:
+    lanes = make(tmp_path, "echo $(FAST) $(REST) $(ALONE)").stdout.split()
+    held = [file for name in lanes for file in (sorted((ROOT / name).rglob("test_*.py")) or [ROOT / name])]
+    twice = {str(file.relative_to(ROOT)) for file in held if held.count(file) > 1}
+    missing = {str(file.relative_to(ROOT)) for file in (ROOT / "tests").rglob("test_*.py") if file not in held}
+    # It is ignored in the fast lane.
+    assert twice == {"tests/unit/local/test_recogniser_accuracy.py"}
+    assert missing == set()
+
+
+def test_no_lane_names_a_folder_behind_one_of_its_files(tmp_path: Path) -> None:
+    # pytest takes no further files of such a folder.
+    lanes = make(tmp_path, "echo $(REST)").stdout.split()
+    assert [name for name in lanes if any(other.startswith(f"{name}/") for other in lanes)] == []
