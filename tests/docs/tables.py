@@ -86,6 +86,7 @@ SIGNALS = {
     "session:last_output_transcription": "the model's newest words in the last turn (20,000 characters)",
     "session:wire_phase": "status of the connection: `disconnected`, `connecting`, `active`, `user_speaking`, ...",
     "session:is_user_speaking": "",
+    "session:user_state": "`speaking`, `listening` or `away`",
     "session:is_model_speaking": "",
     "session:interrupt_count": "interrupted answers",
     "session:error_count": "number of errors: those of `on_error`, and faults of the agent's code",

@@ -46,6 +46,7 @@ TOOLS = "tools_in_a_session"
 TRANSCRIPT = "transcript_in_a_session"
 WATCHDOGS = "watchdogs_in_a_session"
 VIEW = "the_models_view"
+USER_STATES = "user_states"
 WATCHERS = "watchers_in_a_session"
 
 Row = tuple[str, str, Edit, str]
@@ -538,7 +539,32 @@ HANDING = rows(
     ("close", "tasks fail at the end of the session", drop("call"), TASKS),
 )
 
+PRESENCE = (
+    *rows(
+        "core.state",
+        "CoreState",
+        ("flush", "tools keep the user from being away", instead_of("calls", "()"), USER_STATES),
+        ("flush", "the time is the agent's", instead_of("user_away_timeout_s", "15.0"), USER_STATES),
+    ),
+    *rows(
+        "core.commands",
+        "CoreCommands",
+        ("_send_text", "who types is there", drop("on_sign"), USER_STATES),
+    ),
+    *rows(
+        "core.server_events",
+        "ServerEvents",
+        ("_on_user_text", "words bring the user back", drop("on_sign"), USER_STATES),
+    ),
+    *rows(
+        "core.core",
+        "SessionCore",
+        ("deadline", "time alone makes the user away", drop("next_check", "presence"), USER_STATES),
+    ),
+)
+
 MUTATIONS: tuple[Mutation, ...] = (
+    *PRESENCE,
     *PIPELINE,
     *ORCHESTRATOR,
     *DISPATCH,

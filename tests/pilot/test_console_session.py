@@ -273,6 +273,16 @@ async def test_no_row_is_wider_than_the_terminal_whatever_is_said(size: tuple[in
         assert len(driver.rows()) == size[1]
 
 
+async def test_the_header_says_that_the_user_is_away_until_a_sign_comes() -> None:
+    async with console() as driver:
+        driver.link.emit(ev.UserStateChanged(old="listening", new="away"))
+        await driver.settle()
+        assert "user away" in driver.rows()[0]
+        driver.link.emit(ev.UserStateChanged(old="away", new="speaking"))
+        await driver.settle()
+        assert "user away" not in driver.rows()[0]
+
+
 async def test_an_idle_console_draws_nothing_but_the_time() -> None:
     async with console() as driver:
         await driver.settle()

@@ -114,7 +114,7 @@ class Held:
         made.start()
         for event in events:
             made.turn, made.gen = event.turn, event.gen
-            made.emit(event.payload, after=0.01)
+            made.emit(event.payload, after=0.005)
         self.folder = made.write(folder)
         self.figures = figures
         self.view: SessionView = fold(made.events)

@@ -130,6 +130,7 @@ class World:
                 price=None,
                 started_at=clock.now(),
                 manual_activity=definition.turn_taking == "push-to-talk",
+                rules=definition.turn_rules,
             )
         )
 

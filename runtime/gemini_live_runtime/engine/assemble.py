@@ -110,6 +110,7 @@ def session_of(
             started_at=clock.now(),
             manual_activity=definition.turn_taking == "push-to-talk",
             client_activity=definition.turn_taking == "client",
+            rules=definition.turn_rules,
             link_policy=LinkPolicy(reconnect_for_s=spec.reconnect_for_s, headless=spec.headless),
         )
     )

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-__all__ = ["FORMAT", "VERSION", "Actor", "Mode", "Payload", "Record", "Side", "SoundProblem", "StateWord", "Wire"]
+__all__ = [
+    "FORMAT",
+    "VERSION",
+    "Actor",
+    "Mode",
+    "Payload",
+    "Record",
+    "Side",
+    "SoundProblem",
+    "StateWord",
+    "UserState",
+    "Wire",
+]
 
 FORMAT = "gemini-live-tui/events"
 VERSION = 0
@@ -13,6 +25,7 @@ VERSION = 0
 StateWord = Literal[
     "offline", "connecting", "listening", "hearing", "thinking", "speaking", "interrupted", "text", "error"
 ]
+UserState = Literal["speaking", "listening", "away"]
 Mode = Literal["voice", "text"]
 Record = Literal["off", "text", "audio"]
 Actor = Literal["operator", "agent", "server", "engine"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from gemini_live_runtime.events.base import Actor, Mode, Payload, Record, Side, SoundProblem, StateWord, Wire
+from gemini_live_runtime.events.base import Actor, Mode, Payload, Record, Side, SoundProblem, StateWord, UserState, Wire
 from gemini_live_runtime.records import keyword_record
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "TurnStarted",
     "Unknown",
     "UsageReported",
+    "UserStateChanged",
     "VoiceMarked",
     "WireAudio",
     "WireMessage",
@@ -89,6 +90,19 @@ class SessionState(Payload):
     type: ClassVar[str] = "session.state"
     word: StateWord
     reason: str = ""
+
+
+@keyword_record
+class UserStateChanged(Payload):
+    """The user began to speak, fell silent, or is away.
+
+    The user is away when both sides have been silent for the agent's `user_away_timeout`, and comes back with a voice,
+    a transcript or a typed text. A session begins with the user listening.
+    """
+
+    type: ClassVar[str] = "user.state_changed"
+    old: UserState
+    new: UserState
 
 
 @keyword_record

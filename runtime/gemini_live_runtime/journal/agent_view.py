@@ -291,7 +291,7 @@ class Span:
 
 @record
 class Tick:
-    """Moment on the lane `watch`, `typed`, `refused`, `fault` or `held`."""
+    """Moment on a lane: `watch`, `typed`, `away`, `refused`, `fault`, `held`, `handoff`."""
 
     lane: str
     t: float

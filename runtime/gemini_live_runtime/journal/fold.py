@@ -227,6 +227,12 @@ def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
     return Dirty.TRANSCRIPT
 
 
+@_on(ev.UserStateChanged)
+def _user_state(view: SessionView, event: ev.Event, p: ev.UserStateChanged) -> Dirty:
+    view.user_away = p.new == "away"
+    return Dirty.HEADER
+
+
 @_on(ev.SpeechNotUnderstood)
 def _not_understood(view: SessionView, event: ev.Event, p: ev.SpeechNotUnderstood) -> Dirty:
     text = f"(not understood, {p.seconds:.1f} s)"

@@ -140,6 +140,14 @@ def _text_sent(view: SessionView, event: ev.Event, p: ev.TextSent) -> Dirty:
     return Dirty.TIMELINE
 
 
+@HANDLERS.on(ev.UserStateChanged)
+def _user_state(view: SessionView, event: ev.Event, p: ev.UserStateChanged) -> Dirty:
+    if p.new != "away":
+        return Dirty.NONE
+    tick(view.agent_view, event, "away", "user away")
+    return Dirty.TIMELINE
+
+
 def _begin(view: SessionView, event: ev.Event, lane: str) -> Dirty:
     _end(view, event, lane)
     spans = view.agent_view.spans

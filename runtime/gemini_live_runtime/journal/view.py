@@ -194,6 +194,8 @@ class SessionView:
     health: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Problems of the sound: text and action that helps, by kind."""
     voice: bool = False
+    user_away: bool = False
+    """True when both sides were silent for longer than the agent allows for."""
     playing: bool = False
     meters: MeterSample = field(default_factory=MeterSample)
     """Last meter values."""
@@ -284,7 +286,7 @@ class SessionView:
 _VIEW_FIELDS = tuple(f.name for f in fields(SessionView) if f.name not in ("agent_view", "open_blocks", "playhead"))
 """Fields by their JSON names; `agent_view` is `mind` in JSON, and `playhead` is there while something plays."""
 
-_WHEN_SAID = ("health", "recording_fails", "link_notice", "link_parts")
+_WHEN_SAID = ("health", "recording_fails", "link_notice", "link_parts", "user_away")
 """Fields that are in the JSON only when they say something."""
 
 _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))

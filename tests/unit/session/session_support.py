@@ -154,6 +154,7 @@ class Stage:
                 started_at=clock.now(),
                 manual_activity=definition.turn_taking == "push-to-talk",
                 client_activity=definition.turn_taking == "client",
+                rules=definition.turn_rules,
                 link_policy=link_policy,
             )
         )

@@ -358,7 +358,10 @@ def test_a_limit_that_is_not_above_zero_is_refused_by_name(value: float) -> None
         Limits(max_cost=value)
 
 
-def test_nothing_is_scheduled_while_nothing_happens(bench: Bench) -> None:
+def test_nothing_is_scheduled_while_nothing_happens_once_the_user_is_away(bench: Bench) -> None:
+    assert bench.core.deadline(bench.now) == 15
+    bench.now += 15
+    bench.do(bench.core.tick(bench.now))
     assert bench.core.deadline(bench.now) is None
 
 

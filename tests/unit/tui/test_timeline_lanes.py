@@ -24,7 +24,11 @@ def _view() -> SessionView:
     agent_view = view.agent_view
     agent_view.spans = [Span("user", 10, 1, 20), Span("model", 20, 1, 30, cut=True), Span("user", 50, 2)]
     agent_view.path = [PhaseVisit("greet", 0, 0, 1, "start", seconds=30), PhaseVisit("verify", 30, 1, 5, "guard")]
-    agent_view.ticks = [Tick("watch", 40, 6, "high_balance"), Tick("typed", 45, 7, "hello")]
+    agent_view.ticks = [
+        Tick("watch", 40, 6, "high_balance"),
+        Tick("typed", 45, 7, "hello"),
+        Tick("away", 47, 8, "user away"),
+    ]
     agent_view.tools = {
         "c1": ToolRun("lookup", "{}", 31, 1, 6, "ok", "{}", 4000, 35),
         "c2": ToolRun("pay", "{}", 55, 2, 8),
@@ -47,6 +51,7 @@ def test_what_was_said_stands_where_it_was_said() -> None:
     assert rows["you"][10:20] == "█" * 10
     assert rows["you"][:10] == "·" * 10
     assert rows["you"][45] == "k"
+    assert rows["you"][47] == "z"
     assert rows["you"][50:60] == "█" * 10
     assert rows["model"][20:30] == "█" * 10
     assert rows["model"][30] == "✂"

@@ -79,6 +79,9 @@ class Header(Row):
             agent = fit(name, room, self._glyphs.ellipsis)
             left.append((f" {agent}", "strong"))
             room -= cell_len(agent) + 1
+        if view.user_away and room >= 12:
+            left.append((f" {self._glyphs.separator} user away", "quiet"))
+            room -= 12
         reason = view.word_reason if self._word in ("error", "connecting", "text") and not muted else ""
         if self._word == "connecting" and view.retry_at is not None and (wait_s := view.retry_at - self._elapsed) > 0:
             reason = f"next attempt in {math.ceil(wait_s)} s"

@@ -31,10 +31,10 @@ _STEPS = (0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14
 _LONGEST_FIRST = 16
 """Sounds before a window that may reach into it: sounds of one lane follow each other."""
 
-THINGS = {"watch": "w", "typed": "k", "refused": "x", "fault": "!", "held": "h", "handoff": "o"}
+THINGS = {"watch": "w", "typed": "k", "away": "z", "refused": "x", "fault": "!", "held": "h", "handoff": "o"}
 """Letters of moments where all of them share a lane; a tool is `t`, a mark `m`, an answer without sound `a`."""
 
-LEGEND = "k typed, a answer, w watcher, t tool, m mark, x refused, ! fault, h held, o hand-off"
+LEGEND = "k typed, z away, a answer, w watcher, t tool, m mark, x refused, ! fault, h held, o hand-off"
 
 
 @record
@@ -197,10 +197,10 @@ def _sound(lanes: Lanes, width: int, lane: str, glyphs: Glyphs) -> list[Cell]:
 
 def _you(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     cells = _sound(lanes, width, "user", glyphs)
-    for tick in _ticks(lanes, "typed"):
+    for tick in _ticks(lanes, "typed", "away"):
         column = lanes.window.column(tick.t, width)
         if 0 <= column < width:
-            cells[column] = (THINGS["typed"], "lane-user")
+            cells[column] = (THINGS[tick.lane], "lane-user")
     return cells
 
 
@@ -222,7 +222,7 @@ def _voices(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     for mine, its in zip(user, model, strict=True):
         if its[1] == "cut":
             cells.append(its)
-        elif mine[0] == THINGS["typed"]:
+        elif mine[0] in (THINGS["typed"], THINGS["away"]):
             cells.append(mine)
         elif mine[1] == "lane-user" and its[1] == "lane-model":
             cells.append((both, "strong"))

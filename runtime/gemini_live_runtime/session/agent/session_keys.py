@@ -50,6 +50,7 @@ OBSERVED = frozenset(
         *ProblemFinder.KINDS,
         ev.CodeFailed,
         ev.UsageReported,
+        ev.UserStateChanged,
     )
 )
 """Payload types that `observe` has a case for."""
@@ -149,6 +150,8 @@ class SessionSignals:
                     self._set(is_user_speaking=payload.speaking)
             case ev.SessionState():
                 self._word(payload)
+            case ev.UserStateChanged():
+                self._set(user_state=payload.new)
             case ev.ConnectionReady():
                 self._connected(payload)
             case ev.ConnectionClosed():
@@ -202,6 +205,8 @@ class SessionSignals:
             for name in ("is_user_speaking", "is_model_speaking", "resumable"):
                 if f"session:{name}" not in self._state:
                     self._state.set(f"session:{name}", False)
+            if "session:user_state" not in self._state:
+                self._state.set("session:user_state", "listening")
             self._state.set("session:session_type", self._type.value)
 
     def _go_away(self, payload: ev.ConnectionGoAway) -> None:

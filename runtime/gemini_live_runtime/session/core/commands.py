@@ -44,6 +44,7 @@ class CoreCommands:
 
     def _send_text(self, now: float, order: cmd.SendText, command_id: str) -> list[Effect]:
         state, text = self._state, order.text
+        state.presence.on_sign(now)
         if not text.strip():
             state.refuse(command_id, order.command, "There is nothing to send: the text is empty")
         elif len(text) > cmd.MAX_TEXT:

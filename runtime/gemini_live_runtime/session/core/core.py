@@ -91,6 +91,9 @@ class SessionCore:
         check = state.limits.next_check((now - state.started_at) / 60)
         if check is not None:
             wait = _sooner(wait, check)
+        away = state.presence.next_check(now, state.rules.user_away_timeout_s)
+        if away is not None:
+            wait = _sooner(wait, away)
         if facts.owed and state.awaits_answer:
             wait = _sooner(wait, state.watchdog.next_check(facts.owed_at, now))
         rotate_at = state.link.rotate_at

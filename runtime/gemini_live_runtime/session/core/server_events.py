@@ -98,6 +98,8 @@ class ServerEvents:
 
     def _on_user_text(self, text: str, now: float) -> None:
         state = self._state
+        if text.strip():
+            state.presence.on_sign(now)
         if not text.strip() and not state.turns.is_open:
             return
         if not state.turns.is_open:

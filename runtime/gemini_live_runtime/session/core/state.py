@@ -28,10 +28,12 @@ from gemini_live_runtime.session.core.speech_pace import SpeakingRate
 from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, StatusInputs
 from gemini_live_runtime.session.core.tool_calls import CallLedger
+from gemini_live_runtime.session.core.turn_rules import TurnRules
 from gemini_live_runtime.session.core.turns import OpenedBy, TurnLedger
 from gemini_live_runtime.session.core.turns import Outcome as TurnOutcome
 from gemini_live_runtime.session.core.unanswered import UnansweredInput, UnreadAnswer
 from gemini_live_runtime.session.core.usage import UsageTotals
+from gemini_live_runtime.session.core.user_presence import UserPresence
 from gemini_live_runtime.session.link.controller import RealtimeSessionController
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.link.watchdog import AnswerWatchdog
@@ -54,6 +56,7 @@ class CoreState:
         manual_activity: bool = False,
         client_activity: bool = False,
         link_policy: LinkPolicy | None = None,
+        rules: TurnRules | None = None,
     ) -> None:
         """`started_at` is the clock time (s), `prices_as_of` the month of `price`.
 
@@ -79,6 +82,8 @@ class CoreState:
         self.price = price
         self.started_at = started_at
         self.facts = StatusInputs()
+        self.rules = rules or TurnRules()
+        self.presence = UserPresence()
         self.word: tuple[str, str] = ("offline", "")
         self.completion_owed = False
         self.result_sent_at: float | None = None
@@ -396,5 +401,14 @@ class CoreState:
         if word != self.word:
             self.word = word
             self.emit(ev.SessionState(word=word[0], reason=word[1]))
+        changed = self.presence.update(
+            now,
+            has_voice=self.facts.voice,
+            # A tool may run in the background while the model listens.
+            is_awaited=word[0] == "listening" and not len(self.calls),
+            away_after_s=self.rules.user_away_timeout_s,
+        )
+        if changed is not None:
+            self.emit(changed)
         out, self.out = self.out, []
         return out

@@ -198,6 +198,13 @@ class AgentBuilder:
         """Count a turn when the model stays silent for `after_s` after the user spoke."""
         return self._with(soft_turn_s=after_s)
 
+    def user_away_timeout(self, after_s: float | None) -> Self:
+        """Count the user as away after so much silence on both sides; None is never."""
+        return self._rules(user_away_timeout_s=after_s)
+
+    def _rules(self, **changes: Any) -> Self:
+        return self._with(turn_rules=replace(self.definition.turn_rules, **changes))
+
     def speech_gap(self, at_least_s: float) -> Self:
         """Leave at least so many seconds between two speeches that are asked for."""
         return self._with(min_speech_gap_s=at_least_s)

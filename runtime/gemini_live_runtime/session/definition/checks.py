@@ -83,8 +83,11 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
         if not any(type(value) is type(choice) and value == choice for choice in choices):
             known = ", ".join(choice if type(choice) is str else repr(choice)[1:].split(":")[0] for choice in choices)
             yield f"{label} cannot be {_shown(value)}", f"Use one of {known}"
-    for name, label in (("telemetry_s", ".telemetry(every_s)"), ("soft_turn_s", ".soft_turns(after_s)")):
-        value = getattr(definition, name)
+    for value, label in (
+        (definition.telemetry_s, ".telemetry(every_s)"),
+        (definition.soft_turn_s, ".soft_turns(after_s)"),
+        (definition.turn_rules.user_away_timeout_s, "user_away_timeout"),
+    ):
         if value is not None and not (_is_number(value) and isfinite(value) and value > 0):
             yield f"{label} cannot be {_shown(value)}", "Use a number of seconds above 0"
     gap_s = definition.min_speech_gap_s

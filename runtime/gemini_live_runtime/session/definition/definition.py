@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gemini_live_runtime.conversation.needs import RepairConfig
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.records import keyword_record
+from gemini_live_runtime.session.core.turn_rules import TurnRules
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class Definition:
     turn_preset: Literal["immediate", "responsive", "conversational"] | None = None
     """Patience of our own detector; None is `DEFAULT_PRESET`."""
     soft_turn_s: float | None = None
+    turn_rules: TurnRules = TurnRules()
     min_speech_gap_s: float = 0.0
     """Least seconds between two speeches that are asked for."""
     persistence: SessionPersistence | None = None

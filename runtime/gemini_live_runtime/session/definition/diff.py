@@ -32,6 +32,7 @@ NEXT_SESSION = (
     "turn_taking",
     "turn_preset",
     "soft_turn_s",
+    "turn_rules",
     "min_speech_gap_s",
     "persistence",
     "persistence_id",

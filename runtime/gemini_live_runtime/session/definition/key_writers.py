@@ -33,6 +33,7 @@ SESSION_KEYS = frozenset(
         "session:last_output_transcription",
         "session:wire_phase",
         "session:is_user_speaking",
+        "session:user_state",
         "session:is_model_speaking",
         "session:interrupt_count",
         "session:error_count",

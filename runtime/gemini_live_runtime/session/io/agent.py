@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.session.core.turn_rules import USER_AWAY_TIMEOUT_S, TurnRules
 from gemini_live_runtime.session.definition.builder import AgentBuilder
 from gemini_live_runtime.session.definition.definition import DEFAULT_MODEL, Definition, TurnTaking
 from gemini_live_runtime.session.definition.plan import SessionPlan, make_plan
@@ -45,6 +46,7 @@ class Agent:
         description: str = "",
         turn_detection: TurnTaking = "server",
         manual_activity: bool = False,
+        user_away_timeout: float | None = USER_AWAY_TIMEOUT_S,
         hands_over_to: Sequence[Any] = (),
     ) -> None:
         """Check everything; raise one `AgentError` that lists every fault.
@@ -53,7 +55,8 @@ class Agent:
         Plain functions among `tools` are declared. `local_model` is the model on the embedded server: its script of
         that name, "local-<name>" by default, has the dialogue. With a `greeting` the model speaks first, prompted by
         it. `phrases` are examples of what the user can say; the console shows them. `turn_detection` is who finds the
-        user's turns; `manual_activity` is short for "push-to-talk". `hands_over_to` names agents, or functions that
+        user's turns; `manual_activity` is short for "push-to-talk". `user_away_timeout` is the silence in seconds on
+        both sides after which the user counts as away; None is never. `hands_over_to` names agents, or functions that
         return them, which this one may hand the conversation over to.
         """
         if instruction and instructions:
@@ -73,6 +76,7 @@ class Agent:
                 phrases=tuple(phrases),
                 description=description,
                 turn_taking="push-to-talk" if manual_activity else turn_detection,
+                turn_rules=TurnRules(user_away_timeout_s=user_away_timeout),
                 hands_over_to=tuple(hands_over_to),
                 built_at=self.defined_at,
                 on_enter=self.on_enter if own.on_enter is not Agent.on_enter else None,
