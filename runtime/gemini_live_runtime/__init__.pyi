@@ -52,6 +52,7 @@ from gemini_live_runtime.session.definition.callbacks import EventCallbacks as E
 from gemini_live_runtime.session.definition.definition import Delivery as Delivery
 from gemini_live_runtime.session.definition.definition import DeliveryConfig as DeliveryConfig
 from gemini_live_runtime.session.definition.plan import SessionPlan as SessionPlan
+from gemini_live_runtime.session.definition.server_detection import ServerDetection as ServerDetection
 from gemini_live_runtime.session.endpointing.vad import InputVad as InputVad
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot as InputVadSnapshot
 from gemini_live_runtime.session.io.agent_session import AgentSession as AgentSession

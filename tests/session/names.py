@@ -16,7 +16,8 @@ EffectPolicy, EffectMode, VoiceRuntimeState, LiveEffectExecutor, LiveEvent, Inpu
 SoftTurnDetector, TranscriptBuffer, TranscriptTurn, TranscriptWindow, ToolCallSummary, ToolExecutionMode,
 ResultFormatter, DefaultResultFormatter, BackgroundToolTracker, BackgroundAgentDispatcher, EventCallbacks,
 CallbackMode, Live, LiveHandle, SessionSignals, SessionType, SessionTelemetry, SessionPersistence, SessionSnapshot,
-FsPersistence, MemoryPersistence, Agent, AgentSession, InlineTask, RunContext, RunResult, SpeechHandle, SpeechPriority
+FsPersistence, MemoryPersistence, Agent, AgentSession, InlineTask, RunContext, RunResult, SpeechHandle, SpeechPriority,
+ServerDetection
 """
 """The public names that every session must be able to use."""
 
@@ -40,6 +41,7 @@ PLAN = "plan_faults"
 HANDING_OVER = "handing_over"
 SPEECHES = "speeches"
 TASKS = "inline_tasks"
+TURNS = "turn_detection"
 
 COVERED: dict[str, str] = {
     "State": f"{HANDLE}::test_every_mutation_is_an_event_in_order",
@@ -120,6 +122,7 @@ COVERED: dict[str, str] = {
     "RunResult": f"{SPEECHES}::test_what_followed_a_text_is_told_for_tests_of_agents",
     "SpeechHandle": f"{SPEECHES}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
     "SpeechPriority": f"{SPEECHES}::test_speeches_wait_for_each_other_and_the_higher_priority_goes_first",
+    "ServerDetection": f"{TURNS}::test_settings_of_the_servers_detector_are_part_of_the_setup",
 }
 """The public names, each with a test that uses it in a session and fails without it."""
 

@@ -179,7 +179,7 @@ def test_settings_that_a_model_cannot_follow_are_named() -> None:
     assert "soft_turns has no effect" in told
 
 
-@pytest.mark.parametrize("by", ["server", "push-to-talk"])
+@pytest.mark.parametrize("by", ["server", "manual"])
 def test_a_preset_without_a_detector_of_ours_is_named_when_it_was_asked_for(by: TurnTaking) -> None:
     assert agent().turn_taking(by).ignored_settings() == []
     (told,) = agent().turn_taking(by, preset="responsive").ignored_settings()

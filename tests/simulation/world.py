@@ -129,8 +129,8 @@ class World:
                 limits=Limits(None, None),
                 price=None,
                 started_at=clock.now(),
-                manual_activity=definition.turn_taking == "push-to-talk",
                 rules=definition.turn_rules,
+                turns=plan.turn_options,
             )
         )
 

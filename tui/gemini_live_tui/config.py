@@ -80,8 +80,8 @@ class Config:
     turns: str = _option(
         "turns",
         "auto",
-        "Detector of your turns: server, client, or auto, the agent's choice",
-        _choice("auto", "server", "client"),
+        "Detector of your turns: server, client, manual (the microphone switch), or auto, the agent's choice",
+        _choice("auto", "server", "client", "manual"),
     )
     api_version: str = _option("api_version", "", "API version; empty: the backend's default")
     audio_input: str = _option("audio.input", "", "Input device: number or part of its name; empty: default")

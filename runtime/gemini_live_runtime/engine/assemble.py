@@ -108,9 +108,8 @@ def session_of(
             price=price,
             prices_as_of=prices_as_of(spec.prices),
             started_at=clock.now(),
-            manual_activity=definition.turn_taking == "push-to-talk",
-            client_activity=definition.turn_taking == "client",
             rules=definition.turn_rules,
+            turns=plan.turn_options,
             link_policy=LinkPolicy(reconnect_for_s=spec.reconnect_for_s, headless=spec.headless),
         )
     )
@@ -148,6 +147,7 @@ def session_of(
                 capabilities=capabilities,
                 instruction=instruction,
                 handle=handle,
+                turns=core.state.turn_options.detection,
             )
             if parts is not None:
                 setup = replace(setup, labels=_labels(plan_now))

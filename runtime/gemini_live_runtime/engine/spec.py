@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     # Only for annotations: a console writes a spec before it imports the events.
     from gemini_live_runtime.events import Mode, Record
 
-Turns = Literal["auto", "server", "client"]
+Turns = Literal["auto", "server", "client", "manual"]
 AudioKind = Literal["devices", "files", "program", "none"]
 
 
@@ -54,7 +54,7 @@ class EngineSpec:
     headphones: bool = False
     """True for a speaker that the microphone does not hear: it is then never attenuated against echo."""
     turns: Turns = "auto"
-    """Detector of the user's turns: "server", "client", or "auto" for the agent's own choice."""
+    """Detector of the user's turns: "server", "client", "manual", or "auto" for the agent's own choice."""
     noise_suppression: bool = False
     """True to take steady noise out of a device's microphone."""
     max_cost: float | None = None

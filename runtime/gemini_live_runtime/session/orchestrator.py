@@ -199,7 +199,7 @@ class Orchestrator:
             type_text=agent.host.type_text,
             may_speak=self._may_speak,
         )
-        built_in = voice_defaults("client" if definition.turn_taking == "client" else "server")
+        built_in = voice_defaults(lambda: agent.host.turn_options.detection == "client")
         self.reactor = LiveReactor((*built_in, *definition.rules), faults.rule)
         self.steering = SteeringRunner(
             agent, self.callbacks, self.code, self.executor, lambda: self.checkpoints.gate.held

@@ -11,6 +11,7 @@ from gemini_live_runtime.session.core.effects import Cut, Effect, Emit, EndOfAud
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.pricing import Price
 from gemini_live_runtime.session.core.state import CoreState
+from gemini_live_runtime.session.core.turn_options import TurnOptions
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.tools.background import STANDARD, ToolExecutionMode, final_answer
 from gemini_live_runtime.tools.dispatch import Outcome
@@ -42,7 +43,7 @@ class Bench:
                 price=options.pop("price", Price(1.0, 1.0, 1.0, 1.0)),
                 prices_as_of="2026-11",
                 started_at=self.now,
-                manual_activity=manual,
+                turns=TurnOptions(detection="manual" if manual else "server"),
             )
         )
         opened = ev.AudioOpened(

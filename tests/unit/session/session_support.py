@@ -152,9 +152,8 @@ class Stage:
                 limits=Limits(None, max_minutes),
                 price=None,
                 started_at=clock.now(),
-                manual_activity=definition.turn_taking == "push-to-talk",
-                client_activity=definition.turn_taking == "client",
                 rules=definition.turn_rules,
+                turns=plan.turn_options,
                 link_policy=link_policy,
             )
         )
@@ -178,7 +177,12 @@ class Stage:
             def adapter(recorder: WireObserver, instruction: str, handle: str) -> Connection:
                 current = self.session.orchestrator.agent.plan
                 setup = setup_of(
-                    current, definition.model, capabilities=capabilities, instruction=instruction, handle=handle
+                    current,
+                    definition.model,
+                    capabilities=capabilities,
+                    instruction=instruction,
+                    handle=handle,
+                    turns=self.core.state.turn_options.detection,
                 )
                 return Connection(
                     local_endpoint("ws://localhost"),

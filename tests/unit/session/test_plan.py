@@ -29,8 +29,18 @@ def faults(live: Live) -> str:
 
 
 SETTINGS: list[tuple[Callable[[Live], Live], str]] = [
-    (lambda a: a.turn_taking("sever"), "turn_taking cannot be 'sever'. Use one of server, client, push-to-talk."),  # type: ignore[arg-type]
+    (lambda a: a.turn_taking("sever"), "turn_taking cannot be 'sever'. Use one of auto, server, client, manual."),  # type: ignore[arg-type]
     (lambda a: a.turn_taking("client", "fast"), "preset cannot be 'fast'"),  # type: ignore[arg-type]
+    (
+        lambda a: a.server_detection(start_sensitivity="medium"),
+        "server_detection's start_sensitivity cannot be 'medium'. Use one of high, low.",
+    ),  # type: ignore[arg-type]
+    (
+        lambda a: a.server_detection(silence_duration_ms=-1),
+        "silence_duration_ms cannot be -1. Use whole milliseconds from 0 to 10,000.",
+    ),
+    (lambda a: a.server_detection(prefix_padding_ms=0.5), "prefix_padding_ms cannot be 0.5"),  # type: ignore[arg-type]
+    (lambda a: a.server_detection(turn_coverage="some"), "turn_coverage cannot be 'some'. Use one of only-activity"),  # type: ignore[arg-type]
     (lambda a: a.instruction_route("pigeon"), "instruction_route cannot be 'pigeon'"),  # type: ignore[arg-type]
     (lambda a: a.steering("hybird"), "Use one of SteeringMode.INSTRUCTION_UPDATE"),
     (lambda a: a.telemetry(0), ".telemetry(every_s) cannot be 0. Use a number of seconds above 0."),

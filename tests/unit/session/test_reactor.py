@@ -66,7 +66,7 @@ class Reactor:
 
 
 def voice(activity: Literal["client", "server"] = "client") -> Reactor:
-    return Reactor(*voice_defaults(activity))
+    return Reactor(*voice_defaults(lambda: activity == "client"))
 
 
 @pytest.fixture

@@ -60,8 +60,8 @@ SESSION_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
         "--turns",
         "turns",
         {
-            "type": click.Choice(["auto", "server", "client"]),
-            "help": "Detector of your turns; auto is the agent's.",
+            "type": click.Choice(["auto", "server", "client", "manual"]),
+            "help": "Detector of your turns; auto is the agent's, manual the microphone switch.",
         },
     ),
     ("--api-version", "api_version", {"metavar": "V", "help": "API version, e.g. v1beta or v1alpha."}),

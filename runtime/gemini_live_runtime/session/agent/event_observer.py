@@ -227,7 +227,7 @@ class EventObserver:
             return
         self._call("on_vad_start" if mark.speaking else "on_vad_end")
         self._timers.on_voice(mark.speaking, now)
-        if agent.plan.definition.turn_taking != "client":
+        if agent.host.turn_options.detection != "client":
             # With our own detector, speech is reported where its edges are committed.
             self.on_user_speech(mark.speaking)
 

@@ -41,6 +41,7 @@ KEPT = (
     "instruction_route",
     "turn_taking",
     "turn_preset",
+    "server_detection",
     "soft_turn_s",
     "persistence",
     "persistence_id",

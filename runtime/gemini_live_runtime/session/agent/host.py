@@ -10,6 +10,7 @@ from gemini_live_runtime.commands import SendText
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.core.speech_queue import SpeechQueue
+from gemini_live_runtime.session.core.turn_options import TurnOptions
 from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
@@ -51,6 +52,11 @@ class SessionHost:
         self.speaks_with = speaks_with
         self._move = move
         self.on_change = on_change
+
+    @property
+    def turn_options(self) -> TurnOptions:
+        """Turn detection that is in force."""
+        return self._core.state.turn_options
 
     @property
     def turn(self) -> int:

@@ -28,6 +28,7 @@ from gemini_live_runtime.session.core.speech_pace import SpeakingRate
 from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, StatusInputs
 from gemini_live_runtime.session.core.tool_calls import CallLedger
+from gemini_live_runtime.session.core.turn_options import TurnOptions
 from gemini_live_runtime.session.core.turn_rules import TurnRules
 from gemini_live_runtime.session.core.turns import OpenedBy, TurnLedger
 from gemini_live_runtime.session.core.turns import Outcome as TurnOutcome
@@ -53,18 +54,18 @@ class CoreState:
         price: Price | None,
         prices_as_of: str = "",
         started_at: float,
-        manual_activity: bool = False,
-        client_activity: bool = False,
+        turns: TurnOptions | None = None,
         link_policy: LinkPolicy | None = None,
         rules: TurnRules | None = None,
     ) -> None:
         """`started_at` is the clock time (s), `prices_as_of` the month of `price`.
 
-        With `manual_activity` the microphone switch marks the user's turns, with `client_activity` our own detector
-        does (in `endpointing`); otherwise the server detects speech.
+        `turns` says who finds the user's turns: the server, our own detector (in `endpointing`) or the microphone
+        switch.
         """
         self.mode: ev.Mode = mode
-        self.microphone_on = not manual_activity
+        self.turn_options = turns or TurnOptions()
+        self.microphone_on = not self.manual_activity
         self.speaker_on = True
         self.turns = TurnLedger()
         self.speech = SpokenInput()
@@ -74,8 +75,6 @@ class CoreState:
         self.link = RealtimeSessionController(link_policy)
         self.link.age_limit_s = capabilities.connection_limit_s
         self.input_open = False
-        self.manual_activity = manual_activity
-        self.client_activity = client_activity
         self.capabilities = capabilities
         self.limits = limits
         self.usage = UsageTotals(prices_as_of=prices_as_of)
@@ -115,6 +114,16 @@ class CoreState:
         """True in text mode for want of a microphone: voice mode returns with it."""
         self.deaf_reason = ""
         self.out: list[Effect] = []
+
+    @property
+    def manual_activity(self) -> bool:
+        """True while the microphone switch marks the user's turns."""
+        return self.turn_options.detection == "manual"
+
+    @property
+    def client_activity(self) -> bool:
+        """True while our own detector finds the user's turns."""
+        return self.turn_options.detection == "client"
 
     @property
     def taking_audio(self) -> bool:

@@ -18,6 +18,8 @@ from gemini_live_runtime.session.definition.definition import (
     InstructionRoute,
     TurnTaking,
 )
+from gemini_live_runtime.session.definition.server_detection import Coverage, Handling, Sensitivity, ServerDetection
+from gemini_live_runtime.session.definition.turn_choice import as_turn_taking
 from gemini_live_runtime.session.endpointing.policy import PRESETS
 
 if TYPE_CHECKING:
@@ -186,13 +188,41 @@ class AgentBuilder:
         return self._with(rules=(*self.definition.rules, *rules))
 
     def turn_taking(
-        self, by: TurnTaking, preset: Literal["immediate", "responsive", "conversational"] | None = None
+        self,
+        by: TurnTaking | Literal["push-to-talk"],
+        preset: Literal["immediate", "responsive", "conversational"] | None = None,
     ) -> Self:
         """Set who decides that the user has finished speaking.
 
-        `preset` sets the patience of our own detector, which only decides with "client"; None is "responsive".
+        "auto" is the server's detector, unless something of the agent works only with our own; "manual" (also
+        "push-to-talk") is the microphone switch. `preset` sets the patience of our own detector; None is "responsive".
         """
-        return self._with(turn_taking=as_choice(by, get_args(TurnTaking)), turn_preset=as_choice(preset, PRESETS))
+        return self._with(turn_taking=as_turn_taking(by), turn_preset=as_choice(preset, PRESETS))
+
+    def server_detection(
+        self,
+        *,
+        start_sensitivity: Sensitivity | None = None,
+        end_sensitivity: Sensitivity | None = None,
+        prefix_padding_ms: int | None = None,
+        silence_duration_ms: int | None = None,
+        activity_handling: Handling | None = None,
+        turn_coverage: Coverage | None = None,
+    ) -> Self:
+        """Set the server's voice activity detection; what is left out is the server's.
+
+        `ServerDetection` describes each setting.
+        """
+        return self._with(
+            server_detection=ServerDetection.of(
+                start_sensitivity=start_sensitivity,
+                end_sensitivity=end_sensitivity,
+                prefix_padding_ms=prefix_padding_ms,
+                silence_duration_ms=silence_duration_ms,
+                activity_handling=activity_handling,
+                turn_coverage=turn_coverage,
+            )
+        )
 
     def soft_turns(self, after_s: float = 2.0) -> Self:
         """Count a turn when the model stays silent for `after_s` after the user spoke."""

@@ -18,6 +18,7 @@ from gemini_live_runtime.session.definition.definition import (
     InstructionRoute,
     TurnTaking,
 )
+from gemini_live_runtime.session.definition.server_detection import ServerDetection
 from gemini_live_runtime.session.endpointing.policy import PRESETS
 from gemini_live_runtime.session.rules.reactor import ReactorRule
 from gemini_live_runtime.state.computed import ComputedVar
@@ -96,6 +97,7 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
     if not _is_count(definition.background_agents):
         yield f".background_agents(at_most) cannot be {_shown(definition.background_agents)}", "Use at least 1"
     yield from _delivery(definition.delivery)
+    yield from _server_detection(definition.server_detection)
     yield from _missing_methods(definition)
 
 
@@ -110,6 +112,14 @@ def _delivery(config: Any) -> Iterator[tuple[str, str]]:
                 f"The delivery of {field.name} events cannot be {_shown(delivery)}",
                 "Use Delivery(1) or more",
             )
+
+
+def _server_detection(settings: Any) -> Iterator[tuple[str, str]]:
+    if not isinstance(settings, ServerDetection):
+        yield f"server_detection cannot be {_shown(settings)}", "Use a ServerDetection"
+        return
+    for text, remedy in settings.problems():
+        yield f"server_detection's {text}", remedy
 
 
 def _missing_methods(definition: Definition) -> Iterator[tuple[str, str]]:

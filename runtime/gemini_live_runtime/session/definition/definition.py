@@ -11,6 +11,7 @@ from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringM
 from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.session.core.turn_rules import TurnRules
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks
+from gemini_live_runtime.session.definition.server_detection import ServerDetection
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.extraction import TurnExtractor
@@ -30,8 +31,10 @@ DEFAULT_MODEL = "gemini-3.8-live"
 DEFAULT_PRESET: Literal["responsive"] = "responsive"
 """Patience of our own voice activity detector unless the author sets it."""
 
-TurnTaking = Literal["server", "client", "push-to-talk"]
-"""Detector of the user's turns: the server, our own voice activity detector, or the microphone switch."""
+TurnTaking = Literal["auto", "server", "client", "manual"]
+"""Detector of the user's turns: the server, our own voice activity detector, or the microphone switch.
+
+"auto" is decided when the plan is made."""
 
 InstructionRoute = Literal["auto", "context_update", "system_content", "user_note", "reconnect"]
 """Route of a new instruction to the model; `auto` chooses by the model's capabilities."""
@@ -85,9 +88,11 @@ class Definition:
     instruction_route: InstructionRoute = "auto"
     tool_advisory: bool = True
     repair: RepairConfig | None = None
-    turn_taking: TurnTaking = "server"
+    turn_taking: TurnTaking = "auto"
     turn_preset: Literal["immediate", "responsive", "conversational"] | None = None
     """Patience of our own detector; None is `DEFAULT_PRESET`."""
+    server_detection: ServerDetection = ServerDetection()
+    """Settings of the server's detector."""
     soft_turn_s: float | None = None
     turn_rules: TurnRules = TurnRules()
     min_speech_gap_s: float = 0.0

@@ -31,6 +31,7 @@ NEXT_SESSION = (
     "instruction_route",
     "turn_taking",
     "turn_preset",
+    "server_detection",
     "soft_turn_s",
     "turn_rules",
     "min_speech_gap_s",

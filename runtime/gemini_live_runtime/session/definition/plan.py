@@ -15,11 +15,13 @@ from gemini_live_runtime.conversation.phase_check import Fault, check_phases, ra
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.session.core.turn_options import TurnOptions
+from gemini_live_runtime.session.definition import turn_choice
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 from gemini_live_runtime.session.definition.checks import check_settings, without_invalid_parts
-from gemini_live_runtime.session.definition.choices import as_choice
 from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.session.definition.key_writers import LIVE_KEYS, Mentions
+from gemini_live_runtime.session.definition.turn_choice import as_turn_taking, decide
 from gemini_live_runtime.session.definition.unknown_names import NameCheck, UnknownKey
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.state.computed import ComputedRegistry
@@ -58,13 +60,19 @@ class SessionPlan:
         return definition.initial_phase or (definition.phases[0].name if definition.phases else "")
 
     def with_turns(self, by: str) -> SessionPlan:
-        """Return the plan with turns detected by the "server" or the "client".
+        """Return the plan with turns found by "server", "client" or "manual".
 
         "auto" leaves it to the agent.
         """
         if by == "auto":
             return self
-        return replace(self, definition=replace(self.definition, turn_taking=as_choice(by, ("server", "client"))))
+        return replace(self, definition=replace(self.definition, turn_taking=as_turn_taking(by)))
+
+    @property
+    def turn_options(self) -> TurnOptions:
+        """Turn detection that a session begins with."""
+        detection, reason = decide(self.definition)
+        return TurnOptions(detection=detection, reason=reason)
 
     def make_state(self) -> State:
         """Return a new state with the declared keys and the initial values."""
@@ -116,14 +124,11 @@ class SessionPlan:
             )
         if definition.instruction_route != "auto" and definition.instruction_route not in can.instruction_routes:
             ignored.append(f"{model} takes no instruction by {definition.instruction_route}: connecting will fail")
-        if definition.turn_preset is not None and definition.turn_taking != "client":
-            ignored.append(
-                f"turn_taking's preset has no effect: with {definition.turn_taking} our detector does not decide"
-            )
+        ignored += turn_choice.ignored(definition)
         if definition.repair is not None and not any(phase.needs for phase in definition.phases):
             ignored.append("repair has no effect: no phase has needs")
-        if definition.soft_turn_s is not None and definition.turn_taking == "push-to-talk":
-            ignored.append("soft_turns has no effect with push-to-talk: the user ends the turn")
+        if definition.soft_turn_s is not None and definition.turn_taking == "manual":
+            ignored.append("soft_turns has no effect with manual turns: the user ends the turn")
         if model.startswith("local-") and definition.voice:
             ignored.append(f"the embedded server has its own voice, not {definition.voice}")
         return ignored

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from gemini_live_runtime.session.core.turn_options import TurnDetection
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.ports.capabilities import Capabilities
 from gemini_live_runtime.tools.declaration import Tool
@@ -17,19 +20,24 @@ def setup_of(
     instruction: str = "",
     voice: str = "",
     handle: str = "",
+    turns: TurnDetection | None = None,
 ) -> Setup:
     """Return the setup message that makes `model` speak as the agent.
 
-    `instruction` and `voice` replace the agent's own when not empty; `handle` resumes an earlier session.
+    `instruction` and `voice` replace the agent's own when not empty; `handle` resumes an earlier session. `turns` is
+    who finds the user's turns now, if it is no longer as the plan has it.
     """
     definition = plan.definition
-    return compose.build_setup(
+    detection = turns or plan.turn_options.detection
+    setup = compose.build_setup(
         model,
         instruction=instruction or definition.instruction,
         tools=compose.tool_list(_declaration(tool, capabilities) for tool in plan.declared),
         voice=voice or definition.voice,
         handle=handle,
-        manual_activity=definition.turn_taking != "server",
+    )
+    return replace(
+        setup, realtime_input_config=definition.server_detection.realtime_input(automatic=detection == "server")
     )
 
 

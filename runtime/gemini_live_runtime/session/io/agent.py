@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.session.core.turn_rules import USER_AWAY_TIMEOUT_S, TurnRules
 from gemini_live_runtime.session.definition.builder import AgentBuilder
 from gemini_live_runtime.session.definition.definition import DEFAULT_MODEL, Definition, TurnTaking
 from gemini_live_runtime.session.definition.plan import SessionPlan, make_plan
+from gemini_live_runtime.session.definition.server_detection import ServerDetection
+from gemini_live_runtime.session.definition.turn_choice import as_turn_taking
 from gemini_live_runtime.tools.declaration import Tool
 
 if TYPE_CHECKING:
@@ -44,9 +46,10 @@ class Agent:
         greeting: str = "",
         phrases: Sequence[str] = (),
         description: str = "",
-        turn_detection: TurnTaking = "server",
+        turn_detection: TurnTaking | Literal["push-to-talk"] = "auto",
         manual_activity: bool = False,
         user_away_timeout: float | None = USER_AWAY_TIMEOUT_S,
+        server_detection: ServerDetection | None = None,
         hands_over_to: Sequence[Any] = (),
     ) -> None:
         """Check everything; raise one `AgentError` that lists every fault.
@@ -55,9 +58,10 @@ class Agent:
         Plain functions among `tools` are declared. `local_model` is the model on the embedded server: its script of
         that name, "local-<name>" by default, has the dialogue. With a `greeting` the model speaks first, prompted by
         it. `phrases` are examples of what the user can say; the console shows them. `turn_detection` is who finds the
-        user's turns; `manual_activity` is short for "push-to-talk". `user_away_timeout` is the silence in seconds on
-        both sides after which the user counts as away; None is never. `hands_over_to` names agents, or functions that
-        return them, which this one may hand the conversation over to.
+        user's turns; `manual_activity` is short for "manual", and `server_detection` has the settings of the server's
+        detector. `user_away_timeout` is the silence in seconds on both sides after which the user counts as away; None
+        is never. `hands_over_to` names agents, or functions that return them, which this one may hand the conversation
+        over to.
         """
         if instruction and instructions:
             raise AgentError("instruction and instructions are the same: give one of them", field="instructions")
@@ -75,8 +79,9 @@ class Agent:
                 greeting=greeting,
                 phrases=tuple(phrases),
                 description=description,
-                turn_taking="push-to-talk" if manual_activity else turn_detection,
                 turn_rules=TurnRules(user_away_timeout_s=user_away_timeout),
+                turn_taking="manual" if manual_activity else as_turn_taking(turn_detection),
+                server_detection=ServerDetection() if server_detection is None else server_detection,
                 hands_over_to=tuple(hands_over_to),
                 built_at=self.defined_at,
                 on_enter=self.on_enter if own.on_enter is not Agent.on_enter else None,

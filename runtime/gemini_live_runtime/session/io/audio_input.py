@@ -55,7 +55,7 @@ class AudioInput:
         """Sample of the track before which all was reported as about to be sent."""
         definition = self._agent.plan.definition
         self._activity: InputActivity | None = None
-        if definition.turn_taking == "client":
+        if core.state.client_activity:
             self._activity = InputActivity(
                 definition.turn_preset or DEFAULT_PRESET,
                 on_begin=lambda: self._commit_speech(True),

@@ -11,7 +11,7 @@ import inspect
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
@@ -262,12 +262,11 @@ def _reaction(rule: ReactorRule, item: Reaction | LiveEffect) -> Reaction:
     return Reaction(rule.name, item, defined_at=rule.defined_at)
 
 
-def voice_defaults(activity: Literal["client", "server"] = "server") -> tuple[ReactorRule, ...]:
+def voice_defaults(sends_marks: Callable[[], bool] = lambda: False) -> tuple[ReactorRule, ...]:
     """Return the built-in rules of a voice session.
 
-    `activity` names who detects the user's speech; a client sends activity marks to the server.
+    `sends_marks()` is True while our own detector finds the user's turns and marks them for the server.
     """
-    sends_marks = activity == "client"
 
     def release_prompt(event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> Iterable[LiveEffect]:
         # Losing a device ends speech or playback too, and no other event says so; an answer without sound ends with
@@ -282,10 +281,10 @@ def voice_defaults(activity: Literal["client", "server"] = "server") -> tuple[Re
         match event:
             case UserSpeechStarted():
                 yield CancelDeferredPrompt()
-                if sends_marks:
+                if sends_marks():
                     yield SignalUserActivityStart()
             case UserSpeechEnded():
-                if sends_marks:
+                if sends_marks():
                     yield SignalUserActivityEnd()
                 if voice.prompt_pending and not voice.playback_active:
                     yield PromptModel("the user has stopped speaking")
