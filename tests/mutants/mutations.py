@@ -22,6 +22,7 @@ CALLBACKS = "callbacks_in_a_session"
 CLIENT = "client_turn_taking_in_a_session"
 CONSENT = "consent_in_a_session"
 DEFERRED = "sync_only_model_in_a_session"
+EVENTS = "session_events"
 EXTRACTION = "extraction_in_a_session"
 FAULTS = "faults_in_a_session"
 FIGURES = "telemetry_in_a_session"
@@ -563,6 +564,24 @@ PRESENCE = (
     ),
 )
 
+EVENT_VIEWS = rows(
+    "agent.event_views",
+    "EventViews",
+    ("on_event", "the user's words are added with the end of a turn", drop("_tell_user", number=2), EVENTS),
+    ("on_event", "what was heard of a cut answer is added", drop("_tell_model", number=1), EVENTS),
+    ("_on_word", "the same state is no change", decide("old", True), EVENTS),
+    ("_tell_user", "the user's message is added once", decide("_told", False), EVENTS),
+    ("_on_speech", "an answer is added when it was heard", drop("_tell_model"), EVENTS),
+    ("_on_finished", "calls of one generation are told together", decide("batch", False), EVENTS),
+) + rows(
+    "io.listeners",
+    "SessionListeners",
+    ("publish", "events are read by iteration", drop("stream.push"), EVENTS),
+    ("publish", "listeners are called", drop("call_soon"), EVENTS),
+    ("_call", "a fault of a listener is reported", drop("code.failed"), EVENTS),
+    ("end", "iteration ends with the session", drop("stream.end"), EVENTS),
+)
+
 MUTATIONS: tuple[Mutation, ...] = (
     *PRESENCE,
     *PIPELINE,
@@ -593,5 +612,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     *RELOAD,
     *ADOPTION,
     *HANDING,
+    *EVENT_VIEWS,
 )
 """Every mutation."""

@@ -17,7 +17,11 @@ SoftTurnDetector, TranscriptBuffer, TranscriptTurn, TranscriptWindow, ToolCallSu
 ResultFormatter, DefaultResultFormatter, BackgroundToolTracker, BackgroundAgentDispatcher, EventCallbacks,
 CallbackMode, Live, LiveHandle, SessionSignals, SessionType, SessionTelemetry, SessionPersistence, SessionSnapshot,
 FsPersistence, MemoryPersistence, Agent, AgentSession, InlineTask, RunContext, RunResult, SpeechHandle, SpeechPriority,
-ServerDetection
+ServerDetection,
+AgentStateChangedEvent, UserStateChangedEvent, UserInputTranscribedEvent, ConversationItemAddedEvent,
+FunctionToolsExecutedEvent,
+MetricsCollectedEvent, SpeechCreatedEvent, ErrorEvent, CloseEvent, CloseReason, ChatMessage, FunctionCall,
+FunctionCallOutput, AgentHandoff
 """
 """The public names that every session must be able to use."""
 
@@ -42,6 +46,7 @@ HANDING_OVER = "handing_over"
 SPEECHES = "speeches"
 TASKS = "inline_tasks"
 TURNS = "turn_detection"
+EVENTS = "session_events"
 
 COVERED: dict[str, str] = {
     "State": f"{HANDLE}::test_every_mutation_is_an_event_in_order",
@@ -121,6 +126,20 @@ COVERED: dict[str, str] = {
     "RunContext": f"{SPEECHES}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
     "RunResult": f"{SPEECHES}::test_what_followed_a_text_is_told_for_tests_of_agents",
     "SpeechHandle": f"{SPEECHES}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
+    "AgentStateChangedEvent": f"{EVENTS}::test_events_of_a_typed_turn_come_in_the_order_of_the_field",
+    "UserStateChangedEvent": f"{EVENTS}::test_the_state_of_the_user_is_told_and_can_be_asked_for",
+    "UserInputTranscribedEvent": f"{EVENTS}::test_events_of_a_typed_turn_come_in_the_order_of_the_field",
+    "ConversationItemAddedEvent": f"{EVENTS}::test_events_of_a_typed_turn_come_in_the_order_of_the_field",
+    "FunctionToolsExecutedEvent": f"{EVENTS}::test_calls_and_answers_of_different_number_are_refused",
+    "MetricsCollectedEvent": f"{EVENTS}::test_latency_and_tokens_are_metrics",
+    "SpeechCreatedEvent": f"{EVENTS}::test_each_speech_is_told_once_with_a_handle_and_who_asked_for_it",
+    "ErrorEvent": f"{EVENTS}::test_errors_are_told_with_their_source",
+    "CloseEvent": f"{EVENTS}::test_the_close_of_a_session_is_told_once_with_its_reason",
+    "CloseReason": f"{EVENTS}::test_the_close_of_a_session_is_told_once_with_its_reason",
+    "ChatMessage": f"{EVENTS}::test_the_history_has_what_was_said_around_the_calls_and_their_answers",
+    "FunctionCall": f"{EVENTS}::test_the_history_has_what_was_said_around_the_calls_and_their_answers",
+    "FunctionCallOutput": f"{EVENTS}::test_the_history_has_what_was_said_around_the_calls_and_their_answers",
+    "AgentHandoff": f"{EVENTS}::test_the_history_has_hand_offs_where_they_happened",
     "SpeechPriority": f"{SPEECHES}::test_speeches_wait_for_each_other_and_the_higher_priority_goes_first",
     "ServerDetection": f"{TURNS}::test_settings_of_the_servers_detector_are_part_of_the_setup",
 }

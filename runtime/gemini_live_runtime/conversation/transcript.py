@@ -7,11 +7,12 @@ turn's number. An answer that was cut keeps the part that was heard and, apart f
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
+from gemini_live_runtime.conversation.chat import AgentHandoff, ChatContext, ChatItem, items_of
 from gemini_live_runtime.conversation.transcript_turn import (
     MAX_TEXT,
     CallStatus,
@@ -104,6 +105,8 @@ class TranscriptBuffer:
         self._count = 0
         self._restored = 0
         """Number of kept turns, from the oldest, of an earlier process, whose calls have ended."""
+        self._handoffs: deque[tuple[int, AgentHandoff]] = deque(maxlen=max_turns)
+        """Hand-offs, each with the number of ended turns before it."""
         self.left_out = 0
         """Number of characters and calls that did not fit, or whose turn is no longer kept."""
 
@@ -132,17 +135,20 @@ class TranscriptBuffer:
     def add_tool_call(self, summary: ToolCallSummary, *, turn: int | None = None) -> bool:
         """Add a call, or update it by its `call_id`, in any turn."""
         if self._open is not None and summary.call_id in self._open.calls:
-            self._open.calls[summary.call_id] = summary
+            after = self._open.calls[summary.call_id].after
+            self._open.calls[summary.call_id] = replace(summary, after=after)
             return True
         for at in range(len(self._ended) - 1, self._restored - 1, -1):
             calls = self._ended[at].tool_calls
             if any(call.call_id == summary.call_id for call in calls):
-                changed = tuple(summary if call.call_id == summary.call_id else call for call in calls)
+                changed = tuple(
+                    replace(summary, after=call.after) if call.call_id == summary.call_id else call for call in calls
+                )
                 self._ended[at] = replace(self._ended[at], tool_calls=changed)
                 return True
         if self._open is not None and turn in (None, self._open.number):
             if len(self._open.calls) < MAX_CALLS:
-                self._open.calls[summary.call_id] = summary
+                self._open.calls[summary.call_id] = replace(summary, after=self._open.chars.get("model", 0))
             else:
                 self.left_out += 1
             return True
@@ -151,6 +157,7 @@ class TranscriptBuffer:
             self.left_out += 1
             return False
         if len(late.tool_calls) < MAX_CALLS:
+            summary = replace(summary, after=len(late.model))
             self._store(late, replace(late, tool_calls=(*late.tool_calls, summary)))
         else:
             self.left_out += 1
@@ -170,6 +177,19 @@ class TranscriptBuffer:
             return False
         self._store(late, _cut_turn(late, heard_text, unheard_text))
         return True
+
+    def add_handoff(self, previous: str, agent: str) -> None:
+        """Note that another agent takes over, after what was said so far."""
+        self._handoffs.append((self._count + self.has_pending, AgentHandoff(previous, agent)))
+
+    def replace(self, turns: Sequence[TranscriptTurn]) -> None:
+        """Keep `turns` in place of all that have ended, and no hand-off."""
+        self._ended.clear()
+        self._handoffs.clear()
+        self._blank = None
+        self._ended.extend(turns)
+        self._count += len(self._ended)
+        self._restored = len(self._ended)
 
     def end_turn(self) -> TranscriptTurn | None:
         """End the open turn and return it, or None if it is empty, which is not kept."""
@@ -204,6 +224,34 @@ class TranscriptBuffer:
         """Return turn `number` of this process, or None if open, empty or dropped."""
         own = islice(reversed(self._ended), len(self._ended) - self._restored)
         return next((turn for turn in own if turn.number == number), None)
+
+    def turn(self, number: int) -> TranscriptTurn | None:
+        """Return turn `number` of this process, the open one too; None if dropped."""
+        if self._open is not None and self._open.number == number:
+            return self._open.turn()
+        if self._blank is not None and self._blank.number == number:
+            return self._blank
+        return self.ended_turn(number)
+
+    def chat(self, after: int = 0) -> ChatContext:
+        """Return the turns, the open one too, and the hand-offs as messages.
+
+        With `after` only turns of this process after turn `after`, and what follows them.
+        """
+        turns = [(self._count - len(self._ended) + at, turn) for at, turn in enumerate(self._ended, start=1)]
+        if after:
+            own = {id(turn) for turn in self.since(after).turns}
+            turns = [(place, turn) for place, turn in turns if id(turn) in own]
+        if self._open is not None:
+            turns.append((self._count + 1, self._open.turn()))
+        first = turns[0][0] - 1 if turns else self._count
+        handoffs = deque((place, item) for place, item in self._handoffs if place >= first)
+        items: list[ChatItem] = []
+        for place, turn in turns:
+            while handoffs and handoffs[0][0] < place:
+                items.append(handoffs.popleft()[1])
+            items += items_of(turn)
+        return ChatContext((*items, *(item for _, item in handoffs)))
 
     def window(self, n: int) -> TranscriptWindow:
         """Return the last `n` ended turns, or fewer."""

@@ -26,7 +26,8 @@ _STATUSES = ("running", "ok", "error", "timeout", "cancelled", "refused")
 class ToolCallSummary:
     """Summary of a tool call.
 
-    `args` and `result` are JSON texts of at most `MAX_SUMMARY` characters; `result` is "" while it runs.
+    `args` and `result` are JSON texts of at most `MAX_SUMMARY` characters; `result` is "" while it runs. `after` is
+    the number of characters that the model had said in the turn before the call.
     """
 
     call_id: str
@@ -34,6 +35,7 @@ class ToolCallSummary:
     args: str
     result: str
     status: CallStatus
+    after: int = field(default=0, compare=False)
 
     @classmethod
     def of(cls, call_id: str, name: str, args: Any, result: Any, status: CallStatus) -> ToolCallSummary:
@@ -153,13 +155,16 @@ def turn_from_json(item: Any, place: str) -> TranscriptTurn:
         where = f"{place}.tool_calls[{at}]"
         if not isinstance(call, Mapping):
             raise saved_transcript_error(where, call)
-        values = {f.name: call.get(f.name) for f in fields(ToolCallSummary)}
+        values = {f.name: call.get(f.name) for f in fields(ToolCallSummary) if f.name != "after"}
         for name, value in values.items():
             if not isinstance(value, str) or (name == "status" and value not in _STATUSES):
                 raise saved_transcript_error(f"{where}.{name}", value)
         if values["status"] == "running":
             values["status"] = "cancelled"
-        calls.append(ToolCallSummary(**values))  # type: ignore[arg-type]
+        after = call.get("after", 0)
+        if type(after) is not int or after < 0:
+            raise saved_transcript_error(f"{where}.after", after)
+        calls.append(ToolCallSummary(**values, after=after))  # type: ignore[arg-type]
     kinds: dict[str, tuple[type, ...]] = {
         "number": (int,), "by": (str,), "started_at": (int, float), "user": (str,), "model": (str,), "unheard": (str,),
         "interrupted": (bool,),

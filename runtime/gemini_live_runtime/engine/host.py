@@ -345,7 +345,7 @@ class Host:
 
     def _end(self, reason: str, code: int) -> int:
         if not self.hub.view.ended:
-            self.hub.tell(ev.SessionEnded(reason=reason, exit_code=code))
+            self.hub.tell(ev.SessionEnded(reason=reason, exit_code=code, by="error" if code else "request"))
         return code
 
 

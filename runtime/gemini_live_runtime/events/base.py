@@ -8,6 +8,7 @@ __all__ = [
     "FORMAT",
     "VERSION",
     "Actor",
+    "EndedBy",
     "Mode",
     "Payload",
     "Record",
@@ -30,6 +31,7 @@ Mode = Literal["voice", "text"]
 Record = Literal["off", "text", "audio"]
 Actor = Literal["operator", "agent", "server", "engine"]
 Side = Literal["user", "model"]
+EndedBy = Literal["request", "drain", "limit", "error"]
 SoundProblem = Literal["echo", "clipping", "no-signal", "drift", "lost"]
 Wire = Literal["sent", "received"]
 

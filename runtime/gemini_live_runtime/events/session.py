@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from gemini_live_runtime.events.base import Actor, Mode, Payload, Record, Side, SoundProblem, StateWord, UserState, Wire
+from gemini_live_runtime.events.base import (
+    Actor,
+    EndedBy,
+    Mode,
+    Payload,
+    Record,
+    Side,
+    SoundProblem,
+    StateWord,
+    UserState,
+    Wire,
+)
 from gemini_live_runtime.records import keyword_record
 
 __all__ = [
@@ -116,12 +127,14 @@ class SessionEnding(Payload):
 class SessionEnded(Payload):
     """Last event of a session that ended in an orderly way.
 
-    `exit_code` is 0 for a normal end.
+    `exit_code` is 0 for a normal end. `by` is what ended it: a `request` of the operator or the program, a `drain`
+    that has finished all that was owed, a `limit`, or an `error`.
     """
 
     type: ClassVar[str] = "session.ended"
     reason: str
     exit_code: int = 0
+    by: EndedBy = "request"
 
 
 @keyword_record

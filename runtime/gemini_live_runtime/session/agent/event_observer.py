@@ -74,6 +74,7 @@ class EventObserver:
         subscribe(self._on_turn_started, ev.TurnStarted)
         subscribe(self._on_turn_completed, ev.TurnCompleted)
         subscribe(self._on_turn_interrupted, ev.TurnInterrupted)
+        subscribe(self._on_handed_off, ev.AgentHandedOff)
         subscribe(self._on_playback, ev.PlaybackStarted, ev.PlaybackDrained)
         subscribe(self._on_devices, ev.AudioOpened, ev.AudioLost)
         subscribe(self._on_voice, ev.VoiceMarked)
@@ -181,6 +182,11 @@ class EventObserver:
         agent.transcript.interrupted(cut.heard_text, cut.unheard_text, event.turn)
         agent.telemetry.interrupted(agent.clock.now(), event.turn)
         self.release_prompt()
+
+    def _on_handed_off(self, event: ev.Event) -> None:
+        handed = event.payload
+        assert isinstance(handed, ev.AgentHandedOff)
+        self._agent.transcript.add_handoff(handed.previous, handed.agent)
 
     def _on_notice(self, event: ev.Event) -> None:
         if isinstance(event.payload, ev.Notice) and event.payload.code == "no-answer":

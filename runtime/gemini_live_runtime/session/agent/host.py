@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.commands import SendText
+from gemini_live_runtime.events import UserState
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.core.speech_queue import SpeechQueue
@@ -62,6 +63,11 @@ class SessionHost:
     def turn(self) -> int:
         """Number of the current turn."""
         return self._core.state.turns.number
+
+    @property
+    def user_state(self) -> UserState:
+        """State of the user: speaking, listening or away."""
+        return self._core.state.presence.state
 
     @property
     def turn_open(self) -> bool:

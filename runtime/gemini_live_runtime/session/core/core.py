@@ -56,9 +56,9 @@ class SessionCore:
             and facts.answer_possible_since is None
         )
 
-    def end(self, now: float, reason: str, exit_code: int) -> list[Effect]:
+    def end(self, now: float, reason: str, exit_code: int, by: ev.EndedBy = "request") -> list[Effect]:
         """End the session."""
-        self.state.end(reason, exit_code)
+        self.state.end(reason, exit_code, by)
         return self.state.flush(now)
 
     def on_not_sent(self, now: float, send: Send) -> list[Effect]:

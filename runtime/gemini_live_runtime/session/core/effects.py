@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from gemini_live_runtime.events import Payload
+from gemini_live_runtime.events import EndedBy, Payload
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.link.kept_audio import SoundChunk
 from gemini_live_runtime.wire.messages import ClientMessage
@@ -135,6 +135,7 @@ class End:
 
     reason: str
     exit_code: int
+    by: EndedBy = "request"
 
 
 Effect = (

@@ -271,7 +271,7 @@ class CoreState:
         """Note that the model owes an answer from now on."""
         self.facts.owed, self.facts.owed_at = True, now
 
-    def end(self, reason: str, exit_code: int) -> None:
+    def end(self, reason: str, exit_code: int, by: ev.EndedBy = "request") -> None:
         """End the session, once; texts that wait are refused."""
         if self.ended:
             return
@@ -285,7 +285,7 @@ class CoreState:
         for command_id, text in unsent:
             self.refuse(command_id, cmd.SendText.command, f"Not sent, the session ended: {reason}: {text[:200]}")
         self.tell_speeches(self.speeches.end())
-        self.out.append(End(reason, exit_code))
+        self.out.append(End(reason, exit_code, "error" if exit_code and by == "request" else by))
 
     def tell_speeches(self, changed: Iterable[Speech]) -> None:
         """Add an event for each speech that has changed."""
@@ -364,7 +364,7 @@ class CoreState:
         for due in self.limits.check(cost=self.usage.cost_usd, minutes=(now - self.started_at) / 60):
             self.emit(due)
             if due.stage == "hang-up" and not self.ended:
-                self.end(f"the {due.kind} limit was reached", 0)
+                self.end(f"the {due.kind} limit was reached", 0, "limit")
 
     def emit_not_understood(self, answer: Literal["answered", "nothing"]) -> None:
         """Report that the voice which may be answered was, without any words of it."""

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, overload
 
+from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.records import record
+from gemini_live_runtime.session.agent.event_views import EventViews
+from gemini_live_runtime.session.agent.session_events import AgentState, SessionEvent, check_event_name
 from gemini_live_runtime.session.agent.user_code import takes
 from gemini_live_runtime.session.core.speech_queue import SpeechPriority
+from gemini_live_runtime.session.io.listeners import EventStream, SessionListeners
 from gemini_live_runtime.session.io.place import Place, place_of_code
 from gemini_live_runtime.session.io.run_result import RunResult, run_result
 from gemini_live_runtime.session.io.speech_handle import SpeechHandle, SpeechHandles
@@ -21,7 +26,8 @@ from gemini_live_runtime.session.rules.reactor import PromptArmed
 from gemini_live_runtime.state.mutations import check_may_act
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.conversation.transcript import TranscriptTurn
+    from gemini_live_runtime.conversation.chat import ChatContext
+    from gemini_live_runtime.session.agent.context import AgentContext
     from gemini_live_runtime.session.core.speech_queue import Speech
     from gemini_live_runtime.session.definition.plan import SessionPlan
     from gemini_live_runtime.session.io.handle import LiveHandle
@@ -29,7 +35,19 @@ if TYPE_CHECKING:
     from gemini_live_runtime.state.mutations import Origin
     from gemini_live_runtime.state.store import State
 
+Listener = TypeVar("Listener", bound=Callable[..., Any])
+
 ToolChoice = Literal["auto", "none"]
+
+
+@record
+class _Attached:
+    """Running session behind a facade."""
+
+    handle: LiveHandle
+    orchestrator: Orchestrator
+    speeches: SpeechHandles
+    views: EventViews
 
 
 class AgentSession:
@@ -38,12 +56,49 @@ class AgentSession:
     Use it on the session's event loop.
     """
 
-    def __init__(self, handle: LiveHandle, orchestrator: Orchestrator) -> None:
-        self.handle = handle
+    def __init__(self) -> None:
+        self._listeners = SessionListeners()
+        self._attached: _Attached | None = None
+
+    def attach(self, handle: LiveHandle, orchestrator: Orchestrator) -> None:
+        """Stand for the session of `handle` from now on."""
+        agent = orchestrator.agent
+        speeches = SpeechHandles(agent.host.speeches, agent.bus, self._interrupt)
+
+        def publish(view: SessionEvent) -> None:
+            self._listeners.publish(view, orchestrator.code)
+
+        views = EventViews(agent.transcript, speeches.of_event, publish)
+        agent.bus.subscribe(views.on_event)
+        self._attached = _Attached(handle, orchestrator, speeches, views)
+
+        def on_done(done: asyncio.Future[int]) -> None:
+            self._listeners.end()
+
+        handle.done.add_done_callback(on_done)
+
+    @property
+    def _running(self) -> _Attached:
+        if self._attached is None:
+            raise AgentError("The session has not been started", remedy="Await start(agent) first", field="session")
+        return self._attached
+
+    @property
+    def handle(self) -> LiveHandle:
         """Everything else that a program can do with the session."""
-        self._orchestrator = orchestrator
-        self._agent = orchestrator.agent
-        self._speeches = SpeechHandles(self._agent.host.speeches, self._agent.bus, self._interrupt)
+        return self._running.handle
+
+    @property
+    def _orchestrator(self) -> Orchestrator:
+        return self._running.orchestrator
+
+    @property
+    def _agent(self) -> AgentContext:
+        return self._running.orchestrator.agent
+
+    @property
+    def _speeches(self) -> SpeechHandles:
+        return self._running.speeches
 
     @staticmethod
     def of(handle: LiveHandle) -> AgentSession:
@@ -66,9 +121,59 @@ class AgentSession:
         return plan.definition.owner or plan
 
     @property
-    def history(self) -> tuple[TranscriptTurn, ...]:
-        """Turns so far, the newest last: what was said and heard, and the calls of tools."""
-        return self._agent.transcript.window(10_000).turns
+    def history(self) -> ChatContext:
+        """Messages, calls, answers and hand-offs of the newest 50 turns, the oldest first.
+
+        Of the model's text, what was heard; arguments and answers with at most 200 characters.
+        """
+        return self._agent.transcript.chat()
+
+    @property
+    def chat_ctx(self) -> ChatContext:
+        """Part of the history that the present agent's model knows."""
+        return self._agent.transcript.chat(after=self._agent.told_from)
+
+    # -- events --------------------------------------------------------------------------------------------------------
+
+    @overload
+    def on(self, event: str) -> Callable[[Listener], Listener]: ...
+    @overload
+    def on(self, event: str, listener: Listener) -> Listener: ...
+    def on(self, event: str, listener: Any = None) -> Any:
+        """Call `listener(event)` for each event of this name, also as a decorator.
+
+        A listener may be async; its faults are reported and change nothing. Listeners may be added before the start,
+        and are kept over a restart. Raises `AgentError` for a name that no event has.
+        """
+        if listener is None:
+            check_event_name(event)
+            return lambda function: self.on(event, function)
+        self._listeners.add(event, listener)
+        return listener
+
+    def off(self, event: str, listener: Callable[..., Any]) -> None:
+        """Call a listener no more; raises `AgentError` for one that was not added."""
+        self._listeners.remove(event, listener)
+
+    def events(self, *names: str) -> EventStream:
+        """Return an asynchronous iterator of the events of these names, from now on.
+
+        Without names it has all of them. It ends when the session closes. At most 1,000 events wait for a slow reader;
+        then the oldest are dropped, and counted in `dropped`.
+        """
+        return self._listeners.stream(names)
+
+    @property
+    def agent_state(self) -> AgentState:
+        """State of the agent: initializing, idle, listening, thinking or speaking."""
+        return "initializing" if self._attached is None else self._attached.views.agent_state
+
+    @property
+    def user_state(self) -> ev.UserState:
+        """State of the user: speaking, listening or away."""
+        return "listening" if self._attached is None else self._agent.host.user_state
+
+    # -- hand-offs -----------------------------------------------------------------------------------------------------
 
     def update_agent(self, agent: Any, *, chat: Literal["keep", "fresh"] = "keep") -> asyncio.Future[Any]:
         """Hand over to `agent` as soon as the model has finished speaking.

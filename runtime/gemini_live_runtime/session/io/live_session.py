@@ -117,12 +117,13 @@ class LiveSession:
         source: Source[SessionPlan] | None = None,
         own_store: OwnStore | None = None,
         speaks_with: Callable[[Definition, Definition], bool] = lambda one, other: True,
+        agent_session: AgentSession | None = None,
     ) -> None:
         """Create a session; `opening` prepares connections, `closing` ends that.
 
         `speaks_with` returns True when the same model serves two agents.
         `notices` are published first. `own_store` keeps the snapshots of a recorded session, and has what an earlier
-        engine recorded of it: then it has been started.
+        engine recorded of it: then it has been started. `agent_session` is a facade that a program has made before.
         """
         self._started = started
         self._speaks_with = speaks_with
@@ -180,7 +181,8 @@ class LiveSession:
         core.state.link.outbox.on_loss = lambda: self._perform(core.audio.on_sound_lost(self._now()))
         self._router = self._make_router()
         self.handle = self.orchestrator.handle = self._make_handle()
-        self.agent_session = AgentSession(self.handle, self.orchestrator)
+        self.agent_session = agent_session or AgentSession()
+        self.agent_session.attach(self.handle, self.orchestrator)
         self.orchestrator.session = self.handle.agent_session = self.agent_session
         self.orchestrator.spawn_hook = self.agent_session.spawn_hook
         self.orchestrator.tools.dispatcher.make_context = partial(
@@ -282,7 +284,7 @@ class LiveSession:
             await self._wind_up(opening)
             self.orchestrator.timers.report_losses()
             emit(ev.SessionState(word="offline", reason=end.reason))
-            emit(ev.SessionEnded(reason=end.reason, exit_code=end.exit_code))
+            emit(ev.SessionEnded(reason=end.reason, exit_code=end.exit_code, by=end.by))
             self.bus.close()
             return self._finish(end.exit_code)
         except BaseException:

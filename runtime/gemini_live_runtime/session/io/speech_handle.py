@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.core.speech_queue import Speech
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue, SpeechSource, SpeechStatus
+    from gemini_live_runtime.session.core.speech_queue import SpeechQueue, SpeechSource, SpeechStatus
     from gemini_live_runtime.session.ports.event_bus import EventBus
 
 
@@ -181,6 +182,20 @@ class SpeechHandles:
             else:
                 self._handles[speech.id] = handle
         return handle
+
+    def of_event(self, changed: ev.SpeechChanged) -> SpeechHandle:
+        """Return the handle of the speech that an event is about, over or not."""
+        current = self._speeches.current
+        known = (*self._speeches.waiting, *(() if current is None else (current,)))
+        speech = next((speech for speech in known if speech.id == changed.id), None)
+        if speech is None:
+            if changed.id in self._handles:
+                return self._handles[changed.id]
+            # It began and ended in one message.
+            speech = Speech(
+                changed.id, changed.source, changed.reason, changed.priority, changed.parent, status=changed.status
+            )
+        return self.of(speech)
 
     @property
     def current(self) -> SpeechHandle | None:
