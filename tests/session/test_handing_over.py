@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -129,14 +128,17 @@ async def test_hooks_run_once_for_each_time_that_an_agent_speaks() -> None:
 
 async def test_what_an_old_connection_still_says_is_not_heard_after_the_hand_off() -> None:
     async with talk(handing()) as t:
-        old = t.server
+        old, sent = t.server, []
+
+        def say_more(event: ev.Event) -> None:
+            # The message is under way while the connection is being left.
+            sent.append(asyncio.create_task(old.says(serverContent={"outputTranscription": {"text": "Still here."}})))
+
+        t.stage.session.bus.subscribe(say_more, ev.AgentHandedOff)
         await hands_over(t)
-        entered = t.stage.sink.events[-1].seq
-        with contextlib.suppress(Exception):  # It is closed already.
-            await old.says(serverContent={"outputTranscription": {"text": "I am still here."}})
-        await t.rests()
-        said = [e for e in t.stage.sink.events if e.seq > entered and e.type == "transcript.delta"]
-    assert said == []
+        await asyncio.gather(*sent)
+        assert len(sent) == 1
+    assert [item.text for item in t.all(ev.TranscriptDelta) if item.side == "model"] == ["One moment."]
 
 
 async def test_an_agent_does_not_hand_over_to_itself() -> None:
@@ -281,3 +283,12 @@ async def test_an_agent_that_differs_in_its_instruction_takes_over_on_the_same_c
         assert done.via == "instruction"
         assert t.sent("instruction") == [("instruction", "Be kind.")]
         assert t.sent("prompt") == [("prompt",)]
+
+
+async def test_the_connection_that_a_hand_off_needs_is_no_row_of_its_own() -> None:
+    async with talk(handing()) as t:
+        await hands_over(t)
+        (restarting,) = t.all(ev.LinkRestarting)
+        assert (restarting.reason, restarting.fresh) == ("moved", True)
+        view = fold(t.stage.sink.events)
+    assert [block.text for block in view.blocks if block.kind == "notice"] == ["test → specialist: escalate returned it"]

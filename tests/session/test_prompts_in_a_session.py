@@ -13,6 +13,7 @@ from gemini_live_runtime import LiveHandle, Phase, Transition, called_ok, key, t
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.tech_support import tech_support
 from gemini_live_runtime.audio.file_audio import FileAudio
+from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
@@ -33,6 +34,28 @@ async def test_a_prompt_waits_for_sound_that_is_queued_and_not_begun(tmp_path: P
         await t.rests()
         assert t.sent("prompt") == []
         await t.passes(2)
+        assert len(t.sent("prompt")) == 1
+
+
+class SlowSpeaker(NoAudio):
+    """Speaker that is told of a cut and obeys a little later, without a word: its process is another one."""
+
+    is_busy = True
+
+    @property
+    def playing(self) -> bool:
+        """True until the order is obeyed."""
+        return self.is_busy
+
+
+async def test_a_prompt_is_given_once_a_speaker_that_was_busy_at_first_is_not() -> None:
+    speaker = SlowSpeaker()
+    async with talk(agent(), audio=lambda: speaker) as t:
+        t.handle.prompt()
+        await t.rests()
+        assert t.sent("prompt") == []
+        speaker.is_busy = False
+        await t.passes(1)
         assert len(t.sent("prompt")) == 1
 
 

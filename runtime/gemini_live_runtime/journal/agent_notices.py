@@ -6,6 +6,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_fold import goes_on
 from gemini_live_runtime.journal.blocks import open_block
 from gemini_live_runtime.journal.fold_parts import Handlers, tick
+from gemini_live_runtime.journal.link_blocks import HANDED_OFF
 from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
@@ -168,7 +169,7 @@ def _handed_off(view: SessionView, event: ev.Event, p: ev.AgentHandedOff) -> Dir
     anew = ", which is not told what was said" if p.chat == "fresh" else ""
     text = f"{p.previous} → {p.agent}{anew}{by.get(p.by, ' (by the program)')}"
     tick(view.agent_view, event, "handoff", f"{p.previous} → {p.agent}")
-    return _block(view, event, "agent", text) | Dirty.HEADER | Dirty.TIMELINE | Dirty.PHASE
+    return _block(view, event, HANDED_OFF, text) | Dirty.HEADER | Dirty.TIMELINE | Dirty.PHASE
 
 
 @HANDLERS.on(ev.AgentReloaded)

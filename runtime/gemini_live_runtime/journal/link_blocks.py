@@ -30,6 +30,9 @@ SETTLED = "settled:"
 LOST_SOUND = "outbox:audio"
 """Name of the sentence about sound that was not sent."""
 
+HANDED_OFF = "agent"
+"""Status of the notice that another agent took over."""
+
 LATE = "answer-late:"
 """Beginning of the group of notices that an answer is late."""
 
@@ -122,6 +125,9 @@ def connected_again(view: SessionView, event: ev.Event, p: ev.ConnectionReady) -
         _change(view, index, status="info", group=MADE)
         return Dirty.TRANSCRIPT
     if not text or p.context == "new":
+        return Dirty.NONE
+    if view.blocks and view.blocks[-1].status == HANDED_OFF:
+        # The connection was made for the agent that took over.
         return Dirty.NONE
     add_notice(view, event, "connected-again", text=text, status="info")
     return Dirty.TRANSCRIPT

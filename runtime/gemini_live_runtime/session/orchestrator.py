@@ -50,6 +50,7 @@ from gemini_live_runtime.session.ports.messages import ContextNote
 from gemini_live_runtime.session.rules.dispatch import RuleDispatcher
 from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
 from gemini_live_runtime.session.rules.reactor import LiveReactor, PromptArmed, voice_defaults
+from gemini_live_runtime.session.rules.withheld_prompt import WithheldPrompt
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.mutations import DECIDING, Origin, writing_as
 from gemini_live_runtime.state.temporal import TemporalRegistry
@@ -204,6 +205,9 @@ class Orchestrator:
         self.steering = SteeringRunner(
             agent, self.callbacks, self.code, self.executor, lambda: self.checkpoints.gate.held
         )
+        self.withheld = WithheldPrompt(
+            agent.host.until, agent.host.is_answer_pending, lambda: self.observer.release_prompt()
+        )
         agent.react = RuleDispatcher(
             self.reactor,
             self.executor,
@@ -212,6 +216,7 @@ class Orchestrator:
             agent.clock,
             emit=agent.emit,
             is_answer_pending=agent.host.is_answer_pending,
+            on_prompt_withheld=self.withheld.on_withheld,
             replace_instruction=self.steering.replace_instruction,
         ).react
 
@@ -433,6 +438,7 @@ class Orchestrator:
         self.timers.close()
         self.pipeline.close()
         self.observer.close()
+        self.withheld.close()
         self.steering.close()
         if self.agent.guards is not None:
             self.agent.guards.close()

@@ -209,7 +209,8 @@ class ConnectionEvents:
         else:
             delay_s = round(retry.delay_s, 3)
             attempt = state.link.schedule.attempts
-            state.emit(ev.LinkRestarting(reason=str(end), attempt=attempt, delay_s=delay_s, fresh=retry.fresh))
+            fresh = retry.fresh or not state.link.handle
+            state.emit(ev.LinkRestarting(reason=str(end), attempt=attempt, delay_s=delay_s, fresh=fresh))
         state.facts.status, state.facts.why = ("connecting", "reconnecting") if retrying else ("error", error.message)
         if state.server_voice:
             # The server that would mark its end is gone.

@@ -104,6 +104,8 @@ class ConnectionManager:
         self._leaves_at = 0.0
         self._left: tuple[LinkEnd, GeminiLiveError] | None = None
         """Class and reason of leaving the present connection; None when the server or the network ended it."""
+        self._is_unheard = False
+        """True for a connection of an agent that no longer speaks."""
         self._frames = 0
         """Frames received, over all connections."""
         self._round_trips = RoundTrips(
@@ -214,7 +216,7 @@ class ConnectionManager:
 
     async def _one(self, opening: Opening, opening_audio: asyncio.Task[None], began: float) -> GeminiLiveError:
         """Connect and read to the end; return the error that ended it, or raise it."""
-        self._left, self._handle_refused = None, False
+        self._left, self._handle_refused, self._is_unheard = None, False, False
         self._asked.clear()
         handle = self._link.begin_opening()
         self._perform(self._core.connection.on_connecting(self._clock.now(), opening.url, resuming=bool(handle)))
@@ -287,6 +289,8 @@ class ConnectionManager:
                 self._recorder.flush()
                 return error
             unreadable = 0
+            if self._is_unheard:
+                continue
             self._link.sign_at = now = clock.now()
             if isinstance(message, AudioFrame):
                 self._perform(core.server.on_audio(now, message))
@@ -335,7 +339,7 @@ class ConnectionManager:
         self._depart(RENEW_WITHIN_S, 0.0, fresh=True)
 
     def move_now(self, *, fresh: bool) -> None:
-        """Leave the connection at once for another one.
+        """Leave the connection at once for another one; what still comes on it is not heard.
 
         A `fresh` one begins a server session of its own, which gets the conversation so far.
         """
@@ -343,6 +347,7 @@ class ConnectionManager:
             self._link.forget_handle()
         adapter = self._link.adapter
         if adapter is not None:
+            self._is_unheard = True
             self._leave(adapter, LinkEnd.MOVED, ConnectionClosedError(MOVING, close_code=1001))
 
     def leave(self, reason: Literal["stalled", "old"]) -> None:

@@ -60,9 +60,13 @@ class RuleDispatcher:
         *,
         emit: Callable[[ev.Payload], None],
         is_answer_pending: Callable[[], bool],
+        on_prompt_withheld: Callable[[], None],
         replace_instruction: Callable[[str], None],
     ) -> None:
-        """`replace_instruction` replaces the agent's own, which outlasts the turn."""
+        """`on_prompt_withheld` is called for a prompt that would cut off an answer.
+
+        `replace_instruction` replaces the agent's own, which outlasts the turn.
+        """
         self.reactor = reactor
         self._executor = executor
         self._writer = writer
@@ -70,6 +74,7 @@ class RuleDispatcher:
         self._clock = clock
         self._emit = emit
         self._is_answer_pending = is_answer_pending
+        self._on_prompt_withheld = on_prompt_withheld
         self._replace_instruction = replace_instruction
         self._depth = 0
         self._reported_depth = False
@@ -132,5 +137,8 @@ class RuleDispatcher:
         if not self._writer.live:
             # An armed prompt waits for the next connection; what was being said ended with the old one.
             return not isinstance(reaction.effect, NEEDS_CONNECTION)
-        # A prompt now would cut off an answer that is owed or still to be heard. Its end is the moment.
-        return not (isinstance(reaction.effect, PromptModel) and self._is_answer_pending())
+        if isinstance(reaction.effect, PromptModel) and self._is_answer_pending():
+            # It would cut off an answer that is owed or still to be heard.
+            self._on_prompt_withheld()
+            return False
+        return True
