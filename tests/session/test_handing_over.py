@@ -291,4 +291,5 @@ async def test_the_connection_that_a_hand_off_needs_is_no_row_of_its_own() -> No
         (restarting,) = t.all(ev.LinkRestarting)
         assert (restarting.reason, restarting.fresh) == ("moved", True)
         view = fold(t.stage.sink.events)
-    assert [block.text for block in view.blocks if block.kind == "notice"] == ["test → specialist: escalate returned it"]
+    notices = [block.text for block in view.blocks if block.kind == "notice"]
+    assert notices == ["test → specialist: escalate returned it"]

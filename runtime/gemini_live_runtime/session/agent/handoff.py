@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
-from gemini_live_runtime.records import keyword_record
+from gemini_live_runtime.records import keyword_record, record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.adoption import AgentParts
+from gemini_live_runtime.session.definition.diff import NEXT_SESSION
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.tools.results import is_agent
 
@@ -33,25 +34,22 @@ if TYPE_CHECKING:
 MAX_IN_A_ROW = 8
 """Hand-offs without anything of the user's in between; one more is a circle."""
 
-KEPT = (
-    "model",
-    "text_model",
-    "steering",
-    "context_delivery",
-    "instruction_route",
-    "turn_taking",
-    "turn_preset",
-    "server_detection",
-    "soft_turn_s",
-    "persistence",
-    "persistence_id",
-    "telemetry_s",
-    "background_agents",
-    "delivery",
-)
+OF_AN_AGENT = ("name", "local_model", "voice", "greeting", "phrases", "min_speech_gap_s")
+"""Settings that a reload leaves as they are, and a hand-off changes."""
+
+KEPT = tuple(name for name in NEXT_SESSION if name not in OF_AN_AGENT)
 """Settings of the first agent that hold for the whole session."""
 
 Chat = Literal["keep", "fresh"]
+
+
+@record
+class SpokenBefore:
+    """Agent that has handed over."""
+
+    plan: SessionPlan
+    phases: Mapping[str, Any] | None = None
+    """Its phases as they were, for one that goes on later."""
 
 
 @keyword_record
@@ -63,13 +61,11 @@ class Handoff:
     reason: str
     chat: Chat
     asked_at: float
-    done: asyncio.Future[SessionPlan]
+    done: asyncio.Future[SpokenBefore]
     pauses: bool = False
     """True when the present agent goes on afterwards."""
-    phases: Mapping[str, Any] | None = None
-    """Phases of an agent that goes on, as they were; None for one that begins."""
-    goes_on: bool = False
-    """True for an agent that was paused."""
+    paused: SpokenBefore | None = None
+    """Agent that goes on; None for one that begins."""
 
 
 class HandoffRunner:
@@ -98,8 +94,6 @@ class HandoffRunner:
         self._task: asyncio.Task[None] | None = None
         self._in_a_row = 0
         self._closed = False
-        self._paused: dict[int, Mapping[str, Any] | None] = {}
-        """Phases of the agents that wait for a task, by the ids of their plans."""
         self._ends: dict[str, Callable[[str], None]] = {}
         """Functions to call when a task is replaced, by its name."""
         agent.bus.subscribe(self._on_user, ev.TurnStarted, ev.TextSent)
@@ -115,7 +109,7 @@ class HandoffRunner:
 
     def request(
         self, target: Any, *, by: HandoffSource, reason: str = "", chat: Chat = "keep"
-    ) -> asyncio.Future[SessionPlan]:
+    ) -> asyncio.Future[SpokenBefore]:
         """Hand over to `target` as soon as the model has finished speaking.
 
         Returns a future of the agent that spoke before, which has the `AgentError` of a hand-off that could not be
@@ -132,17 +126,16 @@ class HandoffRunner:
         reason: str = "",
         chat: Chat = "keep",
         pauses: bool = False,
-        goes_on: bool = False,
-        phases: Mapping[str, Any] | None = None,
-    ) -> asyncio.Future[SessionPlan]:
+        paused: SpokenBefore | None = None,
+    ) -> asyncio.Future[SpokenBefore]:
         agent = self._agent
-        problem = self._problem(plan, may_repeat=goes_on)
+        problem = self._problem(plan, may_repeat=paused is not None)
         if problem is not None:
             agent.emit(
                 ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason), problem=problem.message)
             )
             raise problem
-        done: asyncio.Future[SessionPlan] = asyncio.get_running_loop().create_future()
+        done: asyncio.Future[SpokenBefore] = asyncio.get_running_loop().create_future()
         # Whoever asked may not wait for it.
         done.add_done_callback(lambda future: future.cancelled() or future.exception())
         replaced = self._waiting
@@ -154,8 +147,7 @@ class HandoffRunner:
             asked_at=agent.clock.now(),
             done=done,
             pauses=pauses,
-            goes_on=goes_on,
-            phases=phases,
+            paused=paused,
         )
         agent.emit(ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason)))
         if replaced is not None:
@@ -206,23 +198,22 @@ class HandoffRunner:
 
     # -- tasks -------------------------------------------------------------------------------------------------------
 
-    async def pause_for(self, task: Any) -> SessionPlan:
-        """Let a task speak in place of the present agent; return that one's plan.
+    async def pause_for(self, task: Any) -> SpokenBefore:
+        """Let a task speak in place of the present agent; return that one.
 
         Raises `AgentError` when it cannot.
         """
         return await self._request(plan_of(task), by="task", reason=self._agent.plan.name, pauses=True)
 
-    async def go_on(self, paused: SessionPlan, *, after: SessionPlan) -> None:
+    async def go_on(self, paused: SpokenBefore, *, after: SessionPlan) -> None:
         """Let a paused agent go on once its task has finished speaking.
 
         Nothing happens where another agent took over from the task, and at the session's end.
         """
-        phases = self._paused.pop(id(paused), None)
         if self._closed or self._agent.plan.name != after.name:
             return
         with contextlib.suppress(GeminiLiveError):
-            await self._request(paused, by="task", reason=f"{after.name} is done", goes_on=True, phases=phases)
+            await self._request(paused.plan, by="task", reason=f"{after.name} is done", paused=paused)
 
     def on_replaced(self, task: SessionPlan, call: Callable[[str], None]) -> Callable[[], None]:
         """Call `call(problem)` when another agent takes over from a task.
@@ -245,11 +236,11 @@ class HandoffRunner:
             self._begin_waiting()
             return
         self._waiting = None
-        agent, before = self._agent, self._agent.plan
+        agent, before, paused = self._agent, SpokenBefore(self._agent.plan), waiting.paused
         try:
             parts = self._adoption.prepare(self._merge(waiting.plan))
-            if waiting.phases is not None and parts.machine is not None:
-                parts.machine.restore(waiting.phases, agent.clock.now())
+            if paused is not None and paused.phases is not None and parts.machine is not None:
+                parts.machine.restore(paused.phases, agent.clock.now())
         except GeminiLiveError as error:
             agent.emit(
                 ev.HandoffRequested(
@@ -259,30 +250,30 @@ class HandoffRunner:
             _fail(waiting, error)
             return
         if waiting.pauses:
-            phases = agent.phases
-            self._paused[id(before)] = None if phases is None else phases.machine.to_json(agent.clock.now())
+            if agent.phases is not None:
+                before = SpokenBefore(agent.plan, agent.phases.machine.to_json(agent.clock.now()))
         else:
-            await self._leave(before)
-            if before.name in self._ends and not waiting.goes_on:
-                self._ends[before.name](f"{parts.plan.name} took over")
-        self._in_a_row += not waiting.goes_on
-        in_place = self._put_in_place(parts, waiting, before)
+            await self._leave(agent.plan)
+            if agent.plan.name in self._ends and paused is None:
+                self._ends[agent.plan.name](f"{parts.plan.name} took over")
+        self._in_a_row += paused is None
+        in_place = self._put_in_place(parts, waiting)
         entered = None
         if agent.phases is not None and not agent.phases.machine.entered:
             entered = await agent.phases.begin()
         await self._settle.settle()
         if not waiting.done.done():
             waiting.done.set_result(before)
-        await self._arrive(entered, in_place, not waiting.goes_on)
+        await self._arrive(entered, in_place, paused is None)
 
-    def _put_in_place(self, parts: AgentParts, waiting: Handoff, before: SessionPlan) -> bool:
+    def _put_in_place(self, parts: AgentParts, waiting: Handoff) -> bool:
         """Adopt the parts; return True when the connection stays."""
-        agent, plan = self._agent, parts.plan
+        agent, before, plan = self._agent, self._agent.plan, parts.plan
         old, new = before.definition, plan.definition
         are_tools_changed = self._adoption.adopt(parts, known={}, reason=f"handed over to {plan.name}")
         # A handle is of the model that it was given by; the embedded server's dialogues are models.
         is_same_model = agent.host.speaks_with(old, new)
-        is_task = waiting.pauses or waiting.goes_on
+        is_task = waiting.pauses or waiting.paused is not None
         in_place = (
             is_same_model
             and old.voice == new.voice

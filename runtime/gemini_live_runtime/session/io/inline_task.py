@@ -16,8 +16,7 @@ from gemini_live_runtime.session.io.agent import Agent
 from gemini_live_runtime.session.io.place import Place, place_of_code
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.agent.handoff import HandoffRunner
-    from gemini_live_runtime.session.definition.plan import SessionPlan
+    from gemini_live_runtime.session.agent.handoff import HandoffRunner, SpokenBefore
 
 T = TypeVar("T")
 
@@ -82,7 +81,7 @@ class InlineTask(Agent, Generic[T]):
     async def _speak(self, place: Place, handoff: HandoffRunner, result: asyncio.Future[T]) -> T:
         ended = handoff.on_replaced(self.plan(), self._on_ended_early)
         place.suspend()
-        paused: SessionPlan | None = None
+        paused: SpokenBefore | None = None
         try:
             paused = await handoff.pause_for(self)
             return cast("T", await asyncio.shield(result))
