@@ -10,10 +10,10 @@ from pathlib import Path
 from tests.docs import fault_tables, key_tables, limit_tables, theme_tables
 
 from gemini_live_runtime.conversation import extraction
-from gemini_live_runtime.session import orchestrator
 from gemini_live_runtime.session.agent import (
     background_agents,
     callback_runner,
+    lifecycle,
     settle_engine,
     turn_pipeline,
     user_code,
@@ -161,7 +161,7 @@ def limits() -> list[str]:
         ("an extraction", f"{extraction.DEFAULT_DEADLINE_S:g} s"),
         ("the end of a turn, for extractors", f"{turn_pipeline.EXTRACTION_GRACE_S:g} s"),
         ("watchers that trigger each other", f"{settle_engine.MAX_ROUNDS} rounds"),
-        ("turns sent to a server that did not resume", f"{orchestrator.RECALLED}"),
+        ("turns sent to a server that did not resume", f"{lifecycle.RECALLED}"),
     ]
     return ["| what | at most |", "|---|---|", *(f"| {what} | {most} |" for what, most in rows)]
 

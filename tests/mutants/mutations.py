@@ -123,23 +123,9 @@ ORCHESTRATOR = rows(
     ("_connect", "listeners of events are called", drop("subscribe", "_queue_listeners"), CALLBACKS),
     ("begin", "a saved session is restored", gives("restore", "False"), PERSISTENCE),
     ("begin", "everything is computed at the beginning", drop("settle.begin"), WATCHERS),
-    ("_enter_first_phase", "the initial phase is entered", each(drop("phases.begin"), drop("on_entered")), PHASES),
     ("begin", "callbacks take part in the setup's instruction", drop("prepare_setup"), STEERING),
     ("begin", "figures are reported in time", drop("timers.begin"), FIGURES),
-    ("setup_text", "deferred context is part of a setup", gives("with_instruction", "instruction"), DEFERRED),
-    ("on_connected", "steering knows what a setup carried", drop("steering.on_connected"), STEERING),
-    ("on_connected", "the writer knows what a setup carried", drop("confirm_setup"), DEFERRED),
-    ("_recall", "a new connection gets the conversation so far", decide("so_far", False), RECONNECTING),
-    ("_begin_speaking", "the model is steered when a connection is ready", drop("steer"), PHASES),
-    ("_begin_speaking", "typed texts are released", drop("release"), STEERING + " " + RECONNECTING),
-    ("_begin_speaking", "the greeting", drop("arm_prompt"), STEERING),
-    ("_begin_speaking", "hooks of an agent that begins are run", drop("spawn_hook"), HANDING_OVER),
-    ("_begin_speaking", "a class knows its session", drop("owner.attach"), HANDING_OVER),
-    ("_arrive", "the phases of another agent are entered", drop("on_entered"), HANDING_OVER),
-    ("_leave", "hooks of an agent that is left are run", drop("code.run"), HANDING_OVER),
     ("_on_agent_returned", "a tool hands over", drop("handoff.request"), HANDING_OVER),
-    ("_greet", "on_connected", drop("control", "on_connected"), CALLBACKS),
-    ("_greet", "on_resumed", drop("control", "on_resumed"), CALLBACKS),
     ("close", "on_teardown", gives("control", "asyncio.sleep(0)", "on_teardown"), CALLBACKS),
     ("close", "a session is saved at its end", gives("autosave.close", "asyncio.sleep(0)"), PERSISTENCE),
     ("_on_turn_started", "the beginning of a turn is a step", drop("put"), TOOLS),
@@ -174,6 +160,7 @@ DISPATCH = rows(
     ("_perform", "reactions are reported", drop("_emit"), REACTOR),
     ("_perform", "rules replace the instruction", drop("_replace_instruction"), REACTOR),
     ("_is_possible", "a prompt waits for a pending answer", decide("_is_answer_pending", False), PROMPTS),
+    ("_is_possible", "a prompt that waited is asked about again", drop("_on_prompt_withheld"), PROMPTS),
 )
 
 HOST = rows(
@@ -445,7 +432,8 @@ CONNECTIONS = rows(
     ("run", "the agent begins before the connection", drop("_orchestrator.begin"), PHASES),
     ("_one", "a session is resumed", assign("handle", "''"), RECONNECTING),
     ("_one", "a setup carries the present instruction", gives("instruction_for_setup", "''"), PHASES),
-    ("_one", "the agent learns of a connection", drop("_orchestrator.on_connected"), PHASES),
+    ("_read", "what an old connection says is not heard", decide("_is_unheard", False), HANDING_OVER),
+    ("_one", "the agent learns of a connection", drop("lifecycle.on_connected"), PHASES),
 )
 
 LIVE_HANDLE = rows(
@@ -527,6 +515,25 @@ ADOPTION = rows(
     ("_replace_phases", "an agent without phases shows none", drop("withdraw"), HANDING_OVER),
 )
 
+LIFECYCLE = rows(
+    "agent.lifecycle",
+    "AgentLifecycle",
+    ("enter_first_phase", "the initial phase is entered", each(drop("phases.begin"), drop("on_entered")), PHASES),
+    ("setup_text", "deferred context is part of a setup", gives("with_instruction", "instruction"), DEFERRED),
+    ("on_connected", "steering knows what a setup carried", drop("_steering.on_connected"), STEERING),
+    ("on_connected", "the writer knows what a setup carried", drop("confirm_setup"), DEFERRED),
+    ("_recall", "a new connection gets the conversation so far", decide("so_far", False), RECONNECTING),
+    ("_begin_speaking", "the model is steered when a connection is ready", drop("steer"), PHASES),
+    ("_begin_speaking", "typed texts are released", drop("release"), STEERING + " " + RECONNECTING),
+    ("_begin_speaking", "the greeting", drop("arm_prompt"), STEERING),
+    ("_begin_speaking", "hooks of an agent that begins are run", drop("spawn_hook"), HANDING_OVER),
+    ("_begin_speaking", "a class knows its session", drop("owner.attach"), HANDING_OVER),
+    ("arrive", "the phases of another agent are entered", drop("on_entered"), HANDING_OVER),
+    ("leave", "hooks of an agent that is left are run", drop("_code.run"), HANDING_OVER),
+    ("_greet", "on_connected", drop("control", "on_connected"), CALLBACKS),
+    ("_greet", "on_resumed", drop("control", "on_resumed"), CALLBACKS),
+)
+
 HANDING = rows(
     "agent.handoff",
     "HandoffRunner",
@@ -586,6 +593,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *PRESENCE,
     *PIPELINE,
     *ORCHESTRATOR,
+    *LIFECYCLE,
     *DISPATCH,
     *HOST,
     *STATE_EVENTS,

@@ -8,8 +8,7 @@ are in `agent.turn_pipeline`.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,6 +25,7 @@ from gemini_live_runtime.session.agent.event_observer import EventObserver
 from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
 from gemini_live_runtime.session.agent.handoff import HandoffRunner
+from gemini_live_runtime.session.agent.lifecycle import AgentLifecycle
 from gemini_live_runtime.session.agent.metrics_reporter import SETTLING, MetricsReporter
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.agent.problems import ProblemFinder
@@ -45,11 +45,11 @@ from gemini_live_runtime.session.control.operator_commands import OperatorComman
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 from gemini_live_runtime.session.debugger.pause_gate import MINOR, TURN_ENDS, Waiting
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry
-from gemini_live_runtime.session.outbound.context_queue import PROGRAM, DeferredWriter, PendingContext
+from gemini_live_runtime.session.outbound.context_queue import DeferredWriter, PendingContext
 from gemini_live_runtime.session.ports.messages import ContextNote
 from gemini_live_runtime.session.rules.dispatch import RuleDispatcher
 from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
-from gemini_live_runtime.session.rules.reactor import LiveReactor, PromptArmed, voice_defaults
+from gemini_live_runtime.session.rules.reactor import LiveReactor, voice_defaults
 from gemini_live_runtime.session.rules.withheld_prompt import WithheldPrompt
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.mutations import DECIDING, Origin, writing_as
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
     from gemini_live_runtime.conversation.phase_machine import PhaseMachine
     from gemini_live_runtime.conversation.text_model import TextModel
-    from gemini_live_runtime.conversation.transitions import TransitionResult
     from gemini_live_runtime.session.agent.host import SessionHost
     from gemini_live_runtime.session.control.command_router import CommandRouter
     from gemini_live_runtime.session.core.effects import RunTool
@@ -73,12 +72,6 @@ if TYPE_CHECKING:
     from gemini_live_runtime.tools.dispatch import Outcome
 
 T = TypeVar("T")
-
-RECALLED = 20
-"""Turns that a fresh server session gets after a loss."""
-
-RETOLD = 20
-"""Texts of the program's context that a server gets again which does not know them."""
 
 ENDING_S = 1.0
 """Seconds that each part has to finish when the session ends."""
@@ -132,27 +125,6 @@ class Orchestrator:
         self._make_rules(faults)
         self._make_steps(faults, async_tools, text_model)
         self._make_commands(source)
-        self.spawn_hook: Callable[[str, Callable[..., Any], Origin], None] = self._spawn_hook
-        """Starts a hook that may take its time; the live session makes it know its place."""
-        self.session: object = None
-        """`AgentSession` that hooks get; the live session sets it."""
-        self.handle: object = None
-        """`LiveHandle` that `on_connected` listeners get; the live session sets it."""
-        self._started: TransitionResult | None = None
-        self._told: deque[tuple[int, str]] = deque(maxlen=RETOLD)
-        """Context that the program has given, with the link's marks."""
-        self._is_resumed = False
-        """True when the present connection resumed the server's session."""
-        self._is_recalled = False
-        """True when its model knows the rest of the conversation."""
-        self._recall_notes: list[ContextNote] = []
-        """Notes about earlier connections for the model of the newest one, sent or waiting."""
-        self._is_entering = True
-        """True until the agent that is in place has begun."""
-        self._takes_over = False
-        """True until an agent has begun that took over from another."""
-        self._greeting_mark = 0
-        """Link's mark of the greeting; 0 before it."""
         self._connect()
 
     def _make_context(
@@ -263,6 +235,14 @@ class Orchestrator:
             self.timers,
             text_model,
         )
+        self.lifecycle = AgentLifecycle(
+            agent,
+            steering=self.steering,
+            pipeline=self.pipeline,
+            callbacks=self.callbacks,
+            code=self.code,
+            gate=self.checkpoints.gate,
+        )
         self.autosave = Autosave(agent, self.steering, self._own_store)
 
     def _make_commands(self, source: Source[SessionPlan] | None) -> None:
@@ -287,7 +267,9 @@ class Orchestrator:
             timers=self.timers,
             make_phases=self._make_phases,
         )
-        self.handoff = HandoffRunner(agent, adoption, self.settle, leave=self._leave, arrive=self._arrive)
+        self.handoff = HandoffRunner(
+            agent, adoption, self.settle, leave=self.lifecycle.leave, arrive=self.lifecycle.arrive
+        )
         self.autosave.take_over = self.handoff.restore
         self.hot_reload = HotReload(agent, source, adoption=adoption, settle=self.settle, pipeline=self.pipeline)
 
@@ -315,8 +297,6 @@ class Orchestrator:
         agent.input_times.subscribe(bus)
         bus.subscribe(self.session_keys.on_event, *OBSERVED)
         bus.subscribe(self.observer.on_session_state, ev.SessionState)
-        bus.subscribe(self._on_resumable, ev.ConnectionResumable)
-        bus.subscribe(self._on_context_sent, ev.ContextSent)
         bus.subscribe(self._on_turn_started, ev.TurnStarted)
         bus.subscribe(self._on_phase_entered, ev.PhaseEntered)
         bus.subscribe(self._on_turn_completed, ev.TurnCompleted)
@@ -333,7 +313,7 @@ class Orchestrator:
         is_restored = await self._begin("its kept state", self.autosave.restore())
         self.settle.begin()
         if self.agent.phases is not None and not is_restored:
-            await self._begin("its first phase", self._enter_first_phase(self.agent.phases))
+            await self._begin("its first phase", self.lifecycle.enter_first_phase(self.agent.phases))
         await self._begin("what follows from its state", self.settle.settle())
         await self._begin("its instruction", self.steering.prepare_setup())
         self.timers.begin()
@@ -348,88 +328,6 @@ class Orchestrator:
         except Exception as error:
             self.faults.internal(f"The agent begins without {part}", error)
             return None
-
-    async def _enter_first_phase(self, phases: PhaseRunner) -> None:
-        self._started = await phases.begin()
-        self.pipeline.on_entered(self._started)
-
-    def setup_text(self, instruction: str, *, resuming: bool) -> str:
-        """Return `instruction` with the context that this model takes in no other way."""
-        writer = self.agent.writer
-        if writer.deferred is None:
-            return instruction
-        so_far = self.agent.so_far(RECALLED, resumed=resuming)
-        return writer.deferred.with_instruction(instruction, resuming=resuming, so_far=so_far)
-
-    def on_connected(self, instruction: str, *, resumed: bool) -> None:
-        """Tell the model what it has to know, now that a connection carries `instruction`.
-
-        `resumed`: the server knows the conversation so far.
-        """
-        agent = self.agent
-        is_first, agent.ever_connected = not agent.ever_connected, True
-        self.steering.on_connected(instruction, resumed=resumed)
-        agent.emit(ev.InstructionUpdated(text=instruction, via="setup"))
-        agent.writer.confirm_setup()
-        started, self._started = self._started, None
-        self._is_resumed, self._is_recalled = resumed, False
-        if self.checkpoints.gate.held:
-            # What the user types must not wait for a held agent, nor find a model that knows nothing.
-            self._recall()
-            agent.host.release()
-        agent.queue.put("connected", lambda: self._greet(started, is_first, resumed))
-
-    def _on_resumable(self, event: ev.Event) -> None:
-        if getattr(event.payload, "resumable", False):
-            self.steering.on_resumable()
-
-    def _on_context_sent(self, event: ev.Event) -> None:
-        sent = event.payload
-        assert isinstance(sent, ev.ContextSent)
-        if PROGRAM in sent.reasons and not sent.queued:
-            self._told.extend((self.agent.host.mark(), text) for text in sent.texts)
-
-    def _recall(self) -> None:
-        """Tell the model what it does not know, once on each connection."""
-        agent, resumed = self.agent, self._is_resumed
-        # Several connections may have been made, and the last one lost, before this step was reached.
-        if self._is_recalled or not agent.writer.live:
-            return
-        self._is_recalled = True
-        so_far = "" if agent.writer.deferred is not None else agent.so_far(RECALLED, resumed=resumed)
-        reason = "the server resumed an earlier state" if resumed else "the connection was not resumed"
-        notes = [ContextNote(so_far, reason=reason)] if so_far else []
-        # What still waits for its moment is told anew, or goes on waiting.
-        waiting = [note for note in self._recall_notes if agent.context_queue.holds((note,))]
-        agent.context_queue.withdraw(waiting)
-        notes += [note for note in waiting if note.reason == PROGRAM]
-        told, knows = list(self._told), agent.host.server_knows
-        # A later server may not know what this one does.
-        self._told = deque((item for item in told if knows(item[0])), RETOLD)
-        notes += [ContextNote(text, reason=PROGRAM) for mark, text in told if not knows(mark)]
-        self._recall_notes = notes
-        if notes:
-            # Ahead of what waits, which is newer.
-            agent.context_queue.put_back(notes)
-            agent.user_writer.flush()
-
-    async def _greet(self, started: TransitionResult | None, is_first: bool, resumed: bool) -> None:
-        self._recall()
-        await self._begin_speaking(started, is_due=self._is_greeting_due(is_first, resumed))
-        if resumed:
-            await self.callbacks.control("on_resumed")
-        else:
-            await self.callbacks.control("on_connected", self.handle)
-
-    def _is_greeting_due(self, is_first: bool, resumed: bool) -> bool:
-        """Return True when the agent greets on this connection.
-
-        A server that does not know the greeting gets it again as long as no turn has begun.
-        """
-        host = self.agent.host
-        is_lost = self._greeting_mark > 0 and host.turn == 0 and not host.server_knows(self._greeting_mark)
-        # An agent that has just taken over greets, whatever the server knows of the one before.
-        return is_lost or self._takes_over or (is_first and not resumed)
 
     async def close(self) -> None:
         """Finish what is under way, save the session, cancel the rest."""
@@ -452,8 +350,8 @@ class Orchestrator:
         await self._close(self.background_agents.close())
         await self._close(self.operator.close())
         await self._close(self.hot_reload.close())
-        if not self._is_entering:
-            await self._close(self._leave(agent.plan), TEARDOWN_S)
+        if self.lifecycle.has_entered:
+            await self._close(self.lifecycle.leave(agent.plan), TEARDOWN_S)
         if not await self._close(self.callbacks.control("on_teardown"), TEARDOWN_S):
             error = f"it took longer than {TEARDOWN_S:g} s; the session ended without it"
             agent.emit(ev.CodeFailed(where="on_teardown", name="on_teardown", error=error))
@@ -560,56 +458,6 @@ class Orchestrator:
             self.agent.emit(
                 ev.Notice(level="warning", code="handoff", text=redactor.text(error.message), remedy=error.remedy)
             )
-
-    def _spawn_hook(self, where: str, hook: Callable[..., Any], origin: Origin) -> None:
-        self.code.spawn(where, hook, self.session, origin=origin)
-
-    async def _leave(self, plan: SessionPlan) -> None:
-        """Run what an agent does when another takes over."""
-        hook = plan.definition.on_exit
-        if hook is not None:
-            origin = Origin("agent", plan.name, "on leaving")
-            await self.code.run(f"on_exit of {plan.name}", hook, self.session, origin=origin)
-
-    async def _arrive(self, entered: TransitionResult | None, in_place: bool, begins: bool) -> None:
-        """Let the model and the code of the agent that is in place now begin, or go on."""
-        if entered is not None:
-            self.pipeline.on_entered(entered)
-        self._is_entering = self._takes_over = begins
-        if in_place:
-            await self._begin_speaking(entered, is_due=True)
-        else:
-            # The next connection does it.
-            self._started = entered
-
-    async def _begin_speaking(self, started: TransitionResult | None, *, is_due: bool) -> None:
-        """Tell the model what it has to know; `is_due`: the agent greets."""
-        # Who has said something meanwhile wants an answer, not a greeting.
-        is_due = is_due and not (self._takes_over and self.agent.host.has_waiting_text)
-        greeting = self.agent.plan.definition.greeting if is_due else ""
-        if greeting:
-            self.agent.host.forget_prompt()
-        try:
-            await self.steering.steer("connected", started, prompted=bool(greeting))
-        finally:
-            self.agent.host.release()
-        if greeting:
-            # Its prompt is that of the first phase, too: the model is to speak once.
-            self._greeting_mark = self.agent.host.mark()
-            self.agent.context_queue.push(ContextNote(greeting, "user", "greeting"))
-            self.steering.arm_prompt("greeting")
-        elif self.agent.context_queue.has_prompt:
-            # It was armed while there was no connection.
-            self.agent.react(PromptArmed())
-        entering, self._is_entering, self._takes_over = self._is_entering, False, False
-        owner = self.agent.plan.definition.owner
-        if owner is not None:
-            owner.attach(self.session)
-        hook = self.agent.plan.definition.on_enter
-        if entering and hook is not None:
-            name = self.agent.plan.name
-            # Not a step: it may wait for what is said.
-            self.spawn_hook(f"on_enter of {name}", hook, Origin("agent", name, "on entering"))
 
     # -- tools -------------------------------------------------------------------------------------------------------
 

@@ -221,7 +221,7 @@ class ConnectionManager:
         handle = self._link.begin_opening()
         self._perform(self._core.connection.on_connecting(self._clock.now(), opening.url, resuming=bool(handle)))
         instruction = self._orchestrator.steering.instruction_for_setup()
-        setup = self._orchestrator.setup_text(instruction, resuming=bool(handle))
+        setup = self._orchestrator.lifecycle.setup_text(instruction, resuming=bool(handle))
         adapter = opening.adapter(self._recorder, setup, handle)
         try:
             session = await adapter.connect()
@@ -241,7 +241,7 @@ class ConnectionManager:
                 now, ms=ms, server_session=session, resumed=bool(handle), hold=True, adapter=adapter
             )
         )
-        self._orchestrator.on_connected(instruction, resumed=bool(handle))
+        self._orchestrator.lifecycle.on_connected(instruction, resumed=bool(handle))
         measuring = asyncio.create_task(self._measure(adapter), name="round trip")
         try:
             ended = await self._read(adapter)

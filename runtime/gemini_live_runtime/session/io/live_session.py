@@ -180,11 +180,12 @@ class LiveSession:
         )
         core.state.link.outbox.on_loss = lambda: self._perform(core.audio.on_sound_lost(self._now()))
         self._router = self._make_router()
-        self.handle = self.orchestrator.handle = self._make_handle()
+        life = self.orchestrator.lifecycle
+        self.handle = life.handle = self._make_handle()
         self.agent_session = agent_session or AgentSession()
         self.agent_session.attach(self.handle, self.orchestrator)
-        self.orchestrator.session = self.handle.agent_session = self.agent_session
-        self.orchestrator.spawn_hook = self.agent_session.spawn_hook
+        life.session = self.handle.agent_session = self.agent_session
+        life.spawn_hook = self.agent_session.spawn_hook
         self.orchestrator.tools.dispatcher.make_context = partial(
             RunContext, session=self.agent_session, until=self.until, playing=lambda: bool(core.state.playing)
         )
