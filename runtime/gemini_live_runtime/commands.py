@@ -71,6 +71,22 @@ class SetDevices(Order):
 
 
 @keyword_record
+class SetOptions(Order):
+    """Change how turns are taken; null leaves a setting as it is.
+
+    Results in `turns.changed`. `turn_detection` is who finds the user's turns: the server, our own detector (`client`),
+    the microphone switch (`manual`), or `auto`, the choice of the agent's plan. What needs another setup waits for a
+    new connection, which is made in the next pause. The delays are seconds of silence after which our detector ends a
+    turn: the longer one where the agent's end-of-turn model expects more.
+    """
+
+    command: ClassVar[str] = "options.set"
+    turn_detection: Literal["auto", "server", "client", "manual"] | None = None
+    min_endpointing_delay: float | None = None
+    max_endpointing_delay: float | None = None
+
+
+@keyword_record
 class Interrupt(Order):
     """Interrupt the model at once."""
 

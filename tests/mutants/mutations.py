@@ -45,6 +45,7 @@ SUPERVISION = "supervision_in_a_session"
 TASKS = "inline_tasks"
 TOOLS = "tools_in_a_session"
 TRANSCRIPT = "transcript_in_a_session"
+TURNS = "turn_detection"
 WATCHDOGS = "watchdogs_in_a_session"
 VIEW = "the_models_view"
 USER_STATES = "user_states"
@@ -378,6 +379,39 @@ GUARD_MONITOR = rows(
     ("refresh", "readings are published", drop("_emit"), INSPECTION),
 )
 
+TURN_TAKING = (
+    *rows(
+        "core.turn_detection",
+        "TurnDetectionChanges",
+        ("accept", "the connection is renewed for another setup", drop("append", "RenewConnection"), TURNS),
+        ("leave", "a turn ends before another detector takes over", drop("apply_microphone"), TURNS),
+        ("take", "the microphone's input follows the options", drop("append", "ApplyTurnOptions"), TURNS),
+        ("take", "by hand the microphone waits for its switch", instead_of("begins_by_hand", "False", 1), TURNS),
+    ),
+    *rows(
+        "io.connections",
+        "ConnectionManager",
+        ("_one", "a change takes effect with a connection", drop("turns.take"), TURNS),
+        ("_one", "a change that came while connecting is made", drop("renew"), TURNS),
+    ),
+    *rows(
+        "io.live_session",
+        "LiveSession",
+        ("run", "who finds the turns is told", drop("publish"), TURNS),
+        ("_set_options", "a change takes effect on the present connection", drop("turns.take"), TURNS),
+    ),
+    *rows(
+        "io.audio_input",
+        "AudioInput",
+        ("apply_turn_options", "the delay is that of the options", drop("set_delay"), TURNS),
+    ),
+    *rows(
+        "definition.setup",
+        "",
+        ("setup_of", "the server's detector is set", argument("replace", "realtime_input_config", "None"), TURNS),
+    ),
+)
+
 INPUT = rows(
     "io.audio_input",
     "AudioInput",
@@ -608,6 +642,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *TOOL_EXECUTOR,
     *AUTOSAVE,
     *GUARD_MONITOR,
+    *TURN_TAKING,
     *INPUT,
     *BUS,
     *LIVE_SESSION,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gemini_live_runtime import Live, ScriptedAdapter, tool
-from gemini_live_runtime.errors import EngineError, SetupRejectedError, UnreachableError
+from gemini_live_runtime.errors import EngineError, GeminiLiveError, SetupRejectedError, UnreachableError
 from gemini_live_runtime.session.io.handle import LiveHandle
 
 SECOND = b"\x01\x00" * 16_000
@@ -43,6 +43,13 @@ async def test_a_typed_question_and_its_answer_need_no_server() -> None:
     assert said == ["Hi."]
     assert model.instructions == ["Be brief."]
     assert [operation for operation in model.operations if operation != "receive"] == ["connect", "post", "close"]
+
+
+async def test_who_finds_the_turns_is_up_to_the_adapter_that_makes_the_setup() -> None:
+    model = ScriptedAdapter()
+    async with agent().connect(adapter=model) as session:
+        with pytest.raises(GeminiLiveError, match="cannot become client in this session: the program's own adapter"):
+            await session.update_options(turn_detection="client")
 
 
 async def test_a_tool_runs_and_its_answer_is_posted() -> None:

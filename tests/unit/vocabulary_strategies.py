@@ -34,7 +34,7 @@ def of_type(annotation: Any) -> st.SearchStrategy[Any]:
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Literal:
         return st.sampled_from(args)
-    if origin is types.UnionType:
+    if origin in (types.UnionType, typing.Union):
         return st.one_of([of_type(arg) for arg in args])
     if origin is dict:
         return st.dictionaries(of_type(args[0]), of_type(args[1]), max_size=3)

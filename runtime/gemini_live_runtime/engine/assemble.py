@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from gemini_live_runtime.local.script_types import Script
 
 
+OWN_SETUP = "the program's own adapter makes the setup"
+
+
 def make_session(spec: EngineSpec, hub: Hub, clock: Clock) -> LiveSession:
     """Return the session of `spec`, not running yet.
 
@@ -109,7 +112,7 @@ def session_of(
             prices_as_of=prices_as_of(spec.prices),
             started_at=clock.now(),
             rules=definition.turn_rules,
-            turns=plan.turn_options,
+            turns=replace(plan.turn_options, fixed=OWN_SETUP) if isinstance(backend, Provided) else plan.turn_options,
             link_policy=LinkPolicy(reconnect_for_s=spec.reconnect_for_s, headless=spec.headless),
         )
     )

@@ -51,6 +51,9 @@ from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.speech_map import add_text
 from gemini_live_runtime.text import sanitise, sanitise_line
 
+TURN_DETECTORS = {"server": "the server", "client": "our own detector", "manual": "the microphone switch"}
+"""Detectors of turns, as notices name them."""
+
 _NOTICE = 2000
 """Characters of a notice."""
 
@@ -446,6 +449,19 @@ def _meters(view: SessionView, event: ev.Event, p: ev.Meters) -> Dirty:
 def _control(view: SessionView, event: ev.Event, p: ev.ControlChanged) -> Dirty:
     view.mode, view.microphone, view.speaker = p.mode, p.microphone, p.speaker
     return Dirty.CONTROLS | Dirty.HEADER | Dirty.METERS
+
+
+@_on(ev.TurnsChanged)
+def _turns(view: SessionView, event: ev.Event, p: ev.TurnsChanged) -> Dirty:
+    is_new, view.turn_detection = view.turn_detection != p.detection, p.detection
+    if not (p.asked or is_new):
+        return Dirty.HEADER
+    by = TURN_DETECTORS[p.next or p.detection]
+    when = ", from the next connection on" if p.next else ""
+    delay = f", which wait for {p.min_delay_s:g} s of silence" if (p.next or p.detection) == "client" else ""
+    text = f"Turns are found by {by}{delay}{when}"
+    add_notice(view, event, "", text=text, status="info", detail=sanitise_line(p.reason, _NOTICE))
+    return Dirty.NOTICES | Dirty.TRANSCRIPT | Dirty.HEADER
 
 
 @_on(ev.Notice)

@@ -166,6 +166,8 @@ class SessionView:
     word: StateWord = "offline"
     word_reason: str = ""
     mode: Mode = "voice"
+    turn_detection: str = "server"
+    """Detector of the user's turns: `server`, `client` or `manual`."""
     microphone: bool = True
     speaker: bool = True
     url: str = ""

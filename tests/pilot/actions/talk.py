@@ -6,7 +6,7 @@ from tests.support.action_checks import check
 from tests.support.console_driver import Driver
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import Connect, Interrupt, SetMicrophone, SetMode, SetSpeaker
+from gemini_live_runtime.commands import Connect, Interrupt, SetMicrophone, SetMode, SetOptions, SetSpeaker
 
 
 @check("text-mode")
@@ -47,6 +47,20 @@ async def _interrupt(driver: Driver, key: str) -> None:
     await driver.settle()
     await driver.press(key)
     assert driver.link.orders == [Interrupt()]
+
+
+@check("turns")
+async def _turns(driver: Driver, way: str) -> None:
+    await driver.press(f"{way}client 0.8")
+    assert driver.link.orders == [SetOptions(turn_detection="client", min_endpointing_delay=0.8)]
+    driver.link.emit(ev.TurnsChanged(detection="server", next="client", min_delay_s=0.8, asked=True))
+    await driver.settle()
+    assert "our own detector, which wait for 0.8 s" in driver.screen()
+    await driver.press(f"{way}sometimes")
+    assert "Use one of auto, server, client, manual" in driver.screen()
+    await driver.press(f"{way}client soon")
+    assert "such as 0.5" in driver.screen()
+    assert len(driver.link.orders) == 1
 
 
 @check("connect")

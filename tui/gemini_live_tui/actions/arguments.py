@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 FORMATS = ("markdown", "text", "json", "wav")
 """Formats that the command `/export` takes."""
 
+DETECTORS = ("auto", "server", "client", "manual")
+"""Detectors of turns that the command `/turns` takes."""
+
 MAX_CHOICES = 500
 """Choices offered at most: a longer list cannot be read anyway."""
 
@@ -43,6 +46,7 @@ KINDS: Mapping[str, Callable[[SessionView], Sequence[str]]] = {
     "TOOL": lambda view: view.tools,
     "KIND": lambda view: KINDS_OF_BREAKPOINTS,
     "FORMAT": lambda view: FORMATS,
+    "DETECTOR": lambda view: DETECTORS,
 }
 
 

@@ -67,6 +67,18 @@ ACTIONS: tuple[Action, ...] = (
         slash="interrupt",
     ),
     Action(
+        "turns",
+        "",
+        "",
+        "Turns",
+        "Choose who finds your turns: server, client (our detector), manual (the microphone switch) or auto; then the "
+        "seconds of silence that end one",
+        "Talk",
+        palette=False,
+        slash="turns DETECTOR [SECONDS]",
+        takes="set_turns",
+    ),
+    Action(
         "connect",
         "C",
         "connect",

@@ -41,6 +41,7 @@ from gemini_live_tui.console.tab_bar import TabBar
 from gemini_live_tui.console.time_travel import TimeTravel
 from gemini_live_tui.console.time_travel_row import TimeTravelRow
 from gemini_live_tui.console.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
+from gemini_live_tui.console.turn_commands import TurnCommands
 from gemini_live_tui.console.unbound_keys import UnboundKeys, place_of
 from gemini_live_tui.console.utterance_sound import UtteranceSound
 from gemini_live_tui.messages import (
@@ -103,10 +104,12 @@ class ConsoleScreen(Screen[None]):
         self.navigation = Navigation(self, store, self.grid, self.transcript, self.time_travel)
         self.unbound_keys = UnboundKeys(self, self.prompt, settings, self.notices, self.perform)
         self.agent_commands = AgentCommands(store, self.sender, self.notices, self.conversation)
+        self.turn_commands = TurnCommands(self.sender, self.notices)
         self.utterance_sound = UtteranceSound(console, self.sender, self.notices, self.transcript)
         self.escape_key = EscapeKey(self, store, self.completions, self._stop_speech)
         self._offer_actions(
             self.agent_commands,
+            self.turn_commands,
             self.conversation,
             self.escape_key,
             self.utterance_sound,

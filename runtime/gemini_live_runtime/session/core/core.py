@@ -10,6 +10,7 @@ session performs them and reports back. The parts share one `CoreState`:
 - `tools`: calls and their answers
 - `audio`: playback, voice marks, devices
 - `commands`: what the operator orders
+- `turn_detection`: who finds the user's turns
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from gemini_live_runtime.session.core.server_events import ServerEvents
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, OWED_PATIENCE_S
 from gemini_live_runtime.session.core.tool_events import ToolEvents
+from gemini_live_runtime.session.core.turn_detection import TurnDetectionChanges
 
 
 class SessionCore:
@@ -36,6 +38,7 @@ class SessionCore:
         self.server = ServerEvents(state, self.connection, self.tools)
         self.audio = AudioEvents(state)
         self.commands = CoreCommands(state)
+        self.turn_detection = TurnDetectionChanges(state)
 
     def is_over(self) -> bool:
         """Return True when the session has ended, or is about to."""

@@ -130,6 +130,16 @@ class LeaveConnection:
 
 
 @record
+class RenewConnection:
+    """Go on with another connection in the next pause: the setup has changed."""
+
+
+@record
+class ApplyTurnOptions:
+    """Let the microphone's input follow the turn options in force."""
+
+
+@record
 class End:
     """End the session."""
 
@@ -153,5 +163,7 @@ Effect = (
     | RunTool
     | CancelTool
     | LeaveConnection
+    | RenewConnection
+    | ApplyTurnOptions
     | End
 )

@@ -31,6 +31,9 @@ DEFAULT_MODEL = "gemini-3.8-live"
 DEFAULT_PRESET: Literal["responsive"] = "responsive"
 """Patience of our own voice activity detector unless the author sets it."""
 
+MAX_ENDPOINTING_DELAY_S = 3.0
+"""Seconds of silence that end a turn although the end-of-turn model expects more."""
+
 TurnTaking = Literal["auto", "server", "client", "manual"]
 """Detector of the user's turns: the server, our own voice activity detector, or the microphone switch.
 

@@ -19,10 +19,11 @@ from gemini_live_runtime.session.core.turn_options import TurnOptions
 from gemini_live_runtime.session.definition import turn_choice
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 from gemini_live_runtime.session.definition.checks import check_settings, without_invalid_parts
-from gemini_live_runtime.session.definition.definition import Definition
+from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET, MAX_ENDPOINTING_DELAY_S, Definition
 from gemini_live_runtime.session.definition.key_writers import LIVE_KEYS, Mentions
 from gemini_live_runtime.session.definition.turn_choice import as_turn_taking, decide
 from gemini_live_runtime.session.definition.unknown_names import NameCheck, UnknownKey
+from gemini_live_runtime.session.endpointing.policy import TurnCommitPolicy
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.state.computed import ComputedRegistry
 from gemini_live_runtime.state.guards import Guard
@@ -71,8 +72,19 @@ class SessionPlan:
     @property
     def turn_options(self) -> TurnOptions:
         """Turn detection that a session begins with."""
-        detection, reason = decide(self.definition)
-        return TurnOptions(detection=detection, reason=reason)
+        definition = self.definition
+        detection, reason = decide(definition)
+        auto, auto_reason = decide(definition, "auto")
+        policy = TurnCommitPolicy.named(definition.turn_preset or DEFAULT_PRESET)
+        shortest = policy.end_of_turn_hold_ms / 1000
+        return TurnOptions(
+            detection=detection,
+            reason=reason,
+            auto=auto,
+            auto_reason=auto_reason,
+            min_delay_s=shortest,
+            max_delay_s=max(shortest, MAX_ENDPOINTING_DELAY_S),
+        )
 
     def make_state(self) -> State:
         """Return a new state with the declared keys and the initial values."""

@@ -51,6 +51,10 @@ class InputActivity:
         """Return the state of the voice activity detector."""
         return self._vad.snapshot()
 
+    def set_delay(self, seconds: float) -> None:
+        """Set the silence that ends a turn."""
+        self._commit.set_hold(seconds * 1000)
+
     def on_words(self) -> None:
         """Note that the user was understood."""
         self._commit.on_words()

@@ -5,7 +5,7 @@ The input are the edges of speech. Time is audio time in seconds: a stalled even
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, TypeAlias
 
 from gemini_live_runtime.barge_in import BargeInBrake
@@ -138,6 +138,10 @@ class TurnCommit:
     @property
     def _needed_ms(self) -> float:
         return max(self._policy.min_interruption_ms, self._brake.needed_ms)
+
+    def set_hold(self, ms: float) -> None:
+        """Set the silence in ms that ends a turn, also of the one that goes on."""
+        self._policy = replace(self._policy, end_of_turn_hold_ms=ms)
 
     def on_words(self) -> None:
         """Note that the user was understood."""

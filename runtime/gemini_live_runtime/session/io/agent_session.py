@@ -205,6 +205,22 @@ class AgentSession:
         # The task of the hook has a context of its own.
         self._orchestrator.code.spawn(where, call, self, origin=origin)
 
+    # -- turns ---------------------------------------------------------------------------------------------------------
+
+    async def update_options(
+        self,
+        *,
+        turn_detection: Literal["auto", "server", "client", "manual"] | None = None,
+        min_endpointing_delay: float | None = None,
+        max_endpointing_delay: float | None = None,
+    ) -> None:
+        """Change options of the running session, as `LiveHandle.update_options` does."""
+        await self.handle.update_options(
+            turn_detection=turn_detection,
+            min_endpointing_delay=min_endpointing_delay,
+            max_endpointing_delay=max_endpointing_delay,
+        )
+
     # -- speeches ------------------------------------------------------------------------------------------------------
 
     def generate_reply(

@@ -53,16 +53,24 @@ class AudioInput:
         self._is_finished = False
         self._intended_to = 0
         """Sample of the track before which all was reported as about to be sent."""
-        definition = self._agent.plan.definition
         self._activity: InputActivity | None = None
-        if core.state.client_activity:
+        self.apply_turn_options()
+        self._agent.bus.subscribe(self._on_words, ev.TranscriptDelta)
+        self._agent.bus.subscribe(self._on_connection_closed, ev.ConnectionClosed)
+
+    def apply_turn_options(self) -> None:
+        """Let our own detector find the user's turns, or stop, as the options have it."""
+        options = self._core.state.turn_options
+        if options.detection != "client":
+            self._activity = None
+            return
+        if self._activity is None:
             self._activity = InputActivity(
-                definition.turn_preset or DEFAULT_PRESET,
+                self._agent.plan.definition.turn_preset or DEFAULT_PRESET,
                 on_begin=lambda: self._commit_speech(True),
                 on_end=lambda: self._commit_speech(False),
             )
-            self._agent.bus.subscribe(self._on_words, ev.TranscriptDelta)
-            self._agent.bus.subscribe(self._on_connection_closed, ev.ConnectionClosed)
+        self._activity.set_delay(options.min_delay_s)
 
     # -- the microphone ----------------------------------------------------------------------------------------------
 

@@ -218,6 +218,10 @@ class ConnectionManager:
         """Connect and read to the end; return the error that ended it, or raise it."""
         self._left, self._handle_refused, self._is_unheard = None, False, False
         self._asked.clear()
+        turns = self._core.turn_detection
+        if turns.is_pending:
+            self._perform(turns.leave(self._clock.now()))
+            self._perform(turns.take(self._clock.now()))
         handle = self._link.begin_opening()
         self._perform(self._core.connection.on_connecting(self._clock.now(), opening.url, resuming=bool(handle)))
         instruction = self._orchestrator.steering.instruction_for_setup()
@@ -242,6 +246,9 @@ class ConnectionManager:
             )
         )
         self._orchestrator.lifecycle.on_connected(instruction, resumed=bool(handle))
+        if turns.is_pending:
+            # It was asked for while this connection was made.
+            self.renew()
         measuring = asyncio.create_task(self._measure(adapter), name="round trip")
         try:
             ended = await self._read(adapter)

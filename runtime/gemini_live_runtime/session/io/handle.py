@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
@@ -114,6 +114,27 @@ class LiveHandle:
     async def interrupt(self) -> None:
         """Stop what the model is saying; raises `GeminiLiveError` when it says nothing."""
         await self._order(cmd.Interrupt())
+
+    @async_on_loop
+    async def update_options(
+        self,
+        *,
+        turn_detection: Literal["auto", "server", "client", "manual"] | None = None,
+        min_endpointing_delay: float | None = None,
+        max_endpointing_delay: float | None = None,
+    ) -> None:
+        """Change how turns are taken; what is left out stays.
+
+        A change from or to the server's detector takes effect with a new connection, which is made in the next pause.
+        Raises `GeminiLiveError` for what cannot change in this session.
+        """
+        await self._order(
+            cmd.SetOptions(
+                turn_detection=turn_detection,
+                min_endpointing_delay=min_endpointing_delay,
+                max_endpointing_delay=max_endpointing_delay,
+            )
+        )
 
     @on_loop
     def update_instruction(self, text: str) -> None:

@@ -25,7 +25,7 @@ from gemini_live_runtime.audio.interface import (
     ChangesDevices,
 )
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.commands import MAX_TEXT, Command, Connect, Order, SendText, SetDevices
+from gemini_live_runtime.commands import MAX_TEXT, Command, Connect, Order, SendText, SetDevices, SetOptions
 from gemini_live_runtime.errors import AgentError, ConnectionClosedError, GeminiLiveError, traceback_lines
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
@@ -35,6 +35,7 @@ from gemini_live_runtime.session.agent.host import SessionHost
 from gemini_live_runtime.session.control.command_router import CommandRouter
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import (
+    ApplyTurnOptions,
     CancelTool,
     Cut,
     Effect,
@@ -46,6 +47,7 @@ from gemini_live_runtime.session.core.effects import (
     Microphone,
     Play,
     Prompt,
+    RenewConnection,
     RunTool,
     Send,
     SendKeptAudio,
@@ -238,6 +240,7 @@ class LiveSession:
             else:
                 router.register(kind, self._through_core(handler))
         router.register(SetDevices, self._change_devices)
+        router.register(SetOptions, self._set_options)
         router.register(Connect, self._connect)
         self.orchestrator.register(router)
         return router
@@ -278,6 +281,7 @@ class LiveSession:
             if self._kept is None:
                 emit(self._started)
             emit(describe(self.orchestrator.agent.plan))
+            self._perform(self._core.turn_detection.publish(self._now()))
             self._is_running = True
             for notice in self._notices:
                 emit(notice)
@@ -313,6 +317,13 @@ class LiveSession:
         if kept is not None:
             idempotent = {tool.name for tool in self.orchestrator.agent.plan.declared if tool.idempotent}
             self._perform(end_what_was_cut_off(self._core.state, kept.work, idempotent, self._now()))
+
+    def _set_options(self, order: SetOptions, command_id: str) -> None:
+        turns = self._core.turn_detection
+        self._perform(turns.accept(self._now(), order))
+        if turns.is_due:
+            self._perform(turns.leave(self._now()))
+            self._perform(turns.take(self._now()))
 
     def _connect(self, order: Connect, command_id: str) -> None:
         self._connections.connect()
@@ -514,6 +525,10 @@ class LiveSession:
                     self.orchestrator.cancel_call(effect.call_id)
                 case LeaveConnection():
                     self._connections.leave(effect.reason)
+                case RenewConnection():
+                    self._connections.renew()
+                case ApplyTurnOptions():
+                    self.audio_input.apply_turn_options()
                 case End():
                     if not self._end.done():
                         self._end.set_result(effect)

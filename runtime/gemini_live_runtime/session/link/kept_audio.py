@@ -69,6 +69,11 @@ class KeptAudio:
         return self._speaking
 
     @property
+    def holds_speech(self) -> bool:
+        """True while sound of an utterance is kept."""
+        return bool(self._speech.chunks)
+
+    @property
     def waiting_s(self) -> float:
         """Seconds of sound that no connection took yet."""
         return sum(chunk.seconds for span in (self._speech, self._after) for chunk in span.chunks if not chunk.sent)

@@ -1,0 +1,28 @@
+"""Events of turn taking: who finds the user's turns."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from gemini_live_runtime.events.base import Payload
+from gemini_live_runtime.records import keyword_record
+
+TurnDetector = Literal["server", "client", "manual"]
+
+
+@keyword_record
+class TurnsChanged(Payload):
+    """Turn detection in force, at the start and after a change.
+
+    `next` is the detection that holds from the next connection on, "" for no change. `reason` says how it was chosen.
+    `min_delay_s` of silence end a turn that our own detector (`client`) found, `max_delay_s` where the end-of-turn
+    model expects more. `asked`: true for a change during the session.
+    """
+
+    type: ClassVar[str] = "turns.changed"
+    detection: TurnDetector
+    next: Literal["", "server", "client", "manual"] = ""
+    reason: str = ""
+    min_delay_s: float = 0.0
+    max_delay_s: float = 0.0
+    asked: bool = False
