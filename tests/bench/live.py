@@ -81,6 +81,9 @@ class BenchAudio:
     def set_speaker(self, on: bool) -> None:
         return None
 
+    def set_paused(self, paused: bool) -> None:
+        return None
+
     def levels(self) -> MeterSample:
         return MeterSample()
 

@@ -34,6 +34,7 @@ class ScriptedDevice:
         self._heard: Counter[int] = Counter()
         self._chunks = 0
         self.microphone_on = False
+        self.paused = False
         self.closed = False
 
     async def open(self, listener: AudioListener) -> AudioOpened:
@@ -80,6 +81,10 @@ class ScriptedDevice:
     def set_speaker(self, on: bool) -> None:
         """Time passes either way."""
 
+    def set_paused(self, paused: bool) -> None:
+        self.paused = paused
+        self._timeline.note("paused" if paused else "unpaused")
+
     def levels(self) -> MeterSample:
         return MeterSample()
 
@@ -100,7 +105,7 @@ class ScriptedDevice:
 
     def consume(self, seconds: float) -> None:
         """Play so much of what waits."""
-        left = round(seconds * RATE)
+        left = 0 if self.paused else round(seconds * RATE)
         while left > 0 and self._waiting and self._listener is not None and not self.closed:
             gen, frame, there = self._waiting[0]
             count = min(left, there)

@@ -434,6 +434,7 @@ class DeviceAudio(PipelineAudio):
             return AudioOpened(None, None, tuple(problems), "")
         pipeline.set_microphone(self._microphone_on)
         pipeline.set_speaker(self._speaker_on)
+        pipeline.playout.set_paused(self._is_paused)
         self._pipeline = pipeline
         self._worker = AudioWorker(pipeline, loop_listener, portaudio, microphone, loudspeaker)
         if microphone is not None or loudspeaker is not None:

@@ -134,6 +134,10 @@ class AudioIO(Protocol):
         """Play, or play silence while playback goes on."""
         ...
 
+    def set_paused(self, paused: bool) -> None:
+        """Consume no more of what is queued, or go on with the next sample."""
+        ...
+
     def levels(self) -> MeterSample:
         """Return the current levels; cheap, may be called at 20 Hz."""
         ...

@@ -59,6 +59,9 @@ class NoAudio:
     def set_speaker(self, on: bool) -> None:
         """Do nothing."""
 
+    def set_paused(self, paused: bool) -> None:
+        """Do nothing."""
+
     def levels(self) -> MeterSample:
         """Return an empty sample."""
         return MeterSample()

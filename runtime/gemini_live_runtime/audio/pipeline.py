@@ -118,6 +118,7 @@ class PipelineAudio:
     """Base of an `AudioIO` that plays through an `AudioPipeline`, once it is open."""
 
     _pipeline: AudioPipeline | None = None
+    _is_paused = False
 
     def play(self, gen: int, pcm: bytes) -> None:
         """Queue 24 kHz s16le of `gen`; dropped without a loudspeaker."""
@@ -136,6 +137,12 @@ class PipelineAudio:
         if self._pipeline is not None:
             self._pipeline.playout.cut(cut_below)
             self._step_soon()
+
+    def set_paused(self, paused: bool) -> None:
+        """Consume no more samples, or go on with the next one."""
+        self._is_paused = paused
+        if self._pipeline is not None:
+            self._pipeline.playout.set_paused(paused)
 
     def played_samples(self, gen: int) -> int:
         """Return the samples of `gen` that were consumed."""

@@ -45,6 +45,7 @@ class Playout:
         self.buffer = PlaybackBuffer()
         self.jitter = JitterEstimator()
         """Estimator of the buffer's prebuffer, over all turns and devices."""
+        self._is_paused = False
         self.odd_bytes = 0
         """Messages of odd length, whose last byte was dropped."""
         self._resampler = Resampler(MODEL_RATE, ring.slot * 100) if ring is not None else None
@@ -88,6 +89,12 @@ class Playout:
             # One integer store, read by the callback at its next block: it does not wait for the worker.
             self.ring.cut_below = self._cut_below
         self._inbox.append(("cut", self._cut_below, None))
+
+    def set_paused(self, paused: bool) -> None:
+        """Consume no more samples, or go on with the next one; any thread may call."""
+        self._is_paused = paused
+        if self.ring is not None:
+            self.ring.paused = paused
 
     def played_samples(self, gen: int) -> int:
         """Return the samples of `gen` that the device has taken; any thread may call."""
@@ -141,7 +148,7 @@ class Playout:
         self._ready = np.zeros(0, np.float32)
         while self._consumed:
             self._extend_span(*self._consumed.popleft())
-        ring.cut_below = self._cut_below
+        ring.cut_below, ring.paused = self._cut_below, self._is_paused
         self.ring, self._resampler = ring, Resampler(MODEL_RATE, ring.slot * 100)
 
     def _consume_rest(self, ring: PlayoutRing) -> None:

@@ -45,6 +45,7 @@ class ProcessAudio:
         self._limit = RestartLimit()
         self._microphone_on = True
         self._speaker_on = True
+        self._is_paused = False
         self._cut_below = 0
         self._speech: dict[int, KeptSpeech] = {}
         self._base: dict[int, int] = {}
@@ -134,6 +135,7 @@ class ProcessAudio:
         self._is_finished = opened.input is None
         self._order("microphone", on=self._microphone_on)
         self._order("speaker", on=self._speaker_on)
+        self._order("pause", on=self._is_paused)
         if self._cut_below:
             self._order("cut", below=self._cut_below)
         self._send_speech()
@@ -268,6 +270,11 @@ class ProcessAudio:
         """Play, or play silence while playback goes on."""
         self._speaker_on = on
         self._order("speaker", on=on)
+
+    def set_paused(self, paused: bool) -> None:
+        """Consume no more samples, or go on with the next one."""
+        self._is_paused = paused
+        self._order("pause", on=paused)
 
     def levels(self) -> MeterSample:
         """Return the meters as last reported."""

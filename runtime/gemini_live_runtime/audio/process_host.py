@@ -227,6 +227,8 @@ class AudioHost:
             audio.set_microphone(order["on"])
         elif kind == "speaker":
             audio.set_speaker(order["on"])
+        elif kind == "pause":
+            audio.set_paused(order["on"])
 
     async def _slow(self, kind: str, order: Mapping[str, Any]) -> None:
         answer: dict[str, Any] = {"answer": order["id"]}

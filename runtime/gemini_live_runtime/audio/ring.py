@@ -72,8 +72,9 @@ class PlayoutRing:
     """Ring of 10 ms slots, each of a generation: the worker fills, the callback plays.
 
     A cut is one integer store: the next `read` fades the current slot over `FADE_MS` if it is below `cut_below` and
-    skips the rest. An empty ring falls to silence in 5 ms. `played` counts the samples copied from each slot at full
-    volume, so not those in the fade of a cut.
+    skips the rest. `paused` is another: the next `read` fades over a slot, those after it consume nothing, and playing
+    goes on with the next sample. An empty ring falls to silence in 5 ms. `played` counts the samples copied from each
+    slot, those in the fade of a pause among them, but not those in the fade of a cut.
     """
 
     SLOTS = 32
@@ -85,6 +86,7 @@ class PlayoutRing:
         "_fade",
         "_fade_at",
         "_gain",
+        "_is_holding",
         "_last",
         "_mute",
         "_playing_gen",
@@ -94,6 +96,7 @@ class PlayoutRing:
         "gens",
         "mark",
         "muted",
+        "paused",
         "played",
         "read_position",
         "real",
@@ -117,6 +120,8 @@ class PlayoutRing:
         """Position up to which samples were read, and the clock time (s) at which they have been heard."""
         self.cut_below = 0
         self.muted = False
+        self.paused = False
+        self._is_holding = False
         # Raised cosine from 1 to 0, and a straight fall for the value that a dry ring stops at.
         self._fade = _falling(rate * FADE_MS // 1000)
         self._mute = _falling(slot)
@@ -156,6 +161,12 @@ class PlayoutRing:
         The last one has been heard at the clock time `ended` (s). Must not block or raise.
         """
         at, end, frames, slot, fade = 0, 0, len(out), self.slot, len(self._fade)
+        paused, held = self.paused, self._is_holding
+        if paused:
+            if held:
+                out.fill(0.0)
+                return
+            frames = min(frames, slot)
         while at < frames:
             position = self.read_position
             number = position // slot
@@ -188,10 +199,22 @@ class PlayoutRing:
             self._last = float(out[at - 1])
             self._decay_left = len(self._decay)
         if at:
-            self.mark = (end, ended - (frames - at) / (slot * 100))
-        if at < frames:
+            self.mark = (end, ended - (len(out) - at) / (slot * 100))
+        if paused != held:
+            self._is_holding = paused
+            self._fade_over(out[:at], out_of=paused)
+        if at < len(out):
             self._fall_silent(out[at:])
         self._apply_mute(out)
+
+    def _fade_over(self, out: Float32, *, out_of: bool) -> None:
+        """Fade the last samples before a pause, or the first after it, within a slot."""
+        count = min(len(out), self.slot)
+        ramp = self._mute[-count:] if out_of else self._unmute[:count]
+        np.multiply(out[:count], ramp, out=out[:count])
+        if out_of:
+            # What is cut in the pause has been silent already.
+            self._last, self._fade_at = 0.0, len(self._fade)
 
     def _fall_silent(self, out: Float32) -> None:
         out.fill(0.0)

@@ -8,6 +8,7 @@ __all__ = [
     "FORMAT",
     "VERSION",
     "Actor",
+    "CutRule",
     "EndedBy",
     "Mode",
     "Payload",
@@ -26,6 +27,8 @@ VERSION = 0
 StateWord = Literal[
     "offline", "connecting", "listening", "hearing", "thinking", "speaking", "interrupted", "text", "error"
 ]
+CutRule = Literal["words", "duration", "protected", "server", "typed", "key", "false"]
+"""Rule by which a speech is cut, or is not."""
 UserState = Literal["speaking", "listening", "away"]
 Mode = Literal["voice", "text"]
 Record = Literal["off", "text", "audio"]

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from gemini_live_runtime.events.base import (
     Actor,
+    CutRule,
     EndedBy,
     Mode,
     Payload,
@@ -36,6 +37,8 @@ __all__ = [
     "Notice",
     "PlaybackDrained",
     "PlaybackHeard",
+    "PlaybackPaused",
+    "PlaybackResumed",
     "PlaybackStarted",
     "RecordingTrimmed",
     "SessionEnded",
@@ -264,16 +267,19 @@ class TurnInterrupted(Payload):
     """The model's answer was interrupted.
 
     Heard and unheard are by the playback clock: 24 kHz samples and transcript text. `by` `device`: the loudspeaker was
-    lost; the model was not told.
+    lost; the model was not told. `by` `voice`: our own rules cut it. `rule` says why: the user's `words`, the
+    `duration` of a voice that our detector passed on, the `server`'s detector, a text that was `typed`, a `key` or
+    code; "" in older sessions, and for a lost device.
     """
 
     type: ClassVar[str] = "turn.interrupted"
-    by: Literal["server", "operator", "typed", "device"]
+    by: Literal["server", "operator", "typed", "device", "voice"]
     cut_below: int
     heard_samples: int
     unheard_samples: int
     heard_text: str
     unheard_text: str
+    rule: CutRule | Literal[""] = ""
 
 
 @keyword_record
@@ -338,6 +344,24 @@ class PlaybackHeard(Payload):
     count: int
     muted: bool = False
     late_ms: float = 0.0
+
+
+@keyword_record
+class PlaybackPaused(Payload):
+    """Playback of generation `of` paused before sample `at`: the user seems to speak."""
+
+    type: ClassVar[str] = "playback.paused"
+    of: int
+    at: int
+
+
+@keyword_record
+class PlaybackResumed(Payload):
+    """Playback of generation `of` goes on with sample `at`, the next one."""
+
+    type: ClassVar[str] = "playback.resumed"
+    of: int
+    at: int
 
 
 @keyword_record

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from gemini_live_runtime.events.base import Payload
 from gemini_live_runtime.records import keyword_record
 
-__all__ = ["SpeechChanged"]
+__all__ = ["InterruptionIgnored", "SpeechChanged"]
 
 
 @keyword_record
@@ -29,3 +29,21 @@ class SpeechChanged(Payload):
     step: int = 0
     parent: str = ""
     protected: bool = False
+
+
+@keyword_record
+class InterruptionIgnored(Payload):
+    """The user's voice over an answer did not interrupt it.
+
+    `rule` says why: its `duration` was below `needed`, in seconds; fewer `words` came than `needed`; the answer is
+    `protected`; or the interruption was `false`: no words came, and what was paused goes on. `of` is the generation,
+    `speech` the id of the speech. `voice_s` is the length of the voice, None when it is not known.
+    """
+
+    type: ClassVar[str] = "interruption.ignored"
+    rule: Literal["duration", "words", "protected", "false"]
+    of: int
+    speech: str = ""
+    voice_s: float | None = None
+    words: int = 0
+    needed: float = 0.0

@@ -291,7 +291,7 @@ class Span:
 
 @record
 class Tick:
-    """Moment on a lane: `watch`, `typed`, `away`, `refused`, `fault`, `held`, `handoff`."""
+    """Moment on a lane: watch, typed, away, refused, fault, held or handoff."""
 
     lane: str
     t: float

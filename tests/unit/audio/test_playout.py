@@ -305,3 +305,58 @@ class PlayoutMachine(RuleBasedStateMachine):
 
 PlayoutMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
 TestPlayoutMachine = PlayoutMachine.TestCase
+
+
+def test_a_pause_goes_on_with_the_very_next_sample() -> None:
+    device = Device()
+    device.playout.play(1, pcm(np.arange(4_800)))
+    device.playout.end_of_turn(1)
+    device.run(5)
+    device.playout.set_paused(True)
+    device.run(30)
+    paused_at = device.playout.played_samples(1)
+    assert paused_at == 6 * 240
+    assert not device.sound[6 * 240 : 35 * 240].any()
+    assert device.playout.playing
+    device.playout.set_paused(False)
+    device.run(30)
+    # But for the two slots that are faded, the sound is what it would have been without the pause.
+    heard = np.concatenate((device.sound[:paused_at], device.sound[35 * 240 :]))[:4_800] * 32_768
+    whole = np.r_[0 : 5 * 240, 7 * 240 : 4_800]
+    assert np.allclose(heard[whole], np.arange(4_800)[whole], atol=1)
+    assert device.recorder.heard(1) == 4_800
+    assert device.recorder.of("drained")
+
+
+def test_what_is_cut_in_a_pause_makes_no_sound_and_what_follows_does() -> None:
+    device = Device()
+    device.playout.play(1, pcm(np.full(4_800, 8_000)))
+    device.run(5)
+    device.playout.set_paused(True)
+    device.run(5)
+    device.playout.cut(2)
+    device.playout.set_paused(False)
+    device.run(5)
+    assert not device.sound[6 * 240 :].any()
+    assert device.recorder.heard(1) == 6 * 240
+    device.playout.play(2, pcm(np.full(4_800, 8_000)))
+    device.playout.end_of_turn(2)
+    device.run(30)
+    assert device.recorder.heard(2) == 4_800
+
+
+def test_a_pause_lasts_over_a_change_of_the_device() -> None:
+    device = Device()
+    device.playout.play(1, pcm(np.full(4_800, 8_000)))
+    device.run(5)
+    device.playout.set_paused(True)
+    device.run(1)
+    device.ring = PlayoutRing(48_000)
+    device.playout.move(device.ring)
+    before = device.playout.played_samples(1)
+    device.run(10)
+    assert device.playout.played_samples(1) - before <= 240
+    device.playout.set_paused(False)
+    device.playout.end_of_turn(1)
+    device.run(30)
+    assert device.recorder.heard(1) == 4_800

@@ -146,6 +146,23 @@ async def test_a_cut_drops_what_is_queued_and_what_comes_late(scene: Scene) -> N
     assert scene.recorder.heard(2) == 2_400
 
 
+async def test_a_pause_holds_the_speech_there_until_it_goes_on(scene: Scene) -> None:
+    scene.audio.play(1, pcm(np.full(24_000, 9_000)))
+    scene.audio.end_of_turn(1)
+    await scene.until(lambda: scene.audio.played_samples(1) > 2_400)
+    scene.audio.set_paused(True)
+    await scene.until(lambda: scene.audio._ordered == scene.audio._obeyed)
+    blocks = scene.blocks
+    await scene.until(lambda: scene.blocks > blocks + 10)
+    held, blocks = scene.audio.played_samples(1), scene.blocks
+    await scene.until(lambda: scene.blocks > blocks + 10)
+    assert scene.audio.played_samples(1) == held < 24_000
+    assert scene.audio.playing
+    scene.audio.set_paused(False)
+    await scene.until(lambda: ("drained", 1) in scene.recorder.calls)
+    assert scene.recorder.heard(1) == 24_000
+
+
 async def test_speech_that_does_not_fit_in_the_ring_waits_and_arrives_whole(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

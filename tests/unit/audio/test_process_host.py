@@ -44,6 +44,9 @@ class QuietDevices:
     def set_speaker(self, on: bool) -> None:
         """Do nothing."""
 
+    def set_paused(self, paused: bool) -> None:
+        """Do nothing."""
+
 
 class Sent(Reports):
     """Reports kept in a list."""

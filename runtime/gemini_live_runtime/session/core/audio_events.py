@@ -6,6 +6,7 @@ from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import Cut, Effect, Send
+from gemini_live_runtime.session.core.interruptions import Interruptions
 from gemini_live_runtime.session.core.speech import LOCAL_HANG_OVER_S
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.wire import compose
@@ -19,8 +20,9 @@ _REMEDIES = {
 class AudioEvents:
     """Sound's part of one session's core."""
 
-    def __init__(self, state: CoreState) -> None:
+    def __init__(self, state: CoreState, interruptions: Interruptions) -> None:
         self._state = state
+        self._interruptions = interruptions
 
     def begin_stream(self) -> list[Effect]:
         """Return what must precede a stretch of microphone audio.
@@ -65,6 +67,7 @@ class AudioEvents:
                 unheard_samples=generation.unheard,
                 heard_text=heard_text,
                 unheard_text=unheard_text,
+                rule=cut.rule,
             ),
             turn=cut.turn,
             gen=generation.number,
@@ -123,6 +126,7 @@ class AudioEvents:
             for gen in sorted(state.playing):
                 state.tell_speeches(state.speeches.on_played(gen))
             state.playing.clear()
+            state.end_barge_in()
             state.ledger.drain()
             state.facts.speaking = (
                 state.ledger.audible() is not None and not state.ledger.current(state.turns.number).complete
@@ -190,6 +194,7 @@ class AudioEvents:
         """Note that all of a generation was played."""
         state = self._state
         state.playing.discard(gen)
+        self._interruptions.on_drained(gen)
         state.tell_speeches(state.speeches.on_played(gen))
         generation = state.ledger.get(gen)
         if generation is not None:

@@ -103,7 +103,7 @@ class CoreCommands:
 
     def _cut(self, now: float) -> None:
         state = self._state
-        state.cut("operator", now)
+        state.cut("operator", now, "key")
         if state.turns.is_open:
             state.close_turn("interrupted")
         if state.manual_activity and not state.streaming_audio and state.facts.status == "ready":

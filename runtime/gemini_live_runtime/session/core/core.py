@@ -8,6 +8,7 @@ session performs them and reports back. The parts share one `CoreState`:
 - `connection`: a connection is made, renewed or lost; typed texts wait for it
 - `server`: what the server says
 - `tools`: calls and their answers
+- `interruptions`: the user's voice over the model's speech
 - `audio`: playback, voice marks, devices
 - `commands`: what the operator orders
 - `turn_detection`: who finds the user's turns
@@ -21,6 +22,7 @@ from gemini_live_runtime.session.core.audio_events import AudioEvents
 from gemini_live_runtime.session.core.commands import CoreCommands
 from gemini_live_runtime.session.core.connection_events import ConnectionEvents
 from gemini_live_runtime.session.core.effects import Effect, Send
+from gemini_live_runtime.session.core.interruptions import Interruptions
 from gemini_live_runtime.session.core.server_events import ServerEvents
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, OWED_PATIENCE_S
@@ -35,8 +37,9 @@ class SessionCore:
         self.state = state
         self.tools = ToolEvents(state)
         self.connection = ConnectionEvents(state, self.tools)
-        self.server = ServerEvents(state, self.connection, self.tools)
-        self.audio = AudioEvents(state)
+        self.interruptions = Interruptions(state)
+        self.server = ServerEvents(state, self.connection, self.tools, self.interruptions)
+        self.audio = AudioEvents(state, self.interruptions)
         self.commands = CoreCommands(state)
         self.turn_detection = TurnDetectionChanges(state)
 
@@ -97,6 +100,9 @@ class SessionCore:
         away = state.presence.next_check(now, state.rules.user_away_timeout_s)
         if away is not None:
             wait = _sooner(wait, away)
+        goes_on = self.interruptions.next_check(now)
+        if goes_on is not None:
+            wait = _sooner(wait, goes_on)
         if facts.owed and state.awaits_answer:
             wait = _sooner(wait, state.watchdog.next_check(facts.owed_at, now))
         rotate_at = state.link.rotate_at
@@ -118,6 +124,7 @@ class SessionCore:
                 # The model has passed over it, and so would the next one.
                 state.link.outbox.audio.on_heard()
                 state.unread_answers.clear()
+        self.interruptions.tick(now)
         self.connection.watch(now)
         has_waited = facts.owed and now - facts.owed_at >= OWED_PATIENCE_S
         # While the server's silence is watched, the watchdog decides.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from gemini_live_runtime.events import EndedBy, Payload
+from gemini_live_runtime.events import CutRule, EndedBy, Payload
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.link.kept_audio import SoundChunk
 from gemini_live_runtime.wire.messages import ClientMessage
 
-InterruptedBy = Literal["server", "operator", "typed"]
+InterruptedBy = Literal["server", "operator", "typed", "voice"]
 
 
 @record
@@ -87,6 +87,19 @@ class Cut:
     turn: int
     victim: int
     """Number of the generation that was playing; 0 when none was."""
+    rule: CutRule
+
+
+@record
+class Pause:
+    """Consume no more of the speech, or go on with it.
+
+    `LiveSession` performs it, then calls `Interruptions.on_paused` with the samples that were consumed of `gen`; for 0
+    not, after a cut.
+    """
+
+    on: bool
+    gen: int = 0
 
 
 @record
@@ -158,6 +171,7 @@ Effect = (
     | Play
     | EndOfAudio
     | Cut
+    | Pause
     | Microphone
     | Speaker
     | RunTool

@@ -13,6 +13,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.connection_events import ConnectionEvents
 from gemini_live_runtime.session.core.effects import Effect, EndOfAudio, Play, Prompt
 from gemini_live_runtime.session.core.generation import Generation
+from gemini_live_runtime.session.core.interruptions import Interruptions
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.status import RESULT_CROSSING_S
 from gemini_live_runtime.session.core.tool_events import ToolEvents
@@ -23,14 +24,17 @@ from gemini_live_runtime.wire.messages import AudioFrame, Blob, ServerContent, S
 class ServerEvents:
     """Server's part of one session's core."""
 
-    def __init__(self, state: CoreState, connection: ConnectionEvents, tools: ToolEvents) -> None:
+    def __init__(
+        self, state: CoreState, connection: ConnectionEvents, tools: ToolEvents, interruptions: Interruptions
+    ) -> None:
         self._state = state
         self._connection = connection
         self._tools = tools
+        self._interruptions = interruptions
 
     def on_audio(self, now: float, frame: AudioFrame) -> list[Effect]:
         """Take a message with nothing but model audio: the hot path."""
-        self._model_audio(frame.data, frame.rate)
+        self._model_audio(frame.data, frame.rate, now)
         self._cut_cancelled(now)
         return self._state.flush(now)
 
@@ -73,13 +77,13 @@ class ServerEvents:
             state.watchdog.on_sign(now)
             for part in content.model_turn.parts:
                 if part.inline_data is not None:
-                    self._media(part.inline_data)
+                    self._media(part.inline_data, now)
                 if part.text:
-                    self._on_model_text(part.text, "thought" if part.thought else "text")
+                    self._on_model_text(part.text, "thought" if part.thought else "text", now)
                 if part.function_call is not None:
                     self._tools.start(part.function_call)
         if content.output_transcription is not None and content.output_transcription.text:
-            self._on_model_text(content.output_transcription.text, "speech")
+            self._on_model_text(content.output_transcription.text, "speech", now)
         if content.generation_complete:
             self._generation_complete()
         if content.interrupted:
@@ -87,11 +91,11 @@ class ServerEvents:
         if content.turn_complete:
             self._turn_complete(content, now)
 
-    def _media(self, blob: Blob) -> None:
+    def _media(self, blob: Blob, now: float) -> None:
         mime_type = blob.mime_type or ""
         rate = pcm_rate(mime_type)
         if rate is not None:
-            self._model_audio(blob.data, rate)
+            self._model_audio(blob.data, rate, now)
         else:
             text = f"The model sent what cannot be played: {len(blob.data)} bytes of {mime_type or 'unnamed media'}"
             self._state.emit(ev.Notice(level="warning", code="media", text=text))
@@ -100,6 +104,7 @@ class ServerEvents:
         state = self._state
         if text.strip():
             state.presence.on_sign(now)
+            self._interruptions.on_words(now, text)
         if not text.strip() and not state.turns.is_open:
             return
         if not state.turns.is_open:
@@ -111,9 +116,9 @@ class ServerEvents:
         state.facts.answer_possible_since = None
         state.emit(ev.TranscriptDelta(side="user", text=text))
 
-    def _model_audio(self, pcm: bytes, rate: int) -> None:
+    def _model_audio(self, pcm: bytes, rate: int, now: float) -> None:
         state = self._state
-        generation = self._model_content()
+        generation = self._model_content(now)
         generation.received += len(pcm) // 2 * 24_000 // rate
         if not state.ledger.current_is_cut:
             if not generation.drained:
@@ -122,7 +127,7 @@ class ServerEvents:
                 state.facts.speaking = True
             state.out.append(Play(generation.number, pcm, rate))
 
-    def _on_model_text(self, text: str, channel: Literal["speech", "text", "thought"]) -> None:
+    def _on_model_text(self, text: str, channel: Literal["speech", "text", "thought"], now: float) -> None:
         state = self._state
         sample: int | None = None
         samples = 0
@@ -132,7 +137,7 @@ class ServerEvents:
                 state.open_turn("model")
             generation = state.ledger.current(state.turns.number)
         else:
-            generation = self._model_content()
+            generation = self._model_content(now)
             if channel == "speech" and not state.ledger.current_is_cut and not generation.drained:
                 sample, samples = generation.place(text, state.speaking_rate.samples_per_char)
             generation.add_text(text)
@@ -143,13 +148,15 @@ class ServerEvents:
         delta = ev.TranscriptDelta(side="model", text=text, channel=channel, sample=sample, samples=samples)
         state.emit(delta, turn=generation.turn)
 
-    def _model_content(self) -> Generation:
+    def _model_content(self, now: float) -> Generation:
         """Return the generation of content that arrives now.
 
         Opens a turn when the model speaks unasked.
         """
         state = self._state
         if not state.ledger.current_is_cut:
+            if state.barge_in is not None and not state.ledger.current_opened:
+                self._interruptions.on_generation(now)
             if not state.turns.is_open:
                 state.open_turn("model")
             if state.facts.answer_possible_since is not None and state.turns.number > state.speech.turn:
@@ -183,7 +190,7 @@ class ServerEvents:
         state = self._state
         speech = state.speeches.current
         if speech is not None and speech.is_cancelled and speech.status == "speaking":
-            state.cut("operator", now)
+            state.cut("operator", now, "key")
             state.close_turn("interrupted")
 
     def _generation_complete(self) -> None:
@@ -205,7 +212,7 @@ class ServerEvents:
         had_content = state.ledger.current_opened
         was_overtaken = not already_cut and state.overtaken.on_interrupted()
         if not already_cut:
-            state.cut("server", now)
+            state.cut("server", now, "server" if state.barge_in is None else "duration")
         state.completion_owed = had_content or state.turns.is_open
         has_called = state.turns.is_open and bool(state.turns.calls)
         if had_content or has_called:

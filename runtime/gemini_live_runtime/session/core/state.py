@@ -10,6 +10,7 @@ from typing import Literal
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.core.barge_in import BargeIn
 from gemini_live_runtime.session.core.effects import (
     Cut,
     Effect,
@@ -17,6 +18,7 @@ from gemini_live_runtime.session.core.effects import (
     End,
     InterruptedBy,
     Microphone,
+    Pause,
     Send,
 )
 from gemini_live_runtime.session.core.generation import GenerationLedger
@@ -83,6 +85,8 @@ class CoreState:
         self.facts = StatusInputs()
         self.rules = rules or TurnRules()
         self.presence = UserPresence()
+        self.barge_in: BargeIn | None = None
+        """Voice over the model of which it is not certain yet that it interrupts."""
         self.word: tuple[str, str] = ("offline", "")
         self.completion_owed = False
         self.result_sent_at: float | None = None
@@ -165,7 +169,7 @@ class CoreState:
                 elif not self.client_activity:
                     self.out.append(Send(compose.audio_stream_end()))
 
-    def cut(self, by: InterruptedBy, now: float) -> None:
+    def cut(self, by: InterruptedBy, now: float, rule: ev.CutRule) -> None:
         """Cut playback of everything before the next generation."""
         victim = self.ledger.audible()
         turn = victim.turn if victim is not None else self.turns.number
@@ -175,7 +179,38 @@ class CoreState:
         self.facts.speaking = bool(self.playing)
         if victim is not None:
             self.facts.interrupted_at = now
-        self.out.append(Cut(bound, by, turn, victim.number if victim is not None else 0))
+        self.out.append(Cut(bound, by, turn, victim.number if victim is not None else 0, rule))
+        self.end_barge_in()
+
+    @property
+    def decides_interruptions(self) -> bool:
+        """True while our rules decide what interrupts the model, and its server never does."""
+        return self.client_activity and self.rules.are_ours
+
+    def end_barge_in(self, *, goes_on: bool = False) -> None:
+        """Forget a voice over the model; what is paused `goes_on` or was cut."""
+        ended, self.barge_in = self.barge_in, None
+        if ended is not None and ended.is_paused:
+            self.facts.paused = False
+            self.out.append(Pause(False, ended.gen if goes_on else 0))
+
+    def ignore_interruption(
+        self,
+        rule: Literal["duration", "words", "protected", "false"],
+        of: int,
+        *,
+        voice_s: float | None = None,
+        words: int = 0,
+        needed: float = 0.0,
+    ) -> None:
+        """Add an event of a voice that did not interrupt generation `of`."""
+        generation, current = self.ledger.get(of), self.speeches.current
+        speech = current.id if current is not None and of in current.gens else ""
+        seconds = None if voice_s is None else round(voice_s, 2)
+        ignored = ev.InterruptionIgnored(
+            rule=rule, of=of, speech=speech, voice_s=seconds, words=words, needed=round(needed, 2)
+        )
+        self.emit(ignored, turn=None if generation is None else generation.turn, gen=of)
 
     def send_text(self, command_id: str, text: str, now: float) -> None:
         """Send typed text as a turn of its own; it interrupts what the model says."""
@@ -187,7 +222,7 @@ class CoreState:
         finished = begun and answering is not None and answering.complete and not self.playing
         overtakes = self._may_be_answering(now)
         if self.facts.speaking or self.playing or begun:
-            self.cut("typed", now)
+            self.cut("typed", now, "typed")
         if self.turns.is_open:
             is_superseded = not self.turns.has_content
             self.close_turn("complete" if finished else self.turns.cut_short(), is_superseded=is_superseded)
@@ -276,6 +311,8 @@ class CoreState:
         if self.ended:
             return
         self.ended = True
+        # What is paused does not go on while everything is closed.
+        self.barge_in = None
         self.emit(ev.SessionEnding())
         self.link.close()
         self.link.outbox.audio.drop()
@@ -340,10 +377,15 @@ class CoreState:
         facts = self.facts
         if speaking and not facts.voice:
             self.speech.begin(now)
+            if self.speeches.is_protected and (protected := self.ledger.audible()) is not None:
+                self.ignore_interruption("protected", protected.number)
             if self.turns.is_open and self.turns.has_content:
                 # What is broken off from here on is broken off by the voice.
                 self.overtaken.clear()
         elif not speaking:
+            if self.barge_in is not None and self.barge_in.ended is not None:
+                # Words of what was said after the turn's end may still come.
+                self.barge_in.ended = now
             self.speech.end(now - late_s, self.turns.number, peak_db)
         if facts.voice and not speaking:
             self.watchdog.on_sign(now)
@@ -414,7 +456,7 @@ class CoreState:
             now,
             has_voice=self.facts.voice,
             # A tool may run in the background while the model listens.
-            is_awaited=word[0] == "listening" and not len(self.calls),
+            is_awaited=word[0] == "listening" and not (len(self.calls) or self.playing),
             away_after_s=self.rules.user_away_timeout_s,
         )
         if changed is not None:

@@ -30,6 +30,8 @@ class StatusInputs:
     status: Literal["offline", "connecting", "ready", "error"] = "offline"
     why: str = ""
     speaking: bool = False
+    paused: bool = False
+    """True while the model's speech is paused, because the user seems to speak."""
     interrupted_at: float | None = None
     owed: bool = False
     """True when the model owes an answer to input that it has certainly received."""
@@ -48,7 +50,7 @@ class StatusInputs:
         """Return the word at `now` and a reason, which may be ""."""
         if self.status != "ready":
             return self.status, self.why
-        if self.speaking:
+        if self.speaking and not self.paused:
             return "speaking", ""
         if self.interrupted_at is not None and now - self.interrupted_at < INTERRUPTED_SHOWN_S and not self.owed:
             return "interrupted", ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 from gemini_live_runtime.conversation.needs import RepairConfig
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.session.core.turn_rules import FALSE_INTERRUPTION_TIMEOUT_S, InterruptionsBy
 from gemini_live_runtime.session.definition.callbacks import CallbackMode
 from gemini_live_runtime.session.definition.choices import as_choice, as_member
 from gemini_live_runtime.session.definition.definition import (
@@ -231,6 +232,27 @@ class AgentBuilder:
     def user_away_timeout(self, after_s: float | None) -> Self:
         """Count the user as away after so much silence on both sides; None is never."""
         return self._rules(user_away_timeout_s=after_s)
+
+    def interruptions(
+        self,
+        by: InterruptionsBy = "client",
+        *,
+        min_duration_s: float | None = None,
+        min_words: int = 0,
+        false_timeout_s: float | None = FALSE_INTERRUPTION_TIMEOUT_S,
+    ) -> Self:
+        """Set what interrupts the model, where our own detector finds the user's turns.
+
+        `by` "server": the server stops as soon as a turn begins. "client": it goes on, and `min_words` of the user
+        stop it. `min_duration_s` replaces the preset's least speech over the model. Speech is paused meanwhile, and
+        goes on `false_timeout_s` after the user's voice when no words came; None pauses nothing.
+        """
+        return self._rules(
+            interruptions_by=as_choice(by, get_args(InterruptionsBy)),
+            min_interruption_s=min_duration_s,
+            min_interruption_words=min_words,
+            false_interruption_timeout_s=false_timeout_s,
+        )
 
     def _rules(self, **changes: Any) -> Self:
         return self._with(turn_rules=replace(self.definition.turn_rules, **changes))

@@ -11,6 +11,7 @@ from gemini_live_runtime.conversation.instructions import InstructionModifier
 from gemini_live_runtime.conversation.phase_check import Fault
 from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
+from gemini_live_runtime.session.core.turn_rules import InterruptionsBy
 from gemini_live_runtime.session.definition.definition import (
     Definition,
     Delivery,
@@ -19,6 +20,7 @@ from gemini_live_runtime.session.definition.definition import (
     TurnTaking,
 )
 from gemini_live_runtime.session.definition.server_detection import ServerDetection
+from gemini_live_runtime.session.definition.turn_choice import decide
 from gemini_live_runtime.session.endpointing.policy import PRESETS
 from gemini_live_runtime.session.rules.reactor import ReactorRule
 from gemini_live_runtime.state.computed import ComputedVar
@@ -88,9 +90,11 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
         (definition.telemetry_s, ".telemetry(every_s)"),
         (definition.soft_turn_s, ".soft_turns(after_s)"),
         (definition.turn_rules.user_away_timeout_s, "user_away_timeout"),
+        (definition.turn_rules.false_interruption_timeout_s, "false_interruption_timeout"),
     ):
         if value is not None and not (_is_number(value) and isfinite(value) and value > 0):
             yield f"{label} cannot be {_shown(value)}", "Use a number of seconds above 0"
+    yield from _interruptions(definition)
     gap_s = definition.min_speech_gap_s
     if not (_is_number(gap_s) and isfinite(gap_s) and gap_s >= 0):
         yield f".speech_gap(at_least_s) cannot be {_shown(gap_s)}", "Use a number of seconds"
@@ -99,6 +103,34 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
     yield from _delivery(definition.delivery)
     yield from _server_detection(definition.server_detection)
     yield from _missing_methods(definition)
+
+
+def _interruptions(definition: Definition) -> Iterator[tuple[str, str]]:
+    rules = definition.turn_rules
+    by, least_s, words = rules.interruptions_by, rules.min_interruption_s, rules.min_interruption_words
+    if by not in get_args(InterruptionsBy):
+        yield f"interruptions by {_shown(by)} cannot be", f"Use one of {', '.join(get_args(InterruptionsBy))}"
+    if least_s is not None and not (_is_number(least_s) and isfinite(least_s) and least_s >= 0):
+        yield f"min_interruption_duration cannot be {_shown(least_s)}", "Use a number of seconds"
+    if type(words) is not int or words < 0:
+        yield f"min_interruption_words cannot be {_shown(words)}", "Use a whole number, 0 for any"
+        return
+    detection, _ = decide(definition)
+    if detection != "client":
+        taken = f"with {_shown(detection)} turn detection our detector does not decide"
+        remedy = 'Add .turn_taking("client"), or leave it out'
+        if by == "client":
+            yield f"Interruptions cannot be decided by the client: {taken}", remedy
+        if least_s is not None:
+            yield f"min_interruption_duration cannot be {_shown(least_s)}: {taken}", remedy
+    if by == "client" and definition.server_detection.activity_handling == "interrupts":
+        yield (
+            "Interruptions cannot be decided by the client and by activity_handling 'interrupts'",
+            "Leave one of them out",
+        )
+    if words and by != "client":
+        text = f"min_interruption_words cannot be {words}: the server stops the model before it has words"
+        yield text, 'Let interruptions be decided by "client"'
 
 
 def _delivery(config: Any) -> Iterator[tuple[str, str]]:

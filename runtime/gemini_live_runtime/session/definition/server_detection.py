@@ -86,10 +86,10 @@ class ServerDetection:
             if value is not None and not (type(value) is int and 0 <= value <= MAX_DURATION_MS):
                 yield f"{name} cannot be {value!r:.60}", f"Use whole milliseconds from 0 to {MAX_DURATION_MS:,}"
 
-    def realtime_input(self, *, automatic: bool) -> RealtimeInputConfig | None:
+    def realtime_input(self, *, automatic: bool, interruptible: bool = True) -> RealtimeInputConfig | None:
         """Return the part of the setup, or None where all is the server's default.
 
-        Without `automatic` the client marks the turns.
+        Without `automatic` the client marks the turns; without `interruptible` it decides what interrupts the model.
         """
         detector = None
         if not automatic:
@@ -101,7 +101,7 @@ class ServerDetection:
                 prefix_padding_ms=self.prefix_padding_ms,
                 silence_duration_ms=self.silence_duration_ms,
             )
-        handling = _HANDLING.get(self.activity_handling or "")
+        handling = _HANDLING.get(self.activity_handling or "" if interruptible else "no-interruption")
         coverage = _COVERAGE.get(self.turn_coverage or "")
         if detector is None and handling is None and coverage is None:
             return None

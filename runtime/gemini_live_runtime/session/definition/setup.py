@@ -36,9 +36,11 @@ def setup_of(
         voice=voice or definition.voice,
         handle=handle,
     )
-    return replace(
-        setup, realtime_input_config=definition.server_detection.realtime_input(automatic=detection == "server")
+    is_ours = detection == "client" and definition.turn_rules.are_ours
+    realtime_input = definition.server_detection.realtime_input(
+        automatic=detection == "server", interruptible=not is_ours
     )
+    return replace(setup, realtime_input_config=realtime_input)
 
 
 def _declaration(tool: Tool, capabilities: Capabilities) -> FunctionDeclaration:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.session.core.turn_options import TurnDetection
+from gemini_live_runtime.session.core.turn_rules import FALSE_INTERRUPTION_TIMEOUT_S
 from gemini_live_runtime.session.definition.choices import as_choice
 
 if TYPE_CHECKING:
@@ -44,6 +45,12 @@ def needs_our_detector(definition: Definition) -> Iterator[str]:
     """Yield the name of each setting that has no effect on the server's detector."""
     if definition.turn_preset is not None:
         yield "turn_taking's preset"
+    if definition.turn_rules.are_ours:
+        yield "interruptions by the client"
+    if definition.turn_rules.min_interruption_s is not None:
+        yield "min_interruption_duration"
+    if definition.turn_rules.false_interruption_timeout_s != FALSE_INTERRUPTION_TIMEOUT_S:
+        yield "false_interruption_timeout"
 
 
 def ignored(definition: Definition) -> Iterator[str]:

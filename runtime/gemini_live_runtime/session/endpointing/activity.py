@@ -8,9 +8,17 @@ interruption.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Literal
 
-from gemini_live_runtime.session.endpointing.policy import ActivityEnd, Decision, TurnCommit, TurnCommitPolicy
+from gemini_live_runtime.session.endpointing.policy import (
+    ActivityEnd,
+    BackChannel,
+    Decision,
+    InterruptionStart,
+    TurnCommit,
+    TurnCommitPolicy,
+)
 from gemini_live_runtime.session.endpointing.vad import InputVad, InputVadSnapshot
 
 BYTES_PER_S = 32_000
@@ -29,7 +37,9 @@ SLICE = 640
 class InputActivity:
     """Filter of microphone audio that passes the user's turns.
 
-    `on_begin` is called before the first audio of a turn is sent, `on_end` after the last.
+    `on_begin` is called before the first audio of a turn is sent, `on_end` after the last; before `on_begin`
+    `on_interruption`, with the seconds of speech over the model so far, where the turn interrupts it. `on_back_channel`
+    gets the seconds of speech over the model that was too short, and those that it needed.
     """
 
     def __init__(
@@ -38,10 +48,19 @@ class InputActivity:
         *,
         on_begin: Callable[[], None],
         on_end: Callable[[], None],
+        on_interruption: Callable[[float], None] = lambda speech_s: None,
+        on_back_channel: Callable[[float, float], None] = lambda speech_s, needed_s: None,
+        min_interruption_s: float | None = None,
         vad: InputVad | None = None,
     ) -> None:
+        """`min_interruption_s` replaces the preset's least speech over the model."""
         self._vad = vad or InputVad()
-        self._commit = TurnCommit(TurnCommitPolicy.named(preset))
+        policy = TurnCommitPolicy.named(preset)
+        if min_interruption_s is not None:
+            policy = replace(policy, min_interruption_ms=min_interruption_s * 1000)
+        self._commit = TurnCommit(policy)
+        self._on_interruption = on_interruption
+        self._on_back_channel = on_back_channel
         self._on_begin = on_begin
         self._on_end = on_end
         self._active = False
@@ -98,7 +117,12 @@ class InputActivity:
 
     def _apply(self, decisions: list[Decision]) -> None:
         for decision in decisions:
+            if isinstance(decision, BackChannel):
+                self._on_back_channel(decision.speech_s, decision.needed_s)
+                continue
             self._active = not isinstance(decision, ActivityEnd)
+            if isinstance(decision, InterruptionStart):
+                self._on_interruption(decision.at_s - decision.speech_s)
             if self._active:
                 self._on_begin()
             else:

@@ -98,7 +98,19 @@ class ActivityEnd:
     speech_s: float
 
 
-Decision: TypeAlias = ActivityStart | InterruptionStart | ActivityEnd
+@record
+class BackChannel:
+    """Speech over the model that was too short to start a turn.
+
+    `speech_s` and `needed_s` are seconds: its length, and the least that interrupts.
+    """
+
+    at_s: float
+    speech_s: float
+    needed_s: float
+
+
+Decision: TypeAlias = ActivityStart | InterruptionStart | ActivityEnd | BackChannel
 
 
 class TurnCommit:
@@ -180,7 +192,9 @@ class TurnCommit:
     def speech_ended(self, audio_s: float) -> list[Decision]:
         """Note that the user's voice ends; return the decisions."""
         out = self.advance(audio_s)
-        self._over_model_since = None
+        since, self._over_model_since = self._over_model_since, None
+        if since is not None:
+            out.append(BackChannel(self._now, self._now - since, self._needed_ms / 1000))
         if self._active and self._ending_since is None:
             self._ending_since = self._now
             out += self.advance(self._now)

@@ -8,7 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.session.core.turn_rules import USER_AWAY_TIMEOUT_S, TurnRules
+from gemini_live_runtime.session.core.turn_rules import (
+    FALSE_INTERRUPTION_TIMEOUT_S,
+    USER_AWAY_TIMEOUT_S,
+    InterruptionsBy,
+    TurnRules,
+)
 from gemini_live_runtime.session.definition.builder import AgentBuilder
 from gemini_live_runtime.session.definition.definition import DEFAULT_MODEL, Definition, TurnTaking
 from gemini_live_runtime.session.definition.plan import SessionPlan, make_plan
@@ -50,6 +55,10 @@ class Agent:
         manual_activity: bool = False,
         user_away_timeout: float | None = USER_AWAY_TIMEOUT_S,
         server_detection: ServerDetection | None = None,
+        interruptions_by: InterruptionsBy = "server",
+        min_interruption_duration: float | None = None,
+        min_interruption_words: int = 0,
+        false_interruption_timeout: float | None = FALSE_INTERRUPTION_TIMEOUT_S,
         hands_over_to: Sequence[Any] = (),
     ) -> None:
         """Check everything; raise one `AgentError` that lists every fault.
@@ -60,8 +69,8 @@ class Agent:
         it. `phrases` are examples of what the user can say; the console shows them. `turn_detection` is who finds the
         user's turns; `manual_activity` is short for "manual", and `server_detection` has the settings of the server's
         detector. `user_away_timeout` is the silence in seconds on both sides after which the user counts as away; None
-        is never. `hands_over_to` names agents, or functions that return them, which this one may hand the conversation
-        over to.
+        is never. `interruptions_by` and the three after it are those of `Live.interruptions`. `hands_over_to` names
+        agents, or functions that return them, which this one may hand the conversation over to.
         """
         if instruction and instructions:
             raise AgentError("instruction and instructions are the same: give one of them", field="instructions")
@@ -79,7 +88,13 @@ class Agent:
                 greeting=greeting,
                 phrases=tuple(phrases),
                 description=description,
-                turn_rules=TurnRules(user_away_timeout_s=user_away_timeout),
+                turn_rules=TurnRules(
+                    user_away_timeout_s=user_away_timeout,
+                    interruptions_by=interruptions_by,
+                    min_interruption_s=min_interruption_duration,
+                    min_interruption_words=min_interruption_words,
+                    false_interruption_timeout_s=false_interruption_timeout,
+                ),
                 turn_taking="manual" if manual_activity else as_turn_taking(turn_detection),
                 server_detection=ServerDetection() if server_detection is None else server_detection,
                 hands_over_to=tuple(hands_over_to),

@@ -69,6 +69,9 @@ class AudioInput:
                 self._agent.plan.definition.turn_preset or DEFAULT_PRESET,
                 on_begin=lambda: self._commit_speech(True),
                 on_end=lambda: self._commit_speech(False),
+                on_interruption=self._on_interruption,
+                on_back_channel=self._on_back_channel,
+                min_interruption_s=definition.turn_rules.min_interruption_s,
             )
         self._activity.set_delay(options.min_delay_s)
 
@@ -161,6 +164,13 @@ class AudioInput:
         self._orchestrator.observer.on_user_speech(begins)
         if not begins:
             self._agent.telemetry.committed(self._now())
+            self._perform(self._core.interruptions.on_voice_ended(self._now()))
+
+    def _on_interruption(self, speech_s: float) -> None:
+        self._perform(self._core.interruptions.on_voice_over(self._now(), speech_s))
+
+    def _on_back_channel(self, speech_s: float, needed_s: float) -> None:
+        self._perform(self._core.interruptions.on_too_short(self._now(), speech_s, needed_s))
 
     # -- the speaker and the devices ---------------------------------------------------------------------------------
 

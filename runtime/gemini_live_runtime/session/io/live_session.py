@@ -45,6 +45,7 @@ from gemini_live_runtime.session.core.effects import (
     InterruptModel,
     LeaveConnection,
     Microphone,
+    Pause,
     Play,
     Prompt,
     RenewConnection,
@@ -511,6 +512,11 @@ class LiveSession:
                     self._audio.cut(effect.cut_below)
                     heard = self._audio.played_samples(effect.victim)
                     self._perform(self._core.audio.on_cut(self._now(), effect, heard))
+                case Pause():
+                    self._audio.set_paused(effect.on)
+                    if effect.gen:
+                        at = self._audio.played_samples(effect.gen)
+                        self._perform(self._core.interruptions.on_paused(self._now(), effect, at))
                 case Microphone():
                     self._audio.set_microphone(effect.on)
                     self.audio_input.on_microphone(effect.on)
