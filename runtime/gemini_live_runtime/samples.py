@@ -48,6 +48,8 @@ class MeterSample:
     """Millionths by which the microphone's clock runs faster than the loudspeaker's; None before a minute."""
     heard_itself: int = 0
     """Voices in the microphone, since the start, whose level followed the loudspeaker's."""
+    answer: str = ""
+    """State of what the model says: protected from the user's voice, or paused by it; "" otherwise."""
     loop_lag_ms: float = 0.0
     events_per_s: float = 0.0
 

@@ -348,7 +348,10 @@ class PlaybackHeard(Payload):
 
 @keyword_record
 class PlaybackPaused(Payload):
-    """Playback of generation `of` paused before sample `at`: the user seems to speak."""
+    """Playback of generation `of` pauses: the user seems to speak.
+
+    `at` samples had been consumed; up to 10 ms more fade out.
+    """
 
     type: ClassVar[str] = "playback.paused"
     of: int

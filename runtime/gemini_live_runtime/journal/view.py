@@ -294,7 +294,14 @@ _WHEN_SAID = ("health", "recording_fails", "link_notice", "link_parts", "user_aw
 _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))
 """Fields with a `copy` method: lists, dicts and the agent's view."""
 
-_LATER_METERS = {"jitter_ms": 0.0, "far_missing": 0, "far_dropped": 0, "drift_ppm": None, "heard_itself": 0}
+_LATER_METERS = {
+    "jitter_ms": 0.0,
+    "far_missing": 0,
+    "far_dropped": 0,
+    "drift_ppm": None,
+    "heard_itself": 0,
+    "answer": "",
+}
 _METER_FIELDS = tuple(f.name for f in fields(MeterSample) if f.name not in _LATER_METERS)
 """Fields of every sample's JSON; those of `_LATER_METERS` are there unless they have that value."""
 _BLOCK_FIELDS = tuple(f.name for f in fields(Block))

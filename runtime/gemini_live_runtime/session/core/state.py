@@ -183,6 +183,11 @@ class CoreState:
         self.end_barge_in()
 
     @property
+    def answer_word(self) -> str:
+        """State of what the model says, in a word; "" when it is as always."""
+        return "paused" if self.facts.paused else "protected" if self.speeches.is_protected else ""
+
+    @property
     def decides_interruptions(self) -> bool:
         """True while our rules decide what interrupts the model, and its server never does."""
         return self.client_activity and self.rules.are_ours

@@ -365,6 +365,8 @@ class LiveSession:
             self._health.on_sample(meters)
         if dropped := self._core.state.link.outbox.audio.dropped:
             meters = replace(meters, mic_dropped=meters.mic_dropped + dropped)
+        if answer := self._core.state.answer_word:
+            meters = replace(meters, answer=answer)
         return meters
 
     @property
