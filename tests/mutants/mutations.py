@@ -28,6 +28,7 @@ FAULTS = "faults_in_a_session"
 FIGURES = "telemetry_in_a_session"
 HANDING_OVER = "handing_over"
 HANDLE = "handle_in_a_session"
+INTERRUPTIONS = "interruptions"
 INSPECTION = "inspection_in_a_session"
 OPERATOR = "operator_in_a_session"
 PATTERNS = "patterns_in_a_session"
@@ -623,7 +624,42 @@ EVENT_VIEWS = rows(
     ("end", "iteration ends with the session", drop("stream.end"), EVENTS),
 )
 
+BARGE_IN = (
+    *rows(
+        "core.interruptions",
+        "Interruptions",
+        ("on_voice_over", "speech is paused", drop("state.out.append"), INTERRUPTIONS),
+        ("on_words", "words are added up", leave_out("open_one.text"), INTERRUPTIONS),
+        ("on_words", "words interrupt", drop("_interrupt"), INTERRUPTIONS),
+        ("on_words", "few words do not interrupt", instead_of("_needed_words", "1"), INTERRUPTIONS),
+        ("on_generation", "another answer interrupts", drop("_interrupt"), INTERRUPTIONS),
+        ("on_too_short", "a short voice is told", drop("ignore_interruption"), INTERRUPTIONS),
+        ("_let_go", "a false interruption is told", drop("ignore_interruption"), INTERRUPTIONS),
+        ("_let_go", "the speech goes on", drop("end_barge_in"), INTERRUPTIONS),
+        ("on_paused", "a pause is an event", drop("emit"), INTERRUPTIONS),
+        ("_interrupt", "the turn that was cut is over", drop("close_turn"), INTERRUPTIONS),
+    ),
+    *rows(
+        "core.state",
+        "CoreState",
+        ("change_voice", "a voice over a protected speech is told", drop("ignore_interruption"), INTERRUPTIONS),
+        ("end_barge_in", "what is cut is not paused", drop("out.append"), INTERRUPTIONS),
+        ("end", "nothing goes on at the end", leave_out("self.barge_in"), INTERRUPTIONS),
+    ),
+    *rows(
+        "definition.setup",
+        "",
+        (
+            "setup_of",
+            "the server is told not to interrupt",
+            argument("realtime_input", "interruptible", None),
+            INTERRUPTIONS,
+        ),
+    ),
+)
+
 MUTATIONS: tuple[Mutation, ...] = (
+    *BARGE_IN,
     *PRESENCE,
     *PIPELINE,
     *ORCHESTRATOR,

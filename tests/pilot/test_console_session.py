@@ -283,6 +283,17 @@ async def test_the_header_says_that_the_user_is_away_until_a_sign_comes() -> Non
         assert "user away" not in driver.rows()[0]
 
 
+@pytest.mark.parametrize("word", ["protected", "paused"])
+async def test_the_meters_have_a_word_for_an_answer_that_is_protected_or_paused(word: str) -> None:
+    async with console() as driver:
+        driver.link.sample(answer=word)
+        await driver.settle()
+        assert word.upper() in driver.rows()[1]
+        driver.link.sample(answer="")
+        await driver.settle()
+        assert word.upper() not in driver.rows()[1]
+
+
 async def test_an_idle_console_draws_nothing_but_the_time() -> None:
     async with console() as driver:
         await driver.settle()

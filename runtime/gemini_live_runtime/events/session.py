@@ -538,6 +538,7 @@ class Meters(Payload):
     far_dropped: int = 0
     drift_ppm: float | None = None
     heard_itself: int = 0
+    answer: str = ""
 
 
 @keyword_record

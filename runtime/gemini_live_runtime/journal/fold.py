@@ -356,6 +356,18 @@ def _playback_heard(view: SessionView, event: ev.Event, p: ev.PlaybackHeard) -> 
     return Dirty.NONE if view.playhead is None else Dirty.TRANSCRIPT
 
 
+@_on(ev.PlaybackPaused)
+def _playback_paused(view: SessionView, event: ev.Event, p: ev.PlaybackPaused) -> Dirty:
+    spoken_blocks.pause(view, p.of, p.at, event.t, paused=True)
+    return Dirty.METERS | Dirty.TRANSCRIPT
+
+
+@_on(ev.PlaybackResumed)
+def _playback_resumed(view: SessionView, event: ev.Event, p: ev.PlaybackResumed) -> Dirty:
+    spoken_blocks.pause(view, p.of, p.at, event.t, paused=False)
+    return Dirty.METERS | Dirty.TRANSCRIPT
+
+
 @_on(ev.PlaybackDrained)
 def _playback_drained(view: SessionView, event: ev.Event, p: ev.PlaybackDrained) -> Dirty:
     view.playing = False

@@ -27,7 +27,7 @@ def next_word_s(block: Block, playhead: Playhead | None, t: float) -> float | No
     samples, lit = heard_samples(block, playhead, t), lit_chars(block, playhead, t)
     if samples is None or lit >= len(block.text) or playhead is None or playhead.gen != block.gen:
         return None
-    if t - playhead.t >= AHEAD_S:
+    if playhead.is_paused or t - playhead.t >= AHEAD_S:
         return None
     return max(playhead.t - t, (sample_of(block.places, len(block.text), lit) - samples) / RATE)
 
@@ -38,4 +38,6 @@ def heard_samples(block: Block, playhead: Playhead | None, t: float) -> int | No
         return None
     if playhead is None or block.gen > playhead.gen:
         return 0
+    if playhead.is_paused:
+        return playhead.samples
     return playhead.samples + round(min(max(0.0, t - playhead.t), AHEAD_S) * RATE)

@@ -25,7 +25,15 @@ def start(view: SessionView, event: Event) -> None:
 def play(view: SessionView, gen: int, samples: int, t: float) -> None:
     """Note how much of a generation was heard at session time `t` (s)."""
     if view.playhead is not None or any(_placed(view)):
-        view.playhead = Playhead(gen, samples, t)
+        # What was heard before a pause may be reported in it.
+        is_paused = view.playhead is not None and view.playhead.is_paused and view.playhead.gen == gen
+        view.playhead = Playhead(gen, samples, t, is_paused)
+
+
+def pause(view: SessionView, gen: int, samples: int, t: float, *, paused: bool) -> None:
+    """Note that the playback of a generation pauses at `samples`, or goes on there."""
+    if view.playhead is not None:
+        view.playhead = Playhead(gen, samples, t, paused)
 
 
 def complete(view: SessionView, gen: int, total: int) -> Dirty:

@@ -113,6 +113,7 @@ class Playhead:
     gen: int
     samples: int
     t: float
+    is_paused: bool = False
 
 
 @dataclass(slots=True)
@@ -253,7 +254,8 @@ class SessionView:
             if getattr(self.meters, name) != rest:
                 value["meters"][name] = getattr(self.meters, name)
         if self.playhead is not None:
-            value["playhead"] = [self.playhead.gen, self.playhead.samples, self.playhead.t]
+            head = self.playhead
+            value["playhead"] = [head.gen, head.samples, head.t, *((True,) if head.is_paused else ())]
         value["blocks"] = [_block_json(block) for block in self.blocks]
         for name in ("phrases", "tools", "latencies", "accepted_texts"):
             value[name] = list(value[name])

@@ -64,6 +64,22 @@ def test_an_answer_that_arrives_is_ahead_until_it_is_played_and_its_words_light_
     assert session.view.blocks[-1].places == ()
 
 
+def test_in_a_pause_no_word_lights_up_and_after_it_the_next_ones_do() -> None:
+    session = Session()
+    session.answer(1.0)
+    session.hears(2.0, 16_800)
+    session.at(2.1, ev.PlaybackPaused(of=1, at=19_200))
+    # What was heard before the pause is told in it.
+    session.hears(2.2, 19_440)
+    assert session.lit(5.0) == session.lit(2.2) == "Once upon"
+    view = session.view
+    assert next_word_s(view.blocks[-1], view.playhead, 2.2) is None
+    assert SessionView.from_json(view.to_json()).playhead == view.playhead
+    session.at(6.0, ev.PlaybackResumed(of=1, at=19_440))
+    assert session.lit(6.0) == "Once upon"
+    assert session.lit(6.3) == "Once upon a"
+
+
 def test_the_time_to_the_next_word_is_known_and_without_a_report_nothing_is_taken_to_go_on() -> None:
     session = Session()
     session.answer(1.0)

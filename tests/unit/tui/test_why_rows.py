@@ -38,6 +38,40 @@ def text(reason: Reason | None) -> str:
     return f"{reason.title}\n{plain(lines_of(reason, UNICODE))}"
 
 
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ("words", "You said as many words as the agent takes for an interruption."),
+        ("duration", "Your voice lasted long enough for our own voice detector to pass it on as speech."),
+        ("server", "The server's voice detector heard you speak."),
+        ("typed", "A text was typed, which always interrupts the answer."),
+        ("key", "A key, a command or code of the agent stopped it."),
+    ],
+)
+def test_a_cut_names_its_rule_in_plain_words(rule: Any, says: str) -> None:
+    heard = {"cut_below": 2, "heard_samples": 36_000, "unheard_samples": 84_000, "heard_text": "", "unheard_text": ""}
+    said = text(reason_of(at(ev.TurnInterrupted(by="voice", rule=rule, **heard)), before()))
+    assert said.splitlines() == ["The answer was cut", f"rule  {rule}", says, "1.5 s of 5.0 s had been heard."]
+    assert not explained(at(ev.TurnInterrupted(by="device", **heard)))
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        ("duration", "A voice of 0.4 s over the answer was too short to interrupt it: that takes 2.0 s."),
+        ("words", "A voice of 0.4 s over the answer had 1 word: it takes 2 to interrupt."),
+        ("protected", "The answer may not be interrupted: the model got silence in place of the microphone's sound."),
+        (
+            "false",
+            "A voice of 0.4 s over the answer had no words: the answer, paused meanwhile, went on from where it was.",
+        ),
+    ],
+)
+def test_an_answer_that_was_not_cut_names_its_rule_too(rule: Any, says: str) -> None:
+    ignored = ev.InterruptionIgnored(rule=rule, of=1, voice_s=0.4, words=int(rule == "words"), needed=2.0)
+    assert text(reason_of(at(ignored), before())).splitlines() == ["The answer was not cut", f"rule  {rule}", says]
+
+
 def test_a_transition_shows_its_guard_and_the_change_that_turned_it() -> None:
     view = before(wrote("app:other", 1), wrote("app:understood", True), wrote("app:noise", 2))
     guard = tree(

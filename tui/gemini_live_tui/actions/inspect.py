@@ -245,7 +245,7 @@ ACTIONS: tuple[Action, ...] = (
         "ctrl+e",
         "app.open('why')",
         "Why",
-        "Explain the newest transition, watcher, refusal or nudge",
+        "Explain the newest transition, watcher, cut, refusal or nudge",
         "Inspect",
         slash="why",
         anywhere=True,

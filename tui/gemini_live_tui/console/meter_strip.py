@@ -88,6 +88,7 @@ class MeterStrip(Row):
         # Fit by importance, show by position.
         chosen: list[tuple[int, list[Run]]] = []
         for place, part in (
+            (-1, self._answer()),
             (8, self._health()),
             (9, self._dropped()),
             (1, self._echo(width)),
@@ -148,6 +149,11 @@ class MeterStrip(Row):
         if not view.output_device:
             return self._word("OUT", "none", "quiet", cells)
         return self._level("OUT", view.meters.out_db, self.memory.out_readout, cells, None)
+
+    def _answer(self) -> list[Run]:
+        """Return a word for an answer that is protected, or paused by the user's voice."""
+        word = self._view.meters.answer if self._live else ""
+        return [(word.upper(), "held" if word == "paused" else "alarm")] if word else []
 
     def _echo(self, width: int) -> list[Run]:
         view = self._view

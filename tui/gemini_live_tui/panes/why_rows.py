@@ -32,9 +32,14 @@ EXPLAINED = frozenset(
         "promotion.decided",
         "tool.finished",
         "speech.not_understood",
+        "turn.interrupted",
+        "interruption.ignored",
     }
 )
 """Types of events of which some can be explained."""
+
+MODEL_RATE = 24_000
+"""Samples of the model's sound in a second."""
 
 SOFT_DB = -30.0
 """Peak (dBFS) below which speech is called soft."""
@@ -43,6 +48,13 @@ _DECIDED_BY = {
     "server": "The server's voice detector",
     "client": "Our own voice detector",
     "switch": "The microphone switch",
+}
+_CUT_BY: Mapping[str, str] = {
+    "words": "You said as many words as the agent takes for an interruption.",
+    "duration": "Your voice lasted long enough for our own voice detector to pass it on as speech.",
+    "server": "The server's voice detector heard you speak.",
+    "typed": "A text was typed, which always interrupts the answer.",
+    "key": "A key, a command or code of the agent stopped it.",
 }
 _TRIGGERS = {
     "initial": "The conversation begins here.",
@@ -77,6 +89,8 @@ def explained(event: ev.Event) -> bool:
         return not payload.accepted
     if isinstance(payload, ev.ToolFinished):
         return payload.status == "refused"
+    if isinstance(payload, ev.TurnInterrupted):
+        return payload.rule in _CUT_BY
     return event.type in EXPLAINED
 
 
@@ -103,6 +117,10 @@ def reason_of(event: ev.Event, before: SessionView) -> Reason | None:
         reason = _refused(payload, agent)
     elif isinstance(payload, ev.SpeechNotUnderstood):
         reason = _not_understood(payload, before)
+    elif isinstance(payload, ev.TurnInterrupted):
+        reason = _cut(payload)
+    elif isinstance(payload, ev.InterruptionIgnored):
+        reason = _not_cut(payload)
     else:
         return None
     keys = {**_cells(reason, agent), **_cells_of(reason.missing, agent)}
@@ -211,6 +229,26 @@ def _not_understood(p: ev.SpeechNotUnderstood, before: SessionView) -> Reason:
         hint = "The embedded server's recogniser knows English sentences near those of its dialogue only."
         lead.append(((hint, "quiet"),))
     return Reason("Speech was not understood", tuple(lead))
+
+
+def _cut(p: ev.TurnInterrupted) -> Reason:
+    heard_s, whole_s = (count / MODEL_RATE for count in (p.heard_samples, p.heard_samples + p.unheard_samples))
+    lead: list[Sequence[Run]] = [(("rule  ", "quiet"), (p.rule, "strong")), (_said(_CUT_BY[p.rule]),)]
+    if whole_s:
+        lead.append(((f"{heard_s:.1f} s of {whole_s:.1f} s had been heard.", "quiet"),))
+    return Reason("The answer was cut", tuple(lead))
+
+
+def _not_cut(p: ev.InterruptionIgnored) -> Reason:
+    voice = "A voice over the answer" if p.voice_s is None else f"A voice of {p.voice_s:.1f} s over the answer"
+    words = f"{p.words} word" if p.words == 1 else f"{p.words} words"
+    said = {
+        "duration": f"{voice} was too short to interrupt it: that takes {p.needed:.1f} s.",
+        "words": f"{voice} had {words}: it takes {p.needed:.0f} to interrupt.",
+        "protected": "The answer may not be interrupted: the model got silence in place of the microphone's sound.",
+        "false": f"{voice} had no words: the answer, paused meanwhile, went on from where it was.",
+    }
+    return Reason("The answer was not cut", ((("rule  ", "quiet"), (p.rule, "strong")), (_said(said[p.rule]),)))
 
 
 # -- lines -----------------------------------------------------------------------------------------------------------
