@@ -38,7 +38,7 @@ def samples(path: Path) -> np.ndarray:
 
 
 def voice(folder: Path, *, begins_s: float, seconds: float) -> Path:
-    """Write a microphone's file in which somebody speaks for so long."""
+    """Write a microphone's file with a voice of so many seconds."""
     spoken = samples(SPOKEN)
     path = folder / "mic.wav"
     writer = WavWriter(path, 16_000)

@@ -10,6 +10,7 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.endpointing.policy import (
     ActivityEnd,
     ActivityStart,
+    BackChannel,
     Decision,
     InterruptionStart,
     TurnCommit,
@@ -79,9 +80,11 @@ def test_an_end_that_was_due_comes_before_the_next_start() -> None:
     assert floor.start(800) == ["ActivityEnd", "ActivityStart"]
 
 
-def test_a_back_channel_makes_nothing(floor: Floor) -> None:
+def test_a_back_channel_begins_no_turn_and_is_told_with_what_it_lacked(floor: Floor) -> None:
     floor.model(True)
-    assert floor.start(0) == floor.end(200) == floor.tick(5000) == []
+    assert floor.start(0) == []
+    assert floor.commit.speech_ended(0.2) == [BackChannel(0.2, 0.2, 0.6)]
+    assert floor.tick(5000) == []
     assert not floor.commit.active
 
 
@@ -199,6 +202,9 @@ def test_starts_and_ends_alternate_and_no_end_comes_before_its_hold(
         else:
             decisions = commit.advance(now)
         for decision in decisions:
+            if isinstance(decision, BackChannel):
+                assert not active
+                continue
             assert isinstance(decision, ActivityEnd) == active
             active = not active
             assert decision.at_s == now
@@ -224,7 +230,7 @@ def test_speech_shorter_than_an_interruption_never_does_anything(interruption: i
         now += data.draw(st.integers(0, 500)) / 1000
         assert commit.speech_started(now) == []
         now += data.draw(st.integers(0, interruption - 1)) / 1000
-        assert commit.speech_ended(now) == []
+        assert all(isinstance(decision, BackChannel) for decision in commit.speech_ended(now))
 
 
 def test_an_edge_told_twice_moves_nothing() -> None:

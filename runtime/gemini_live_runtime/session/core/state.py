@@ -189,7 +189,7 @@ class CoreState:
 
     @property
     def decides_interruptions(self) -> bool:
-        """True while our rules decide what interrupts the model, and its server never does."""
+        """True while our rules decide what interrupts the model, not its server."""
         return self.client_activity and self.rules.are_ours
 
     def end_barge_in(self, *, goes_on: bool = False) -> None:

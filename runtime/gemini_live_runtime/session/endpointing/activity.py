@@ -8,7 +8,6 @@ interruption.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Literal
 
 from gemini_live_runtime.session.endpointing.policy import (
@@ -50,15 +49,10 @@ class InputActivity:
         on_end: Callable[[], None],
         on_interruption: Callable[[float], None] = lambda speech_s: None,
         on_back_channel: Callable[[float, float], None] = lambda speech_s, needed_s: None,
-        min_interruption_s: float | None = None,
         vad: InputVad | None = None,
     ) -> None:
-        """`min_interruption_s` replaces the preset's least speech over the model."""
         self._vad = vad or InputVad()
-        policy = TurnCommitPolicy.named(preset)
-        if min_interruption_s is not None:
-            policy = replace(policy, min_interruption_ms=min_interruption_s * 1000)
-        self._commit = TurnCommit(policy)
+        self._commit = TurnCommit(TurnCommitPolicy.named(preset))
         self._on_interruption = on_interruption
         self._on_back_channel = on_back_channel
         self._on_begin = on_begin
@@ -73,6 +67,10 @@ class InputActivity:
     def set_delay(self, seconds: float) -> None:
         """Set the silence that ends a turn."""
         self._commit.set_hold(seconds * 1000)
+
+    def set_min_interruption(self, seconds: float) -> None:
+        """Set the least speech over the model that starts a turn."""
+        self._commit.set_min_interruption(seconds * 1000)
 
     def on_words(self) -> None:
         """Note that the user was understood."""

@@ -151,6 +151,10 @@ class TurnCommit:
     def _needed_ms(self) -> float:
         return max(self._policy.min_interruption_ms, self._brake.needed_ms)
 
+    def set_min_interruption(self, ms: float) -> None:
+        """Set the least speech over the model that starts a turn, from now on."""
+        self._policy = replace(self._policy, min_interruption_ms=ms)
+
     def set_hold(self, ms: float) -> None:
         """Set the silence in ms that ends a turn, also of the one that goes on."""
         self._policy = replace(self._policy, end_of_turn_hold_ms=ms)

@@ -62,6 +62,9 @@ class AudioInput:
         """Let our own detector find the user's turns, or stop, as the options have it."""
         options = self._core.state.turn_options
         if options.detection != "client":
+            if self._activity is not None:
+                # Nothing else would end what the user has begun to say over the model.
+                self._perform(self._core.interruptions.on_voice_ended(self._now()))
             self._activity = None
             return
         if self._activity is None:
@@ -71,9 +74,10 @@ class AudioInput:
                 on_end=lambda: self._commit_speech(False),
                 on_interruption=self._on_interruption,
                 on_back_channel=self._on_back_channel,
-                min_interruption_s=definition.turn_rules.min_interruption_s,
             )
         self._activity.set_delay(options.min_delay_s)
+        if (least_s := self._core.state.rules.min_interruption_s) is not None:
+            self._activity.set_min_interruption(least_s)
 
     # -- the microphone ----------------------------------------------------------------------------------------------
 
