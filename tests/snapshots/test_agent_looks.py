@@ -58,7 +58,7 @@ def _pressing(*keys: str) -> Act:
     async def act(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
         for key in keys:
             await pilot.press(key)
-            await settle(app, pilot, link)
+            await settle(app, link)
 
     return act
 
@@ -69,14 +69,14 @@ async def _editing(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> No
     await _pressing("e")(app, pilot, link)
     assert isinstance(app.screen, StateEditor)
     app.screen.area.text = "1200"
-    await settle(app, pilot, link)
+    await settle(app, link)
 
 
 async def _conflict(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
     await _editing(app, pilot, link)
     app.screen.query_one("#editor-area").text = "12 00"  # type: ignore[attr-defined]
     Call(link).write("app:owed", 900, old=300, by="verify_identity")
-    await settle(app, pilot, link)
+    await settle(app, link)
 
 
 async def _pattern(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
@@ -88,9 +88,9 @@ async def _pattern(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> No
 def _in_room(name: str, text: str) -> Act:
     async def act(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
         await app.run_action(f"app.open('{name}')")
-        await settle(app, pilot, link)
+        await settle(app, link)
         app.screen.query_one(TextArea).text = text
-        await settle(app, pilot, link)
+        await settle(app, link)
 
     return act
 
@@ -98,7 +98,7 @@ def _in_room(name: str, text: str) -> Act:
 async def _failed(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
     await _pressing("4")(app, pilot, link)
     app.console_screen.grid.panes["state"].fail(ValueError("no such leg"))
-    await settle(app, pilot, link)
+    await settle(app, link)
 
 
 PICTURES: dict[str, tuple[Any, tuple[int, int], Act, dict[str, Any]]] = {
@@ -140,8 +140,8 @@ def test_a_mind_looks_as_it_was_approved(name: str, snap_compare: Any) -> None:
     app = make_app(link, **settings)
 
     async def run_before(pilot: Pilot[Any]) -> None:
-        await settle(app, pilot, link)
+        await settle(app, link)
         await act(app, pilot, link)
-        await settle(app, pilot, link)
+        await settle(app, link)
 
     assert snap_compare(app, terminal_size=size, run_before=run_before)

@@ -215,8 +215,8 @@ def test_the_console_looks_as_it_was_approved(name: str, snap_compare: Any) -> N
     app = make_app(link, **settings)
 
     async def run_before(pilot: Pilot[Any]) -> None:
-        await settle(app, pilot, link)
+        await settle(app, link)
         await act(app, pilot)
-        await settle(app, pilot, link)
+        await settle(app, link)
 
     assert snap_compare(app, terminal_size=size, run_before=run_before)

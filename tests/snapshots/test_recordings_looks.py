@@ -74,7 +74,7 @@ def test_the_room_looks_as_it_was_approved(name: str, snap_compare: Any) -> None
     app = make_app(link, clock, **settings)
 
     async def run_before(pilot: Pilot[Any]) -> None:
-        await settle(app, pilot, link)
+        await settle(app, link)
         await act(Driver(app, pilot, link, clock))
 
     assert snap_compare(app, terminal_size=size, run_before=run_before)

@@ -183,10 +183,10 @@ def test_asking_before_a_call_is_hung_up_looks_as_it_was_approved(
     app = make_app(link, starter=FakeStarter())
 
     async def run_before(pilot: Pilot[Any]) -> None:
-        await settle(app, pilot, link)
+        await settle(app, link)
         app.action_open("gallery")
-        await settle(app, pilot, link)
+        await settle(app, link)
         await pilot.press("down", "enter")
-        await settle(app, pilot, link)
+        await settle(app, link)
 
     assert snap_compare(app, terminal_size=NORMAL, run_before=run_before)

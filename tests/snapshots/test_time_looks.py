@@ -124,10 +124,10 @@ def test_time_looks_as_it_was_approved(name: str, snap_compare: Any) -> None:
     app = make_app(link, **settings)
 
     async def run_before(pilot: Pilot[Any]) -> None:
-        await settle(app, pilot, link)
+        await settle(app, link)
         for key in keys:
             await pilot.press(key)
-            await settle(app, pilot, link)
-        await settle(app, pilot, link)
+            await settle(app, link)
+        await settle(app, link)
 
     assert snap_compare(app, terminal_size=size, run_before=run_before)

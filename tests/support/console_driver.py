@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class Driver:
 
     async def settle(self) -> None:
         """Return when everything the link said is folded and painted."""
-        await settle(self.app, self.pilot, self.link)
+        await settle(self.app, self.link)
 
     async def press(self, *keys: str) -> None:
         """Press keys, as fast as a terminal can deliver them, and wait for their effects.
@@ -73,20 +74,39 @@ def screen_text(app: ConsoleApp) -> str:
     return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
 
 
-async def settle(app: ConsoleApp, pilot: Pilot[ConsoleOutcome], link: ScriptedLink) -> None:
-    # A pause of zero lets every widget answer what it was sent; the usual one also waits for an idle processor.
+async def settle(app: ConsoleApp, link: ScriptedLink) -> None:
+    """Return when everything the link said is folded and painted."""
     for _ in range(5000):
-        await pilot.pause(0)
+        await idle(app)
         task = app._link_task
         whole = len(app.console_screen.grid.panes) > 1
         if whole and task is not None and (link.waiting or task.done()) and link.delivered and not app.store.queued:
             break
+        # Something comes from a thread.
+        await asyncio.sleep(0.001)
     else:
         raise AssertionError("the console did not take in what the link said")
     for _ in range(6):
         if app.is_running:
             app.frames.flush()
-        await pilot.pause(0)
+        await idle(app)
+
+
+async def idle(app: ConsoleApp) -> None:
+    """Return when every widget has answered what it was sent, and the screen is painted."""
+    await until_others_wait()
+    app.screen._on_timer_update()
+    await until_others_wait()
+
+
+async def until_others_wait() -> None:
+    """Let all other tasks of the loop run until each waits for a timer, a file or a thread."""
+    ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
+    for _ in range(5000):
+        await asyncio.sleep(0)
+        if not ready:
+            return
+    raise AssertionError("a task of the console runs without end")
 
 
 def make_app(link: ScriptedLink, clock: ManualClock | None = None, **settings: Any) -> ConsoleApp:
