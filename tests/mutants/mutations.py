@@ -19,6 +19,7 @@ from tests.mutants.mutation import Mutation
 
 BOUNDS = "bounds_in_a_session"
 CALLBACKS = "callbacks_in_a_session"
+CHANGED = "agents_changed_in_a_session"
 CLIENT = "client_turn_taking_in_a_session"
 CONSENT = "consent_in_a_session"
 DEFERRED = "sync_only_model_in_a_session"
@@ -525,9 +526,6 @@ RELOAD = rows(
     ("on_turn_ended", "a reload that waits is carried out", decide("_is_wanted", False), RELOADING),
     ("_adopt", "what cannot be used is rolled back", drop("roll_back", number=2), RELOADING),
     ("_adopt", "transitions are evaluated after a reload", drop("reevaluate"), RELOADING),
-    ("_prepare", "counts and mutes are kept", drop("continue_from", "_settle.watchers"), RELOADING),
-    ("_prepare", "patterns go on", drop("continue_from", "_settle.temporal"), RELOADING),
-    ("_prepare", "the phase goes on in the edited agent", drop("machine.restore"), RELOADING),
     ("_prepare", "tools are declared anew", drop("reconnect"), RELOADING),
     ("_merge", "the operator's instruction stays", leave_out("kept", number=2), RELOADING),
 )
@@ -658,6 +656,21 @@ BARGE_IN = (
     ),
 )
 
+AGENT_UPDATES = rows(
+    "agent.agent_updates",
+    "AgentUpdates",
+    ("replace_tools", "tools are checked first", drop("_adoption.prepare"), CHANGED),
+    ("replace_chat", "a new context replaces what was said", drop("transcript.replace"), CHANGED),
+    ("replace_chat", "another connection is told of the context", drop("host.move"), CHANGED),
+    ("close", "changes that wait fail at the end", drop("_fail"), CHANGED),
+) + rows(
+    "agent.adoption",
+    "AgentAdoption",
+    ("continue_with", "counts and mutes are kept", drop("continue_from", "_settle.watchers"), RELOADING),
+    ("continue_with", "patterns go on", drop("continue_from", "_settle.temporal"), RELOADING),
+    ("continue_with", "the phase goes on", drop("machine.restore"), CHANGED),
+)
+
 MUTATIONS: tuple[Mutation, ...] = (
     *BARGE_IN,
     *PRESENCE,
@@ -692,5 +705,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     *ADOPTION,
     *HANDING,
     *EVENT_VIEWS,
+    *AGENT_UPDATES,
 )
 """Every mutation."""

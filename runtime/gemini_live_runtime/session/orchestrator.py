@@ -17,6 +17,7 @@ from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.adoption import AgentAdoption
+from gemini_live_runtime.session.agent.agent_updates import AgentUpdates
 from gemini_live_runtime.session.agent.autosave import Autosave, OwnStore
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
@@ -270,6 +271,7 @@ class Orchestrator:
         self.handoff = HandoffRunner(
             agent, adoption, self.settle, leave=self.lifecycle.leave, arrive=self.lifecycle.arrive
         )
+        self.updates = AgentUpdates(agent, adoption)
         self.autosave.take_over = self.handoff.restore
         self.hot_reload = HotReload(agent, source, adoption=adoption, settle=self.settle, pipeline=self.pipeline)
 
@@ -333,6 +335,7 @@ class Orchestrator:
         """Finish what is under way, save the session, cancel the rest."""
         agent, gate = self.agent, self.checkpoints.gate
         agent.closed = True
+        self.updates.close()
         self.timers.close()
         self.pipeline.close()
         self.observer.close()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.conversation.extraction import ExtractionSchedule
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
+from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.rules.reactor import LiveReactor
 from gemini_live_runtime.state.computed import ComputedRegistry
@@ -83,6 +84,27 @@ class AgentAdoption:
             machine=plan.make_machine(),
         )
         self._extraction.check(parts.schedule)
+        return parts
+
+    def continue_with(self, plan: SessionPlan, unchanged: frozenset[str]) -> AgentParts:
+        """Make the parts of another plan of the agent that speaks.
+
+        They go on where its parts are; patterns named in `unchanged` go on counting. Raises `AgentError` when the plan
+        cannot be used; nothing has changed then.
+        """
+        parts = self.prepare(plan)
+        parts.watchers.continue_from(self._settle.watchers)
+        parts.patterns.continue_from(self._settle.temporal, unchanged)
+        machine, phases = parts.machine, self._agent.phases
+        if (machine is None) != (phases is None):
+            raise AgentError(
+                f"Agent {plan.name} {'has no phases any more' if machine is None else 'had no phases so far'}",
+                remedy="Start a new session for that",
+                field="phases",
+            )
+        if machine is not None and phases is not None:
+            now = self._agent.clock.now()
+            machine.restore(phases.machine.to_json(now), now)
         return parts
 
     def adopt(self, parts: AgentParts, *, known: Mapping[str, Any], reason: str) -> bool:

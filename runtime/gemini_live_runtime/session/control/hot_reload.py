@@ -173,20 +173,7 @@ class HotReload:
         Raises `AgentError` when it cannot be used; nothing has changed then.
         """
         agent, last = self._agent, self._last
-        plan = self._merge(read)
-        now = agent.clock.now()
-        parts = self._adoption.prepare(plan)
-        parts.watchers.continue_from(self._settle.watchers)
-        parts.patterns.continue_from(self._settle.temporal, _unchanged_patterns(last, read))
-        machine, phases = parts.machine, agent.phases
-        if (machine is None) != (phases is None):
-            raise AgentError(
-                f"Agent {plan.name} {'has no phases any more' if machine is None else 'had no phases so far'}",
-                remedy="Start a new session for that",
-                field="phases",
-            )
-        if machine is not None and phases is not None:
-            machine.restore(phases.machine.to_json(now), now)
+        parts = self._adoption.continue_with(self._merge(read), _unchanged_patterns(last, read))
 
         def adopt() -> None:
             if self._adoption.adopt(parts, known=last.definition.initial_state, reason="reloaded"):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from gemini_live_runtime.conversation.chat import AgentHandoff, ChatContext, ChatItem
 from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.session.agent.agent_updates import with_tools
 from gemini_live_runtime.session.core.turn_rules import (
     FALSE_INTERRUPTION_TIMEOUT_S,
     USER_AWAY_TIMEOUT_S,
@@ -160,6 +162,59 @@ class Agent:
                 field="session",
             )
         return self._session
+
+    @property
+    def chat_ctx(self) -> ChatContext:
+        """Conversation as this agent's model knows it; empty before the agent speaks.
+
+        After a hand-off it ends with that.
+        """
+        session = self._session
+        if session is None:
+            return ChatContext()
+        if session.current_agent is self:
+            return session.chat_ctx
+        items = session.history.items
+        left = [at for at, item in enumerate(items) if isinstance(item, AgentHandoff) and item.previous == self.name]
+        return ChatContext(items[: left[-1]] if left else ())
+
+    async def update_instructions(self, instructions: str) -> None:
+        """Replace the instruction, also while this agent speaks.
+
+        Raises `AgentError` for one that is no text.
+        """
+        self._plan = make_plan(replace(self._plan.definition, instruction=instructions))
+        if self._speaks_in is not None:
+            self._speaks_in.handle.update_instruction(instructions)
+
+    async def update_tools(self, tools: Sequence[Any]) -> None:
+        """Replace all tools, also while this agent speaks: give `[*agent.tools, another]`.
+
+        Raises `AgentError` for tools that cannot be used; nothing has changed then.
+        """
+        plan = make_plan(with_tools(self._plan.definition, tools))
+        if self._speaks_in is not None:
+            await self._speaks_in.update_tools(tools)
+        self._plan = plan
+
+    async def update_chat_ctx(self, chat_ctx: Iterable[ChatItem]) -> None:
+        """Let these messages be all that was said; this agent has to speak.
+
+        Raises `AgentError` for what is no context, and for an agent that does not speak.
+        """
+        if self._speaks_in is None:
+            raise AgentError(
+                f"Agent {self.name} does not speak: there is no conversation that it could be told of",
+                remedy="Use it from on_enter on",
+                field="chat_ctx",
+                value=self.name,
+            )
+        await self._speaks_in.update_chat_ctx(chat_ctx)
+
+    @property
+    def _speaks_in(self) -> AgentSession | None:
+        session = self._session
+        return session if session is not None and session.is_running and session.current_agent is self else None
 
     def attach(self, session: AgentSession) -> None:
         """Note the session in which this agent begins to speak."""

@@ -6,10 +6,11 @@ A facade: it holds nothing of its own, and every question goes to the session.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, overload
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.chat import check_messages
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.records import record
@@ -26,7 +27,7 @@ from gemini_live_runtime.session.rules.reactor import PromptArmed
 from gemini_live_runtime.state.mutations import check_may_act
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.conversation.chat import ChatContext
+    from gemini_live_runtime.conversation.chat import ChatContext, ChatItem
     from gemini_live_runtime.session.agent.context import AgentContext
     from gemini_live_runtime.session.core.speech_queue import Speech
     from gemini_live_runtime.session.definition.plan import SessionPlan
@@ -76,6 +77,11 @@ class AgentSession:
             self._listeners.end()
 
         handle.done.add_done_callback(on_done)
+
+    @property
+    def is_running(self) -> bool:
+        """True from the start to the end of the session."""
+        return self._attached is not None and not self._agent.closed
 
     @property
     def _running(self) -> _Attached:
@@ -185,6 +191,25 @@ class AgentSession:
         if chat not in ("keep", "fresh"):
             raise AgentError(f"chat cannot be {chat!r:.60}", remedy='Use "keep" or "fresh"', field="chat", value=chat)
         return self._orchestrator.handoff.request(agent, by="program", reason="update_agent", chat=chat)
+
+    def update_tools(self, tools: Sequence[Any]) -> asyncio.Future[None]:
+        """Replace all tools of the agent that speaks; return a future of that.
+
+        Calls that run go on. The model learns of the tools with another connection, made in the next pause. Raises
+        `AgentError` for tools that cannot be used, such as those that a phase names and that are missing; nothing has
+        changed then.
+        """
+        self._check_usable()
+        return self._orchestrator.updates.replace_tools(tools)
+
+    def update_chat_ctx(self, chat_ctx: Iterable[ChatItem]) -> asyncio.Future[None]:
+        """Let these messages be all that was said; return a future of that.
+
+        At most 50; calls and hand-offs among them are left out. As soon as the model has finished speaking, it learns
+        of them on another connection, with a server session of its own. Raises `AgentError` for what is no context.
+        """
+        self._check_usable()
+        return self._orchestrator.updates.replace_chat(check_messages(chat_ctx))
 
     def place_of_call(self, call_id: str) -> Place:
         """Return the place of a call's tool, which may wait for another agent."""
