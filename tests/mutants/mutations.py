@@ -50,6 +50,7 @@ TRANSCRIPT = "transcript_in_a_session"
 TURNS = "turn_detection"
 WATCHDOGS = "watchdogs_in_a_session"
 VIEW = "the_models_view"
+TOOL_STEPS = "tool_steps"
 USER_STATES = "user_states"
 WATCHERS = "watchers_in_a_session"
 
@@ -671,7 +672,27 @@ AGENT_UPDATES = rows(
     ("continue_with", "the phase goes on", drop("machine.restore"), CHANGED),
 )
 
+STEPS = (
+    *rows(
+        "core.tool_events",
+        "ToolEvents",
+        ("start", "rounds of calls are counted", drop("on_call"), TOOL_STEPS),
+        ("acknowledge", "the answer of a background call ends a round", drop("on_answer"), TOOL_STEPS),
+        ("finish", "an answer ends a round", drop("on_answer"), TOOL_STEPS),
+    ),
+    *rows("core.state", "CoreState", ("open_turn", "the user begins anew", drop("begin_again"), TOOL_STEPS)),
+    *rows(
+        "core.server_events", "ServerEvents", ("on_prompt_sent", "so does a prompt", drop("begin_again"), TOOL_STEPS)
+    ),
+    *rows(
+        "agent.tool_executor",
+        "ToolExecutor",
+        ("_gate", "a further round is refused", decide("call.refusal", False), TOOL_STEPS),
+    ),
+)
+
 MUTATIONS: tuple[Mutation, ...] = (
+    *STEPS,
     *BARGE_IN,
     *PRESENCE,
     *PIPELINE,

@@ -185,7 +185,9 @@ class ToolExecutor:
                 await self._checkpoints.before_call(call)
         speech = self._agent.host.speeches.current
         for call in calls:
-            if speech is not None and not speech.uses_tools:
+            if call.refusal:
+                self._refuse(call, call.refusal)
+            elif speech is not None and not speech.uses_tools:
                 self._refuse(call, "No tool may be used in this answer. Answer without one.")
             elif self._is_allowed(call.name):
                 admitted.append(call)

@@ -118,11 +118,12 @@ class Speaker:
 
 @record
 class RunTool:
-    """Run a tool call."""
+    """Run a tool call, or answer it with the `refusal`."""
 
     call_id: str
     name: str
     args: dict[str, Any]
+    refusal: str = ""
 
 
 @record

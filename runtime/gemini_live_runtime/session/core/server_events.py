@@ -290,6 +290,8 @@ class ServerEvents:
         """Note that the model was asked to speak."""
         self._state.owe(now)
         self._state.prompted = True
+        if self._state.speeches.current is not None and self._state.speeches.current.status == "asked":
+            self._state.tool_steps.begin_again()
         return self._state.flush(now)
 
     def end_agent(self, now: float) -> list[Effect]:

@@ -30,6 +30,7 @@ from gemini_live_runtime.session.core.speech_pace import SpeakingRate
 from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, StatusInputs
 from gemini_live_runtime.session.core.tool_calls import CallLedger
+from gemini_live_runtime.session.core.tool_steps import ToolSteps
 from gemini_live_runtime.session.core.turn_options import TurnOptions
 from gemini_live_runtime.session.core.turn_rules import TurnRules
 from gemini_live_runtime.session.core.turns import OpenedBy, TurnLedger
@@ -94,6 +95,7 @@ class CoreState:
         self.overtaken = OvertakenAnswers()
         self.playing: set[int] = set()
         self.calls = CallLedger()
+        self.tool_steps = ToolSteps()
         self.unanswered: list[UnansweredInput] = []
         """Words and texts of the user, until the model says something."""
         self.watchdog = AnswerWatchdog(self.link.policy)
@@ -350,6 +352,8 @@ class CoreState:
 
     def open_turn(self, by: OpenedBy) -> None:
         """Open a turn."""
+        if by != "model":
+            self.tool_steps.begin_again()
         self.prompted = self.prompted and by == "model"
         self.emit(self.turns.open(by))
 

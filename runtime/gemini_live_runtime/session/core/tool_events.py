@@ -39,8 +39,12 @@ class ToolEvents:
             state.facts.owed = False
             state.facts.answer_possible_since = None
         state.emit(ev.ToolCalled(call_id=call_id, name=name, args=dict(call.args)))
+        refusal = ""
+        if not state.ledger.current_is_cut:
+            state.tool_steps.on_call()
+            refusal = state.tool_steps.refusal(state.rules.max_tool_steps)
         # A copy: the tool may change what it gets.
-        state.out.append(RunTool(call_id, name, deepcopy(dict(call.args))))
+        state.out.append(RunTool(call_id, name, deepcopy(dict(call.args)), refusal))
 
     def cancel(self, call_id: str) -> None:
         """Cancel a call whose answer the server no longer wants."""
@@ -56,6 +60,7 @@ class ToolEvents:
         known = state.link.knows(state.calls.mark_of(call_id))
         deliver = state.calls.to_background(call_id) and state.facts.status == "ready" and known
         state.facts.calls_open = state.calls.in_foreground
+        state.tool_steps.on_answer()
         if deliver:
             self.send_answer(call_id, name, answer, state.calls.mark_of(call_id))
         state.emit(ev.ToolAcknowledged(call_id=call_id, name=name, delivered=deliver))
@@ -64,6 +69,7 @@ class ToolEvents:
     def finish(self, now: float, outcome: Outcome, answer: ToolAnswer) -> list[Effect]:
         """Send a call's final answer, unless the server has cancelled the call."""
         state = self._state
+        state.tool_steps.on_answer()
         background = state.calls.is_background(outcome.call_id)
         mark = state.calls.mark_of(outcome.call_id)
         cancelled = not state.calls.finish(outcome.call_id)

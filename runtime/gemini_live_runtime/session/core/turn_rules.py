@@ -13,6 +13,9 @@ USER_AWAY_TIMEOUT_S = 15.0
 FALSE_INTERRUPTION_TIMEOUT_S = 2.0
 """Seconds after the user's voice in which words may still come."""
 
+MAX_TOOL_STEPS = 3
+"""Rounds of calls in an answer to the user, or to a prompt."""
+
 InterruptionsBy = Literal["server", "client"]
 
 
@@ -29,6 +32,9 @@ class TurnRules:
     """Least words that interrupt the model."""
     false_interruption_timeout_s: float | None = FALSE_INTERRUPTION_TIMEOUT_S
     """Time after the user's voice without words after which paused speech goes on; None pauses nothing."""
+
+    max_tool_steps: int | None = MAX_TOOL_STEPS
+    """Rounds of calls after which the model has to answer without tools; None is any number."""
 
     @property
     def are_ours(self) -> bool:

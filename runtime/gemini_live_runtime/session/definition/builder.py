@@ -254,6 +254,10 @@ class AgentBuilder:
             false_interruption_timeout_s=false_timeout_s,
         )
 
+    def max_tool_steps(self, at_most: int | None) -> Self:
+        """Limit the rounds of calls in an answer (3 by default); None is any number."""
+        return self._rules(max_tool_steps=at_most)
+
     def _rules(self, **changes: Any) -> Self:
         return self._with(turn_rules=replace(self.definition.turn_rules, **changes))
 

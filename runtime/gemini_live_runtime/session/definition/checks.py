@@ -95,6 +95,9 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
         if value is not None and not (_is_number(value) and isfinite(value) and value > 0):
             yield f"{label} cannot be {_shown(value)}", "Use a number of seconds above 0"
     yield from _interruptions(definition)
+    most = definition.turn_rules.max_tool_steps
+    if most is not None and not _is_count(most):
+        yield f"max_tool_steps cannot be {_shown(most)}", "Use at least 1, or None for any number"
     gap_s = definition.min_speech_gap_s
     if not (_is_number(gap_s) and isfinite(gap_s) and gap_s >= 0):
         yield f".speech_gap(at_least_s) cannot be {_shown(gap_s)}", "Use a number of seconds"
