@@ -1,6 +1,7 @@
 """The public names of the package, each once: type checkers read them here, and so does `__init__.py`."""
 
 from gemini_live_runtime.api import Agent as Agent
+from gemini_live_runtime.api import AgentSession as AgentSession
 from gemini_live_runtime.api import Live as Live
 from gemini_live_runtime.clock import run_virtual as run_virtual
 from gemini_live_runtime.conversation.chat import AgentHandoff as AgentHandoff
@@ -70,7 +71,6 @@ from gemini_live_runtime.session.definition.plan import SessionPlan as SessionPl
 from gemini_live_runtime.session.definition.server_detection import ServerDetection as ServerDetection
 from gemini_live_runtime.session.endpointing.vad import InputVad as InputVad
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot as InputVadSnapshot
-from gemini_live_runtime.session.io.agent_session import AgentSession as AgentSession
 from gemini_live_runtime.session.io.handle import LiveHandle as LiveHandle
 from gemini_live_runtime.session.io.inline_task import InlineTask as InlineTask
 from gemini_live_runtime.session.io.run_context import RunContext as RunContext

@@ -41,6 +41,7 @@ REACTOR = "reactor_in_a_session"
 RECONNECTING = "reconnecting_in_a_session"
 RELOADING = "reloading_in_a_session"
 REPAIR = "repair_in_a_session"
+SESSIONS = "agent_sessions"
 SOFT = "soft_turns_in_a_session"
 STEERING = "steering_on_the_wire"
 SUPERVISION = "supervision_in_a_session"
@@ -691,6 +692,31 @@ STEPS = (
     ),
 )
 
+DRAINING = (
+    *rows(
+        "core.core",
+        "SessionCore",
+        ("drain", "the microphone is closed while draining", drop("apply_microphone"), SESSIONS),
+    ),
+    *rows(
+        "core.commands",
+        "CoreCommands",
+        ("_send_text", "no text is taken while draining", decide("is_draining", False), SESSIONS),
+    ),
+    *rows(
+        "io.live_session",
+        "LiveSession",
+        ("_end_when_quiet", "a drain finishes what is owed", gives("until_quiet", "asyncio.sleep(0)"), SESSIONS),
+        ("_end_when_quiet", "a drain closes the session", drop("_perform"), SESSIONS),
+    ),
+    *rows(
+        "io.agent_session",
+        "AgentSession",
+        ("_check_usable", "nothing is accepted while draining", decide("is_draining", False), SESSIONS),
+        ("drain", "a tool does not wait for its own end", decide("place_of_code", False), SESSIONS),
+    ),
+)
+
 MUTATIONS: tuple[Mutation, ...] = (
     *STEPS,
     *BARGE_IN,
@@ -727,5 +753,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     *HANDING,
     *EVENT_VIEWS,
     *AGENT_UPDATES,
+    *DRAINING,
 )
 """Every mutation."""

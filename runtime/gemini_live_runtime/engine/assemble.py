@@ -26,6 +26,7 @@ from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.definition.setup import setup_of
+from gemini_live_runtime.session.io.agent_session import AgentSession
 from gemini_live_runtime.session.io.live_session import LiveSession, Opening
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.persistence.stores import FsPersistence
@@ -75,6 +76,7 @@ def session_of(
     backend: Backend,
     limits: Limits,
     source: AgentSource | None = None,
+    agent_session: AgentSession | None = None,
 ) -> LiveSession:
     """Return a session of `plan`, not running yet.
 
@@ -182,6 +184,7 @@ def session_of(
         source=source,
         own_store=_own_store(spec, hub),
         speaks_with=speaks_with,
+        agent_session=agent_session,
     )
     return session
 

@@ -21,6 +21,7 @@ from gemini_live_runtime.errors import EngineError, GeminiLiveError
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.definition.choices import as_choice
 from gemini_live_runtime.session.definition.plan import SessionPlan
+from gemini_live_runtime.session.io.agent_session import AgentSession
 from gemini_live_runtime.session.io.handle import LiveHandle
 from gemini_live_runtime.session.io.live_session import LiveSession
 from gemini_live_runtime.session.ports.provider import AdapterFactory
@@ -52,8 +53,14 @@ _OF_BACKENDS = (
 class Connecting:
     """Context manager of one session, returned by `connect`, for one `async with`."""
 
-    def __init__(self, plan: SessionPlan, options: dict[str, Any], adapter: AdapterFactory | None = None) -> None:
-        self._context = _running(plan, _spec(plan, options), adapter)
+    def __init__(
+        self,
+        plan: SessionPlan,
+        options: dict[str, Any],
+        adapter: AdapterFactory | None = None,
+        agent_session: AgentSession | None = None,
+    ) -> None:
+        self._context = _running(plan, _spec(plan.name, options), adapter, agent_session)
         self._used = False
 
     async def __aenter__(self) -> LiveHandle:
@@ -70,7 +77,13 @@ class Connecting:
         return await self._context.__aexit__(kind, error, trace)
 
 
-def connect(plan: SessionPlan, *, adapter: AdapterFactory | None = None, **options: Any) -> Connecting:
+def connect(
+    plan: SessionPlan,
+    *,
+    adapter: AdapterFactory | None = None,
+    agent_session: AgentSession | None = None,
+    **options: Any,
+) -> Connecting:
     """Run a session of `plan` during an `async with` block.
 
     `options` are those of `EngineSpec`, with other defaults: `backend="gemini"`, `audio="none"`, `mode="text"`,
@@ -80,11 +93,20 @@ def connect(plan: SessionPlan, *, adapter: AdapterFactory | None = None, **optio
     be made or is refused; later failures are events.
 
     `adapter` makes the connections in place of a backend: a provider of the program's own, or a `ScriptedAdapter` in
-    its tests.
+    its tests. `agent_session` is a facade that stands for the session.
     """
     if adapter is not None:
         _check_adapter(adapter, options)
-    return Connecting(plan, options, adapter)
+    return Connecting(plan, options, adapter, agent_session)
+
+
+def check_options(options: dict[str, Any]) -> None:
+    """Raise `EngineError` for options that `connect` cannot use."""
+    rest = dict(options)
+    adapter = rest.pop("adapter", None)
+    if adapter is not None:
+        _check_adapter(adapter, rest)
+    _spec("", rest)
 
 
 def _check_adapter(adapter: object, options: dict[str, Any]) -> None:
@@ -99,7 +121,7 @@ def _check_adapter(adapter: object, options: dict[str, Any]) -> None:
             raise EngineError(f"{name} is of no use with an adapter", remedy="Leave one of the two out", field=name)
 
 
-def _spec(plan: SessionPlan, options: dict[str, Any]) -> EngineSpec:
+def _spec(agent: str, options: dict[str, Any]) -> EngineSpec:
     wanted = {"backend": "gemini", "audio": "none", "mode": "text", "record": "off", **options}
     wanted.setdefault("session_id", new_session_id(time.time()))
     known = {field.name: field for field in fields(EngineSpec) if field.name not in _NOT_HERE}
@@ -122,11 +144,13 @@ def _spec(plan: SessionPlan, options: dict[str, Any]) -> EngineSpec:
             raise EngineError(
                 f"{name} is {value!r:.60}, not a {type(default).__name__}", remedy="Leave it out", field=name
             )
-    return EngineSpec(agent=plan.name, headless=True, **wanted)
+    return EngineSpec(agent=agent, headless=True, **wanted)
 
 
 @asynccontextmanager
-async def _running(plan: SessionPlan, spec: EngineSpec, adapter: AdapterFactory | None) -> AsyncIterator[LiveHandle]:
+async def _running(
+    plan: SessionPlan, spec: EngineSpec, adapter: AdapterFactory | None, agent_session: AgentSession | None
+) -> AsyncIterator[LiveHandle]:
     created: asyncio.Future[LiveSession] = asyncio.get_running_loop().create_future()
     refused: list[GeminiLiveError] = []
 
@@ -135,7 +159,7 @@ async def _running(plan: SessionPlan, spec: EngineSpec, adapter: AdapterFactory 
             backend = backend_of(spec) if adapter is None else Provided(adapter)
             backend.prepare()
             limits = Limits(spec.max_cost, spec.max_minutes)
-            session = session_of(plan, spec, hub, clock, backend=backend, limits=limits)
+            session = session_of(plan, spec, hub, clock, backend=backend, limits=limits, agent_session=agent_session)
         except GeminiLiveError as error:
             refused.append(error)
             raise

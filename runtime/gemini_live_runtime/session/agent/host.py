@@ -70,6 +70,11 @@ class SessionHost:
         return self._core.state.presence.state
 
     @property
+    def is_draining(self) -> bool:
+        """True when the session ends once all that is owed is said."""
+        return self._core.state.is_draining
+
+    @property
     def turn_open(self) -> bool:
         """True while a turn is going on."""
         return self._core.state.turns.is_open

@@ -53,6 +53,8 @@ class CoreCommands:
                 order.command,
                 f"The text has {len(text)} characters, at most {cmd.MAX_TEXT} can be sent at once",
             )
+        elif state.is_draining:
+            state.refuse(command_id, order.command, "Not sent: the session ends once all that is owed is said")
         elif state.link.is_open:
             state.send_text(command_id, text, now)
         # It waits there until the connection is ready and the model knows what it has to know.

@@ -67,6 +67,14 @@ class SessionCore:
         self.state.end(reason, exit_code, by)
         return self.state.flush(now)
 
+    def drain(self, now: float) -> list[Effect]:
+        """Take nothing more of the user's: the session ends once all that is owed is said."""
+        state = self.state
+        if not (state.ended or state.is_draining):
+            state.is_draining = True
+            state.apply_microphone(now)
+        return state.flush(now)
+
     def on_not_sent(self, now: float, send: Send) -> list[Effect]:
         """Take a typed text that could not go out: the next connection gets it."""
         state = self.state

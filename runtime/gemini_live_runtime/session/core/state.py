@@ -115,6 +115,8 @@ class CoreState:
         self.server_voice = False
         """True between the server's marks of the user's voice."""
         self.ended = False
+        self.is_draining = False
+        """True once the session ends when all that is owed is said: nothing of the user's is taken."""
         self.input_problem = ""
         self.voice_returns = False
         """True in text mode for want of a microphone: voice mode returns with it."""
@@ -137,7 +139,13 @@ class CoreState:
         # Before the first connection nothing listens: what a microphone file says must not be lost. Between two
         # connections it is kept.
         listens = self.facts.status == "ready" or self.link.is_lost
-        return listens and not self.ended and self.mode == "voice" and self.microphone_on and self.input_open
+        return (
+            listens
+            and not (self.ended or self.is_draining)
+            and self.mode == "voice"
+            and self.microphone_on
+            and self.input_open
+        )
 
     def apply_microphone(self, now: float) -> None:
         """Open or close the microphone as mode, switch, device and connection have it."""
@@ -159,7 +167,8 @@ class CoreState:
             self.end_audio_stream()
             if self.facts.status == "ready":
                 absent = "" if self.input_open else "no microphone"
-                self.facts.why = absent if self.mode == "text" else "microphone muted"
+                absent = "the session ends soon" if self.is_draining else absent
+                self.facts.why = absent if self.mode == "text" or self.is_draining else "microphone muted"
 
     def end_audio_stream(self) -> None:
         """Tell the server that no more audio comes for now."""

@@ -6,7 +6,8 @@ A facade: it holds nothing of its own, and every question goes to the session.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, overload
 
 from gemini_live_runtime import events as ev
@@ -60,6 +61,7 @@ class AgentSession:
     def __init__(self) -> None:
         self._listeners = SessionListeners()
         self._attached: _Attached | None = None
+        self._given: dict[str, Any] = {}
 
     def attach(self, handle: LiveHandle, orchestrator: Orchestrator) -> None:
         """Stand for the session of `handle` from now on."""
@@ -119,6 +121,21 @@ class AgentSession:
     def userdata(self) -> State:
         """State of the session, which all agents share."""
         return self.handle.state
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Options in force, read-only; those of turns are there from the start on."""
+        options = dict(self._given)
+        if self._attached is not None:
+            definition, turns = self._agent.plan.definition, self._agent.host.turn_options
+            options |= {
+                "turn_detection": turns.detection,
+                "min_endpointing_delay": turns.min_delay_s,
+                "max_endpointing_delay": turns.max_delay_s,
+                "user_away_timeout": definition.turn_rules.user_away_timeout_s,
+                "min_consecutive_speech_delay": definition.min_speech_gap_s,
+            }
+        return MappingProxyType(options)
 
     @property
     def current_agent(self) -> Any:
@@ -361,15 +378,38 @@ class AgentSession:
 
     # -- the end -------------------------------------------------------------------------------------------------------
 
-    async def drain(self) -> None:
-        """Wait until all that is owed was said, with what is asked for meanwhile."""
-        await self.handle.until_quiet()
+    def shutdown(self) -> None:
+        """End the session once all that is owed is said; return at once.
+
+        The present answer, speeches that wait and tools are finished. Nothing more is accepted: texts and the
+        microphone's sound, replies, agents and tools are refused. Tools and hooks may call it.
+        """
+        if self.is_running:
+            self.handle.shutdown()
+
+    async def drain(self) -> int:
+        """End the session once all that is owed is said; return its exit code.
+
+        As `shutdown` does. Raises `AgentError` in a tool or a hook, which the session would wait for.
+        """
+        if place_of_code.get() is not None:
+            raise AgentError(
+                "A tool or a hook cannot wait for the end of the session, which waits for it",
+                remedy="Use session.shutdown()",
+                field="drain",
+            )
+        self.shutdown()
+        return await self._running.handle.done
 
     async def aclose(self) -> int:
-        """End the session in an orderly way; return its exit code."""
-        return await self.handle.disconnect("closed by the program")
+        """End the session in an orderly way and return its exit code; again, do nothing."""
+        return 0 if self._attached is None else await self.handle.disconnect("closed by the program")
 
     def _check_usable(self) -> None:
         check_may_act()
         if self._agent.closed:
             raise GeminiLiveError("The session is over", remedy="Start a new one")
+        if self._agent.host.is_draining:
+            raise GeminiLiveError(
+                "The session ends once all that is owed is said: nothing more is accepted", remedy="Start a new one"
+            )

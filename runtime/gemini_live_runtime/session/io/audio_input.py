@@ -88,7 +88,8 @@ class AudioInput:
         That is: voice mode, an input, not muted, a connection or one to come.
         """
         state = self._core.state
-        return state.mode == "voice" and state.microphone_on and state.input_open and not state.ended
+        is_over = state.ended or state.is_draining
+        return state.mode == "voice" and state.microphone_on and state.input_open and not is_over
 
     def on_mic_chunk(self, chunk: MicChunk) -> None:
         """Send 20 ms of microphone audio to the socket."""

@@ -43,6 +43,7 @@ class LiveHandle:
         carry_out: Callable[[cmd.Command], Awaitable[str]],
         until_quiet: Callable[[float], Awaitable[None]],
         hang_up: Callable[[str], None],
+        drain: Callable[[], None],
         done: asyncio.Future[int],
     ) -> None:
         """`carry_out` returns why a command was refused, or ""; `done` the exit code."""
@@ -52,6 +53,7 @@ class LiveHandle:
         self._carry_out = carry_out
         self._until_quiet = until_quiet
         self._hang_up = hang_up
+        self._drain = drain
         self._done = done
         self._commands = 0
         self.agent_session: object = None
@@ -349,6 +351,15 @@ class LiveHandle:
         return self._agent.host.resumption_handle
 
     # -- the end -------------------------------------------------------------------------------------------------------
+
+    @on_loop
+    def shutdown(self) -> None:
+        """End the session once all that is owed is said.
+
+        That is answers, speeches that wait, and tools. Nothing more of the user's is taken.
+        """
+        self._check_usable()
+        self._drain()
 
     @async_on_loop
     async def disconnect(self, reason: str = "hung up") -> int:

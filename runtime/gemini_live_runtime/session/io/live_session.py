@@ -253,6 +253,7 @@ class LiveSession:
             carry_out=self._router.dispatch,
             until_quiet=self.until_quiet,
             hang_up=self.hang_up,
+            drain=self.drain,
             done=self.done,
         )
 
@@ -348,6 +349,16 @@ class LiveSession:
     def hang_up(self, reason: str) -> None:
         """End in an orderly way."""
         self._perform(self._core.end(self._now(), reason, 0))
+
+    def drain(self) -> None:
+        """End once all that is owed is said; take nothing more of the user's."""
+        if not (self._core.state.is_draining or self._core.is_over()):
+            self._perform(self._core.drain(self._now()))
+            self._tasks.append(asyncio.create_task(self._end_when_quiet(), name="drain"))
+
+    async def _end_when_quiet(self) -> None:
+        await self.until_quiet(0.0)
+        self._perform(self._core.end(self._now(), "all that was owed is said", 0, "drain"))
 
     def on_console_attached(self, attached: bool) -> None:
         """Note that a console is there, or none.
