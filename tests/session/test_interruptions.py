@@ -202,6 +202,19 @@ async def test_when_another_answer_begins_the_paused_one_is_over(tmp_path: Path)
         assert [event.of for event in t.all(ev.PlaybackDrained)] == [2]
 
 
+async def test_an_answer_to_too_few_words_waits_until_the_present_one_was_heard(tmp_path: Path) -> None:
+    mic = voice(tmp_path, begins_s=1.0, seconds=1.2)
+    async with talk(ours(min_words=3), audio=lambda: FileAudio(mic, tmp_path / "out.wav")) as t:
+        await story(t)
+        await until_paused(t)
+        await t.hears("stop")
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.ends()
+        await t.passes(10)
+        assert rules(t) == ["words"]
+        assert [event.of for event in t.all(ev.PlaybackDrained)] == [1, 2]
+
+
 async def test_what_comes_in_the_pause_is_played_after_it(tmp_path: Path) -> None:
     mic = voice(tmp_path, begins_s=1.0, seconds=1.2)
     async with talk(ours(), audio=lambda: FileAudio(mic, tmp_path / "out.wav")) as t:

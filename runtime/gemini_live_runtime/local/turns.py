@@ -1,7 +1,8 @@
 """Run the model's turns one at a time, to `turnComplete` or an interruption.
 
 Order of a turn: input transcription, then speech with its transcript (tool calls before it), `generationComplete`,
-`turnComplete` with usage once playback should have ended. Interrupted: `interrupted`, cancellation of blocking calls,
+`turnComplete` with usage once playback should have ended. With NO_INTERRUPTION the input transcription of what is said
+over an answer comes at once, and `turnComplete` after it. Interrupted: `interrupted`, cancellation of blocking calls,
 `turnComplete` with usage, no `generationComplete`. Before its answer began, the input transcription comes first: the
 user has said it. Models before 3.x complete a turn with its calls and tell the results in another.
 """
@@ -85,6 +86,10 @@ class Turns:
         self._kept: tuple[CallBatch, ...] = ()
         """Calls of interrupted turns that a simulated fault keeps open."""
         self._hearing: set[asyncio.Task[None]] = set()
+        self._early: dict[int, asyncio.Future[Recognition | None]] = {}
+        """Recognition of what the user said over an answer that is not interrupted, by the identity of the request."""
+        self._asked = asyncio.Event()
+        """Set when something is to be answered after the present answer."""
         self._reported_no_recogniser = self._reported_no_speech = False
         self.failed = asyncio.get_running_loop().create_future()
         """Future of the `Refusal` by which a turn ends the session."""
@@ -108,8 +113,14 @@ class Turns:
         """Start a turn, or queue it behind the current one."""
         if len(self._waiting) >= MAX_WAITING:
             log.warning("More than %d requests wait: dropped the oldest", MAX_WAITING)
-            self._waiting.popleft()
+            self._early.pop(id(self._waiting.popleft()), None)
         self._waiting.append(request)
+        if self._turn is not None and not self._config.interrupts:
+            if isinstance(request, UserTurn) and request.pcm:
+                # The client may decide by the words whether it goes on playing.
+                self._early[id(request)] = asyncio.ensure_future(self._hear_early(request))
+            else:
+                self._asked.set()
         self._next()
 
     def hold(self, held: bool) -> None:
@@ -122,6 +133,7 @@ class Turns:
             return
         transcribe = self._config.output_transcription
         utterance = Utterance(self._sender, transcribe=transcribe, on_piece=self._faults.in_answer)
+        self._asked.clear()
         self._turn = Turn(self._waiting.popleft(), utterance)
         self._task = asyncio.create_task(self._run(self._turn))
 
@@ -201,7 +213,7 @@ class Turns:
             self._task.cancel()
             await asyncio.wait({self._task})
         recognition = self._turn.recognition if self._turn is not None else None
-        for unfinished in (recognition, *self._hearing):
+        for unfinished in (recognition, *self._hearing, *self._early.values()):
             if unfinished is not None:
                 unfinished.cancel()
 
@@ -212,7 +224,7 @@ class Turns:
             await self._answer(turn)
             if not self._sender.joins_completion:
                 await self._sender.send(ServerMessage(server_content=ServerContent(generation_complete=True)))
-                await turn.utterance.played()
+                await self._played(turn)
             turn.over = True
             await self._complete(turn)
             self._turn = self._task = None
@@ -228,6 +240,27 @@ class Turns:
         except Exception:
             log.exception("A turn failed")
             self._fail(Refusal(FAILURE, INTERNAL))
+
+    async def _played(self, turn: Turn) -> None:
+        """Wait until the answer should have been played.
+
+        A client that is not interrupted plays on by itself: then only until something else is to be answered.
+        """
+        if self._config.interrupts:
+            await turn.utterance.played()
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(turn.utterance.unplayed_s):
+                await self._asked.wait()
+
+    async def _hear_early(self, said: UserTurn) -> Recognition | None:
+        try:
+            heard = await self._conversation.recognise(said.pcm)
+            with contextlib.suppress(TransportClosed):
+                await self._send_words(heard.text if heard else "")
+        finally:
+            self._asked.set()
+        return heard
 
     def _fail(self, refusal: Refusal) -> None:
         if not self.failed.done():
@@ -331,19 +364,26 @@ class Turns:
         turn.prompt = context.prompt()
 
     async def _recognise(self, turn: Turn, said: UserTurn) -> str | None:
-        turn.recognition = asyncio.ensure_future(self._conversation.recognise(said.pcm))
+        early = self._early.pop(id(said), None)
+        turn.recognition = early or asyncio.ensure_future(self._conversation.recognise(said.pcm))
         # An interruption stops the turn, not the recognition of what the user has said.
         heard = await asyncio.shield(turn.recognition)
-        await self._transcribe(turn, heard)
+        if early is None:
+            await self._transcribe(turn, heard)
+        else:
+            turn.heard = heard.text if heard else ""
         return turn.heard if heard else None
 
     async def _transcribe(self, turn: Turn, heard: Recognition | None) -> None:
         turn.heard = heard.text if heard else ""
-        if turn.heard:
+        await self._send_words(turn.heard)
+
+    async def _send_words(self, words: str) -> None:
+        if words:
             self._on_words()
-        if turn.heard and self._config.input_transcription:
+        if words and self._config.input_transcription:
             # One message: clients take each message of a 3.x model for the whole utterance.
-            content = ServerContent(input_transcription=Transcription(text=turn.heard))
+            content = ServerContent(input_transcription=Transcription(text=words))
             await self._sender.send(ServerMessage(server_content=content))
 
     async def _say(self, turn: Turn, text: str) -> None:

@@ -366,6 +366,24 @@ async def test_with_no_interruption_speech_waits_for_the_answer_to_end() -> None
 
 
 @virtual
+async def test_with_no_interruption_words_over_an_answer_come_at_once_and_are_answered_before_it_was_played() -> None:
+    config = {"automaticActivityDetection": {"disabled": True}, "activityHandling": "NO_INTERRUPTION"}
+    async with session(TestParts("and you"), realtimeInputConfig=config) as client:
+        await client.text("long")
+        await client.until("generationComplete")
+        began = asyncio.get_running_loop().time()
+        await client.send({"realtimeInput": {"activityStart": {}}})
+        await client.audio(voice(1))
+        await client.send({"realtimeInput": {"activityEnd": {}}})
+        rest = await client.turn()
+        assert rest.contents("inputTranscription") == [{"text": "and you"}]
+        second = await client.turn()
+        assert second.output == "You said and you."
+        assert second.contents("inputTranscription") == []
+        assert asyncio.get_running_loop().time() - began < 3
+
+
+@virtual
 async def test_marked_activity_interrupts_at_its_start() -> None:
     async with session(TestParts("stop"), realtimeInputConfig=MANUAL) as client:
         await client.text("long")

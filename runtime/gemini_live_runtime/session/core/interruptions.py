@@ -61,16 +61,17 @@ class Interruptions:
             self._interrupt(now, "words" if state.rules.min_interruption_words else "duration")
 
     def on_generation(self, now: float) -> None:
-        """Take the first frame of a generation: another answer ends what is paused."""
+        """Take the first frame of another answer, which ends what is paused."""
         state, open_one = self._state, self._state.barge_in
         if open_one is None or state.ledger.number == open_one.gen:
             return
         if state.turns.is_open and state.turns.number == open_one.turn:
             # It goes on after a tool.
             return
-        if open_one.is_paused:
+        if open_one.is_paused and self._needed_words == 1:
             self._interrupt(now, "duration")
         else:
+            # It answers fewer words than interrupt, and waits behind what is being said.
             self._let_go()
 
     def on_drained(self, gen: int) -> None:
