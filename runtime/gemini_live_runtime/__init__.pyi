@@ -46,6 +46,7 @@ from gemini_live_runtime.conversation.transitions import PhaseTransition as Phas
 from gemini_live_runtime.conversation.transitions import TransitionEvaluation as TransitionEvaluation
 from gemini_live_runtime.conversation.transitions import TransitionResult as TransitionResult
 from gemini_live_runtime.conversation.transitions import TransitionTrigger as TransitionTrigger
+from gemini_live_runtime.errors import StopResponse as StopResponse
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher as BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.background_agents import TextAgent as TextAgent
 from gemini_live_runtime.session.agent.session_events import AgentStateChangedEvent as AgentStateChangedEvent
@@ -76,6 +77,7 @@ from gemini_live_runtime.session.io.inline_task import InlineTask as InlineTask
 from gemini_live_runtime.session.io.run_context import RunContext as RunContext
 from gemini_live_runtime.session.io.run_result import RunResult as RunResult
 from gemini_live_runtime.session.io.speech_handle import SpeechHandle as SpeechHandle
+from gemini_live_runtime.session.io.user_turn import UserTurn as UserTurn
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry as SessionTelemetry
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter as DeferredWriter
 from gemini_live_runtime.session.outbound.context_queue import PendingContext as PendingContext

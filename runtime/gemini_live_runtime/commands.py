@@ -87,6 +87,27 @@ class SetOptions(Order):
 
 
 @keyword_record
+class CommitTurn(Order):
+    """End the user's turn now, where our detector or the microphone switch ends it.
+
+    The switch closes the microphone.
+    """
+
+    command: ClassVar[str] = "turn.commit"
+
+
+@keyword_record
+class ClearTurn(Order):
+    """Drop what the user has said in the open turn. Results in `turn.cleared`.
+
+    Possible where our detector or the microphone switch ends the turn. The model does not know of it afterwards: the
+    session goes on with another connection, as it was before the turn.
+    """
+
+    command: ClassVar[str] = "turn.clear"
+
+
+@keyword_record
 class Interrupt(Order):
     """Interrupt the model at once."""
 

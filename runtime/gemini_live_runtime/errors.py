@@ -74,6 +74,16 @@ class AgentError(UsageError):
     code = "agent"
 
 
+class StopResponse(Exception):  # noqa: N818 - it stops an answer, and is no fault
+    """Drop the user's turn: the model does not answer it.
+
+    Raised by `on_user_turn_completed`; `turn.cleared` has the reason.
+    """
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+
+
 class StateError(GeminiLiveError):
     """Unusable state key or value."""
 

@@ -22,6 +22,7 @@ CALLBACKS = "callbacks_in_a_session"
 CHANGED = "agents_changed_in_a_session"
 CLIENT = "client_turn_taking_in_a_session"
 CONSENT = "consent_in_a_session"
+ENDS = "ends_of_user_turns"
 DEFERRED = "sync_only_model_in_a_session"
 EVENTS = "session_events"
 EXTRACTION = "extraction_in_a_session"
@@ -405,9 +406,37 @@ TURN_TAKING = (
         ("_set_options", "a change takes effect on the present connection", drop("turns.take"), TURNS),
     ),
     *rows(
-        "io.audio_input",
-        "AudioInput",
-        ("apply_turn_options", "the delay is that of the options", drop("set_delay"), TURNS),
+        "io.user_turns",
+        "UserTurns",
+        ("apply_options", "the delay is that of the options", drop("set_delay"), TURNS),
+        ("filter", "our own detector decides", decide("_activity", True, 1), CLIENT),
+        ("_mark_end", "rules get committed speech", drop("on_user_speech"), CLIENT),
+        ("_mark_end", "commits begin a latency", drop("committed"), CLIENT),
+        ("_end", "the agent sees a turn that has ended", decide("hook", True), ENDS),
+        ("_complete", "the agent drops a turn", drop("_clear"), ENDS),
+        ("_settle", "context goes out with the turn", drop("send_context"), ENDS),
+        ("_settle", "what was said meanwhile is the next turn", drop("_release"), ENDS),
+        ("commit", "a commit ends our detector's turn", drop("finish"), ENDS),
+        ("commit", "a commit closes the microphone", drop("_perform"), ENDS),
+        ("clear", "both commands need turns that end here", drop("_check_ours"), ENDS),
+    ),
+    *rows(
+        "core.turn_detection",
+        "TurnDetectionChanges",
+        ("clear", "the server forgets a cleared turn", drop("append", "LeaveConnection"), ENDS),
+        ("clear", "a handle that knows the turn is given up", drop("forget_handle"), ENDS),
+        ("clear", "what was said is not sent again", drop("audio.take"), ENDS),
+        ("clear", "a cleared turn ends", drop("close_turn"), ENDS),
+    ),
+    *rows(
+        "agent.event_observer",
+        "EventObserver",
+        ("_on_turn_completed", "a cleared turn is not told anew", drop("discard_input"), ENDS),
+    ),
+    *rows(
+        "io.live_session",
+        "LiveSession",
+        ("_send", "a typed text does not wait for the hook", drop("settle_now"), ENDS),
     ),
     *rows(
         "definition.setup",
@@ -419,11 +448,8 @@ TURN_TAKING = (
 INPUT = rows(
     "io.audio_input",
     "AudioInput",
-    ("_pass_on", "our own detector decides", decide("_activity", True), CLIENT),
     ("_pass_on", "context goes out ahead of audio", decide("has_context", False), STEERING),
     ("on_microphone", "closing the microphone ends the activity", drop("finish"), CLIENT),
-    ("_commit_speech", "rules get committed speech", drop("on_user_speech"), CLIENT),
-    ("_commit_speech", "commits begin a latency", drop("committed"), CLIENT),
 )
 
 BUS = rows(
@@ -461,7 +487,7 @@ CONNECTIONS = rows(
     ("__init__", "latencies of answers are watched", drop("subscribe", number=3), WATCHDOGS),
     ("__init__", "a dead socket is noticed soon while the user waits", drop("subscribe", number=4), WATCHDOGS),
     ("_on_pong", "a pong is a sign of life", drop("_link.on_pong"), WATCHDOGS),
-    ("leave", "a silent server is left", drop("_leave"), WATCHDOGS),
+    ("leave", "a silent server is left", drop("_leave", number=2), WATCHDOGS),
     ("leave", "an old connection is left", drop("_depart"), WATCHDOGS),
     ("_measure", "a dead socket is left", drop("_leave"), WATCHDOGS),
     ("_on_fault", "a fault of ours is told", gives("faults.internal", "''"), SUPERVISION),

@@ -17,7 +17,7 @@ SoftTurnDetector, TranscriptBuffer, TranscriptTurn, TranscriptWindow, ToolCallSu
 ResultFormatter, DefaultResultFormatter, BackgroundToolTracker, BackgroundAgentDispatcher, EventCallbacks,
 CallbackMode, Live, LiveHandle, SessionSignals, SessionType, SessionTelemetry, SessionPersistence, SessionSnapshot,
 FsPersistence, MemoryPersistence, Agent, AgentSession, InlineTask, RunContext, RunResult, SpeechHandle, SpeechPriority,
-ServerDetection,
+ServerDetection, StopResponse, UserTurn,
 AgentStateChangedEvent, UserStateChangedEvent, UserInputTranscribedEvent, ConversationItemAddedEvent,
 FunctionToolsExecutedEvent,
 MetricsCollectedEvent, SpeechCreatedEvent, ErrorEvent, CloseEvent, CloseReason, ChatMessage, FunctionCall,
@@ -46,6 +46,7 @@ HANDING_OVER = "handing_over"
 SPEECHES = "speeches"
 TASKS = "inline_tasks"
 TURNS = "turn_detection"
+ENDS = "ends_of_user_turns"
 EVENTS = "session_events"
 
 COVERED: dict[str, str] = {
@@ -141,6 +142,8 @@ COVERED: dict[str, str] = {
     "FunctionCallOutput": f"{EVENTS}::test_the_history_has_what_was_said_around_the_calls_and_their_answers",
     "AgentHandoff": f"{EVENTS}::test_the_history_has_hand_offs_where_they_happened",
     "SpeechPriority": f"{SPEECHES}::test_speeches_wait_for_each_other_and_the_higher_priority_goes_first",
+    "StopResponse": f"{ENDS}::test_a_turn_that_the_agent_drops_is_not_answered",
+    "UserTurn": f"{ENDS}::test_the_agent_adds_context_for_a_turn_before_the_model_answers_it",
     "ServerDetection": f"{TURNS}::test_settings_of_the_servers_detector_are_part_of_the_setup",
 }
 """The public names, each with a test that uses it in a session and fails without it."""

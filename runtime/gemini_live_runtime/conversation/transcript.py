@@ -178,6 +178,12 @@ class TranscriptBuffer:
         self._store(late, _cut_turn(late, heard_text, unheard_text))
         return True
 
+    def discard_input(self) -> None:
+        """Forget what the user has said in the open turn."""
+        if self._open is not None:
+            self._open.user.clear()
+            self._open.chars.pop("user", None)
+
     def add_handoff(self, previous: str, agent: str) -> None:
         """Note that another agent takes over, after what was said so far."""
         self._handoffs.append((self._count + self.has_pending, AgentHandoff(previous, agent)))

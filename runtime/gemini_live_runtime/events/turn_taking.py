@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from gemini_live_runtime.events.base import Payload
 from gemini_live_runtime.records import keyword_record
 
+ClearedBy = Literal["operator", "agent"]
 TurnDetector = Literal["server", "client", "manual"]
 
 
@@ -26,3 +27,16 @@ class TurnsChanged(Payload):
     min_delay_s: float = 0.0
     max_delay_s: float = 0.0
     asked: bool = False
+
+
+@keyword_record
+class TurnCleared(Payload):
+    """The user's turn was dropped, by a command or by the agent.
+
+    `text` is what had been understood of it, `reason` the agent's.
+    """
+
+    type: ClassVar[str] = "turn.cleared"
+    by: ClearedBy
+    text: str = ""
+    reason: str = ""

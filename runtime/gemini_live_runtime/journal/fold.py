@@ -476,6 +476,20 @@ def _turns(view: SessionView, event: ev.Event, p: ev.TurnsChanged) -> Dirty:
     return Dirty.NOTICES | Dirty.TRANSCRIPT | Dirty.HEADER
 
 
+@_on(ev.TurnCleared)
+def _cleared(view: SessionView, event: ev.Event, p: ev.TurnCleared) -> Dirty:
+    who = "The agent has dropped what you said" if p.by == "agent" else "What you said was cleared"
+    add_notice(
+        view,
+        event,
+        "",
+        text=f"{who}: the model does not know it",
+        status="info",
+        detail=sanitise_line(p.reason, _NOTICE),
+    )
+    return Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
 @_on(ev.Notice)
 def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
     # The header shows the recording mode, which must stay true when the disk fails.

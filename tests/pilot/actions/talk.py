@@ -6,7 +6,16 @@ from tests.support.action_checks import check
 from tests.support.console_driver import Driver
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import Connect, Interrupt, SetMicrophone, SetMode, SetOptions, SetSpeaker
+from gemini_live_runtime.commands import (
+    ClearTurn,
+    CommitTurn,
+    Connect,
+    Interrupt,
+    SetMicrophone,
+    SetMode,
+    SetOptions,
+    SetSpeaker,
+)
 
 
 @check("text-mode")
@@ -47,6 +56,21 @@ async def _interrupt(driver: Driver, key: str) -> None:
     await driver.settle()
     await driver.press(key)
     assert driver.link.orders == [Interrupt()]
+
+
+@check("commit-turn")
+async def _commit_turn(driver: Driver, way: str) -> None:
+    await driver.press(way)
+    assert driver.link.orders == [CommitTurn()]
+
+
+@check("clear-turn")
+async def _clear_turn(driver: Driver, way: str) -> None:
+    await driver.press(way)
+    assert driver.link.orders == [ClearTurn()]
+    driver.link.emit(ev.TurnCleared(by="operator", text="never mind"))
+    await driver.settle()
+    assert "What you said was cleared" in driver.screen()
 
 
 @check("turns")

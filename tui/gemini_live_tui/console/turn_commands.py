@@ -1,4 +1,4 @@
-"""Send the operator's commands about turns: who finds them."""
+"""Send the operator's commands about turns: who finds them, and their end."""
 
 from __future__ import annotations
 
@@ -17,6 +17,18 @@ class TurnCommands:
     def __init__(self, sender: CommandSender, notices: Notices) -> None:
         self._sender = sender
         self._notices = notices
+
+    def action_commit_turn(self) -> None:
+        """End the user's turn now."""
+        from gemini_live_runtime.commands import CommitTurn
+
+        self._sender.order(CommitTurn())
+
+    def action_clear_turn(self) -> None:
+        """Drop what the user has said in the open turn."""
+        from gemini_live_runtime.commands import ClearTurn
+
+        self._sender.order(ClearTurn())
 
     def action_set_turns(self, detector: str, seconds: str = "") -> None:
         """Choose who finds the turns, and the silence in seconds that ends one."""

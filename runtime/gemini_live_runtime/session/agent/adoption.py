@@ -74,6 +74,13 @@ class AgentAdoption:
         Nothing has changed then.
         """
         definition = plan.definition
+        if plan.needs_own_turns and self._agent.host.turn_options.detection == "server":
+            raise AgentError(
+                f"Agent {plan.name}: {plan.needs_own_turns} is never called, because the server ends the turns",
+                remedy="Set turn_detection to client or manual first",
+                field="turn_detection",
+                value="server",
+            )
         parts = AgentParts(
             plan=plan,
             computed=ComputedRegistry(definition.computed),

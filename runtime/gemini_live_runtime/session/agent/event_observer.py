@@ -14,6 +14,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.agent.host import SOFT_TURN
 from gemini_live_runtime.session.agent.throttle import Throttle, paced_notice
 from gemini_live_runtime.session.core.speech import LOCAL_HANG_OVER_S
+from gemini_live_runtime.session.core.turn_detection import CLEARED
 from gemini_live_runtime.session.rules.hidden_events import NOT_FOR_PATTERNS, NOT_FOR_RULES
 from gemini_live_runtime.session.rules.reactor import (
     VOICE_EVENTS,
@@ -163,6 +164,8 @@ class EventObserver:
     def _on_turn_completed(self, event: ev.Event) -> None:
         agent, completed = self._agent, event.payload
         assert isinstance(completed, ev.TurnCompleted)
+        if completed.reason == CLEARED:
+            agent.transcript.discard_input()
         agent.transcript.end_turn()
         agent.telemetry.turn_completed(agent.clock.now())
         if self._text:

@@ -137,10 +137,16 @@ class CancelTool:
 class LeaveConnection:
     """Leave the connection for another.
 
-    `stalled`: at once, the server is silent. `old`: in a pause, the connection is near its age limit.
+    `stalled`: at once, the server is silent. `old`: in a pause, the connection is near its age limit. `cleared`: at
+    once, the server is to forget the user's open turn.
     """
 
-    reason: Literal["stalled", "old"]
+    reason: Literal["stalled", "old", "cleared"]
+
+
+@record
+class EndActivity:
+    """End the user's turn that the microphone switch has marked."""
 
 
 @record
@@ -178,6 +184,7 @@ Effect = (
     | RunTool
     | CancelTool
     | LeaveConnection
+    | EndActivity
     | RenewConnection
     | ApplyTurnOptions
     | End

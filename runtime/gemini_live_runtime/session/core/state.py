@@ -16,6 +16,7 @@ from gemini_live_runtime.session.core.effects import (
     Effect,
     Emit,
     End,
+    EndActivity,
     InterruptedBy,
     Microphone,
     Pause,
@@ -176,7 +177,7 @@ class CoreState:
             self.streaming_audio = False
             if self.facts.status == "ready":
                 if self.manual_activity:
-                    self.out.append(Send(compose.activity_end()))
+                    self.out.append(EndActivity())
                 elif not self.client_activity:
                     self.out.append(Send(compose.audio_stream_end()))
 

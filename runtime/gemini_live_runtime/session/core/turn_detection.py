@@ -6,12 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.core.effects import ApplyTurnOptions, Effect, RenewConnection
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.core.effects import ApplyTurnOptions, Effect, LeaveConnection, RenewConnection
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import SetOptions
     from gemini_live_runtime.session.core.state import CoreState
     from gemini_live_runtime.session.core.turn_options import TurnOptions
+
+
+CLEARED = "cleared"
+"""Reason of the end of a turn that was dropped."""
 
 
 class TurnDetectionChanges:
@@ -47,13 +52,21 @@ class TurnDetectionChanges:
         )
         return state.flush(now)
 
-    def accept(self, now: float, order: SetOptions) -> list[Effect]:
+    def accept(self, now: float, order: SetOptions, needs_own_turns: str = "") -> list[Effect]:
         """Take an order; raise `AgentError` for one that cannot be followed.
 
-        What does not wait for a connection is then to be applied: `leave`, then `take`.
+        What does not wait for a connection is then to be applied: `leave`, then `take`. `needs_own_turns` names what
+        of the agent works only where the server does not end the turns.
         """
         state = self._state
         wanted = replace(self._next or state.turn_options, fixed=state.turn_options.fixed).changed(order)
+        if needs_own_turns and wanted.detection == "server":
+            raise AgentError(
+                f"{needs_own_turns} needs turns that this session ends: turn_detection cannot become server",
+                remedy="Use client or manual",
+                field="turn_detection",
+                value="server",
+            )
         self._next = wanted
         if state.turn_options.needs_setup(wanted.detection):
             if state.link.has_adapter:
@@ -73,6 +86,42 @@ class TurnDetectionChanges:
         if self._next is not None and self._next.detection != state.turn_options.detection:
             state.microphone_on = False
             state.apply_microphone(now)
+        return state.flush(now)
+
+    def close_microphone(self, now: float) -> list[Effect]:
+        """Close the microphone as its switch does, which ends the turn."""
+        state = self._state
+        state.microphone_on = False
+        state.apply_microphone(now)
+        state.emit_controls("operator", "the turn was committed")
+        return state.flush(now)
+
+    def clear(self, now: float, *, by: ev.ClearedBy, fresh: bool, reason: str = "") -> list[Effect]:
+        """Drop the user's open turn, and let the server forget it on another connection.
+
+        With `fresh` the newest handle knows part of the turn: a new server session gets the conversation so far.
+        """
+        state = self._state
+        state.streaming_audio = state.facts.voice = False
+        if state.manual_activity and state.microphone_on:
+            state.microphone_on = False
+            state.apply_microphone(now)
+            state.emit_controls("engine", "the turn was cleared")
+        state.facts.answer_possible_since = None
+        state.speech.clear()
+        state.link.outbox.audio.take()
+        text = ""
+        if state.turns.is_open and state.turns.opened_by == "voice" and not state.turns.has_content:
+            text = "".join(item.text for item in state.unanswered if item.kind == "speech")
+            state.unanswered = [item for item in state.unanswered if item.kind != "speech"]
+            state.close_turn("empty", reason=CLEARED)
+        state.emit(ev.TurnCleared(by=by, text=text, reason=reason))
+        state.emit_outbox()
+        if state.link.is_open:
+            state.link.close_gate()
+            if fresh:
+                state.link.forget_handle()
+            state.out.append(LeaveConnection("cleared"))
         return state.flush(now)
 
     def take(self, now: float) -> list[Effect]:

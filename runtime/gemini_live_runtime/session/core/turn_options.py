@@ -40,7 +40,7 @@ class TurnOptions:
     """Reason why the setup cannot change in the session; "" when it can."""
 
     def changed(self, order: SetOptions) -> TurnOptions:
-        """Return the options after an order; raise `AgentError` for one that cannot be followed."""
+        """Return the options after an order; raise `AgentError` for one of no use."""
         if order.turn_detection is None and order.min_endpointing_delay is None and order.max_endpointing_delay is None:
             raise AgentError("No option was given", remedy="Give turn_detection or a delay", field="options")
         detection, reason = self._detection(order.turn_detection)

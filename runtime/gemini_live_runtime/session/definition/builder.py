@@ -307,6 +307,14 @@ class AgentBuilder:
         """
         return self._with(on_exit=hook)
 
+    def on_user_turn_completed(self, hook: Handler) -> Self:
+        """Call `hook(turn)`, or `hook(turn, session)`, when the user's turn has ended.
+
+        It gets a `UserTurn` before the model does, may add context for it, and drops it by raising `StopResponse`. It
+        has 5 s. The turn has to end here: by our detector or by hand.
+        """
+        return self._with(on_user_turn_completed=hook)
+
     def hands_over_to(self, *agents: Any) -> Self:
         """Name agents to which this one may hand over, or functions that return them.
 

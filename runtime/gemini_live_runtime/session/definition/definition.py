@@ -110,6 +110,8 @@ class Definition:
     """Hook that is called when the agent begins to speak: at first, and after each hand-off to it."""
     on_exit: Handler | None = None
     """Hook that is called when another agent takes over."""
+    on_user_turn_completed: Handler | None = None
+    """Hook that is called when the user's turn has ended, before the model is told."""
     hands_over_to: tuple[Any, ...] = ()
     """Agents, or functions that return one, which this one is known to hand over to."""
     owner: Any = None

@@ -67,7 +67,14 @@ class SessionPlan:
         """
         if by == "auto":
             return self
-        return replace(self, definition=replace(self.definition, turn_taking=as_turn_taking(by)))
+        chosen = replace(self.definition, turn_taking=as_turn_taking(by))
+        raise_faults(list(turn_choice.faults(chosen)))
+        return replace(self, definition=chosen)
+
+    @property
+    def needs_own_turns(self) -> str:
+        """Name of what works only where this side ends the turns, or ""."""
+        return "on_user_turn_completed" if self.definition.on_user_turn_completed is not None else ""
 
     @property
     def turn_options(self) -> TurnOptions:
@@ -190,6 +197,8 @@ def make_plan(definition: Definition) -> SessionPlan:
     ):
         _try(build, faults, definition.built_at)
     faults += _watched_live_keys(definition)
+    if not faults:
+        faults += turn_choice.faults(definition)
     names = frozenset(item.name for item in tools)
     check = NameCheck(definition, names)
     faults += check.faults()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from gemini_live_runtime.conversation.phase_check import Fault
 from gemini_live_runtime.session.core.turn_options import TurnDetection
 from gemini_live_runtime.session.core.turn_rules import FALSE_INTERRUPTION_TIMEOUT_S
 from gemini_live_runtime.session.definition.choices import as_choice
@@ -36,6 +37,8 @@ def decide(definition: Definition, asked: Any = "") -> tuple[TurnDetection, str]
     if choice != "auto":
         return choice, "it was asked for" if asked else ASKED_FOR
     needs = ", ".join(needs_our_detector(definition))
+    if definition.on_user_turn_completed is not None:
+        needs = f"{needs}, on_user_turn_completed" if needs else "on_user_turn_completed"
     if needs and not definition.server_detection.of_detector:
         return "client", f"only our own detector works with {needs}"
     return "server", "the server's detector does all that the agent asks for"
@@ -51,6 +54,14 @@ def needs_our_detector(definition: Definition) -> Iterator[str]:
         yield "min_interruption_duration"
     if definition.turn_rules.false_interruption_timeout_s != FALSE_INTERRUPTION_TIMEOUT_S:
         yield "false_interruption_timeout"
+
+
+def faults(definition: Definition) -> Iterator[Fault]:
+    """Yield a fault for a hook that the choice leaves without its moment."""
+    if definition.on_user_turn_completed is None or decide(definition)[0] != "server":
+        return
+    text = f"Agent {definition.name}: on_user_turn_completed is never called, because the server ends the turns"
+    yield Fault(text, definition.built_at, 'Use turn_taking("client") or turn_taking("manual")')
 
 
 def ignored(definition: Definition) -> Iterator[str]:

@@ -113,6 +113,13 @@ class InputActivity:
         self._apply([*decisions, *self._commit.finish(self._vad.audio_s)])
         self._kept.clear()
 
+    def forget(self) -> None:
+        """Forget the turn that goes on, and what was kept, without an end."""
+        self._vad.reset()
+        self._commit.forget()
+        self._kept.clear()
+        self._active = False
+
     def _apply(self, decisions: list[Decision]) -> None:
         for decision in decisions:
             if isinstance(decision, BackChannel):

@@ -214,6 +214,10 @@ class TurnCommit:
             out.append(self._end())
         return out
 
+    def forget(self) -> None:
+        """Forget the user's turn without ending it."""
+        self._active, self._over_model_since, self._ending_since = False, None, None
+
     def _begin(self, since: float) -> Decision:
         self._active, self._over_model_since = True, None
         if not self._model_speaking:

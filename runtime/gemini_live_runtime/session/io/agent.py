@@ -27,6 +27,7 @@ from gemini_live_runtime.tools.declaration import Tool
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.phases import Phase
     from gemini_live_runtime.session.io.agent_session import AgentSession
+    from gemini_live_runtime.session.io.user_turn import UserTurn
 
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -34,7 +35,8 @@ _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 class Agent:
     """Agent of a conversation, to use as it is or to derive a class from.
 
-    A derived class may have tools among its methods, each with `@tool`, and override `on_enter` and `on_exit`. What the
+    A derived class may have tools among its methods, each with `@tool`, and override `on_enter`, `on_exit` and
+    `on_user_turn_completed`. What the
     arguments here cannot say, phases with their guards among it, `define` adds with the builder.
     """
 
@@ -107,6 +109,11 @@ class Agent:
                 built_at=self.defined_at,
                 on_enter=self.on_enter if own.on_enter is not Agent.on_enter else None,
                 on_exit=self.on_exit if own.on_exit is not Agent.on_exit else None,
+                on_user_turn_completed=(
+                    self.on_user_turn_completed
+                    if own.on_user_turn_completed is not Agent.on_user_turn_completed
+                    else None
+                ),
                 owner=self,
             )
         )
@@ -122,6 +129,13 @@ class Agent:
 
     async def on_exit(self) -> None:
         """End: called when another agent takes over, and at the end; it has 5 s."""
+
+    async def on_user_turn_completed(self, turn: UserTurn) -> None:
+        """Take the user's turn that has ended, before the model does; it has 5 s.
+
+        Add context for the answer, or raise `StopResponse` to drop the turn. Only where the turn ends here: with
+        `turn_detection` "client" or "manual".
+        """
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"

@@ -263,6 +263,14 @@ class AgentSession:
             max_endpointing_delay=max_endpointing_delay,
         )
 
+    async def commit_user_turn(self) -> None:
+        """End the user's turn now, as `LiveHandle.commit_user_turn` does."""
+        await self.handle.commit_user_turn()
+
+    async def clear_user_turn(self) -> None:
+        """Drop what the user has said in the open turn, as `LiveHandle.clear_user_turn` does."""
+        await self.handle.clear_user_turn()
+
     # -- speeches ------------------------------------------------------------------------------------------------------
 
     def generate_reply(

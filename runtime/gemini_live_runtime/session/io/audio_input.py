@@ -10,8 +10,7 @@ from gemini_live_runtime.audio.interface import AudioIO, AudioOpened, Direction,
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
-from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET
-from gemini_live_runtime.session.endpointing.activity import InputActivity
+from gemini_live_runtime.session.io.user_turns import UserTurns
 from gemini_live_runtime.session.link.kept_audio import RATE
 
 if TYPE_CHECKING:
@@ -53,31 +52,7 @@ class AudioInput:
         self._is_finished = False
         self._intended_to = 0
         """Sample of the track before which all was reported as about to be sent."""
-        self._activity: InputActivity | None = None
-        self.apply_turn_options()
-        self._agent.bus.subscribe(self._on_words, ev.TranscriptDelta)
-        self._agent.bus.subscribe(self._on_connection_closed, ev.ConnectionClosed)
-
-    def apply_turn_options(self) -> None:
-        """Let our own detector find the user's turns, or stop, as the options have it."""
-        options = self._core.state.turn_options
-        if options.detection != "client":
-            if self._activity is not None:
-                # Nothing else would end what the user has begun to say over the model.
-                self._perform(self._core.interruptions.on_voice_ended(self._now()))
-            self._activity = None
-            return
-        if self._activity is None:
-            self._activity = InputActivity(
-                self._agent.plan.definition.turn_preset or DEFAULT_PRESET,
-                on_begin=lambda: self._commit_speech(True),
-                on_end=lambda: self._commit_speech(False),
-                on_interruption=self._on_interruption,
-                on_back_channel=self._on_back_channel,
-            )
-        self._activity.set_delay(options.min_delay_s)
-        if (least_s := self._core.state.rules.min_interruption_s) is not None:
-            self._activity.set_min_interruption(least_s)
+        self.turns = UserTurns(core, orchestrator, clock, perform=perform, take=self._pass_on)
 
     # -- the microphone ----------------------------------------------------------------------------------------------
 
@@ -115,8 +90,7 @@ class AudioInput:
             link.outbox.add_audio(pcm, captured_at)
             return
         link.outbox.audio.add(pcm, captured_at, sent=True)
-        pieces = (pcm,) if self._activity is None else self._activity.filter(pcm, model_speaking=self._audio.playing)
-        for piece in pieces:
+        for piece in self.turns.filter(pcm, captured_at, model_speaking=self._audio.playing):
             before = self._core.audio.begin_stream()
             if before:
                 self._perform(before)
@@ -140,42 +114,20 @@ class AudioInput:
         for at in range(0, len(chunks), KEPT_AT_ONCE):
             piece = chunks[at : at + KEPT_AT_ONCE]
             self._pass_on(b"".join(chunk.pcm for chunk in piece), piece[-1].captured_at)
-        if self._activity is not None and not self._core.state.taking_audio:
-            self._activity.finish()
+        if not self._core.state.taking_audio:
+            self.turns.finish()
         self._perform(self._core.audio.on_kept_sent(self._now()))
 
     def on_microphone(self, on: bool) -> None:
         """End what is being said when the microphone is closed."""
-        if self._activity is not None and not on:
-            self._activity.finish()
-        elif self._core.state.manual_activity:
+        if not on:
+            self.turns.finish()
+        if self._core.state.manual_activity:
             self._agent.input_times.on_activity(on, self._core.state.turns.number)
 
     def input_vad_state(self) -> InputVadSnapshot | None:
         """Return the state of our voice activity detector; None while it decides nothing."""
-        return None if self._activity is None else self._activity.snapshot()
-
-    def _on_words(self, event: ev.Event) -> None:
-        if self._activity is not None and getattr(event.payload, "side", "") == "user":
-            self._activity.on_words()
-
-    def _on_connection_closed(self, event: ev.Event) -> None:
-        if self._activity is not None and not self._agent.writer.live:
-            # The next connection gets the kept sound from its beginning, and marks of its own.
-            self._activity.finish()
-
-    def _commit_speech(self, begins: bool) -> None:
-        self._agent.input_times.on_activity(begins, self._core.state.turns.number)
-        self._orchestrator.observer.on_user_speech(begins)
-        if not begins:
-            self._agent.telemetry.committed(self._now())
-            self._perform(self._core.interruptions.on_voice_ended(self._now()))
-
-    def _on_interruption(self, speech_s: float) -> None:
-        self._perform(self._core.interruptions.on_voice_over(self._now(), speech_s))
-
-    def _on_back_channel(self, speech_s: float, needed_s: float) -> None:
-        self._perform(self._core.interruptions.on_too_short(self._now(), speech_s, needed_s))
+        return self.turns.vad_state()
 
     # -- the speaker and the devices ---------------------------------------------------------------------------------
 

@@ -357,11 +357,13 @@ class ConnectionManager:
             self._is_unheard = True
             self._leave(adapter, LinkEnd.MOVED, ConnectionClosedError(MOVING, close_code=1001))
 
-    def leave(self, reason: Literal["stalled", "old"]) -> None:
-        """Leave the connection: a silent server's at once, an old one in a pause."""
+    def leave(self, reason: Literal["stalled", "old", "cleared"]) -> None:
+        """Leave the connection: at once, an old one in a pause."""
         adapter = self._link.adapter
         if reason == "old":
             self._depart(math.inf, ROTATE_QUIET_S, fresh=False)
+        elif adapter is not None and reason == "cleared":
+            self._leave(adapter, LinkEnd.MOVED, ConnectionClosedError(MOVING, close_code=1001))
         elif adapter is not None:
             seconds = self._link.policy.no_answer_s
             error = ConnectionClosedError(f"The model has not answered for {seconds:g} s", close_code=1001)

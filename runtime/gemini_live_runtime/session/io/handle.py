@@ -138,6 +138,19 @@ class LiveHandle:
             )
         )
 
+    @async_on_loop
+    async def commit_user_turn(self) -> None:
+        """End the user's turn now; raise `GeminiLiveError` where the server ends turns.
+
+        Also when no turn is open.
+        """
+        await self._order(cmd.CommitTurn())
+
+    @async_on_loop
+    async def clear_user_turn(self) -> None:
+        """Drop what the user has said in the open turn; raise as `commit_user_turn` does."""
+        await self._order(cmd.ClearTurn())
+
     @on_loop
     def update_instruction(self, text: str) -> None:
         """Replace the agent's own instruction; phase and modifiers are added as before.

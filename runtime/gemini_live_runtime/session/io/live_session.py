@@ -25,7 +25,17 @@ from gemini_live_runtime.audio.interface import (
     ChangesDevices,
 )
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.commands import MAX_TEXT, Command, Connect, Order, SendText, SetDevices, SetOptions
+from gemini_live_runtime.commands import (
+    MAX_TEXT,
+    ClearTurn,
+    Command,
+    CommitTurn,
+    Connect,
+    Order,
+    SendText,
+    SetDevices,
+    SetOptions,
+)
 from gemini_live_runtime.errors import AgentError, ConnectionClosedError, GeminiLiveError, traceback_lines
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
@@ -41,6 +51,7 @@ from gemini_live_runtime.session.core.effects import (
     Effect,
     Emit,
     End,
+    EndActivity,
     EndOfAudio,
     InterruptModel,
     LeaveConnection,
@@ -242,6 +253,8 @@ class LiveSession:
                 router.register(kind, self._through_core(handler))
         router.register(SetDevices, self._change_devices)
         router.register(SetOptions, self._set_options)
+        router.register(CommitTurn, self.audio_input.turns.commit)
+        router.register(ClearTurn, self.audio_input.turns.clear)
         router.register(Connect, self._connect)
         self.orchestrator.register(router)
         return router
@@ -322,7 +335,7 @@ class LiveSession:
 
     def _set_options(self, order: SetOptions, command_id: str) -> None:
         turns = self._core.turn_detection
-        self._perform(turns.accept(self._now(), order))
+        self._perform(turns.accept(self._now(), order, self.orchestrator.agent.plan.needs_own_turns))
         if turns.is_due:
             self._perform(turns.leave(self._now()))
             self._perform(turns.take(self._now()))
@@ -383,7 +396,8 @@ class LiveSession:
     @property
     def is_quiet(self) -> bool:
         """True when wire, speaker and agent are quiet and nothing is owed."""
-        return self._core.is_quiet and not self._audio.playing and self.orchestrator.is_quiet
+        is_calm = self._core.is_quiet and not self._audio.playing and self.orchestrator.is_quiet
+        return is_calm and not self.audio_input.turns.is_completing
 
     async def until_quiet(self, seconds: float, *, microphone_too: bool = False) -> None:
         """Return once the session was quiet for `seconds`, or is over.
@@ -544,10 +558,12 @@ class LiveSession:
                     self.orchestrator.cancel_call(effect.call_id)
                 case LeaveConnection():
                     self._connections.leave(effect.reason)
+                case EndActivity():
+                    self.audio_input.turns.end_by_hand()
                 case RenewConnection():
                     self._connections.renew()
                 case ApplyTurnOptions():
-                    self.audio_input.apply_turn_options()
+                    self.audio_input.turns.apply_options()
                 case End():
                     if not self._end.done():
                         self._end.set_result(effect)
@@ -561,6 +577,7 @@ class LiveSession:
     def _send(self, send: Send) -> None:
         agent = self.orchestrator.agent
         if send.text:
+            self.audio_input.turns.settle_now()
             self.orchestrator.steering.flush()
             if agent.context_queue.has_context:
                 agent.user_writer.flush()

@@ -151,13 +151,13 @@ class VoiceRuntimeState:
                 return replace(self, prompt_pending=False)
             case Live(ev.AudioLost(direction="output")):
                 return replace(self, playback_active=False)
-            case Live(ev.AudioLost()):
+            case Live(ev.AudioLost()) | Live(ev.TurnCleared()):
                 return replace(self, user_speaking=False)
             case _:
                 return self
 
 
-VOICE_EVENTS: frozenset[type[ev.Payload]] = frozenset((ev.TurnInterrupted, ev.TextSent, ev.AudioLost))
+VOICE_EVENTS: frozenset[type[ev.Payload]] = frozenset((ev.TurnInterrupted, ev.TextSent, ev.AudioLost, ev.TurnCleared))
 """Events of the session that the voice state and `voice_defaults` need, wrapped in `Live`.
 
 Without rules of the agent's own, no other event has to reach the reactor."""
@@ -272,7 +272,7 @@ def voice_defaults(sends_marks: Callable[[], bool] = lambda: False) -> tuple[Rea
         # Losing a device ends speech or playback too, and no other event says so; an answer without sound ends with
         # its turn.
         may_be_free = isinstance(event, PlaybackDrained | PromptArmed) or (
-            isinstance(event, Live) and isinstance(event.event, ev.AudioLost | ev.TurnCompleted)
+            isinstance(event, Live) and isinstance(event.event, ev.AudioLost | ev.TurnCompleted | ev.TurnCleared)
         )
         if may_be_free and voice.prompt_pending and voice.floor_is_free:
             yield PromptModel("playback drained" if isinstance(event, PlaybackDrained) else "no one is speaking")
