@@ -93,14 +93,14 @@ async def settle(app: ConsoleApp, link: ScriptedLink) -> None:
 
 
 async def idle(app: ConsoleApp) -> None:
-    """Return when every widget has answered what it was sent, and the screen is painted."""
+    """Wait until every widget has answered its messages and the screen is painted."""
     await until_others_wait()
     app.screen._on_timer_update()
     await until_others_wait()
 
 
 async def until_others_wait() -> None:
-    """Let all other tasks of the loop run until each waits for a timer, a file or a thread."""
+    """Let other tasks run until each waits for a timer, a file or a thread."""
     ready = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
     for _ in range(5000):
         await asyncio.sleep(0)
