@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Processes and test workers share compiled modules, also where the environment says not to write them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-rest test-sound test-lowest test-clients clients lint style types imports prose bench docs clean mutants soak sound
+.PHONY: demo test test-fast test-rest test-simulation test-sound test-lowest test-clients clients lint style types imports prose bench docs clean mutants soak sound
 
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
@@ -18,7 +18,9 @@ SLOW := tests/unit/local/test_recogniser_accuracy.py
 # Tests that listen to real sound run one after the other; the others run beside each other, and some of them wait for
 # processes.
 ALONE := tests/audio
-# Targets that run beside those tests, which mostly wait: CI tests the lowest versions then.
+# Computes and waits for nothing: it runs beside those tests, which mostly wait.
+SIMULATED := tests/simulation
+# Further targets that run beside them: CI tests the lowest versions then.
 BESIDE_SOUND :=
 # Tests of the modules that call each dependency whose lowest version is to be shown to work.
 LOWEST_AUDIO := capture calibration canceller_input device_audio device_helper devices file_audio recorded_storms wav
@@ -34,10 +36,10 @@ LOWEST = \
   tests/unit/journal/test_flac.py tests/unit/tui/test_clipboard.py tests/pilot/test_console_typing.py
 # The longest files first: no worker is left with one of them at the end.
 FIRST := $(SLOW) tests/docs tests/mutants tests/sdk tests/pilot/test_console_actions.py \
-  tests/agents tests/simulation tests/rooms tests/e2e tests/faults
+  tests/agents tests/rooms tests/e2e tests/faults
 # By its files: of a folder that follows one of its own files pytest takes no further ones.
 PILOT = $(filter-out $(FIRST),$(wildcard tests/pilot/test_*.py))
-REST = $(FIRST) $(PILOT) $(filter-out $(FIRST) $(FAST) $(ALONE) tests/pilot,$(patsubst %/,%,$(wildcard tests/*/)))
+REST = $(FIRST) $(PILOT) $(filter-out $(FIRST) $(FAST) $(ALONE) $(SIMULATED) tests/pilot,$(patsubst %/,%,$(wildcard tests/*/)))
 CLIENTS := adk genai-js livekit pipecat
 # In the order given: by itself xdist begins with the files of most tests, and ends with long files of one or two.
 BY_FILE := --dist loadfile --no-loadscope-reorder
@@ -52,17 +54,16 @@ beside = log=$$(mktemp); $(1) >"$$log" 2>&1 & beside=$$!; trap 'kill $$beside' I
 test: $(VENV)/.test
 	@$(call beside,$(MAKE) --no-print-directory lint,$(MAKE) --no-print-directory test-fast)
 	@$(MAKE) --no-print-directory test-rest
-ifeq ($(BESIDE_SOUND),)
-	@$(MAKE) --no-print-directory test-sound
-else
-	@$(call beside,nice -n 19 $(MAKE) --no-print-directory $(BESIDE_SOUND),$(MAKE) --no-print-directory test-sound)
-endif
+	@$(call beside,nice -n 19 $(MAKE) -k --no-print-directory test-simulation $(BESIDE_SOUND),$(MAKE) --no-print-directory test-sound)
 
 test-fast: $(VENV)/.test
 	$(BIN)/python -m pytest $(PARALLEL) $(FAST) $(SLOW:%=--ignore=%) $(PYTEST_ARGS)
 
 test-rest: $(VENV)/.test .venv-sdk/.ready
 	$(BIN)/python -m pytest $(WAITING) $(REST) --ignore=tests/sdk/clients $(PYTEST_ARGS)
+
+test-simulation: $(VENV)/.test
+	$(BIN)/python -m pytest $(PARALLEL) $(SIMULATED) $(PYTEST_ARGS)
 
 test-sound: $(VENV)/.test
 	$(BIN)/python -m pytest -q $(ALONE) $(PYTEST_ARGS)
