@@ -22,9 +22,12 @@ for _path in sorted(Path(__file__).with_name("actions").glob("[a-z]*.py")):
     import_module(f"tests.pilot.actions.{_path.stem}")
 
 FORMS = {action.id: form_of(action) for action in ACTIONS if action.slash}
+ALIKE = [action.id for action in ACTIONS if action.palette and action.slash and not FORMS[action.id].needed]
+"""Actions that are performed alike by name and by a command without arguments."""
+
 WAYS = [
     *((action.id, key) for action in ACTIONS for key in keys_of(action, {})),
-    *((action.id, f"{BY_NAME}{action.id}") for action in ACTIONS if action.palette),
+    *((action.id, f"{BY_NAME}{action.id}") for action in ACTIONS if action.palette and action.id not in ALIKE),
     *((ident, f"/{form.name} " if form.needed else f"/{form.name}") for ident, form in FORMS.items()),
 ]
 
@@ -37,6 +40,19 @@ async def test_every_action_does_what_the_table_says_by_key_by_name_and_by_comma
             driver.app.console_screen.grid.go_to(scope)
             await driver.settle()
         await CHECKS[ident](driver, way)
+
+
+async def test_a_command_without_arguments_performs_what_the_palette_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with console() as driver:
+        performed: list[tuple[str, ...]] = []
+
+        async def perform(*called: str) -> None:
+            performed.append(called)
+
+        monkeypatch.setattr(driver.app.console_screen, "perform", perform)
+        for ident in ALIKE:
+            await driver.press(f"{BY_NAME}{ident}", f"/{FORMS[ident].name}")
+        assert performed == [(ident,) for ident in ALIKE for _ in range(2)]
 
 
 def test_no_action_of_the_table_is_without_a_check() -> None:
