@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.clock import Clock, hold_time
 from gemini_live_runtime.engine.link import Bye, Closed, Hello, encode, encode_snapshot, is_about_the_end
 from gemini_live_runtime.engine.payloads import field_names, plain_values, without_secrets
 from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
@@ -47,6 +47,9 @@ _MAX_EARLY = 10_000
 
 HOLD_S = 0.2
 """Seconds that events wait for the rest of a text which may end in the beginning of a secret."""
+
+DISK_S = 10.0
+"""Longest time in real seconds for which virtual time stands still while the disk writes."""
 
 _MAX_HELD = 1000
 """Events that may wait for that."""
@@ -356,8 +359,10 @@ class Hub:
 
         self.journal.call_when_written(tell)
         try:
-            async with asyncio.timeout(within_s):
-                return await done
+            # The disk takes real time: virtual time would jump past the limit before it can answer.
+            with hold_time(DISK_S):
+                async with asyncio.timeout(within_s):
+                    return await done
         except TimeoutError:
             return False
 

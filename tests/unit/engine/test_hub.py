@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
 
 import pytest
 
+from gemini_live_runtime import clock
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.engine.hub import METERS_S, SAMPLE_S, Hub, Outbox
@@ -114,6 +116,32 @@ def test_an_event_that_cannot_be_written_at_all_becomes_a_notice():
         assert (event.seq, event.payload.code) == (2, "event-lost")
         assert "tool.called" in event.payload.text
         assert journal.events[-1] == event
+
+    with_hub(body)
+
+
+def test_virtual_time_stands_still_while_the_disk_writes(monkeypatch):
+    slept = threading.Event()
+    select = clock._JumpingSelector.select
+
+    def watched(selector, timeout=None):
+        found = select(selector, timeout)
+        if not found and (timeout is None or timeout > 0):
+            slept.set()
+        return found
+
+    monkeypatch.setattr(clock._JumpingSelector, "select", watched)
+
+    def write(tell: Callable[[bool], None]) -> None:
+        """Be done after the loop has once slept, or jumped in time."""
+        slept.clear()
+        threading.Thread(target=lambda: tell(slept.wait(60))).start()
+
+    async def body(hub, journal):
+        hub.emit(STARTED, turn=0, gen=0)
+        journal.call_when_written = write
+        assert await hub.written(0.02)
+        assert asyncio.get_running_loop().time() == 0
 
     with_hub(body)
 
