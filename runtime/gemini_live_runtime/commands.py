@@ -108,6 +108,18 @@ class ClearTurn(Order):
 
 
 @keyword_record
+class SetRules(Order):
+    """Change rules of turns; what `changes` does not name stays.
+
+    Results in `rules.changed`. The names are `user_away_timeout`, `min_interruption_duration` (seconds),
+    `min_interruption_words`, `false_interruption_timeout` and `max_tool_steps`; null turns a rule off.
+    """
+
+    command: ClassVar[str] = "rules.set"
+    changes: dict[str, Any]
+
+
+@keyword_record
 class Interrupt(Order):
     """Interrupt the model at once."""
 

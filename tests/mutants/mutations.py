@@ -25,6 +25,7 @@ CONSENT = "consent_in_a_session"
 ENDS = "ends_of_user_turns"
 DEFERRED = "sync_only_model_in_a_session"
 EVENTS = "session_events"
+ERRORS = "error_budget"
 EXTRACTION = "extraction_in_a_session"
 FAULTS = "faults_in_a_session"
 FIGURES = "telemetry_in_a_session"
@@ -743,7 +744,30 @@ DRAINING = (
     ),
 )
 
+BUDGET = (
+    *rows(
+        "core.connection_events",
+        "ConnectionEvents",
+        ("on_disconnected", "only what was asked counts as failed", decide("facts.owed", True), ERRORS),
+        ("on_disconnected", "a spent budget is told", decide("schedule.is_spent", False), ERRORS),
+    ),
+    *rows("core.state", "CoreState", ("on_answer_begun", "speaking resets failures", leave_out("failures"), ERRORS)),
+    *rows("link.retry", "RetrySchedule", ("after", "a spent budget gives up", decide("is_spent", False), ERRORS)),
+    *rows(
+        "link.controller",
+        "RealtimeSessionController",
+        ("ask_to_connect", "who connects begins anew", leave_out("schedule.failures"), ERRORS),
+    ),
+    *rows(
+        "core.commands",
+        "CoreCommands",
+        ("_set_rules", "rules change in the session", leave_out("state.rules"), INTERRUPTIONS),
+        ("_set_rules", "changed rules are told", drop("emit"), INTERRUPTIONS),
+    ),
+)
+
 MUTATIONS: tuple[Mutation, ...] = (
+    *BUDGET,
     *STEPS,
     *BARGE_IN,
     *PRESENCE,

@@ -16,7 +16,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
-from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 SPOKEN = Path(__file__).parents[1] / "data" / "speech" / "please_stop_talking.wav"
@@ -353,3 +353,45 @@ def test_rules_that_cannot_be_kept_are_refused_by_name_when_the_plan_is_made(of:
 
 def test_an_agent_with_rules_of_its_own_gets_our_detector_by_itself() -> None:
     assert agent().turn_taking("auto").interruptions().plan().turn_options.detection == "client"
+
+
+async def test_rules_change_in_the_session_and_what_cannot_be_is_refused_with_a_reason(tmp_path: Path) -> None:
+    mic = voice(tmp_path, begins_s=1.0, seconds=1.2)
+    async with talk(ours(), audio=lambda: FileAudio(mic, tmp_path / "out.wav")) as t:
+        session = t.stage.session.agent_session
+        await session.update_options(min_interruption_words=2, false_interruption_timeout=0.5, user_away_timeout=None)
+        (changed,) = t.all(ev.RulesChanged)
+        assert changed.rules["min_interruption_words"] == 2
+        assert changed.rules["user_away_timeout"] is None
+        await story(t)
+        await until_paused(t)
+        await t.hears("stop")
+        await t.passes(4)
+        assert rules(t) == ["words"]
+        for wrong, says in (
+            ({"false_interruption_timeout": 0}, "false_interruption_timeout cannot be 0"),
+            ({"min_interruption_words": -1}, "min_interruption_words cannot be -1"),
+            ({"max_tool_steps": 0}, "max_tool_steps cannot be 0"),
+        ):
+            with pytest.raises(GeminiLiveError, match=says):
+                await session.update_options(**wrong)  # type: ignore[arg-type]
+        assert len(t.all(ev.RulesChanged)) == 1
+
+
+async def test_a_longer_least_duration_holds_from_the_next_voice_on(tmp_path: Path) -> None:
+    mic = voice(tmp_path, begins_s=1.0, seconds=0.8)
+    async with talk(ours(), audio=lambda: FileAudio(mic, tmp_path / "out.wav")) as t:
+        await t.stage.session.agent_session.update_options(min_interruption_duration=3.0)
+        await story(t)
+        await t.passes(8)
+        assert set(rules(t)) == {"duration"}
+        assert t.all(ev.PlaybackPaused) == []
+
+
+async def test_without_our_detector_its_rules_cannot_be_changed() -> None:
+    async with talk(agent()) as t:
+        with pytest.raises(GeminiLiveError, match="min_interruption_words has no effect"):
+            await t.stage.session.agent_session.update_options(min_interruption_words=2)
+        assert await t.commands(cmd.SetRules(changes={"colour": 1})) != ""
+        assert await t.commands(cmd.SetRules(changes={})) != ""
+        assert await t.commands(cmd.SetRules(changes={"max_tool_steps": 5})) == ""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from gemini_live_runtime.events.base import Payload
 from gemini_live_runtime.records import keyword_record
 
-__all__ = ["InterruptionIgnored", "SpeechChanged"]
+__all__ = ["InterruptionIgnored", "RulesChanged", "SpeechChanged"]
 
 
 @keyword_record
@@ -47,3 +47,14 @@ class InterruptionIgnored(Payload):
     voice_s: float | None = None
     words: int = 0
     needed: float = 0.0
+
+
+@keyword_record
+class RulesChanged(Payload):
+    """Rules of turns were changed in the session.
+
+    `rules` has all that may change, by the names of `rules.set`; null is a rule that is off.
+    """
+
+    type: ClassVar[str] = "rules.changed"
+    rules: dict[str, Any]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gemini_live_runtime import commands as cmd
+from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import Effect, InterruptModel, Send, Speaker
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.wire import compose
@@ -28,6 +29,7 @@ class CoreCommands:
             cmd.SetMicrophone: self._set_microphone,
             cmd.SetSpeaker: self._set_speaker,
             cmd.Interrupt: self._interrupt,
+            cmd.SetRules: self._set_rules,
             cmd.HangUp: self._hang_up,
         }
 
@@ -36,6 +38,12 @@ class CoreCommands:
         state.speaker_on = order.on
         state.out.append(Speaker(order.on))
         state.emit_controls("operator")
+        return state.flush(now)
+
+    def _set_rules(self, now: float, order: cmd.SetRules, command_id: str) -> list[Effect]:
+        state = self._state
+        state.rules = state.rules.changed(order.changes, client=state.client_activity)
+        state.emit(ev.RulesChanged(rules=state.rules.options()))
         return state.flush(now)
 
     def _hang_up(self, now: float, order: cmd.HangUp, command_id: str) -> list[Effect]:

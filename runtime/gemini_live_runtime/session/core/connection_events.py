@@ -26,6 +26,9 @@ from gemini_live_runtime.wire.messages import SessionResumptionUpdate
 
 LOST = "the connection was lost"
 
+FAILURES = (LinkEnd.PASSING, LinkEnd.MESSAGE, LinkEnd.STALLED)
+"""Ends by which a server fails at what it was asked: another connection would ask the same."""
+
 REFUSED_MESSAGES = (1007, 1009)
 """Close codes after which what was under way would be refused again."""
 
@@ -192,6 +195,9 @@ class ConnectionEvents:
             reason = ended.reason
         if end is None:
             end = end_of(error, was_ready=state.facts.status == "ready")
+        schedule = state.link.schedule
+        if end in FAILURES and state.facts.status == "ready" and state.facts.owed:
+            schedule.failures += 1
         keeps = end in LEFT or (end is not LinkEnd.HANDLE and keeps_handle(error))
         retry = state.link.on_ended(end, now, code=close_code_of(error), keeps_handle=keeps)
         retrying = retry.delay_s is not None
@@ -204,6 +210,10 @@ class ConnectionEvents:
                 moved=end is LinkEnd.MOVED,
             )
         )
+        if schedule.is_spent:
+            text = f"The server has failed {schedule.failures} times in a row before it answered"
+            remedy = "Say it in other words, and connect again"
+            state.emit(ev.Notice(level="error", code="unrecoverable-errors", text=text, remedy=remedy))
         if retry.delay_s is None:
             state.emit(ev.LinkGivenUp(reason=str(end)))
         else:

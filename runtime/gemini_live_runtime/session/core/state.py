@@ -6,6 +6,7 @@ Changes add effects to `out`; `flush` hands them over, after the session's statu
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 from gemini_live_runtime import commands as cmd
@@ -76,7 +77,9 @@ class CoreState:
         self.ledger = GenerationLedger()
         self.speeches = SpeechQueue()
         self.speaking_rate = SpeakingRate()
-        self.link = RealtimeSessionController(link_policy)
+        self.rules = rules or TurnRules()
+        most = self.rules.max_unrecoverable_errors
+        self.link = RealtimeSessionController(replace(link_policy or LinkPolicy(), max_unrecoverable_errors=most))
         self.link.age_limit_s = capabilities.connection_limit_s
         self.input_open = False
         self.capabilities = capabilities
@@ -85,7 +88,6 @@ class CoreState:
         self.price = price
         self.started_at = started_at
         self.facts = StatusInputs()
-        self.rules = rules or TurnRules()
         self.presence = UserPresence()
         self.barge_in: BargeIn | None = None
         """Voice over the model of which it is not certain yet that it interrupts."""
@@ -271,6 +273,7 @@ class CoreState:
         """Note that the model begins to speak: what the user has said before is answered."""
         self.turns.has_content = True
         self.speech.began_since_answer = False
+        self.link.schedule.failures = 0
         self._forget_answered()
         self.link.outbox.audio.on_heard()
 

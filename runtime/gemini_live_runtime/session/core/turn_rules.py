@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import isfinite
+from typing import Any, Literal
 
+from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
 
 USER_AWAY_TIMEOUT_S = 15.0
@@ -15,6 +19,18 @@ FALSE_INTERRUPTION_TIMEOUT_S = 2.0
 
 MAX_TOOL_STEPS = 3
 """Rounds of calls in an answer to the user, or to a prompt."""
+
+MAX_UNRECOVERABLE_ERRORS = 3
+"""Failures of the server in a row that are made good by another connection."""
+
+OPTIONS = {
+    "user_away_timeout": "user_away_timeout_s",
+    "min_interruption_duration": "min_interruption_s",
+    "min_interruption_words": "min_interruption_words",
+    "false_interruption_timeout": "false_interruption_timeout_s",
+    "max_tool_steps": "max_tool_steps",
+}
+"""Rules that may change in a session, by the names of its options."""
 
 InterruptionsBy = Literal["server", "client"]
 
@@ -36,7 +52,75 @@ class TurnRules:
     max_tool_steps: int | None = MAX_TOOL_STEPS
     """Rounds of calls after which the model has to answer without tools; None is any number."""
 
+    max_unrecoverable_errors: int | None = MAX_UNRECOVERABLE_ERRORS
+    """Failures of the server in a row, without a word of the model, after which it is asked no more; None is any."""
+
     @property
     def are_ours(self) -> bool:
         """True when our rules decide what interrupts the model, and its server never does."""
         return self.interruptions_by == "client"
+
+    def problems(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the field, a sentence and a remedy for each value that cannot be."""
+        for name, value, least in (
+            ("user_away_timeout", self.user_away_timeout_s, "above 0"),
+            ("false_interruption_timeout", self.false_interruption_timeout_s, "above 0"),
+            ("min_interruption_duration", self.min_interruption_s, "of at least 0"),
+        ):
+            if value is not None and not (_is_number(value) and (value > 0 or (value == 0 and least != "above 0"))):
+                yield name, f"{name} cannot be {value!r:.60}", f"Use a number of seconds {least}, or None"
+        for name, count in (
+            ("max_tool_steps", self.max_tool_steps),
+            ("max_unrecoverable_errors", self.max_unrecoverable_errors),
+        ):
+            if count is not None and not (type(count) is int and count >= 1):
+                yield name, f"{name} cannot be {count!r:.60}", "Use at least 1, or None for any number"
+        words: Any = self.min_interruption_words
+        if type(words) is not int or words < 0:
+            yield (
+                "min_interruption_words",
+                f"min_interruption_words cannot be {words!r:.60}",
+                "Use a whole number, 0 for any",
+            )
+
+    def changed(self, changes: Mapping[str, Any], *, client: bool) -> TurnRules:
+        """Return the rules with other values, by their names in `OPTIONS`.
+
+        `client`: our own detector finds the turns. Raises `AgentError` for what cannot be.
+        """
+        if not changes:
+            raise AgentError("No option was given", remedy=f"Give one of {', '.join(OPTIONS)}", field="options")
+        for name, value in changes.items():
+            if name not in OPTIONS:
+                raise AgentError(
+                    f"There is no option {name!r:.60}",
+                    remedy=f"Use one of {', '.join(OPTIONS)}",
+                    field="options",
+                    value=name,
+                )
+            if "interruption" in name and not client:
+                raise AgentError(
+                    f"{name} has no effect: our detector does not decide",
+                    remedy="Set turn_detection to client",
+                    field=name,
+                    value=value,
+                )
+        rules = replace(self, **{OPTIONS[name]: value for name, value in changes.items()})
+        for field, text, remedy in rules.problems():
+            raise AgentError(text, remedy=remedy, field=field, value=changes.get(field))
+        if rules.min_interruption_words and not rules.are_ours:
+            raise AgentError(
+                f"min_interruption_words cannot be {rules.min_interruption_words}: the server stops the model before",
+                remedy='Give the agent .interruptions("client")',
+                field="min_interruption_words",
+                value=rules.min_interruption_words,
+            )
+        return rules
+
+    def options(self) -> dict[str, Any]:
+        """Return the values by their names in `OPTIONS`."""
+        return {name: getattr(self, field) for name, field in OPTIONS.items()}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

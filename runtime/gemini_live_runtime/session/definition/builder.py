@@ -258,6 +258,13 @@ class AgentBuilder:
         """Limit the rounds of calls in an answer (3 by default); None is any number."""
         return self._rules(max_tool_steps=at_most)
 
+    def max_unrecoverable_errors(self, at_most: int | None) -> Self:
+        """Limit the failures of the server in a row (3 by default); None is any number.
+
+        Of those in which the model owed an answer and said no word; then the connection is given up.
+        """
+        return self._rules(max_unrecoverable_errors=at_most)
+
     def _rules(self, **changes: Any) -> Self:
         return self._with(turn_rules=replace(self.definition.turn_rules, **changes))
 

@@ -89,15 +89,11 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
     for value, label in (
         (definition.telemetry_s, ".telemetry(every_s)"),
         (definition.soft_turn_s, ".soft_turns(after_s)"),
-        (definition.turn_rules.user_away_timeout_s, "user_away_timeout"),
-        (definition.turn_rules.false_interruption_timeout_s, "false_interruption_timeout"),
     ):
         if value is not None and not (_is_number(value) and isfinite(value) and value > 0):
             yield f"{label} cannot be {_shown(value)}", "Use a number of seconds above 0"
+    yield from ((text, remedy) for _, text, remedy in definition.turn_rules.problems())
     yield from _interruptions(definition)
-    most = definition.turn_rules.max_tool_steps
-    if most is not None and not _is_count(most):
-        yield f"max_tool_steps cannot be {_shown(most)}", "Use at least 1, or None for any number"
     gap_s = definition.min_speech_gap_s
     if not (_is_number(gap_s) and isfinite(gap_s) and gap_s >= 0):
         yield f".speech_gap(at_least_s) cannot be {_shown(gap_s)}", "Use a number of seconds"
@@ -113,11 +109,6 @@ def _interruptions(definition: Definition) -> Iterator[tuple[str, str]]:
     by, least_s, words = rules.interruptions_by, rules.min_interruption_s, rules.min_interruption_words
     if by not in get_args(InterruptionsBy):
         yield f"interruptions by {_shown(by)} cannot be", f"Use one of {', '.join(get_args(InterruptionsBy))}"
-    if least_s is not None and not (_is_number(least_s) and isfinite(least_s) and least_s >= 0):
-        yield f"min_interruption_duration cannot be {_shown(least_s)}", "Use a number of seconds"
-    if type(words) is not int or words < 0:
-        yield f"min_interruption_words cannot be {_shown(words)}", "Use a whole number, 0 for any"
-        return
     detection, _ = decide(definition)
     if detection != "client":
         taken = f"with {_shown(detection)} turn detection our detector does not decide"

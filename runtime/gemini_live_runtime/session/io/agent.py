@@ -13,6 +13,7 @@ from gemini_live_runtime.session.agent.agent_updates import with_tools
 from gemini_live_runtime.session.core.turn_rules import (
     FALSE_INTERRUPTION_TIMEOUT_S,
     MAX_TOOL_STEPS,
+    MAX_UNRECOVERABLE_ERRORS,
     USER_AWAY_TIMEOUT_S,
     InterruptionsBy,
     TurnRules,
@@ -65,6 +66,7 @@ class Agent:
         min_interruption_words: int = 0,
         false_interruption_timeout: float | None = FALSE_INTERRUPTION_TIMEOUT_S,
         max_tool_steps: int | None = MAX_TOOL_STEPS,
+        max_unrecoverable_errors: int | None = MAX_UNRECOVERABLE_ERRORS,
         hands_over_to: Sequence[Any] = (),
     ) -> None:
         """Check everything; raise one `AgentError` that lists every fault.
@@ -75,8 +77,8 @@ class Agent:
         it. `phrases` are examples of what the user can say; the console shows them. `turn_detection` is who finds the
         user's turns; `manual_activity` is short for "manual", and `server_detection` has the settings of the server's
         detector. `user_away_timeout` is the silence in seconds on both sides after which the user counts as away; None
-        is never. `interruptions_by` and the three after it are those of `Live.interruptions`, and `max_tool_steps` that
-        of `Live`. `hands_over_to` names agents, or functions that return them, which this one may hand the conversation
+        is never. `interruptions_by` and the three after it are those of `Live.interruptions`, the two limits those of
+        `Live`. `hands_over_to` names agents, or functions that return them, which this one may hand the conversation
         over to.
         """
         if instruction and instructions:
@@ -102,6 +104,7 @@ class Agent:
                     min_interruption_words=min_interruption_words,
                     false_interruption_timeout_s=false_interruption_timeout,
                     max_tool_steps=max_tool_steps,
+                    max_unrecoverable_errors=max_unrecoverable_errors,
                 ),
                 turn_taking="manual" if manual_activity else as_turn_taking(turn_detection),
                 server_detection=ServerDetection() if server_detection is None else server_detection,

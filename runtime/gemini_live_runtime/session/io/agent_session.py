@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from types import EllipsisType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, overload
 
 from gemini_live_runtime import events as ev
@@ -255,12 +255,22 @@ class AgentSession:
         turn_detection: Literal["auto", "server", "client", "manual"] | None = None,
         min_endpointing_delay: float | None = None,
         max_endpointing_delay: float | None = None,
+        user_away_timeout: float | EllipsisType | None = ...,
+        min_interruption_duration: float | EllipsisType | None = ...,
+        min_interruption_words: int | EllipsisType = ...,
+        false_interruption_timeout: float | EllipsisType | None = ...,
+        max_tool_steps: int | EllipsisType | None = ...,
     ) -> None:
         """Change options of the running session, as `LiveHandle.update_options` does."""
         await self.handle.update_options(
             turn_detection=turn_detection,
             min_endpointing_delay=min_endpointing_delay,
             max_endpointing_delay=max_endpointing_delay,
+            user_away_timeout=user_away_timeout,
+            min_interruption_duration=min_interruption_duration,
+            min_interruption_words=min_interruption_words,
+            false_interruption_timeout=false_interruption_timeout,
+            max_tool_steps=max_tool_steps,
         )
 
     async def commit_user_turn(self) -> None:

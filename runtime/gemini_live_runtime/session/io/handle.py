@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from copy import deepcopy
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime import commands as cmd
@@ -124,19 +125,37 @@ class LiveHandle:
         turn_detection: Literal["auto", "server", "client", "manual"] | None = None,
         min_endpointing_delay: float | None = None,
         max_endpointing_delay: float | None = None,
+        user_away_timeout: float | EllipsisType | None = ...,
+        min_interruption_duration: float | EllipsisType | None = ...,
+        min_interruption_words: int | EllipsisType = ...,
+        false_interruption_timeout: float | EllipsisType | None = ...,
+        max_tool_steps: int | EllipsisType | None = ...,
     ) -> None:
         """Change how turns are taken; what is left out stays.
 
         A change from or to the server's detector takes effect with a new connection, which is made in the next pause.
-        Raises `GeminiLiveError` for what cannot change in this session.
+        The rules from `user_away_timeout` on take effect at once; None turns one off. Raises `GeminiLiveError` for what
+        cannot change in this session; what is before it in this order has changed then.
         """
-        await self._order(
-            cmd.SetOptions(
-                turn_detection=turn_detection,
-                min_endpointing_delay=min_endpointing_delay,
-                max_endpointing_delay=max_endpointing_delay,
+        given = {
+            "user_away_timeout": user_away_timeout,
+            "min_interruption_duration": min_interruption_duration,
+            "min_interruption_words": min_interruption_words,
+            "false_interruption_timeout": false_interruption_timeout,
+            "max_tool_steps": max_tool_steps,
+        }
+        changes = {name: value for name, value in given.items() if value is not ...}
+        turns = (turn_detection, min_endpointing_delay, max_endpointing_delay)
+        if not changes or any(value is not None for value in turns):
+            await self._order(
+                cmd.SetOptions(
+                    turn_detection=turn_detection,
+                    min_endpointing_delay=min_endpointing_delay,
+                    max_endpointing_delay=max_endpointing_delay,
+                )
             )
-        )
+        if changes:
+            await self._order(cmd.SetRules(changes=changes))
 
     @async_on_loop
     async def commit_user_turn(self) -> None:

@@ -65,6 +65,7 @@ class UserTurns:
         self._completing: asyncio.Task[None] | None = None
         self.apply_options()
         self._agent.bus.subscribe(self._on_words, ev.TranscriptDelta)
+        self._agent.bus.subscribe(lambda event: self.apply_options(), ev.RulesChanged)
         self._agent.bus.subscribe(self._on_connection_closed, ev.ConnectionClosed)
 
     def apply_options(self) -> None:

@@ -232,6 +232,7 @@ class RealtimeSessionController:
         if self.state not in ("failed", "restarting"):
             return False
         self.schedule.begin_anew()
+        self.schedule.failures = 0
         self.state = "restarting"
         return True
 

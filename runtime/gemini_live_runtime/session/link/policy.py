@@ -40,6 +40,8 @@ class LinkPolicy:
     It is twice the time of the session's slowest pong when that is longer, and `dead_after_s` before the first: a
     server that answers pings late is not dead because it does so again.
     """
+    max_unrecoverable_errors: int | None = 3
+    """Failures of the server in a row, without a word of the model, after which it is asked no more; None is any."""
     early_s: float = 30.0
     """Seconds before a connection's known age limit from which it is left at a quiet point."""
 

@@ -44,6 +44,8 @@ class RetrySchedule:
     attempts: int = 0
     faults: RestartLimit = field(default_factory=RestartLimit)
     """Limit of the restarts after faults in this program."""
+    failures: int = 0
+    """Failures of the server before it answered, in a row."""
     lost_at: float | None = None
     """Clock time (s) of the first end of this outage."""
     _replacements: int = 0
@@ -64,8 +66,16 @@ class RetrySchedule:
         self.lost_at = None
         self._message_ends.clear()
 
+    @property
+    def is_spent(self) -> bool:
+        """True when the server has failed so often that it is asked no more."""
+        most = self.policy.max_unrecoverable_errors
+        return most is not None and self.failures > most
+
     def after(self, end: LinkEnd, now: float, *, code: int = 0, attached: bool = False) -> Retry:
         """Return what follows an end of close code `code`; `attached`: a console is there."""
+        if self.is_spent:
+            return Retry(None)
         if end in LEFT:
             return Retry(self._replacement_delay(), fresh=end is LinkEnd.STALLED and self._short_resumes >= RESUMES)
         if end is LinkEnd.REFUSED:
