@@ -57,7 +57,7 @@ async def test_of_a_tool_called_again_and_again_eight_changes_are_sent_and_the_n
         state.modify("app:n", 0, lambda n: n + 1)
         return "ok"
 
-    async with talk(counting().tools(bump)) as t:
+    async with talk(counting().tools(bump).max_tool_steps(None)) as t:
         await t.hears("hello")
         for _ in range(9):
             await t.calls("bump")
@@ -91,7 +91,8 @@ async def test_each_change_of_phase_reaches_the_model_before_the_tools_answer() 
         return "ok"
 
     phases = [Phase(f"p{n}", f"Phase {n}.", transitions=Transition(f"p{n + 1}", key("app:n") > n)) for n in range(12)]
-    async with talk(agent().tools(go_on).phase(*phases, Phase("p12", "End.", terminal=True))) as t:
+    many = agent().tools(go_on).max_tool_steps(None).phase(*phases, Phase("p12", "End.", terminal=True))
+    async with talk(many) as t:
         await t.hears("hello")
         for _ in range(12):
             await t.calls("go_on")

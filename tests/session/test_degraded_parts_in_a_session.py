@@ -40,7 +40,7 @@ def tool_of(part: Part) -> Live:
         """Tell the mood."""
         return part()
 
-    return agent().tools(mood)
+    return agent().tools(mood).max_tool_steps(None)
 
 
 async def runs_extractor(t: Talk) -> None:

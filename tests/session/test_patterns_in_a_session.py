@@ -94,7 +94,7 @@ async def test_failures_in_a_row_of_one_tool_are_counted() -> None:
         if not ok:
             raise RuntimeError("declined")
 
-    async with talk(noticing(ConsecutiveFailureDetector("pay", 2)).tools(pay)) as t:
+    async with talk(noticing(ConsecutiveFailureDetector("pay", 2)).tools(pay).max_tool_steps(None)) as t:
         for ok in (False, True, False):
             await t.calls("pay", ok=ok)
         assert t.all(ev.PatternFired) == []
