@@ -49,6 +49,7 @@ from gemini_live_runtime.conversation.transitions import TransitionTrigger as Tr
 from gemini_live_runtime.errors import StopResponse as StopResponse
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher as BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.background_agents import TextAgent as TextAgent
+from gemini_live_runtime.session.agent.mock_tools import mock_tools as mock_tools
 from gemini_live_runtime.session.agent.session_events import AgentStateChangedEvent as AgentStateChangedEvent
 from gemini_live_runtime.session.agent.session_events import CloseEvent as CloseEvent
 from gemini_live_runtime.session.agent.session_events import CloseReason as CloseReason

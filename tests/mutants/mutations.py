@@ -43,6 +43,7 @@ REACTOR = "reactor_in_a_session"
 RECONNECTING = "reconnecting_in_a_session"
 RELOADING = "reloading_in_a_session"
 REPAIR = "repair_in_a_session"
+RUN = "run_expectations"
 SESSIONS = "agent_sessions"
 SOFT = "soft_turns_in_a_session"
 STEERING = "steering_on_the_wire"
@@ -685,6 +686,16 @@ BARGE_IN = (
     ),
 )
 
+RUNS = rows(
+    "io.agent_session",
+    "AgentSession",
+    ("run", "a run inside a run is refused", decide("_is_in_run", False), RUN),
+) + rows(
+    "agent.mock_tools",
+    "",
+    ("stand_in", "a mock is of one agent", decide("is_for", True), RUN),
+)
+
 AGENT_UPDATES = rows(
     "agent.agent_updates",
     "AgentUpdates",
@@ -802,6 +813,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *ADOPTION,
     *HANDING,
     *EVENT_VIEWS,
+    *RUNS,
     *AGENT_UPDATES,
     *DRAINING,
 )

@@ -21,7 +21,7 @@ ServerDetection, StopResponse, UserTurn,
 AgentStateChangedEvent, UserStateChangedEvent, UserInputTranscribedEvent, ConversationItemAddedEvent,
 FunctionToolsExecutedEvent,
 MetricsCollectedEvent, SpeechCreatedEvent, ErrorEvent, CloseEvent, CloseReason, ChatMessage, FunctionCall,
-FunctionCallOutput, AgentHandoff
+FunctionCallOutput, AgentHandoff, mock_tools
 """
 """The public names that every session must be able to use."""
 
@@ -140,6 +140,7 @@ COVERED: dict[str, str] = {
     "ChatMessage": f"{EVENTS}::test_the_history_has_what_was_said_around_the_calls_and_their_answers",
     "FunctionCall": f"{EVENTS}::test_the_history_has_what_was_said_around_the_calls_and_their_answers",
     "FunctionCallOutput": f"{EVENTS}::test_the_history_has_what_was_said_around_the_calls_and_their_answers",
+    "mock_tools": "run_expectations::test_a_mock_stands_in_for_a_tool_with_the_arguments_that_it_names",
     "AgentHandoff": f"{EVENTS}::test_the_history_has_hand_offs_where_they_happened",
     "SpeechPriority": f"{SPEECHES}::test_speeches_wait_for_each_other_and_the_higher_priority_goes_first",
     "StopResponse": f"{ENDS}::test_a_turn_that_the_agent_drops_is_not_answered",

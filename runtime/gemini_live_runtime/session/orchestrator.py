@@ -384,14 +384,14 @@ class Orchestrator:
         agent = self.agent
         return (
             agent.queue.idle
-            and not self.tools.open_calls
+            # A task waits for the user, and what awaits it waits for the task.
+            and self.tools.open_calls + self.code.active == self.handoff.awaited_tasks
             and not self.pipeline.extraction.running
             and not self.pipeline.awaits_reevaluation
             and not self.observer.awaits_reaction
             and not self.steering.is_waiting
             and not self.handoff.is_waiting
             and not self.background_agents.active_count
-            and not self.code.active
             # Without a connection an armed prompt waits for one.
             and not (agent.context_queue.has_prompt and agent.writer.live)
         )

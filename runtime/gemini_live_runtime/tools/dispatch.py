@@ -12,6 +12,7 @@ import concurrent.futures
 import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.author_code import USER_ERRORS, result_or_error
@@ -67,6 +68,8 @@ class ToolDispatcher:
         self._agents = agents
         self.make_context: Callable[..., ToolContext] = _tool_context
         """Makes the context of a call: `(call, notify, state=, cancelled=, agents=)`."""
+        self.stand_in: Callable[[str], Callable[..., Any] | None] = lambda name: None
+        """Returns the function that is called in place of a tool's, by its name; None for its own."""
         self._generated_ids = 0
         self._closed = False
         self._foreground = RunningCalls(clock=clock)
@@ -177,7 +180,9 @@ class ToolDispatcher:
                 return outcome(call, "refused", {"error": str(error)}, str(error))
             except USER_ERRORS as error:
                 return error_outcome(call, error)
-            ended, fault = await result_or_error(_call(call, declared, bound))
+            mock = self.stand_in(declared.name)
+            called = declared if mock is None else replace(declared, function=mock)
+            ended, fault = await result_or_error(_call(call, called, bound))
         if isinstance(fault, asyncio.CancelledError):
             # It gave up by itself.
             return outcome(call, "cancelled", {})

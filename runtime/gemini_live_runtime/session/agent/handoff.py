@@ -215,6 +215,11 @@ class HandoffRunner:
         with contextlib.suppress(GeminiLiveError):
             await self._request(paused.plan, by="task", reason=f"{after.name} is done", paused=paused)
 
+    @property
+    def awaited_tasks(self) -> int:
+        """Number of tasks that are awaited and have no result yet."""
+        return len(self._ends)
+
     def on_replaced(self, task: SessionPlan, call: Callable[[str], None]) -> Callable[[], None]:
         """Call `call(problem)` when another agent takes over from a task.
 

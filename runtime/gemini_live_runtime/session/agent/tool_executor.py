@@ -23,6 +23,7 @@ from gemini_live_runtime.session.agent.background_agents import BackgroundAgentD
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.faults import part_health
+from gemini_live_runtime.session.agent.mock_tools import stand_in
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
@@ -75,6 +76,7 @@ class ToolExecutor:
             state=agent.state,
             agents=background_agents,
         )
+        self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
         self.on_ended: Callable[[Outcome], Awaitable[None]] = _ignore
         """Decides what follows from a call's outcome, as a step of the task queue, and gives its answer."""
         self._agent = agent

@@ -50,6 +50,8 @@ class _Attached:
     orchestrator: Orchestrator
     speeches: SpeechHandles
     views: EventViews
+    owners: dict[str, Any]
+    """Objects of the agents that have spoken, by name, where they are of a class."""
 
 
 class AgentSession:
@@ -62,6 +64,7 @@ class AgentSession:
         self._listeners = SessionListeners()
         self._attached: _Attached | None = None
         self._given: dict[str, Any] = {}
+        self._is_in_run = False
 
     def attach(self, handle: LiveHandle, orchestrator: Orchestrator) -> None:
         """Stand for the session of `handle` from now on."""
@@ -73,7 +76,13 @@ class AgentSession:
 
         views = EventViews(agent.transcript, speeches.of_event, publish)
         agent.bus.subscribe(views.on_event)
-        self._attached = _Attached(handle, orchestrator, speeches, views)
+        owners = {agent.plan.name: agent.plan.definition.owner}
+
+        def note_owner(event: ev.Event) -> None:
+            owners[agent.plan.name] = agent.plan.definition.owner
+
+        agent.bus.subscribe(note_owner, ev.AgentHandedOff)
+        self._attached = _Attached(handle, orchestrator, speeches, views, owners)
 
         def on_done(done: asyncio.Future[int]) -> None:
             self._listeners.end()
@@ -382,17 +391,23 @@ class AgentSession:
         else:
             agent.host.interrupt()
 
-    async def run(self, text: str) -> RunResult:
-        """Say `text` as the user; return what followed until the session is quiet.
+    async def run(self, user_input: str) -> RunResult:
+        """Say `user_input` as the user; return what followed until the session is quiet.
 
-        It serves tests of agents.
+        It serves tests of agents. Raises `AgentError` while another run goes on.
         """
+        if self._is_in_run:
+            raise AgentError("Another run goes on already", remedy="Await it first", field="run", value=user_input)
+        running, self._is_in_run = self._running, True
         begins = self._agent.bus.seq
-        async with self.handle.events("run") as events:
-            await self.handle.send_text(text)
-            await self.handle.until_quiet()
-            events.end()
-            return run_result([event async for event in events if event.seq > begins])
+        try:
+            async with self.handle.events("run") as events:
+                await self.handle.send_text(user_input)
+                await self.handle.until_quiet()
+                events.end()
+                return run_result([event async for event in events if event.seq > begins], running.owners)
+        finally:
+            self._is_in_run = False
 
     # -- the end -------------------------------------------------------------------------------------------------------
 

@@ -395,9 +395,13 @@ class LiveSession:
 
     @property
     def is_quiet(self) -> bool:
-        """True when wire, speaker and agent are quiet and nothing is owed."""
-        is_calm = self._core.is_quiet and not self._audio.playing and self.orchestrator.is_quiet
-        return is_calm and not self.audio_input.turns.is_completing
+        """True when wire, speaker and agent are quiet and nothing is owed.
+
+        So they are while calls wait for tasks, which wait for the user.
+        """
+        is_calm = self._core.is_quiet_besides(self.orchestrator.handoff.awaited_tasks)
+        is_silent = not (self._audio.playing or self.audio_input.turns.is_completing)
+        return is_calm and is_silent and self.orchestrator.is_quiet
 
     async def until_quiet(self, seconds: float, *, microphone_too: bool = False) -> None:
         """Return once the session was quiet for `seconds`, or is over.
