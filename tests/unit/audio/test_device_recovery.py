@@ -117,7 +117,7 @@ async def speaking(room: Room, **options: Any) -> AsyncIterator[tuple[DeviceAudi
 
 async def run(room: Room, done: Callable[[], object]) -> None:
     """Let the speaker that is open play until `done`."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not done():
             for stream in room.open_streams:
                 if stream.direction == "output":
