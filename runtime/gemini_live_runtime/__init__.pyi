@@ -71,6 +71,8 @@ from gemini_live_runtime.session.definition.definition import Delivery as Delive
 from gemini_live_runtime.session.definition.definition import DeliveryConfig as DeliveryConfig
 from gemini_live_runtime.session.definition.plan import SessionPlan as SessionPlan
 from gemini_live_runtime.session.definition.server_detection import ServerDetection as ServerDetection
+from gemini_live_runtime.session.endpointing.end_of_turn import EndOfTurnModel as EndOfTurnModel
+from gemini_live_runtime.session.endpointing.smart_turn import SmartTurn as SmartTurn
 from gemini_live_runtime.session.endpointing.vad import InputVad as InputVad
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot as InputVadSnapshot
 from gemini_live_runtime.session.io.handle import LiveHandle as LiveHandle

@@ -23,6 +23,7 @@ CHANGED = "agents_changed_in_a_session"
 CLIENT = "client_turn_taking_in_a_session"
 CONSENT = "consent_in_a_session"
 ENDS = "ends_of_user_turns"
+PAUSES = "end_of_turn_model"
 DEFERRED = "sync_only_model_in_a_session"
 EVENTS = "session_events"
 ERRORS = "error_budget"
@@ -412,6 +413,9 @@ TURN_TAKING = (
         "UserTurns",
         ("apply_options", "the delay is that of the options", drop("set_delay"), TURNS),
         ("filter", "our own detector decides", decide("_activity", True, 1), CLIENT),
+        ("_on_pause", "the model is asked about a pause", drop("ask"), PAUSES),
+        ("_on_prediction", "a pause in which more is expected lasts longer", drop("expect_more"), PAUSES),
+        ("_on_prediction", "a failing model is reported", drop("code.failed"), PAUSES),
         ("_mark_end", "rules get committed speech", drop("on_user_speech"), CLIENT),
         ("_mark_end", "commits begin a latency", drop("committed"), CLIENT),
         ("_end", "the agent sees a turn that has ended", decide("hook", True), ENDS),

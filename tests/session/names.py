@@ -17,7 +17,7 @@ SoftTurnDetector, TranscriptBuffer, TranscriptTurn, TranscriptWindow, ToolCallSu
 ResultFormatter, DefaultResultFormatter, BackgroundToolTracker, BackgroundAgentDispatcher, EventCallbacks,
 CallbackMode, Live, LiveHandle, SessionSignals, SessionType, SessionTelemetry, SessionPersistence, SessionSnapshot,
 FsPersistence, MemoryPersistence, Agent, AgentSession, InlineTask, RunContext, RunResult, SpeechHandle, SpeechPriority,
-ServerDetection, StopResponse, UserTurn,
+ServerDetection, StopResponse, UserTurn, EndOfTurnModel, SmartTurn,
 AgentStateChangedEvent, UserStateChangedEvent, UserInputTranscribedEvent, ConversationItemAddedEvent,
 FunctionToolsExecutedEvent,
 MetricsCollectedEvent, SpeechCreatedEvent, ErrorEvent, CloseEvent, CloseReason, ChatMessage, FunctionCall,
@@ -47,6 +47,7 @@ SPEECHES = "speeches"
 TASKS = "inline_tasks"
 TURNS = "turn_detection"
 ENDS = "ends_of_user_turns"
+PAUSES = "end_of_turn_model"
 EVENTS = "session_events"
 
 COVERED: dict[str, str] = {
@@ -145,6 +146,8 @@ COVERED: dict[str, str] = {
     "SpeechPriority": f"{SPEECHES}::test_speeches_wait_for_each_other_and_the_higher_priority_goes_first",
     "StopResponse": f"{ENDS}::test_a_turn_that_the_agent_drops_is_not_answered",
     "UserTurn": f"{ENDS}::test_the_agent_adds_context_for_a_turn_before_the_model_answers_it",
+    "EndOfTurnModel": f"{PAUSES}::test_a_pause_in_which_more_is_expected_does_not_end_the_turn",
+    "SmartTurn": f"{PAUSES}::test_the_bundled_model_says_how_to_install_what_it_lacks",
     "ServerDetection": f"{TURNS}::test_settings_of_the_servers_detector_are_part_of_the_setup",
 }
 """The public names, each with a test that uses it in a session and fails without it."""

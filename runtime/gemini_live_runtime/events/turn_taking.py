@@ -40,3 +40,18 @@ class TurnCleared(Payload):
     by: ClearedBy
     text: str = ""
     reason: str = ""
+
+
+@keyword_record
+class EndOfTurnPredicted(Payload):
+    """The end-of-turn model has answered about a silence in the user's turn.
+
+    `decision`: the turn ends after the shorter delay (`ended`), or the longer one (`continues`). `late` came when it
+    was decided already. After `failed` and `late` the plain rule decides.
+    """
+
+    type: ClassVar[str] = "turn.predicted"
+    decision: Literal["ended", "continues", "late", "failed"]
+    probability: float = 0.0
+    ms: float = 0.0
+    error: str = ""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.conversation.phases import InstructionModifier, Phase
     from gemini_live_runtime.conversation.text_model import TextModel
     from gemini_live_runtime.session.definition.plan import SessionPlan
+    from gemini_live_runtime.session.endpointing.end_of_turn import EndOfTurnModel
     from gemini_live_runtime.session.persistence.stores import SessionPersistence
     from gemini_live_runtime.session.rules.reactor import ReactorRule
     from gemini_live_runtime.state.computed import ComputedVar
@@ -199,6 +200,22 @@ class AgentBuilder:
         "push-to-talk") is the microphone switch. `preset` sets the patience of our own detector; None is "responsive".
         """
         return self._with(turn_taking=as_turn_taking(by), turn_preset=as_choice(preset, PRESETS))
+
+    def endpointing(
+        self,
+        *,
+        min_delay_s: float | None = None,
+        max_delay_s: float | None = None,
+        model: EndOfTurnModel | None = None,
+    ) -> Self:
+        """Set the silence in seconds after which our own detector ends the user's turn.
+
+        With a `model` that is `min_delay_s` where it finds the turn finished, else `max_delay_s` (3 s). By default
+        `min_delay_s` is that of the preset.
+        """
+        return self._with(
+            min_endpointing_delay_s=min_delay_s, max_endpointing_delay_s=max_delay_s, end_of_turn_model=model
+        )
 
     def server_detection(
         self,

@@ -11,6 +11,7 @@ from gemini_live_runtime.conversation.instructions import InstructionModifier
 from gemini_live_runtime.conversation.phase_check import Fault
 from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
+from gemini_live_runtime.session.core.turn_options import MAX_DELAY_S
 from gemini_live_runtime.session.core.turn_rules import InterruptionsBy
 from gemini_live_runtime.session.definition.definition import (
     Definition,
@@ -100,6 +101,7 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
     if not _is_count(definition.background_agents):
         yield f".background_agents(at_most) cannot be {_shown(definition.background_agents)}", "Use at least 1"
     yield from _delivery(definition.delivery)
+    yield from _endpointing(definition)
     yield from _server_detection(definition.server_detection)
     yield from _missing_methods(definition)
 
@@ -140,6 +142,20 @@ def _delivery(config: Any) -> Iterator[tuple[str, str]]:
             )
 
 
+def _endpointing(definition: Definition) -> Iterator[tuple[str, str]]:
+    delays = []
+    for name in ("min_endpointing_delay", "max_endpointing_delay"):
+        value = getattr(definition, f"{name}_s")
+        if value is None:
+            continue
+        if _is_number(value) and 0 <= value <= MAX_DELAY_S:
+            delays.append(value)
+        else:
+            yield f"{name} cannot be {_shown(value)}", f"Use seconds from 0 to {MAX_DELAY_S:g}"
+    if len(delays) == 2 and delays[0] > delays[1]:
+        yield f"min_endpointing_delay {delays[0]:g} is above max_endpointing_delay {delays[1]:g}", "Swap them"
+
+
 def _server_detection(settings: Any) -> Iterator[tuple[str, str]]:
     if not isinstance(settings, ServerDetection):
         yield f"server_detection cannot be {_shown(settings)}", "Use a ServerDetection"
@@ -153,6 +169,7 @@ def _missing_methods(definition: Definition) -> Iterator[tuple[str, str]]:
     for role, value, methods in (
         ("persistence", definition.persistence, ("save", "load", "delete")),
         ("text model", definition.text_model, ("generate",)),
+        ("end-of-turn model", definition.end_of_turn_model, ("predict",)),
     ):
         missing = [name for name in methods if not callable(getattr(value, name, None))] if value is not None else []
         if missing:

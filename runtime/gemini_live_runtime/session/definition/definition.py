@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.conversation.extraction import TurnExtractor
     from gemini_live_runtime.conversation.phases import InstructionModifier, Phase
     from gemini_live_runtime.conversation.text_model import TextModel
+    from gemini_live_runtime.session.endpointing.end_of_turn import EndOfTurnModel
     from gemini_live_runtime.session.persistence.stores import SessionPersistence
     from gemini_live_runtime.session.rules.reactor import ReactorRule
     from gemini_live_runtime.state.computed import ComputedVar
@@ -94,6 +95,11 @@ class Definition:
     turn_taking: TurnTaking = "auto"
     turn_preset: Literal["immediate", "responsive", "conversational"] | None = None
     """Patience of our own detector; None is `DEFAULT_PRESET`."""
+    min_endpointing_delay_s: float | None = None
+    """Silence in seconds that ends a turn; None is that of the preset."""
+    max_endpointing_delay_s: float | None = None
+    """Silence that ends a turn of which the model expects more; None is `MAX_ENDPOINTING_DELAY_S`."""
+    end_of_turn_model: EndOfTurnModel | None = None
     server_detection: ServerDetection = ServerDetection()
     """Settings of the server's detector."""
     soft_turn_s: float | None = None

@@ -83,14 +83,16 @@ class SessionPlan:
         detection, reason = decide(definition)
         auto, auto_reason = decide(definition, "auto")
         policy = TurnCommitPolicy.named(definition.turn_preset or DEFAULT_PRESET)
-        shortest = policy.end_of_turn_hold_ms / 1000
+        shortest = _first(definition.min_endpointing_delay_s, policy.end_of_turn_hold_ms / 1000)
+        longest = _first(definition.max_endpointing_delay_s, MAX_ENDPOINTING_DELAY_S)
         return TurnOptions(
             detection=detection,
             reason=reason,
             auto=auto,
             auto_reason=auto_reason,
             min_delay_s=shortest,
-            max_delay_s=max(shortest, MAX_ENDPOINTING_DELAY_S),
+            max_delay_s=max(shortest, longest),
+            has_model=definition.end_of_turn_model is not None,
         )
 
     def make_state(self) -> State:
@@ -172,6 +174,10 @@ def _tool_warnings(declared: Tool) -> Iterator[str]:
     for name, parameter in parameters.items():
         if name in declared.parameters.get("properties", ()) and parameter.annotation is parameter.empty:
             yield f"{place}: {name} of the tool {declared.name} has no annotation, so the model sends it as a text."
+
+
+def _first(value: float | None, default: float) -> float:
+    return default if value is None else float(value)
 
 
 def make_plan(definition: Definition) -> SessionPlan:

@@ -48,6 +48,12 @@ def needs_our_detector(definition: Definition) -> Iterator[str]:
     """Yield the name of each setting that has no effect on the server's detector."""
     if definition.turn_preset is not None:
         yield "turn_taking's preset"
+    if definition.min_endpointing_delay_s is not None:
+        yield "endpointing's min_delay_s"
+    if definition.max_endpointing_delay_s is not None:
+        yield "endpointing's max_delay_s"
+    if definition.end_of_turn_model is not None:
+        yield "endpointing's model"
     if definition.turn_rules.are_ours:
         yield "interruptions by the client"
     if definition.turn_rules.min_interruption_s is not None:
@@ -70,6 +76,8 @@ def ignored(definition: Definition) -> Iterator[str]:
     if detection != "client":
         for name in needs_our_detector(definition):
             yield f"{name} has no effect: with {detection} our detector does not decide"
+    if definition.max_endpointing_delay_s is not None and definition.end_of_turn_model is None:
+        yield "endpointing's max_delay_s has no effect: there is no model that could expect more"
     if detection != "server":
         for name in definition.server_detection.of_detector:
             yield f"server_detection's {name} has no effect: with {detection} the server does not decide"

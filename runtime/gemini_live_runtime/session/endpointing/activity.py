@@ -38,7 +38,8 @@ class InputActivity:
 
     `on_begin` is called before the first audio of a turn is sent, `on_end` after the last; before `on_begin`
     `on_interruption`, with the seconds of speech over the model so far, where the turn interrupts it. `on_back_channel`
-    gets the seconds of speech over the model that was too short, and those that it needed.
+    gets the seconds of speech over the model that was too short, and those that it needed. `on_pause` gets the
+    number of each silence that may end the turn, after its first audio was sent.
     """
 
     def __init__(
@@ -49,12 +50,17 @@ class InputActivity:
         on_end: Callable[[], None],
         on_interruption: Callable[[float], None] = lambda speech_s: None,
         on_back_channel: Callable[[float, float], None] = lambda speech_s, needed_s: None,
+        on_pause: Callable[[int], None] = lambda pause: None,
         vad: InputVad | None = None,
     ) -> None:
         self._vad = vad or InputVad()
         self._commit = TurnCommit(TurnCommitPolicy.named(preset))
         self._on_interruption = on_interruption
         self._on_back_channel = on_back_channel
+        self._on_pause = on_pause
+        self._pause = 0
+        """Number of the newest pause in a turn."""
+        self._is_pausing = False
         self._on_begin = on_begin
         self._on_end = on_end
         self._active = False
@@ -72,6 +78,15 @@ class InputActivity:
         """Set the least speech over the model that starts a turn."""
         self._commit.set_min_interruption(seconds * 1000)
 
+    def is_in(self, pause: int) -> bool:
+        """Return True while a pause lasts and the turn has not ended."""
+        return pause == self._pause and self._commit.is_ending
+
+    def expect_more(self, pause: int, seconds: float) -> None:
+        """Let the turn end after `seconds` of silence in this pause."""
+        if self.is_in(pause):
+            self._commit.expect_more(seconds * 1000)
+
     def on_words(self) -> None:
         """Note that the user was understood."""
         self._commit.on_words()
@@ -86,6 +101,13 @@ class InputActivity:
             out = self._slice(pcm[at : at + SLICE], model_speaking)
             if out:
                 yield out
+            self._note_pause()
+
+    def _note_pause(self) -> None:
+        was_pausing, self._is_pausing = self._is_pausing, self._active and self._commit.is_ending
+        if self._is_pausing and not was_pausing:
+            self._pause += 1
+            self._on_pause(self._pause)
 
     def _slice(self, pcm: bytes, model_speaking: bool) -> bytes:
         decisions = self._commit.model_speaking(model_speaking, self._vad.audio_s)

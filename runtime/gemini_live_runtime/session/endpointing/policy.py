@@ -122,7 +122,16 @@ class TurnCommit:
     last one.
     """
 
-    __slots__ = ("_active", "_brake", "_ending_since", "_model_speaking", "_now", "_over_model_since", "_policy")
+    __slots__ = (
+        "_active",
+        "_brake",
+        "_ending_since",
+        "_longer_ms",
+        "_model_speaking",
+        "_now",
+        "_over_model_since",
+        "_policy",
+    )
 
     def __init__(self, policy: TurnCommitPolicy = TurnCommitPolicy.RESPONSIVE) -> None:
         self._policy = policy
@@ -132,6 +141,8 @@ class TurnCommit:
         self._model_speaking = False
         self._over_model_since: float | None = None
         self._ending_since: float | None = None
+        self._longer_ms: float | None = None
+        """Hold of the present pause, where more is expected."""
 
     @property
     def active(self) -> bool:
@@ -144,7 +155,8 @@ class TurnCommit:
         if self._over_model_since is not None:
             return self._over_model_since + self._needed_ms / 1000
         if self._ending_since is not None:
-            return self._ending_since + self._policy.end_of_turn_hold_ms / 1000
+            hold_ms = self._policy.end_of_turn_hold_ms if self._longer_ms is None else self._longer_ms
+            return self._ending_since + hold_ms / 1000
         return None
 
     @property
@@ -158,6 +170,16 @@ class TurnCommit:
     def set_hold(self, ms: float) -> None:
         """Set the silence in ms that ends a turn, also of the one that goes on."""
         self._policy = replace(self._policy, end_of_turn_hold_ms=ms)
+
+    @property
+    def is_ending(self) -> bool:
+        """True during a silence that may end the user's turn."""
+        return self._ending_since is not None
+
+    def expect_more(self, hold_ms: float) -> None:
+        """Set the silence in ms that ends the turn in the present pause only."""
+        if self.is_ending:
+            self._longer_ms = hold_ms
 
     def on_words(self) -> None:
         """Note that the user was understood."""
@@ -184,7 +206,7 @@ class TurnCommit:
     def speech_started(self, audio_s: float) -> list[Decision]:
         """Note that the user's voice begins; return the decisions."""
         out = self.advance(audio_s)
-        self._ending_since = None
+        self._ending_since = self._longer_ms = None
         if self._active or self._over_model_since is not None:
             return out
         if self._model_speaking and self._needed_ms > 0:
@@ -216,7 +238,8 @@ class TurnCommit:
 
     def forget(self) -> None:
         """Forget the user's turn without ending it."""
-        self._active, self._over_model_since, self._ending_since = False, None, None
+        self._active, self._over_model_since = False, None
+        self._ending_since = self._longer_ms = None
 
     def _begin(self, since: float) -> Decision:
         self._active, self._over_model_since = True, None
@@ -227,5 +250,5 @@ class TurnCommit:
 
     def _end(self) -> Decision:
         since = self._now if self._ending_since is None else self._ending_since
-        self._active, self._ending_since = False, None
+        self._active, self._ending_since, self._longer_ms = False, None, None
         return ActivityEnd(self._now, since)

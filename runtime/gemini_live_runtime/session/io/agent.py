@@ -27,6 +27,7 @@ from gemini_live_runtime.tools.declaration import Tool
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.phases import Phase
+    from gemini_live_runtime.session.endpointing.end_of_turn import EndOfTurnModel
     from gemini_live_runtime.session.io.agent_session import AgentSession
     from gemini_live_runtime.session.io.user_turn import UserTurn
 
@@ -61,6 +62,9 @@ class Agent:
         manual_activity: bool = False,
         user_away_timeout: float | None = USER_AWAY_TIMEOUT_S,
         server_detection: ServerDetection | None = None,
+        min_endpointing_delay: float | None = None,
+        max_endpointing_delay: float | None = None,
+        end_of_turn_model: EndOfTurnModel | None = None,
         interruptions_by: InterruptionsBy = "server",
         min_interruption_duration: float | None = None,
         min_interruption_words: int = 0,
@@ -76,9 +80,10 @@ class Agent:
         that name, "local-<name>" by default, has the dialogue. With a `greeting` the model speaks first, prompted by
         it. `phrases` are examples of what the user can say; the console shows them. `turn_detection` is who finds the
         user's turns; `manual_activity` is short for "manual", and `server_detection` has the settings of the server's
-        detector. `user_away_timeout` is the silence in seconds on both sides after which the user counts as away; None
-        is never. `interruptions_by` and the three after it are those of `Live.interruptions`, the two limits those of
-        `Live`. `hands_over_to` names agents, or functions that return them, which this one may hand the conversation
+        detector; the endpointing delays and the end-of-turn model are those of `Live.endpointing`. `user_away_timeout`
+        is the silence in seconds on both sides after which the user counts as away; None is never. `interruptions_by`
+        and the three after it are those of `Live.interruptions`, the two limits those of `Live`. `hands_over_to` names
+        agents, or functions that return them, which this one may hand the conversation
         over to.
         """
         if instruction and instructions:
@@ -107,6 +112,9 @@ class Agent:
                     max_unrecoverable_errors=max_unrecoverable_errors,
                 ),
                 turn_taking="manual" if manual_activity else as_turn_taking(turn_detection),
+                min_endpointing_delay_s=min_endpointing_delay,
+                max_endpointing_delay_s=max_endpointing_delay,
+                end_of_turn_model=end_of_turn_model,
                 server_detection=ServerDetection() if server_detection is None else server_detection,
                 hands_over_to=tuple(hands_over_to),
                 built_at=self.defined_at,

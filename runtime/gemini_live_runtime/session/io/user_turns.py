@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import ClearTurn, CommitTurn
@@ -19,6 +19,7 @@ from gemini_live_runtime.session.agent.user_code import takes
 from gemini_live_runtime.session.core.effects import Effect, Send
 from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET
 from gemini_live_runtime.session.endpointing.activity import BYTES_PER_S, SLICE, InputActivity
+from gemini_live_runtime.session.endpointing.end_of_turn import SOUND_S, EndOfTurnPredictor, Prediction
 from gemini_live_runtime.session.io.user_turn import UserTurn
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin
@@ -63,6 +64,12 @@ class UserTurns:
         """Server's handle when the turn began."""
         self._held: list[tuple[bytes, float | None]] = []
         self._completing: asyncio.Task[None] | None = None
+        model = self._agent.plan.definition.end_of_turn_model
+        self._predictor: EndOfTurnPredictor | None = None
+        if model is not None:
+            self._predictor = EndOfTurnPredictor(model, now=clock.now, on_prediction=self._on_prediction)
+        self._failures = 0
+        """Failures of the end-of-turn model."""
         self.apply_options()
         self._agent.bus.subscribe(self._on_words, ev.TranscriptDelta)
         self._agent.bus.subscribe(lambda event: self.apply_options(), ev.RulesChanged)
@@ -84,6 +91,7 @@ class UserTurns:
                 on_end=self._end,
                 on_interruption=self._on_interruption,
                 on_back_channel=self._on_back_channel,
+                on_pause=self._on_pause,
             )
         self._activity.set_delay(options.min_delay_s)
         if (least_s := self._core.state.rules.min_interruption_s) is not None:
@@ -117,7 +125,7 @@ class UserTurns:
                 yield piece
 
     def _record(self, pcm: bytes) -> None:
-        if self._is_open and self._hook is not None:
+        if self._is_open and (self._hook is not None or self._predictor is not None):
             self._sound += pcm
             del self._sound[: max(0, len(self._sound) - int(MAX_SOUND_S * BYTES_PER_S))]
 
@@ -143,6 +151,39 @@ class UserTurns:
             self._words.append(said.text)
             if self._activity is not None:
                 self._activity.on_words()
+
+    # -- pauses --------------------------------------------------------------------------------------------------------
+
+    def _on_pause(self, pause: int) -> None:
+        """Ask the end-of-turn model about a silence; the plain rule holds meanwhile."""
+        if self._predictor is not None and self._completing is None:
+            sound = bytes(self._sound[-int(SOUND_S * BYTES_PER_S) :])
+            if not self._predictor.ask(pause, sound):
+                self._agent.emit(ev.EndOfTurnPredicted(decision="late", error="it still works on an earlier pause"))
+
+    def _on_prediction(self, prediction: Prediction) -> None:
+        if self._agent.closed:
+            return
+        decision: Literal["ended", "continues", "late", "failed"] = "ended"
+        longest_s = self._core.state.turn_options.max_delay_s
+        if prediction.error:
+            decision = "failed"
+            self._failures += 1
+            where, name = "end-of-turn model", type(self._agent.plan.definition.end_of_turn_model).__name__
+            self._orchestrator.code.failed(where, name, None, redactor.text(prediction.error), times=self._failures)
+        elif self._activity is None or not self._activity.is_in(prediction.pause):
+            decision = "late"
+        elif prediction.expects_more:
+            decision = "continues"
+            self._activity.expect_more(prediction.pause, longest_s)
+        self._agent.emit(
+            ev.EndOfTurnPredicted(
+                decision=decision,
+                probability=round(prediction.probability, 3),
+                ms=round(prediction.seconds * 1000, 1),
+                error=redactor.text(prediction.error),
+            )
+        )
 
     # -- the end of a turn ---------------------------------------------------------------------------------------------
 
