@@ -26,6 +26,7 @@ WALKTHROUGHS: dict[str, dict[str, list[str]]] = {
             "that is all",
             "yes that is right",
             "by card please",
+            "I have done that",
             "send it to the kitchen please",
         ],
         "cancelled": [
@@ -81,7 +82,10 @@ WALKTHROUGHS: dict[str, dict[str, list[str]]] = {
         "solved": [
             "my internet is slow",
             "please restart the router",
-            "it works again",
+            "no it does not",
+            "yes please",
+            "yes please",
+            "it works now",
         ],
         "handed_over": [
             "I have no internet",

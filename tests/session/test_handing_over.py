@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.session.talking import Talk, agent, talk
 
-from gemini_live_runtime import Agent, FsPersistence, Live, Phase, State, tool
+from gemini_live_runtime import Agent, FsPersistence, Live, Phase, State, Transition, key, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.journal.fold import fold
@@ -103,6 +103,34 @@ async def test_an_agent_without_phases_hands_over_to_one_with_phases_and_back() 
         assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief."
         assert (t.handle.phase, "session:phase" in t.state) == ("", False)
     assert [item.agent for item in t.all(ev.AgentHandedOff)] == ["specialist", "test"]
+
+
+async def test_an_agent_that_takes_over_goes_at_once_to_the_phase_that_the_state_leads_to() -> None:
+    entered: list[str] = []
+
+    def phase(name: str, *transitions: Transition, **options: Any) -> Phase:
+        return Phase(name, f"Be {name}.", transitions=transitions, on_enter=lambda s: entered.append(name), **options)
+
+    phased = specialist().phase(
+        phase("asking", Transition("trying", key("app:problem").is_set())),
+        phase("trying", Transition("done", key("app:works"))),
+        phase("done", terminal=True),
+    )
+    async with talk(handing(phased).state(values={"app:problem": "printer"})) as t:
+        setup = await hands_over(t)
+        assert "Be trying." in setup["systemInstruction"]["parts"][0]["text"]
+        assert (t.handle.phase, entered) == ("trying", ["asking", "trying"])
+
+
+async def test_phases_that_lead_to_each_other_do_not_hold_a_hand_off_up() -> None:
+    always = key("app:go") | ~key("app:go")
+    phased = specialist().phase(
+        Phase("one", "One.", transitions=Transition("two", always)),
+        Phase("two", "Two.", transitions=Transition("one", always)),
+    )
+    async with talk(handing(phased)) as t:
+        await hands_over(t)
+        assert t.handle.phase == "two"
 
 
 async def test_a_fresh_server_session_learns_what_was_said_unless_the_agent_begins_anew() -> None:

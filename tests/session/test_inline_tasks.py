@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -209,3 +210,17 @@ async def test_a_task_is_completed_once() -> None:
         await begins_task(t)
         await t.calls("count")
         assert "is completed already" in str(t.sent("answer"))
+
+
+async def test_while_a_task_speaks_the_session_listens_and_is_no_tool_at_work() -> None:
+    async with talk(paying()) as t:
+        await begins_task(t)
+        await t.says("How do you pay?")
+        await t.ends()
+        word = t.all(ev.SessionState)[-1]
+        assert (word.word, word.reason) != ("thinking", "running a tool")
+        # Whoever waits for the end of an answer, to type the next text, waits no longer.
+        async with asyncio.timeout(60):
+            await t.handle.until_quiet()
+        await finishes(t, "give_card", number="42")
+        assert [(done.name, done.status) for done in t.all(ev.ToolFinished)][-1] == ("check_out", "ok")

@@ -38,7 +38,7 @@ async def test_a_prompt_waits_for_sound_that_is_queued_and_not_begun(tmp_path: P
 
 
 class SlowSpeaker(NoAudio):
-    """Speaker that is told of a cut and obeys a little later, without a word: its process is another one."""
+    """Speaker of another process, which obeys a little later and says nothing."""
 
     is_busy = True
 

@@ -35,7 +35,7 @@ CATALOGUE: tuple[BundledAgent, ...] = (
         "tech_support",
         "Technical support: tests the line, restarts the router, and calls a technician if that fails.",
         5,
-        3,
+        4,
         1,
     ),
 )

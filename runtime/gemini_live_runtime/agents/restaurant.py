@@ -1,7 +1,7 @@
 """Restaurant orders: dishes, review, payment, and a kitchen that works meanwhile.
 
-Shown: tools that change state, a computed total, an extractor that is a plain function, a pattern over turns, a repair,
-and a background tool whose result the model announces at the next pause.
+Shown: tools that change state, a computed total, an extractor by rules, a pattern over turns, a repair, a task that
+takes the payment by card, and a background tool whose result the model announces at the next pause.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from gemini_live_runtime import (
     key,
     tool,
 )
+from gemini_live_runtime.agents.card_payment import CardPayment
 
 MENU = {"fish": 14, "pasta": 11, "salad": 8, "soup": 6, "coffee": 3, "water": 2}
 WISHES = {
@@ -40,8 +41,7 @@ WISHES = {
 ITEMS = StateKey("app:items", dict[str, int], default={}, description="what they would like to eat or drink")
 DONE, AGREED = StateKey("app:done", bool, default=False), StateKey("app:agreed", bool, default=False)
 CANCELLED, SUGGEST = StateKey("app:cancelled", bool, default=False), StateKey("app:suggest", bool, default=False)
-PAID_BY = StateKey("app:paid_by", str)
-TOTAL = key("derived:total")
+PAID_BY, TOTAL = StateKey("app:paid_by", str), key("derived:total")
 
 Dish = Literal["fish", "pasta", "salad", "soup", "coffee", "water"]
 
@@ -61,9 +61,9 @@ def remove_item(dish: Dish, state: State) -> dict[str, str]:
 
 
 @tool
-def pay(method: Literal["card", "cash"], state: State) -> dict[str, str]:
+async def pay(method: Literal["card", "cash"], state: State) -> dict[str, str]:
     """Take the payment."""
-    state.set(PAID_BY, method)
+    state.set(PAID_BY, await CardPayment(total(state)) if method == "card" else method)
     return {"paid": f"{total(state)} dollars {'by' if method == 'card' else 'in'} {method}"}
 
 
@@ -87,8 +87,8 @@ def total(state: State) -> int:
 
 def wishes(window: TranscriptWindow) -> dict[str, bool]:
     """Extract what the guest wants by regular expressions, without a model."""
-    said = window.last_user.lower().replace("\u2019", "'").replace("n't", " not").replace("'", "")
-    words = " ".join(re.findall(r"[a-z]+", said))
+    said = window.last_user.lower().replace("\u2019", "'").replace("n't", " not")
+    words = " ".join(re.findall(r"[a-z]+", said.replace("'", "")))
     return {wish: bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
 
 
@@ -137,7 +137,7 @@ def restaurant() -> Live:
         .description("A restaurant's order desk: dishes, a total, payment, and a kitchen that takes a while.")
         .instruction(f"You take orders in a small restaurant. On the menu: {', '.join(MENU)}. Be brief and cheerful.")
         .greeting("Greet the guest and ask what they would like.")
-        .phrases("two pasta please", "and a coffee", "no coffee", "that is all", "yes that is right", "by card please")
+        .phrases("two pasta please", "and a coffee", "no coffee", "that is all", "yes that is right")
         .phase(order, review, payment, ordered, cancelled)
         .tools(add_item, remove_item, pay, send_to_kitchen)
         .extract(FunctionExtractor(function=wishes, window=1, promotions=PROMOTIONS))

@@ -1,9 +1,6 @@
-"""Technical support: tests the line, restarts the router, then hands over."""
+"""Technical support: line test, router restart, a specialist, or a technician."""
 
 from __future__ import annotations
-
-import asyncio
-from typing import Literal
 
 from pydantic import BaseModel, Field
 
@@ -16,7 +13,6 @@ from gemini_live_runtime import (
     LlmExtractor,
     Phase,
     State,
-    StateKey,
     SteeringMode,
     TemporalPattern,
     Transition,
@@ -25,27 +21,14 @@ from gemini_live_runtime import (
     key,
     tool,
 )
-
-Problem = Literal["no internet", "slow internet", "no telephone"]
-PROBLEM = StateKey("app:problem", Problem, description="what does not work")
-LINE = StateKey("bg:line", Literal["good", "broken"], description="what the test of the line has shown")
-
-
-@tool(background=True, scheduling="WHEN_IDLE")
-async def check_line(state: State) -> dict[str, str]:
-    """Test the caller's line, which takes a few seconds. Go on talking meanwhile."""
-    await asyncio.sleep(4)
-    state[LINE] = "broken" if state.get(PROBLEM) == "no telephone" else "good"
-    return {"line": state[LINE]}
+from gemini_live_runtime.agents.line_specialist import LineSpecialist
+from gemini_live_runtime.agents.line_tools import LINE, PROBLEM, Problem, check_line, restart_router
 
 
 @tool
-async def restart_router(state: State) -> dict[str, str]:
-    """Restart the caller's router from afar. It can be tried again when it fails."""
-    await asyncio.sleep(1)
-    if state.get(PROBLEM) == "no internet":
-        raise ConnectionError("the router does not answer")  # the router is not reachable without internet
-    return {"router": "restarted"}
+def call_specialist() -> LineSpecialist:
+    """Put the caller through to the specialist, who can reset the connection."""
+    return LineSpecialist(tech_support)
 
 
 @tool
@@ -103,7 +86,7 @@ PHASES = [
         "diagnose",
         "Find the cause: offer to test the line or to restart the router, and ask whether it works.",
         needs="app:works",
-        tools=[check_line, restart_router],
+        tools=[check_line, restart_router, call_specialist],
         modifiers=[
             InstructionModifier.with_state(PROBLEM, LINE, label="So far"),
             InstructionModifier.when(key("bg:restart_router_failed"), "The restart failed: say so, and try it again."),
@@ -112,7 +95,7 @@ PHASES = [
         transitions=[
             Transition("solved", key("app:works"), because="it works again"),
             Transition("escalate", LINE == "broken", because="the line is broken, which no restart will fix"),
-            Transition("escalate", key("app:hopeless"), because="the router cannot be reached"),
+            Transition("escalate", key("app:hopeless"), because="nothing more can be done from afar"),
             *TO_PERSON,
         ],
     ),
@@ -138,7 +121,8 @@ def tech_support() -> Live:
         .phrases("my internet is slow", "test the line", "please restart the router", "it works again")
         .steering(SteeringMode.HYBRID)  # phases change the instruction, modifiers arrive as notes
         .state(PROBLEM, LINE)
-        .tools(check_line, restart_router, hand_over)
+        .tools(check_line, restart_router, call_specialist, hand_over)
+        .hands_over_to(lambda: LineSpecialist(tech_support))
         .extract(LISTENER)
         .computed(ComputedVar("ticket", ticket, [PROBLEM, LINE]))
         .watch(Watcher(PROBLEM.changed(), lambda state: state.remove(LINE), name="another problem", blocking=True))

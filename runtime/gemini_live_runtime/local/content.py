@@ -5,6 +5,8 @@
   role in a message without `turnComplete`: LiveKit sends new instructions in this way.
 - Turns that begin with `TRANSCRIPT_MARK` count as turns of the model: google-adk gives in this way what another agent
   has said and done before it handed the conversation over.
+- Turns of role `model` that begin with one of `RECALL_MARKS` are what was said before, and no notes: words of an
+  earlier phase in them do not say what to do now.
 - Other turns are user turns, answered at `turnComplete`. Without any, `turnComplete` prompts the model. What the user
   says before it, by voice or in realtime text, leaves them unanswered: they are part of what it answers.
 - Blank turns and turns of a single full stop are placeholders: clients send them where a user turn has to be last. A
@@ -33,6 +35,9 @@ MAX_UNASKED = 4 * 1024 * 1024
 
 NOTE_MARKS = ("[context]", "[instruction]")
 """Prefixes of a note of role `user`, for models that take no other role; case ignored."""
+
+RECALL_MARKS = ("[conversation so far]", "[latest part of the conversation]")
+"""Prefixes of what was said on earlier connections; case ignored."""
 
 TRANSCRIPT_MARK = "for context:"
 """Prefix of another agent's transcript in a turn of role `user`; case ignored."""
@@ -116,7 +121,7 @@ class ContentTurns:
         if by_model:
             if answered:
                 self._clear()
-            if not self._seeding:
+            if not self._seeding and not said.text.lstrip().casefold().startswith(RECALL_MARKS):
                 self._conversation.dialogue.note(said.text)
         elif said.text.lstrip().casefold().startswith(NOTE_MARKS) or (
             content.role is None and not asked and not self._seeding and said.text and not said.pcm

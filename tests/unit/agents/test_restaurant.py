@@ -99,7 +99,7 @@ def test_one_can_talk_while_the_kitchen_cooks_and_hears_when_it_is_ready() -> No
     async def main() -> list[str]:
         async with restaurant().connect(backend="local", fast=True) as session:
             events = session.events()
-            for text in (*REVIEWED, "yes that is right", "by card please"):
+            for text in (*REVIEWED, "yes that is right", "in cash please"):
                 await session.send_text(text)
                 await session.until_quiet()
             assert session.why_blocked("ordered") == ["app:pick_up is not set"]
@@ -122,7 +122,7 @@ def test_one_can_talk_while_the_kitchen_cooks_and_hears_when_it_is_ready() -> No
 
 
 ANSWERS = (
-    "That was 25 dollars by card",
+    "That was 25 dollars in cash",
     "They're cooking it now.",
     "Just a moment",
     "Your order is ready: 2 pasta, 1 coffee, at counter two.",
@@ -175,7 +175,22 @@ def test_an_order_that_loses_everything_is_taken_again() -> None:
 def test_an_order_can_be_cancelled_until_it_is_paid() -> None:
     agreed = (*REVIEWED, "yes")
     assert talk_to(restaurant(), *agreed, "cancel").phases[-1] == "cancelled"
-    assert talk_to(restaurant(), *agreed, "by card please", "cancel").phases[-1] == "payment"
+    assert talk_to(restaurant(), *agreed, "in cash please", "cancel").phases[-1] == "payment"
+
+
+def test_a_card_is_taken_by_a_task_after_which_the_order_goes_on() -> None:
+    agreed = (*REVIEWED, "yes", "by card please")
+    paid = talk_to(restaurant(), *agreed, "I have done that", "yes please")
+    assert (paid.phases[-1], paid.state["app:paid_by"]) == ("ordered", "card")
+    handed = [event.payload.agent for event in paid.events if isinstance(event.payload, ev.AgentHandedOff)]
+    assert handed == ["card_payment", "restaurant"]
+
+
+def test_a_card_that_does_not_work_leaves_the_bill_open() -> None:
+    agreed = (*REVIEWED, "yes", "by card please")
+    refused = talk_to(restaurant(), *agreed, "my card does not work")
+    assert (refused.phases[-1], "app:paid_by" in refused.state) == ("payment", False)
+    assert talk_to(restaurant(), *agreed, "my card does not work", "in cash please").state["app:paid_by"] == "cash"
 
 
 def test_the_kitchen_waits_for_a_yes() -> None:

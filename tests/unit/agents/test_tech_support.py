@@ -127,10 +127,28 @@ SLOW = "my internet is slow"
 
 def test_a_yes_and_a_no_answer_what_was_asked() -> None:
     assert call(SLOW, "yes").state["bg:line"] == "good"
-    assert call(SLOW, "restart the router", "no", "yes").state["bg:line"] == "good"
+    assert "Hello, this is the line specialist." in call(SLOW, "restart the router", "no", "yes").said
+    assert "What should I do?" in call(SLOW, "restart the router", "no", "no").said
     assert call(SLOW, "restart the router", "yes").phases[-1] == "solved"
     assert call(SLOW, "restart the router", "no").phases[-1] == "diagnose"
     assert call("I have no internet", "restart the router", "yes").phases[-1] == "escalate"
+
+
+SPECIALIST = (SLOW, "please restart the router", "no it does not", "yes please")
+
+
+def test_the_specialist_resets_the_connection_and_hands_back_to_the_end_that_the_caller_tells() -> None:
+    works = call(*SPECIALIST, "yes please", "yes it works now")
+    assert (works.phases[-1], works.state["app:works"]) == ("solved", True)
+    assert works.said.endswith("I'm handing you back.I'm glad it's working again. Goodbye.")
+    still_not = call(*SPECIALIST, "yes please", "no", "ask for Maria Lopez")
+    assert (still_not.phases[-1], still_not.state["user:name"]) == ("handed_over", "Maria Lopez")
+
+
+def test_whoever_wants_no_specialist_is_sent_a_technician() -> None:
+    for said in ("no thank you", "hand me back"):
+        assert call(*SPECIALIST, said).phases[-1] == "escalate"
+    assert call(SLOW, "put me through to the specialist", "reset my connection", "it works now").phases[-1] == "solved"
 
 
 @pytest.mark.parametrize(("said", "problem"), [("its speed", "slow internet"), ("the telephone", "no telephone")])

@@ -105,6 +105,15 @@ async def test_a_prompt_says_the_cue_for_what_was_told(way: str) -> None:
 
 
 @virtual
+async def test_what_was_said_on_an_earlier_connection_does_not_say_what_to_do_now() -> None:
+    async with desk() as client:
+        await said(client, "yes")
+        await client.send(turns(content("[Conversation so far]\nModel: let me read the disclosure", "model")))
+        await client.send(PROMPT)
+        assert (await client.turn()).output != "This call is recorded. Is that right?"
+
+
+@virtual
 async def test_a_note_may_come_with_its_prompt() -> None:
     async with desk() as client:
         await client.send(turns(content("[Context] Read the disclosure.", "user"), complete=True))

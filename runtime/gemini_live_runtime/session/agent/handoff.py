@@ -263,13 +263,27 @@ class HandoffRunner:
                 self._ends[agent.plan.name](f"{parts.plan.name} took over")
         self._in_a_row += paused is None
         in_place = self._put_in_place(parts, waiting)
-        entered = None
-        if agent.phases is not None and not agent.phases.machine.entered:
-            entered = await agent.phases.begin()
-        await self._settle.settle()
+        entered = await self._enter_phases()
         if not waiting.done.done():
             waiting.done.set_result(before)
         await self._arrive(entered, in_place, paused is None)
+
+    async def _enter_phases(self) -> TransitionResult | None:
+        """Enter the first phase of an agent that begins; return the last transition.
+
+        What the state says already leads on at once: an agent that takes over again does not begin anew.
+        """
+        phases, entered = self._agent.phases, None
+        if phases is None or phases.machine.entered:
+            await self._settle.settle()
+            return None
+        further: TransitionResult | None = await phases.begin()
+        rest = len(phases.machine.phases)
+        while further is not None:
+            entered, rest = further, rest - 1
+            await self._settle.settle()
+            further = await phases.advance(self._agent.host.turn) if rest > 0 else None
+        return entered
 
     def _put_in_place(self, parts: AgentParts, waiting: Handoff) -> bool:
         """Adopt the parts; return True when the connection stays."""

@@ -155,6 +155,10 @@ class SessionHost:
         """Tell the model that a background call runs."""
         self._perform(self._core.tools.acknowledge(self._clock.now(), call.call_id, call.name, answer))
 
+    def suspend_call(self, call_id: str, suspended: bool) -> None:
+        """Note that a call waits for another agent, or goes on."""
+        self._perform(self._core.tools.suspend(self._clock.now(), call_id, suspended))
+
     def answer(self, outcome: Outcome, answer: ToolAnswer) -> None:
         """Give a call its final answer."""
         self._perform(self._core.tools.finish(self._clock.now(), outcome, answer))

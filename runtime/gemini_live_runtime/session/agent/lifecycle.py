@@ -1,4 +1,4 @@
-"""Begin and end agents: what the model is told, the greeting, and what `on_enter` and `on_exit` do.
+"""Begin and end agents: context for the model, greeting, `on_enter`, `on_exit`.
 
 Each connection begins with this: its model gets what the server does not know of the conversation, and what the phase
 and the agent have to say. An agent that takes over begins in the same way, with another connection or without.
@@ -83,7 +83,7 @@ class AgentLifecycle:
         return not self._is_entering
 
     async def enter_first_phase(self, phases: PhaseRunner) -> None:
-        """Enter the initial phase; the first connection's model is told of it."""
+        """Enter the initial phase, of which the first connection tells the model."""
         self._started = await phases.begin()
         self._pipeline.on_entered(self._started)
 

@@ -97,6 +97,19 @@ class ToolExecutor:
         """Number of calls that wait at the gate or run."""
         return len(self._waiting) + self.dispatcher.open_calls
 
+    def suspend(self, call_id: str) -> None:
+        """Let a call wait for another agent, which talks with the user.
+
+        No limit of time runs meanwhile.
+        """
+        self.dispatcher.suspend_limit(call_id)
+        self._agent.host.suspend_call(call_id, True)
+
+    def resume(self, call_id: str) -> None:
+        """Let a call go on."""
+        self.dispatcher.renew_limit(call_id)
+        self._agent.host.suspend_call(call_id, False)
+
     @property
     def answers_waiting(self) -> int:
         """Number of calls at the gate and of outcomes not answered yet."""

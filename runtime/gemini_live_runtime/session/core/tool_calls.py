@@ -16,11 +16,14 @@ class CallLedger:
         self._marks: dict[str, int] = {}
         self._cancelled: set[str] = set()
         self._background: set[str] = set()
+        self._suspended: set[str] = set()
+        """Calls that wait for another agent, with which the user talks meanwhile."""
         self._seen: deque[str] = deque(maxlen=IDS_KEPT)
         self._unnumbered = 0
 
     def __len__(self) -> int:
-        return len(self._open)
+        """Return the number of open calls that do not wait for another agent."""
+        return len(self._open) - len(self._suspended)
 
     @property
     def open_ids(self) -> list[str]:
@@ -39,7 +42,7 @@ class CallLedger:
 
     @property
     def _foreground(self) -> set[str]:
-        return self._open.keys() - self._background - self._cancelled
+        return self._open.keys() - self._background - self._cancelled - self._suspended
 
     def mark_of(self, call_id: str) -> int:
         """Return the link's mark of an open call; 0 for another."""
@@ -58,6 +61,13 @@ class CallLedger:
     def is_background(self, call_id: str) -> bool:
         """Return True when the call was acknowledged."""
         return call_id in self._background
+
+    def suspend(self, call_id: str, suspended: bool) -> None:
+        """Note that a call waits for another agent, or goes on."""
+        if suspended and call_id in self._open:
+            self._suspended.add(call_id)
+        else:
+            self._suspended.discard(call_id)
 
     def begin(self, call_id: str | None, name: str, mark: int = 0) -> str | None:
         """Register a call and return its id, or None for a call that was seen before.
@@ -84,7 +94,7 @@ class CallLedger:
     def take_open(self) -> list[tuple[str, str]]:
         """Close all open calls and return their ids and names."""
         taken = list(self._open.items())
-        for waiting in (self._open, self._marks, self._background, self._cancelled):
+        for waiting in (self._open, self._marks, self._background, self._cancelled, self._suspended):
             waiting.clear()
         return taken
 
@@ -93,6 +103,7 @@ class CallLedger:
         self._open.pop(call_id, None)
         self._marks.pop(call_id, None)
         self._background.discard(call_id)
+        self._suspended.discard(call_id)
         wanted = call_id not in self._cancelled
         self._cancelled.discard(call_id)
         return wanted

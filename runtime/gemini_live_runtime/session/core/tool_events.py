@@ -66,6 +66,13 @@ class ToolEvents:
         state.emit(ev.ToolAcknowledged(call_id=call_id, name=name, delivered=deliver))
         return state.flush(now)
 
+    def suspend(self, now: float, call_id: str, suspended: bool) -> list[Effect]:
+        """Note that a call waits for another agent, which talks, or goes on."""
+        state = self._state
+        state.calls.suspend(call_id, suspended)
+        state.facts.calls_open = state.calls.in_foreground
+        return state.flush(now)
+
     def finish(self, now: float, outcome: Outcome, answer: ToolAnswer) -> list[Effect]:
         """Send a call's final answer, unless the server has cancelled the call."""
         state = self._state

@@ -117,7 +117,7 @@ class Definition:
     on_exit: Handler | None = None
     """Hook that is called when another agent takes over."""
     on_user_turn_completed: Handler | None = None
-    """Hook that is called when the user's turn has ended, before the model is told."""
+    """Hook that the session calls when the user's turn has ended, before the model answers."""
     hands_over_to: tuple[Any, ...] = ()
     """Agents, or functions that return one, which this one is known to hand over to."""
     owner: Any = None

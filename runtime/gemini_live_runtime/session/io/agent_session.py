@@ -239,11 +239,11 @@ class AgentSession:
 
     def place_of_call(self, call_id: str) -> Place:
         """Return the place of a call's tool, which may wait for another agent."""
-        dispatcher = self._orchestrator.tools.dispatcher
+        tools = self._orchestrator.tools
         return Place(
             self._orchestrator.handoff,
-            suspend=lambda: dispatcher.suspend_limit(call_id),
-            resume=lambda: dispatcher.renew_limit(call_id),
+            suspend=lambda: tools.suspend(call_id),
+            resume=lambda: tools.resume(call_id),
         )
 
     def spawn_hook(self, where: str, hook: Callable[..., Any], origin: Origin) -> None:
@@ -287,7 +287,7 @@ class AgentSession:
         await self.handle.commit_user_turn()
 
     async def clear_user_turn(self) -> None:
-        """Drop what the user has said in the open turn, as `LiveHandle.clear_user_turn` does."""
+        """Drop the open turn of the user, as `LiveHandle.clear_user_turn` does."""
         await self.handle.clear_user_turn()
 
     # -- speeches ------------------------------------------------------------------------------------------------------

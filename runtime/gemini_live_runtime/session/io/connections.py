@@ -346,7 +346,7 @@ class ConnectionManager:
         self._depart(RENEW_WITHIN_S, 0.0, fresh=True)
 
     def move_now(self, *, fresh: bool) -> None:
-        """Leave the connection at once for another one; what still comes on it is not heard.
+        """Leave the connection at once for another one, and hear no more of it.
 
         A `fresh` one begins a server session of its own, which gets the conversation so far.
         """

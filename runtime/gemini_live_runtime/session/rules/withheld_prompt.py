@@ -1,7 +1,7 @@
 """Ask the rules again about a prompt that could not be given at its moment.
 
 The end of a turn or of playback is an event of its own, and asks them. Not everything that stands in the way has one:
-a speaker that was told to stop obeys a little later, and says nothing.
+a speaker that the session stops obeys a little later, and says nothing.
 """
 
 from __future__ import annotations
