@@ -395,3 +395,17 @@ async def test_without_our_detector_its_rules_cannot_be_changed() -> None:
         assert await t.commands(cmd.SetRules(changes={"colour": 1})) != ""
         assert await t.commands(cmd.SetRules(changes={})) != ""
         assert await t.commands(cmd.SetRules(changes={"max_tool_steps": 5})) == ""
+
+
+async def test_words_of_both_sides_in_one_message_are_told_once(tmp_path: Path) -> None:
+    mic = voice(tmp_path, begins_s=1.0, seconds=1.2)
+    async with talk(ours(), audio=lambda: FileAudio(mic, tmp_path / "out.wav")) as t:
+        await t.hears("tell me a story")
+        await t.server.sends(encode_model_audio(COUNTED))
+        await until_paused(t)
+        both = {"inputTranscription": {"text": "wait"}, "outputTranscription": {"text": " Once"}}
+        await t.server.says(serverContent=both)
+        await t.rests()
+        (cut,) = t.all(ev.TurnInterrupted)
+        assert (cut.heard_text, cut.unheard_text) == ("", "")
+        assert [event.text for event in t.all(ev.TranscriptDelta) if event.side == "model"] == [" Once"]

@@ -58,7 +58,8 @@ class AudioEvents:
         if generation is None:
             return []
         generation.heard = max(generation.heard, heard)
-        heard_text, unheard_text = generation.split_text(read=state.mode == "text")
+        # Words that come in the same message, after the cut, are told after it.
+        heard_text, unheard_text = generation.split_text(read=state.mode == "text", chars=cut.chars)
         state.emit(
             ev.TurnInterrupted(
                 by=cut.by,

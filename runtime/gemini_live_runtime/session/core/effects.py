@@ -88,6 +88,8 @@ class Cut:
     victim: int
     """Number of the generation that was playing; 0 when none was."""
     rule: CutRule
+    chars: int = 0
+    """Characters of its transcript at the cut."""
 
 
 @record

@@ -77,14 +77,15 @@ class Generation:
             self.text.append(text[:room])
             self.chars += min(room, len(text))
 
-    def split_text(self, *, read: bool = False) -> tuple[str, str]:
+    def split_text(self, *, read: bool = False, chars: int | None = None) -> tuple[str, str]:
         """Split the transcript into its heard and its unheard part.
 
-        Without audio all of it counts as heard when it is no speech, or when the user can only `read`.
+        `chars` leaves out what came after as many characters. Without audio all of it counts as heard when it is no
+        speech, or when the user can only `read`.
 
         The cut is at a word, where the speech map has the audio consumed; without places it is in proportion.
         """
-        text = "".join(self.text)
+        text = "".join(self.text)[:chars]
         if self.received == 0:
             return (text, "") if read or not self.spoken else ("", text)
         if self.heard >= self.received and (self.whole or not self.places):

@@ -193,7 +193,8 @@ class CoreState:
         self.facts.speaking = bool(self.playing)
         if victim is not None:
             self.facts.interrupted_at = now
-        self.out.append(Cut(bound, by, turn, victim.number if victim is not None else 0, rule))
+        number, chars = (0, 0) if victim is None else (victim.number, victim.chars)
+        self.out.append(Cut(bound, by, turn, number, rule, chars))
         self.end_barge_in()
 
     @property
