@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import wave
 
 import pytest
 from tests.session.talking import Talk, agent, talk
@@ -103,6 +104,19 @@ async def test_a_server_whose_handle_knows_part_of_the_turn_begins_anew_without_
         (context,) = t.wire
         assert "hello" in context[1]
         assert "forget this" not in context[1]
+
+
+async def test_the_sound_of_a_cleared_turn_is_not_sent_again() -> None:
+    with wave.open(str(SPOKEN)) as file:
+        pcm = file.readframes(file.getframerate())
+    async with talk(agent().turn_taking("client"), audio=ProgramAudio) as t:
+        for at in range(0, len(pcm), 640):
+            t.handle.send_audio(pcm[at : at + 640])
+        await t.rests()
+        assert kinds(t) == ["activityStart", "audio"]
+        await t.handle.clear_user_turn()
+        await t.connects_again()
+        assert t.wire == []
 
 
 async def test_what_is_said_after_a_cleared_turn_is_a_turn_of_its_own() -> None:
