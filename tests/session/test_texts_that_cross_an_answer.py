@@ -7,11 +7,13 @@ is giving, and the answer to the text comes after that.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
@@ -130,3 +132,13 @@ async def test_a_whole_answer_that_crosses_a_text_cannot_be_told_from_the_one_to
         await t.ends()
     assert [started.by for started in t.all(ev.TurnStarted)] == ["voice", "typed", "model"]
     assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["empty", "complete", "complete"]
+
+
+async def test_a_text_whose_turn_had_no_answer_is_not_complete_when_the_next_one_is_typed(tmp_path: Path) -> None:
+    async with talk(agent(), audio=lambda: FileAudio(None, tmp_path / "out.wav")) as t:
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.server.says(serverContent={"generationComplete": True})
+        await t.rests()
+        await t.types("one")
+        await t.types("two")
+        assert [event.outcome for event in t.all(ev.TurnCompleted)] == ["interrupted", "empty"]

@@ -239,7 +239,9 @@ class CoreState:
             self.end_audio_stream()
         answering = self.ledger.get(self.ledger.number)
         begun = answering is not None and answering.opened
-        finished = begun and answering is not None and answering.complete and not self.playing
+        # What an earlier text has cut is not the answer to the open turn.
+        heard = begun and not self.ledger.current_is_cut and not self.playing
+        finished = heard and answering is not None and answering.complete
         overtakes = self._may_be_answering(now)
         if self.facts.speaking or self.playing or begun:
             self.cut("typed", now, "typed")
