@@ -54,6 +54,7 @@ if __name__ == "__main__":
 
 # Prints:
 # saturday <Reception 'reception'>
+# -- reception speaks
 # ask restaurant
 # (a tool)
 # (a tool)

@@ -700,6 +700,13 @@ RUNS = rows(
     ("stand_in", "a mock is of one agent", decide("is_for", True), RUN),
 )
 
+HISTORY = rows(
+    "agent.event_observer",
+    "EventObserver",
+    ("_on_agent", "the history begins with the first agent", drop("add_handoff", number=1), EVENTS),
+    ("_on_agent", "hand-offs are in the history", drop("add_handoff", number=2), EVENTS),
+)
+
 AGENT_UPDATES = rows(
     "agent.agent_updates",
     "AgentUpdates",
@@ -818,6 +825,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *HANDING,
     *EVENT_VIEWS,
     *RUNS,
+    *HISTORY,
     *AGENT_UPDATES,
     *DRAINING,
 )

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 from tests.session.talking import Talk, agent, talk
 
-from gemini_live_runtime import Agent, AgentSession, CloseReason, RunContext, run_virtual, tool
+from gemini_live_runtime import (
+    Agent,
+    AgentHandoff,
+    AgentSession,
+    ChatMessage,
+    CloseReason,
+    RunContext,
+    run_virtual,
+    tool,
+)
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.program_audio import ProgramAudio
@@ -32,6 +41,11 @@ def session_of(t: Talk) -> Any:
     return t.stage.session.agent_session
 
 
+def is_told(item: Any) -> bool:
+    """Return True for items that listeners get one by one."""
+    return isinstance(item, AgentHandoff | ChatMessage)
+
+
 def local() -> AgentSession:
     """Return a session on the embedded server, not started."""
     return AgentSession(backend="local", fast=True)
@@ -40,8 +54,11 @@ def local() -> AgentSession:
 def test_a_session_is_started_closed_and_started_again() -> None:
     async def main() -> None:
         closed: list[Any] = []
+        added: list[Any] = []
+        first: tuple[Any, ...] = ()
         session = local()
         session.on("close", closed.append)
+        session.on("conversation_item_added", added.append)
         assert (session.agent_state, session.is_running) == ("initializing", False)
         for _ in range(2):
             weather = Weather()
@@ -51,9 +68,13 @@ def test_a_session_is_started_closed_and_started_again() -> None:
             result = await session.run("get weather in Rome")
             assert len(result.tool_calls) == 1
             assert len(session.history.messages()) == 2
+            if not first:
+                first = tuple(filter(is_told, session.history))
             assert await session.aclose() == 0
             assert await session.aclose() == 0
             assert not session.is_running
+        assert [event.item for event in added] == [*first, *filter(is_told, session.history)]
+        assert first[0] == AgentHandoff("", "weather")
         assert [event.reason for event in closed] == [CloseReason.USER_INITIATED] * 2
 
     run_virtual(main())

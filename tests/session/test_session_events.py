@@ -301,13 +301,14 @@ async def test_the_history_has_what_was_said_around_the_calls_and_their_answers(
         await t.ends()
         history = t.stage.session.agent_session.history
         assert history.items == (
+            AgentHandoff("", "test"),
             ChatMessage("user", "look"),
             ChatMessage("assistant", "Let me look."),
             FunctionCall("c1", "look", '{"where": "here"}'),
             FunctionCallOutput("c1", "look", '{"output": "nothing here"}'),
             ChatMessage("assistant", "Nothing."),
         )
-        assert history[0] == history.messages()[0]
+        assert history[1] == history.messages()[0]
         assert len(history[1:3]) == 2
 
 
@@ -320,13 +321,15 @@ async def test_the_history_has_hand_offs_where_they_happened() -> None:
         await session.update_agent(other)
         await t.turn("three", "four")
         assert [item.text if isinstance(item, ChatMessage) else item for item in session.history] == [
+            AgentHandoff("", "test"),
             "one",
             "two",
             AgentHandoff("test", "other"),
             "three",
             "four",
         ]
-        assert [event.item for event in found] == list(session.history)
+        # The first one came before the listener.
+        assert [event.item for event in found] == list(session.history)[1:]
 
 
 async def test_what_an_agent_that_began_anew_knows_begins_with_it() -> None:

@@ -75,7 +75,7 @@ class EventObserver:
         subscribe(self._on_turn_started, ev.TurnStarted)
         subscribe(self._on_turn_completed, ev.TurnCompleted)
         subscribe(self._on_turn_interrupted, ev.TurnInterrupted)
-        subscribe(self._on_handed_off, ev.AgentHandedOff)
+        subscribe(self._on_agent, ev.SessionStarted, ev.AgentHandedOff)
         subscribe(self._on_playback, ev.PlaybackStarted, ev.PlaybackDrained)
         subscribe(self._on_devices, ev.AudioOpened, ev.AudioLost)
         subscribe(self._on_voice, ev.VoiceMarked)
@@ -186,10 +186,12 @@ class EventObserver:
         agent.telemetry.interrupted(agent.clock.now(), event.turn)
         self.release_prompt()
 
-    def _on_handed_off(self, event: ev.Event) -> None:
-        handed = event.payload
-        assert isinstance(handed, ev.AgentHandedOff)
-        self._agent.transcript.add_handoff(handed.previous, handed.agent)
+    def _on_agent(self, event: ev.Event) -> None:
+        match event.payload:
+            case ev.SessionStarted(agent=agent):
+                self._agent.transcript.add_handoff("", agent)
+            case ev.AgentHandedOff(previous=previous, agent=agent):
+                self._agent.transcript.add_handoff(previous, agent)
 
     def _on_notice(self, event: ev.Event) -> None:
         if isinstance(event.payload, ev.Notice) and event.payload.code == "no-answer":
