@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.session.agent.handoff import plan_of
 from gemini_live_runtime.session.definition.builder import AgentBuilder
+from gemini_live_runtime.session.definition.known_agents import plan_of
 from gemini_live_runtime.session.io import agent, agent_session
 from gemini_live_runtime.session.io.place import place_of_code
 

@@ -137,6 +137,24 @@ class Connect(Order):
 
 
 @keyword_record
+class HandOff(Order):
+    """Hand the conversation over to an agent that the present one knows. Results in `agent.handed_off`.
+
+    It waits until the model has finished speaking.
+    """
+
+    command: ClassVar[str] = "agent.hand-off"
+    agent: str
+
+
+@keyword_record
+class Drain(Order):
+    """Take nothing more of the user's, and end the session once all that is owed is said."""
+
+    command: ClassVar[str] = "drain"
+
+
+@keyword_record
 class HangUp(Order):
     """End the session and the engine."""
 

@@ -10,6 +10,7 @@ import pytest
 from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import Agent, FsPersistence, Live, Phase, State, Transition, key, tool
+from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.journal.fold import fold
@@ -321,3 +322,13 @@ async def test_the_connection_that_a_hand_off_needs_is_no_row_of_its_own() -> No
         view = fold(t.stage.sink.events)
     notices = [block.text for block in view.blocks if block.kind == "notice"]
     assert notices == ["test → specialist: escalate returned it"]
+
+
+async def test_the_operator_hands_over_to_an_agent_by_its_name() -> None:
+    async with talk(agent().hands_over_to(specialist())) as t:
+        assert t.all(ev.AgentDescribed)[0].hands_over_to == ("specialist",)
+        assert "test knows no agent nobody" in await t.commands(cmd.HandOff(agent="nobody"))
+        assert await t.commands(cmd.HandOff(agent="specialist")) == ""
+        await t.connects_again()
+        (handed,) = t.all(ev.AgentHandedOff)
+        assert (handed.agent, handed.by) == ("specialist", "operator")

@@ -36,7 +36,8 @@ class AgentDescribed(Payload):
     `to`, `when`, `because`, `defined_at`), `defined_at`. `watchers`: `name`, `when`, `keys`, `blocking`, `defined_at`.
     `patterns`: `name`, `when`, `defined_at`. `computed`: `key`, `inputs`, `defined_at`. `keys` (declared ones): `key`,
     `type` (a JSON schema), `description`. `tools`: `name`, `description`, `mode`, `defined_at`. `extractors`: `name`,
-    `trigger`, `fields`, `defined_at`.
+    `trigger`, `fields`, `defined_at`. `hands_over_to`: names of the other agents that it, or one of them, may hand over
+    to.
     """
 
     type: ClassVar[str] = "agent.described"
@@ -50,6 +51,7 @@ class AgentDescribed(Payload):
     keys: tuple[dict[str, Any], ...] = ()
     tools: tuple[dict[str, Any], ...] = ()
     extractors: tuple[dict[str, Any], ...] = ()
+    hands_over_to: tuple[str, ...] = ()
 
 
 @keyword_record

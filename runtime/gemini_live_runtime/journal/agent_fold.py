@@ -45,6 +45,8 @@ _WATCHERS = Dirty.WATCHERS | Dirty.TIMELINE
 def _described(view: SessionView, event: ev.Event, p: ev.AgentDescribed) -> Dirty:
     agent = view.agent_view
     shape = {name: getattr(p, name) for name in ("phases", "computed", "keys", "tools", "extractors")}
+    if p.hands_over_to:
+        shape["hands_over_to"] = p.hands_over_to
     agent.shape, agent.shape_seq = (
         pack({**shape, "agent": p.agent, "instruction": p.instruction, "initial_phase": p.initial_phase}),
         event.seq,

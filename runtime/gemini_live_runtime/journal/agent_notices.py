@@ -8,7 +8,7 @@ from gemini_live_runtime.journal.blocks import open_block
 from gemini_live_runtime.journal.fold_parts import Handlers, tick
 from gemini_live_runtime.journal.link_blocks import HANDED_OFF
 from gemini_live_runtime.journal.marks import marked_at
-from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.journal.view import Dirty, SessionView, WaitingSpeech
 from gemini_live_runtime.text import sanitise_line
 
 HANDLERS = Handlers()
@@ -170,6 +170,20 @@ def _handed_off(view: SessionView, event: ev.Event, p: ev.AgentHandedOff) -> Dir
     text = f"{p.previous} → {p.agent}{anew}{by.get(p.by, ' (by the program)')}"
     tick(view.agent_view, event, "handoff", f"{p.previous} → {p.agent}")
     return _block(view, event, HANDED_OFF, text) | Dirty.HEADER | Dirty.TIMELINE | Dirty.PHASE
+
+
+@HANDLERS.on(ev.SpeechChanged)
+def _speech_changed(view: SessionView, event: ev.Event, p: ev.SpeechChanged) -> Dirty:
+    if p.status == "queued":
+        label = sanitise_line(p.reason, 80) or _SOURCES[p.source]
+        view.speeches[p.id] = WaitingSpeech(label, p.priority, event.t)
+    elif view.speeches.pop(p.id, None) is None:
+        return Dirty.NONE
+    return Dirty.HEADER
+
+
+_SOURCES = {"prompt": "a prompt", "reply": "a reply", "user": "an answer", "model": "the model"}
+"""Words for what made a speech."""
 
 
 @HANDLERS.on(ev.AgentReloaded)

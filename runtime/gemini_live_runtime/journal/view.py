@@ -138,6 +138,17 @@ class LogLine:
     text: str
 
 
+@record
+class WaitingSpeech:
+    """Speech that the model was not asked for yet."""
+
+    label: str
+    """Its reason, or what made it."""
+    priority: int
+    since: float
+    """Time in seconds from the session's start."""
+
+
 @dataclass(slots=True)
 class SessionView:
     """State of a session at one event, as displays show it."""
@@ -151,6 +162,8 @@ class SessionView:
     """Agent that speaks: the last one that took over, else the one that the session was started with."""
     next_agent: str = ""
     """Agent that takes over once the model has finished speaking; "" for none."""
+    speeches: dict[str, WaitingSpeech] = field(default_factory=dict)
+    """Speeches that the model was not asked for yet, by id, in the order in which they came."""
     model: str = ""
     backend: str = ""
     wall: float = 0.0
@@ -239,16 +252,25 @@ class SessionView:
         other.open_blocks = None
         return other
 
+    @property
+    def next_speeches(self) -> list[WaitingSpeech]:
+        """Speeches that wait, in the order in which the model will be asked for them."""
+        return sorted(self.speeches.values(), key=lambda speech: -speech.priority)
+
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object from which `from_json` restores an equal view."""
         # Copy by hand: `asdict` takes eight times as long, and a console's snapshot blocks the engine's event loop.
         value = {name: getattr(self, name) for name in _VIEW_FIELDS if name not in _WHEN_SAID}
         if self.health:
             value["health"] = {kind: list(texts) for kind, texts in self.health.items()}
+        if self.speeches:
+            value["speeches"] = {
+                ident: [speech.label, speech.priority, speech.since] for ident, speech in self.speeches.items()
+            }
         value["meters"] = {name: getattr(self.meters, name) for name in _METER_FIELDS}
         # Fields that came later are there when they say something, so that older views stay as they were.
         for name in _WHEN_SAID:
-            if name != "health" and (said := getattr(self, name)):
+            if name not in ("health", "speeches") and (said := getattr(self, name)):
                 value[name] = dict(said) if isinstance(said, dict) else said
         for name, rest in _LATER_METERS.items():
             if getattr(self.meters, name) != rest:
@@ -280,6 +302,8 @@ class SessionView:
                 view.log = [LogLine(**_only(_LOG_FIELDS, line)) for line in item]
             elif name == "health":
                 view.health = {kind: (texts[0], texts[1]) for kind, texts in item.items()}
+            elif name == "speeches":
+                view.speeches = {ident: WaitingSpeech(*told) for ident, told in item.items()}
             elif name == "mind":
                 view.agent_view = AgentView.from_json(item)
             elif name in known:
@@ -290,7 +314,7 @@ class SessionView:
 _VIEW_FIELDS = tuple(f.name for f in fields(SessionView) if f.name not in ("agent_view", "open_blocks", "playhead"))
 """Fields by their JSON names; `agent_view` is `mind` in JSON, and `playhead` is there while something plays."""
 
-_WHEN_SAID = ("health", "recording_fails", "link_notice", "link_parts", "user_away")
+_WHEN_SAID = ("health", "speeches", "recording_fails", "link_notice", "link_parts", "user_away")
 """Fields that are in the JSON only when they say something."""
 
 _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))

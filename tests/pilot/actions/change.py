@@ -10,6 +10,7 @@ from gemini_live_runtime.commands import (
     FireWatcher,
     GiveContext,
     GoToPhase,
+    HandOff,
     RedoEdit,
     SetInstruction,
     SwitchWatcher,
@@ -63,6 +64,12 @@ async def _go_to_phase(driver: Driver, way: str) -> None:
     await _written(driver, way, "goto", "close")
     assert driver.link.orders == [GoToPhase(phase="close")]
     assert "greet → close" in driver.screen()
+
+
+@check("hand-off")
+async def _hand_off(driver: Driver, way: str) -> None:
+    await driver.press(f"{way}specialist")
+    assert driver.link.orders == [HandOff(agent="specialist")]
 
 
 @check("fire-watcher")

@@ -10,6 +10,7 @@ from gemini_live_runtime.commands import (
     ClearTurn,
     CommitTurn,
     Connect,
+    Drain,
     Interrupt,
     SetMicrophone,
     SetMode,
@@ -62,6 +63,12 @@ async def _interrupt(driver: Driver, key: str) -> None:
 async def _commit_turn(driver: Driver, way: str) -> None:
     await driver.press(way)
     assert driver.link.orders == [CommitTurn()]
+
+
+@check("drain")
+async def _drain(driver: Driver, way: str) -> None:
+    await driver.press(way)
+    assert driver.link.orders == [Drain()]
 
 
 @check("clear-turn")

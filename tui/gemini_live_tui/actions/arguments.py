@@ -38,7 +38,13 @@ def _transitions(view: SessionView) -> Sequence[str]:
     return [f"{phase['name']}>{way['to']}" for phase in _described(view) for way in phase.get("ways", ())]
 
 
+def _agents(view: SessionView) -> Sequence[str]:
+    shape = unpack(view.agent_view.shape)
+    return [str(name) for name in shape.get("hands_over_to", ())] if isinstance(shape, dict) else []
+
+
 KINDS: Mapping[str, Callable[[SessionView], Sequence[str]]] = {
+    "AGENT": _agents,
     "PHASE": _phases,
     "TRANSITION": _transitions,
     "KEY": lambda view: list(view.agent_view.keys),

@@ -85,6 +85,17 @@ ACTIONS: tuple[Action, ...] = (
         slash="redo",
     ),
     Action(
+        "hand-off",
+        "",
+        "",
+        "Hand off",
+        "Hand the conversation over to another agent, once the model has finished speaking",
+        "Change",
+        palette=False,
+        slash="handoff AGENT",
+        takes="hand_off",
+    ),
+    Action(
         "go-to-phase",
         "",
         "",

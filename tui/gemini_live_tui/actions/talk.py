@@ -79,6 +79,15 @@ ACTIONS: tuple[Action, ...] = (
         takes="set_turns",
     ),
     Action(
+        "drain",
+        "",
+        "drain",
+        "End when all is said",
+        "Take nothing more from you, and end the session once all that is owed is said",
+        "Talk",
+        slash="drain",
+    ),
+    Action(
         "commit-turn",
         "",
         "commit_turn",

@@ -83,6 +83,12 @@ class AgentCommands:
 
         self._sender.order(GoToPhase(phase=phase))
 
+    def action_hand_off(self, agent: str) -> None:
+        """Hand the conversation over to another agent."""
+        from gemini_live_runtime.commands import HandOff
+
+        self._sender.order(HandOff(agent=agent))
+
     def action_fire_watcher(self, watcher: str) -> None:
         """Run a watcher's action."""
         from gemini_live_runtime.commands import FireWatcher

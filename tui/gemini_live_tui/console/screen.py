@@ -37,6 +37,7 @@ from gemini_live_tui.console.notices import Notices
 from gemini_live_tui.console.pane_grid import PaneGrid
 from gemini_live_tui.console.past_sound import PastSound
 from gemini_live_tui.console.prompt import Prompt, PromptPane
+from gemini_live_tui.console.speech_row import SpeechRow
 from gemini_live_tui.console.tab_bar import TabBar
 from gemini_live_tui.console.time_travel import TimeTravel
 from gemini_live_tui.console.time_travel_row import TimeTravelRow
@@ -138,6 +139,7 @@ class ConsoleScreen(Screen[None]):
         self.transcript = self.body.transcript
         self.grid = PaneGrid(self.body, settings, layout)
         self.held_row = HeldRow(id="held", keymap=settings.keymap, glyphs=signs, ascii_only=settings.ascii)
+        self.speech_row = SpeechRow(id="speech-row", glyphs=signs)
         self.time_travel_row = TimeTravelRow(
             id="time-travel-row",
             keymap=settings.keymap,
@@ -172,6 +174,7 @@ class ConsoleScreen(Screen[None]):
         yield self.banner
         yield self.tabs
         yield self.grid
+        yield self.speech_row
         yield self.held_row
         yield self.time_travel_row
         if not self._settings.replay:
@@ -244,6 +247,7 @@ class ConsoleScreen(Screen[None]):
             # A live hold is shown as it is now, where it can be ended; a recorded one at the cursor.
             there, then = (store.shown, store.shown.t) if self._settings.replay else (view, elapsed)
             waits.append(self.held_row.show(there.agent_view.held, then, operable=live))
+            waits.append(self.speech_row.show(there, then))
             if live:
                 waits.append(1.0 - elapsed % 1.0 + 0.005)
             if self.grid.arrangement.tabs:

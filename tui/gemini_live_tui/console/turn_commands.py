@@ -30,6 +30,12 @@ class TurnCommands:
 
         self._sender.order(ClearTurn())
 
+    def action_drain(self) -> None:
+        """End the session once all that is owed is said."""
+        from gemini_live_runtime.commands import Drain
+
+        self._sender.order(Drain())
+
     def action_set_turns(self, detector: str, seconds: str = "") -> None:
         """Choose who finds the turns, and the silence in seconds that ends one."""
         from gemini_live_runtime.commands import SetOptions

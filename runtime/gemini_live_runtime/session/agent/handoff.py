@@ -15,14 +15,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.records import keyword_record, record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.adoption import AgentParts
 from gemini_live_runtime.session.definition.diff import NEXT_SESSION
+from gemini_live_runtime.session.definition.known_agents import known_agents, plan_of
 from gemini_live_runtime.session.definition.plan import SessionPlan
-from gemini_live_runtime.tools.results import is_agent
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.transitions import TransitionResult
@@ -97,6 +96,22 @@ class HandoffRunner:
         self._ends: dict[str, Callable[[str], None]] = {}
         """Functions to call when a task is replaced, by its name."""
         agent.bus.subscribe(self._on_user, ev.TurnStarted, ev.TextSent)
+
+    def request_by_name(self, name: str) -> None:
+        """Hand over to an agent that the present one knows, as the operator asks.
+
+        Raises `AgentError` for a name that it does not know, and as `request` does.
+        """
+        known = known_agents(self._agent.plan)
+        others = [other for other in known if other != self._agent.plan.name]
+        if name not in known:
+            raise AgentError(
+                f"{self._agent.plan.name} knows no agent {name:.80}",
+                remedy=f"It hands over to {', '.join(others)}" if others else "Name its agents with hands_over_to",
+                field="agent",
+                value=name,
+            )
+        self._request(known[name], by="operator", reason="asked for")
 
     @property
     def is_waiting(self) -> bool:
@@ -360,50 +375,3 @@ class HandoffRunner:
 def _fail(handoff: Handoff, error: GeminiLiveError) -> None:
     if not handoff.done.done():
         handoff.done.set_exception(error)
-
-
-def known_agents(first: SessionPlan) -> dict[str, SessionPlan]:
-    """Return the plans of an agent and of those it may hand over to, by name.
-
-    Others hand over in their turn. Those that cannot be used are left out.
-    """
-    found = {first.name: first}
-    open_plans = [first]
-    while open_plans:
-        for target in open_plans.pop().definition.hands_over_to:
-            try:
-                plan = plan_of(target)
-            except GeminiLiveError:
-                continue
-            if plan.name not in found:
-                found[plan.name] = plan
-                open_plans.append(plan)
-    return found
-
-
-def plan_of(target: Any) -> SessionPlan:
-    """Return the plan of an agent, however it was defined.
-
-    Raises `AgentError` for an agent that cannot be used, and for what is none.
-    """
-    if callable(target) and not is_agent(target):
-        try:
-            target = target()
-        except GeminiLiveError:
-            raise
-        except USER_ERRORS as error:
-            raise AgentError(
-                f"The function that makes the agent failed: {error_text(error)}", remedy="Mend it", field="agent"
-            ) from error
-    if isinstance(target, SessionPlan):
-        return target
-    if not is_agent(target):
-        raise AgentError(
-            f"{target!r:.60} is no agent",
-            remedy="Give an Agent or a Live.builder(...)",
-            field="agent",
-            value=type(target).__name__,
-        )
-    plan = target.plan()
-    assert isinstance(plan, SessionPlan)
-    return plan

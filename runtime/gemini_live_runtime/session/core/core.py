@@ -79,6 +79,7 @@ class SessionCore:
         state = self.state
         if not (state.ended or state.is_draining):
             state.is_draining = True
+            state.emit(ev.Notice(level="info", code="draining", text="The session ends once all that is owed is said"))
             state.apply_microphone(now)
         return state.flush(now)
 

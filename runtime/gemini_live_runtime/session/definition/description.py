@@ -10,6 +10,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.extraction import TurnExtractor, as_extractor
 from gemini_live_runtime.conversation.phase_machine import first_line
 from gemini_live_runtime.conversation.phases import Phase
+from gemini_live_runtime.session.definition.known_agents import known_agents
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.keys import StateKey
@@ -48,6 +49,7 @@ def describe(plan: SessionPlan) -> ev.AgentDescribed:
         ),
         tools=tuple(map(_tool, plan.declared)),
         extractors=tuple(_extractor(as_extractor(item)) for item in definition.extractors),
+        hands_over_to=tuple(name for name in known_agents(plan) if name != plan.name),
     )
 
 

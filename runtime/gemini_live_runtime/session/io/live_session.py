@@ -31,6 +31,7 @@ from gemini_live_runtime.commands import (
     Command,
     CommitTurn,
     Connect,
+    Drain,
     Order,
     SendText,
     SetDevices,
@@ -256,6 +257,7 @@ class LiveSession:
         router.register(CommitTurn, self.audio_input.turns.commit)
         router.register(ClearTurn, self.audio_input.turns.clear)
         router.register(Connect, self._connect)
+        router.register(Drain, lambda order, command_id: self.drain())
         self.orchestrator.register(router)
         return router
 

@@ -1,0 +1,57 @@
+"""Find the agents that a conversation may be handed over to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.session.definition.plan import SessionPlan
+from gemini_live_runtime.tools.results import is_agent
+
+
+def known_agents(first: SessionPlan) -> dict[str, SessionPlan]:
+    """Return the plans of an agent and of those it may hand over to, by name.
+
+    Others hand over in their turn. Those that cannot be used are left out.
+    """
+    found = {first.name: first}
+    open_plans = [first]
+    while open_plans:
+        for target in open_plans.pop().definition.hands_over_to:
+            try:
+                plan = plan_of(target)
+            except GeminiLiveError:
+                continue
+            if plan.name not in found:
+                found[plan.name] = plan
+                open_plans.append(plan)
+    return found
+
+
+def plan_of(target: Any) -> SessionPlan:
+    """Return the plan of an agent, however it was defined.
+
+    Raises `AgentError` for an agent that cannot be used, and for what is none.
+    """
+    if callable(target) and not is_agent(target):
+        try:
+            target = target()
+        except GeminiLiveError:
+            raise
+        except USER_ERRORS as error:
+            raise AgentError(
+                f"The function that makes the agent failed: {error_text(error)}", remedy="Mend it", field="agent"
+            ) from error
+    if isinstance(target, SessionPlan):
+        return target
+    if not is_agent(target):
+        raise AgentError(
+            f"{target!r:.60} is no agent",
+            remedy="Give an Agent or a Live.builder(...)",
+            field="agent",
+            value=type(target).__name__,
+        )
+    plan = target.plan()
+    assert isinstance(plan, SessionPlan)
+    return plan
