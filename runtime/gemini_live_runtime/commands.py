@@ -138,9 +138,9 @@ class Connect(Order):
 
 @keyword_record
 class HandOff(Order):
-    """Hand the conversation over to an agent that the present one knows. Results in `agent.handed_off`.
+    """Hand the conversation over to an agent that the present one knows.
 
-    It waits until the model has finished speaking.
+    It waits until the model has finished speaking. Results in `agent.handed_off`.
     """
 
     command: ClassVar[str] = "agent.hand-off"
@@ -149,7 +149,7 @@ class HandOff(Order):
 
 @keyword_record
 class Drain(Order):
-    """Take nothing more of the user's, and end the session once all that is owed is said."""
+    """End the session once all that is owed is said; take nothing more."""
 
     command: ClassVar[str] = "drain"
 

@@ -1,4 +1,4 @@
-"""What the model is to say next, and what it waits for, is a row of its own."""
+"""A row tells what the model says next, and why it waits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def passes(driver: Driver, seconds: float) -> None:
 
 
 def row(driver: Driver) -> str:
-    """Return the row of what is said next, "" while there is none."""
+    """Return the row, "" without one."""
     return next((line.strip() for line in driver.rows() if line.startswith(" NEXT ")), "")
 
 

@@ -1,4 +1,4 @@
-"""Show which speech the model is asked for next, what it waits for, and how many wait behind it."""
+"""Show the speech that comes next, its reason to wait, and the number behind it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNTIL = {
     "hearing": "you have finished",
     "thinking": "the answer is said",
 }
-"""What a speech waits for, by the word of the session's state."""
+"""Moment that a speech waits for, by the word of the session's state."""
 
 
 class SpeechRow(Row):
@@ -51,7 +51,10 @@ class SpeechRow(Row):
         self._more = 0
 
     def show(self, view: SessionView, elapsed: float) -> float | None:
-        """Show what waits at `elapsed` seconds; return the seconds until the row appears, or None."""
+        """Show the speeches at `elapsed` seconds.
+
+        Return the seconds until the row appears, or None.
+        """
         waiting = view.next_speeches
         waits_s = elapsed - min((speech.since for speech in waiting), default=elapsed)
         is_shown = waits_s >= SHOWN_AFTER_S
@@ -70,7 +73,10 @@ class SpeechRow(Row):
         return _UNTIL.get(view.word, "the pause between speeches is over")
 
     def runs(self, width: int) -> Sequence[Run]:
-        """Return the row: what does not fit is left out from the end, the label is shortened last."""
+        """Return the row.
+
+        Parts that do not fit are left out from its end; the label is shortened last.
+        """
         more = [(f"{self._separator}{self._more} more", "said")] if self._more else []
         why = [(f"{self._separator}{self._reason}", "said")]
         left = 0

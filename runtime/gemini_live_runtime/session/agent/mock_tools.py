@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
-from gemini_live_runtime.session.agent.handoff import plan_of
+from gemini_live_runtime.session.definition.known_agents import plan_of
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.definition.plan import SessionPlan
