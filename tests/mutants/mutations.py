@@ -606,7 +606,7 @@ HANDING = rows(
     "HandoffRunner",
     ("_wait", "the model finishes speaking", gives("host.until", "asyncio.sleep(0)"), HANDING_OVER),
     ("_hand_over", "the agent that speaks is left", drop("_leave"), HANDING_OVER),
-    ("_hand_over", "the other agent's phases are entered", gives("phases.begin", "asyncio.sleep(0)"), HANDING_OVER),
+    ("_enter_phases", "the other agent's phases are entered", gives("phases.begin", "asyncio.sleep(0)"), HANDING_OVER),
     ("_put_in_place", "another connection carries the other agent", drop("host.move"), HANDING_OVER),
     ("_put_in_place", "a hand-off is an event", drop("agent.emit"), HANDING_OVER),
     ("_hand_over", "a paused agent goes on in its phase", drop("machine.restore"), TASKS),
