@@ -346,3 +346,40 @@ def test_what_followed_a_text_is_told_for_tests_of_agents() -> None:
     )
     assert "Sunny" in result.messages[-1]
     assert result.handoffs == ()
+
+
+async def test_a_tool_that_the_model_calls_before_its_first_word_has_the_handle_of_what_it_says_then() -> None:
+    handles: list[SpeechHandle] = []
+
+    @tool
+    async def look_up(context: RunContext) -> str:
+        """Look up."""
+        assert context.speech_handle is not None
+        handles.append(context.speech_handle)
+        context.disallow_interruptions()
+        return "found"
+
+    async with talk(agent().tools(look_up)) as t:
+        await t.hears("look it up")
+        await t.calls("look_up")
+        await t.says("I found it.")
+        assert [(handle.done, handle.allow_interruptions) for handle in handles] == [(False, False)]
+        await t.ends()
+        assert [(handle.done, handle.interrupted) for handle in handles] == [(True, False)]
+    (spoken,) = {item.id for item in t.all(ev.SpeechChanged) if item.status == "speaking"}
+    assert handles[0].id == spoken
+
+
+async def test_a_call_after_which_the_model_says_nothing_leaves_no_handle_for_the_next_answer() -> None:
+    @tool
+    def note() -> str:
+        """Note."""
+        return "noted"
+
+    async with talk(agent().tools(note)) as t:
+        await t.calls("note")
+        await t.ends()
+        await t.turn()
+    told = [(item.id, item.status) for item in t.all(ev.SpeechChanged)]
+    assert [status for ident, status in told if ident == told[0][0]] in (["asked", "done"], ["asked", "dropped"])
+    assert len({ident for ident, _ in told}) == 2

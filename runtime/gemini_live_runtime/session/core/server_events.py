@@ -182,8 +182,7 @@ class ServerEvents:
         state = self._state
         if state.ledger.current_is_cut:
             return
-        source: Literal["user", "model"] = "model" if state.turns.opened_by == "model" else "user"
-        state.tell_speeches(state.speeches.on_generation(generation.number, generation.turn, source))
+        state.tell_speeches(state.speeches.on_generation(generation.number, generation.turn, state.turns.source))
 
     def _cut_cancelled(self, now: float) -> None:
         """Cut a speech that was interrupted before it began."""

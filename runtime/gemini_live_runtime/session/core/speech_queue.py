@@ -206,6 +206,17 @@ class SpeechQueue:
         current.gens.add(gen)
         return [*changed, current]
 
+    def on_call(self, turn: int, source: SpeechSource) -> list[Speech]:
+        """Note that the model calls a tool; return the speeches that changed.
+
+        A call before the first word belongs to the speech that the model begins with it.
+        """
+        if self.current is not None and not self.current.is_over:
+            return []
+        speech = self.current = self.new(source)
+        speech.status, speech.turn = "asked", turn
+        return [speech]
+
     def on_played(self, gen: int) -> list[Speech]:
         """Note that a generation was played to its end; return the speeches that changed."""
         current = self.current
@@ -214,14 +225,16 @@ class SpeechQueue:
         current.gens.discard(gen)
         return self._end("done") if current.is_turn_over and not current.gens else []
 
-    def on_turn_closed(self, playing: set[int]) -> list[Speech]:
+    def on_turn_closed(self, playing: set[int], *, awaits_call: bool = False) -> list[Speech]:
         """Note that the turn is over; `playing` are the generations whose sound goes on.
 
-        Returns the speeches that changed.
+        `awaits_call`: the model speaks of a call in another turn. Returns the speeches that changed.
         """
         current = self.current
         if current is None or current.status != "speaking":
-            return []
+            # Nothing follows the calls with which it began.
+            is_over = current is not None and current.turn > 0 and not awaits_call
+            return self._end("dropped") if is_over else []
         current.is_turn_over = True
         current.gens &= playing
         return [] if current.gens else self._end("done")

@@ -390,9 +390,12 @@ class CoreState:
             self.emit(completed)
             # What is asked for goes on being asked for where a newer text supersedes the turn.
             is_silent = outcome == "empty" and not is_superseded
-            self.tell_speeches(
-                self.speeches.on_empty_turn() if is_silent else self.speeches.on_turn_closed(self.playing)
-            )
+            if not self.calls.in_foreground:
+                self.tell_speeches(
+                    self.speeches.on_empty_turn() if is_silent else self.speeches.on_turn_closed(self.playing)
+                )
+            elif not is_silent:
+                self.tell_speeches(self.speeches.on_turn_closed(self.playing, awaits_call=True))
 
     def change_voice(self, now: float, speaking: bool, *, late_s: float = 0.0, peak_db: float | None = None) -> None:
         """Note that the user's voice began or ended, `late_s` before now.

@@ -35,6 +35,7 @@ class ToolEvents:
             if not state.turns.is_open:
                 state.open_turn("model")
             state.turns.calls.add(call_id)
+            state.tell_speeches(state.speeches.on_call(state.turns.number, state.turns.source))
             state.completion_owed = state.prompted = False
             state.facts.owed = False
             state.facts.answer_possible_since = None

@@ -25,6 +25,11 @@ class TurnLedger:
     call_cancelled: bool = False
     """True when the server cancelled one of `calls`."""
 
+    @property
+    def source(self) -> Literal["user", "model"]:
+        """Side that began the turn."""
+        return "model" if self.opened_by == "model" else "user"
+
     def open(self, by: OpenedBy) -> TurnStarted:
         """Begin the next turn and return its event."""
         self.number += 1
