@@ -465,7 +465,8 @@ def _control(view: SessionView, event: ev.Event, p: ev.ControlChanged) -> Dirty:
 
 @_on(ev.TurnsChanged)
 def _turns(view: SessionView, event: ev.Event, p: ev.TurnsChanged) -> Dirty:
-    is_new, view.turn_detection = view.turn_detection != p.detection, p.detection
+    # The first event tells what the session begins with, which nobody has changed.
+    is_new, view.turn_detection = view.turn_detection not in ("", p.detection), p.detection
     if not (p.asked or is_new):
         return Dirty.HEADER
     by = TURN_DETECTORS[p.next or p.detection]

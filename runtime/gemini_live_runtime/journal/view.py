@@ -180,8 +180,8 @@ class SessionView:
     word: StateWord = "offline"
     word_reason: str = ""
     mode: Mode = "voice"
-    turn_detection: str = "server"
-    """Detector of the user's turns: `server`, `client` or `manual`."""
+    turn_detection: str = ""
+    """Detector of the user's turns: `server`, `client` or `manual`; "" before the session tells it."""
     microphone: bool = True
     speaker: bool = True
     url: str = ""

@@ -12,7 +12,8 @@ import pytest
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.endpointing import smart_turn
-from gemini_live_runtime.session.endpointing.smart_turn import RATE, SmartTurn, log_mel
+from gemini_live_runtime.session.endpointing.log_mel import RATE, log_mel
+from gemini_live_runtime.session.endpointing.smart_turn import SmartTurn
 
 ORT = "onnxruntime"
 
