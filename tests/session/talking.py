@@ -237,8 +237,7 @@ async def talk(
 
     It is connected when the block begins, unless `begins` is False.
     """
-    given = {"own_store": own_store, "sink": sink}
-    async with stage(agent=of, text_model=text_model, audio=audio, mode=mode, **given) as one:
+    async with stage(agent=of, text_model=text_model, audio=audio, mode=mode, own_store=own_store, sink=sink) as one:
         talking = Talk(one)
         if begins:
             await talking.begins()

@@ -39,6 +39,8 @@ from gemini_live_runtime.audio.warm_up import WarmUp, make_canceller
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import DeviceError
 
+pytestmark = pytest.mark.usefixtures("no_silence_watchdog")
+
 RATE = 16_000
 
 

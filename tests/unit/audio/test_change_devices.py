@@ -21,6 +21,8 @@ from gemini_live_runtime.audio.ring import PlayoutRing
 from gemini_live_runtime.audio.samples import BLOCK
 from gemini_live_runtime.errors import DeviceError
 
+pytestmark = pytest.mark.usefixtures("no_silence_watchdog")
+
 DESK_MIC, DESK_OUT, USB_MIC, USB_OUT = range(4)
 NAMES = ("Desk Microphone", "Desk Speakers", "USB Microphone", "USB Speakers")
 

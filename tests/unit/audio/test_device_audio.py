@@ -30,6 +30,8 @@ from gemini_live_runtime.audio.interface import AudioOpened
 from gemini_live_runtime.audio.probe import NO_DEVICE, NO_PORTAUDIO
 from gemini_live_runtime.errors import DeviceError
 
+pytestmark = pytest.mark.usefixtures("no_silence_watchdog")
+
 
 class Session:
     """Opens a DeviceAudio over a fake PortAudio and closes it."""

@@ -19,6 +19,8 @@ from gemini_live_runtime.audio.interface import Direction
 from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.probe import NO_DEVICE
 
+pytestmark = pytest.mark.usefixtures("no_silence_watchdog")
+
 DESK = (
     SoundDevice(0, "Desk Microphone", "Fake API", 1, 0, 48_000, is_default_input=True),
     SoundDevice(1, "Desk Speakers", "Fake API", 0, 1, 48_000, is_default_output=True),

@@ -8,6 +8,7 @@ that is going on in its turn; else it begins one of its own.
 
 from __future__ import annotations
 
+from bisect import insort_left, insort_right
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
@@ -81,6 +82,10 @@ class Speech:
         )
 
 
+def _rank(speech: Speech) -> int:
+    return -speech.priority
+
+
 class SpeechQueue:
     """Speeches of one session: those that wait, and the present one."""
 
@@ -88,6 +93,7 @@ class SpeechQueue:
         self.current: Speech | None = None
         """Speech that was asked for, or is going on."""
         self._waiting: list[Speech] = []
+        """Speeches in the order in which they will be asked for."""
         self._made = 0
 
     # -- what waits --------------------------------------------------------------------------------------------------
@@ -95,7 +101,7 @@ class SpeechQueue:
     @property
     def waiting(self) -> tuple[Speech, ...]:
         """Speeches that wait, in the order in which they will be asked for."""
-        return tuple(sorted(self._waiting, key=lambda speech: -speech.priority))
+        return tuple(self._waiting)
 
     @property
     def has_waiting(self) -> bool:
@@ -123,28 +129,24 @@ class SpeechQueue:
                 field="speeches",
                 value=len(self._waiting),
             )
-        self._waiting.append(speech)
+        insort_right(self._waiting, speech, key=_rank)
 
     def arm(self, reason: str = "") -> Speech | None:
         """Let a prompt wait; None when one does, which stands for both."""
         if any(speech.source == "prompt" for speech in self._waiting):
             return None
         prompt = self.new("prompt", reason)
-        self._waiting.append(prompt)
+        insort_right(self._waiting, prompt, key=_rank)
         return prompt
 
     def take(self) -> Speech | None:
         """Remove and return the speech that is to be asked for next; None without one."""
-        if not self._waiting:
-            return None
-        speech = self.waiting[0]
-        self._waiting.remove(speech)
-        return speech
+        return self._waiting.pop(0) if self._waiting else None
 
     def put_back(self, speech: Speech) -> None:
         """Let a speech wait ahead of those of its priority: it could not be asked for."""
         speech.status = "queued"
-        self._waiting.insert(0, speech)
+        insort_left(self._waiting, speech, key=_rank)
 
     def drop_prompts(self) -> list[Speech]:
         """Drop the prompts that wait, since the model answers the user.

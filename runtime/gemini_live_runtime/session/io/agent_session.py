@@ -332,10 +332,13 @@ class AgentSession:
         speech.user_input, speech.instructions = user_input, instructions
         speech.uses_tools, speech.allow_interruptions = tool_choice == "auto", bool(allow_interruptions)
         speech.priority = int(priority)
+        # What keeps one speech waiting keeps all of them: its end asks the rules.
+        is_alone = not speeches.has_waiting
         speeches.add(speech)
         handle = self._speeches.of(speech)
         self._agent.emit(speech.event())
-        self._agent.react(PromptArmed())
+        if is_alone or self._agent.plan.definition.rules:
+            self._agent.react(PromptArmed())
         return handle
 
     def say(self, text: str, **options: Any) -> NoReturn:

@@ -185,12 +185,12 @@ class SpeechHandles:
 
     def of_event(self, changed: ev.SpeechChanged) -> SpeechHandle:
         """Return the handle of the speech that an event is about, over or not."""
+        if (handle := self._handles.get(changed.id)) is not None:
+            return handle
         current = self._speeches.current
         known = (*self._speeches.waiting, *(() if current is None else (current,)))
         speech = next((speech for speech in known if speech.id == changed.id), None)
         if speech is None:
-            if changed.id in self._handles:
-                return self._handles[changed.id]
             # It began and ended in one message.
             speech = Speech(
                 changed.id, changed.source, changed.reason, changed.priority, changed.parent, status=changed.status
