@@ -726,7 +726,8 @@ STEPS = (
     *rows(
         "core.tool_events",
         "ToolEvents",
-        ("start", "rounds of calls are counted", drop("on_call"), TOOL_STEPS),
+        ("start", "rounds of calls are counted", drop("tool_steps.on_call"), TOOL_STEPS),
+        ("start", "a call before the first word begins a speech", drop("tell_speeches"), "speeches"),
         ("acknowledge", "the answer of a background call ends a round", drop("on_answer"), TOOL_STEPS),
         ("finish", "an answer ends a round", drop("on_answer"), TOOL_STEPS),
     ),
