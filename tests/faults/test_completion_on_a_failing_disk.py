@@ -8,18 +8,15 @@ from pathlib import Path
 
 import pytest
 from faulty_disk import FaultyDisk
+from tests.support.passive_session import PassiveSession
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.commands import Command
 from gemini_live_runtime.engine.host import in_process
-from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.link import Bye
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.journal.catalog import list_entries
 from gemini_live_runtime.journal.completion import Completion
 from gemini_live_runtime.journal.reader import completion_of, read_journal
-from gemini_live_runtime.samples import MeterSample
 
 ANSWER = (
     ev.TurnStarted(by="typed"),
@@ -29,11 +26,8 @@ ANSWER = (
 )
 
 
-class OneAnswer:
+class OneAnswer(PassiveSession):
     """Session of one question with its answer, on disk after each event."""
-
-    def __init__(self, spec: EngineSpec, hub: Hub, clock: Clock) -> None:
-        self._spec, self._hub = spec, hub
 
     async def run(self) -> int:
         spec = self._spec
@@ -43,20 +37,6 @@ class OneAnswer:
             self._hub.emit(payload, turn=1, gen=1)
             await self._hub.written(10.0)
         return 0
-
-    async def command(self, command: Command) -> str:
-        return ""
-
-    def hang_up(self, reason: str) -> None: ...
-
-    def sample(self) -> MeterSample:
-        return MeterSample()
-
-    def on_console_attached(self, attached: bool) -> None: ...
-
-    def report(self, payload: ev.Payload) -> bool:
-        self._hub.tell(payload)
-        return True
 
 
 async def goodbye(data: Path) -> Completion:

@@ -7,14 +7,12 @@ events and the characters of journal that follow from them.
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.support.told_by_process import told_by
 
 FRAMES = 50_000
 SEEDS = range(1, 21) if os.environ.get("SOAK") else range(1, 2)
@@ -32,12 +30,7 @@ MOST_GROWTH = 1.5
 @pytest.fixture(scope="module", params=SEEDS, ids="seed-{}".format)
 def told(request: pytest.FixtureRequest) -> dict[str, Any]:
     """Run the sessions of a seed in a process of their own; what they tell."""
-    options = ["--seed", str(request.param), "--frames", str(FRAMES)]
-    command = [sys.executable, "-m", "tests.faults.fuzzed_session", *options]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr[-2000:]
-    told: dict[str, Any] = json.loads(ended.stdout)
-    return told
+    return told_by("tests.faults.fuzzed_session", "--seed", str(request.param), "--frames", str(FRAMES))
 
 
 def test_a_session_answers_after_every_batch_of_fuzzed_frames(

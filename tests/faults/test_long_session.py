@@ -5,16 +5,14 @@ Twenty-four simulated hours in `make soak`, a few minutes otherwise.
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
-import subprocess
-import sys
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from tests.support.told_by_process import told_by
 
 SOAK = bool(os.environ.get("SOAK"))
 HOURS, READINGS = (24.0, 24) if SOAK else (0.1, 3)
@@ -29,12 +27,7 @@ MOST_KB_AN_HOUR = 1024.0
 @pytest.fixture(scope="module")
 def told() -> dict[str, Any]:
     """Hold the session in a process of its own; what that tells."""
-    options = ["--hours", str(HOURS), "--readings", str(READINGS)]
-    command = [sys.executable, "-m", "tests.faults.long_session", *options]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr[-2000:]
-    told: dict[str, Any] = json.loads(ended.stdout)
-    return told
+    return told_by("tests.faults.long_session", "--hours", str(HOURS), "--readings", str(READINGS))
 
 
 def test_every_turn_of_a_long_session_is_answered_over_all_its_connections(

@@ -6,47 +6,28 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.support.passive_session import PassiveSession
 from tests.support.recordings import Recorder
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.commands import Command
 from gemini_live_runtime.engine.host import in_process
-from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.link import Bye
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.journal.catalog import list_entries
 from gemini_live_runtime.journal.reader import completion_of, read_journal
-from gemini_live_runtime.samples import MeterSample
 
 ANSWER = (ev.TranscriptDelta(side="model", text="It is noon."), ev.TurnCompleted(outcome="complete"))
 
 
-class NextEngine:
+class NextEngine(PassiveSession):
     """Session of an engine that goes on, which publishes `says` and ends."""
 
     says: tuple[ev.Payload, ...] = ()
-
-    def __init__(self, spec: EngineSpec, hub: Hub, clock: Clock) -> None:
-        self._hub = hub
 
     async def run(self) -> int:
         for payload in (*self.says, ev.SessionEnded(reason="done")):
             self._hub.emit(payload, turn=1, gen=1)
         return 0
-
-    async def command(self, command: Command) -> str:
-        return ""
-
-    def hang_up(self, reason: str) -> None: ...
-
-    def sample(self) -> MeterSample:
-        return MeterSample()
-
-    def on_console_attached(self, attached: bool) -> None: ...
-
-    def report(self, payload: ev.Payload) -> bool:
-        return True
 
 
 class AnsweringEngine(NextEngine):
