@@ -15,6 +15,7 @@ from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.audio.interface import MODEL_RATE
+from gemini_live_runtime.audio.program_audio import ProgramAudio
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
@@ -409,3 +410,26 @@ async def test_words_of_both_sides_in_one_message_are_told_once(tmp_path: Path) 
         (cut,) = t.all(ev.TurnInterrupted)
         assert (cut.heard_text, cut.unheard_text) == ("", "")
         assert [event.text for event in t.all(ev.TranscriptDelta) if event.side == "model"] == [" Once"]
+
+
+async def test_what_comes_after_words_have_cut_a_speech_answers_those_words() -> None:
+    spoken = (samples(SPOKEN) * 32_767).astype("<i2").tobytes()
+    # A program brings sound without marks of voices.
+    async with talk(ours(), audio=ProgramAudio) as t:
+        await t.hears("hello")
+        # The sound that comes next may still be the answer to the greeting.
+        await t.types("what time is it")
+        await t.server.sends(encode_model_audio(COUNTED))
+        await t.passes(0.5)
+        for at in range(0, len(spoken), 640):
+            t.handle.send_audio(spoken[at : at + 640])
+            await t.passes(0.02)
+        assert t.all(ev.PlaybackPaused)
+        await t.hears("never mind")
+        await t.ends()
+        await t.says("Fine.")
+        await t.server.closes(1006)
+        await t.rests()
+        assert [event.outcome for event in t.all(ev.TurnCompleted)] == ["empty", "interrupted", "interrupted"]
+        await t.connects_again()
+        assert t.sent("text") == []

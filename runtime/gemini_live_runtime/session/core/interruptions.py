@@ -83,6 +83,8 @@ class Interruptions:
     def _interrupt(self, now: float, rule: Literal["words", "duration"]) -> None:
         state = self._state
         state.cut("voice", now, rule)
+        # What the server still breaks off, it breaks off for the voice.
+        state.overtaken.clear()
         if state.turns.is_open and state.turns.has_content:
             state.close_turn("interrupted")
 
