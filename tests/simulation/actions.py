@@ -134,6 +134,18 @@ async def voice(world: World, chance: random.Random) -> None:
     world.device.hear(chance.choice((0, 1, 3, 60)))
 
 
+@_action(*ANY, open=1.5)
+async def talk_over(world: World, chance: random.Random) -> None:
+    """Pass on a voice over the model, as our own detector does."""
+    if world.wire == "open":
+        await sound(world, chance)
+        await asyncio.sleep(0.001)
+    interruptions, now = world.core.interruptions, asyncio.get_running_loop().time()
+    world.perform(interruptions.on_voice_over(now, chance.choice((0.6, 1.4))))
+    if chance.random() < 0.7:
+        world.perform(interruptions.on_voice_ended(now))
+
+
 @_action(*ANY, none=1.5, pending=2.0)
 async def type_text(world: World, chance: random.Random) -> None:
     """Type a text as the operator."""

@@ -39,6 +39,8 @@ class Turns(Rule):
         self._sounds = 0
         self._text_due = False
         self._typed_due = False
+        self._is_cut_by_voice = False
+        """True when words of the frame that came last have cut what was said."""
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind in ("action", "command"):
@@ -66,6 +68,7 @@ class Turns(Rule):
             case "wire.message" if data["direction"] == "received":
                 self._has_ended()
                 self._frame = data["frame"]
+                self._is_cut_by_voice = False
                 self.cause = "server"
                 if self._frame.get("serverContent", {}).get("interrupted"):
                     # It may have been the answer to an earlier text; the one to the newest is still to come.
@@ -85,6 +88,9 @@ class Turns(Rule):
                 self._frame = {}
             case "voice.marked" | "prompt.changed":
                 self._is_owed = True
+            case "tool.finished" if data["delivered"]:
+                # The model may be about to tell the result.
+                self._is_owed = True
             case "transcript.delta" if data["side"] == "model" and data["channel"] != "thought":
                 self._is_owed = False
                 self.answered = self.answered or event["turn"] == self.number
@@ -95,6 +101,11 @@ class Turns(Rule):
             case "turn.interrupted":
                 if self.open and data["by"] == "operator":
                     self.must_end = "the operator interrupted"
+                if data["by"] == "voice":
+                    said = self._frame.get("serverContent", {})
+                    answers = "modelTurn" in said or "outputTranscription" in said or self._sounds > 0
+                    self.check("inputTranscription" in said or answers, "cut by a voice without words or an answer")
+                    self._is_cut_by_voice = True
                 self.check(event["turn"] <= self.number, "a turn to come was interrupted")
 
     def _started(self, number: int, by: str) -> None:
@@ -126,7 +137,9 @@ class Turns(Rule):
         elif data["outcome"] == "complete":
             self._typed_due = "turnComplete" not in content
         elif data["outcome"] == "interrupted":
-            self._typed_due = "interrupted" not in content and self.cause not in ("closed", "interrupt")
+            by_voice = self._is_cut_by_voice and "inputTranscription" in content
+            said = "interrupted" in content or by_voice
+            self._typed_due = not said and self.cause not in ("closed", "interrupt")
         self.open, self.must_end, self._is_owed = False, "", data["outcome"] == "empty"
         self.outcomes[number] = data["outcome"]
 
@@ -161,7 +174,7 @@ class Words(Rule):
         """True in text mode, where the user reads."""
         self.turn_of: dict[int, int] = {}
         self.latest: dict[int, int] = {}
-        """The turn that went on when a turn's first words came."""
+        """The newest turn that had ended when a turn's first words came."""
         self.cuts: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
         """Generations that were cut in a turn, and what was heard of them."""
 
@@ -210,7 +223,7 @@ class Words(Rule):
                 self.check(turn == self.turns.number, f"an answer that begins in turn {self.turns.number} is of {turn}")
             self.check(self.turn_of[gen] == turn, f"an answer of turn {self.turn_of[gen]} goes on in turn {turn}")
             self.model[turn].append(data["text"])
-            self.latest.setdefault(turn, self.turns.number)
+            self.latest.setdefault(turn, self.turns.number - self.turns.open)
             self.gens[turn].add(gen)
             if data["sample"] is not None:
                 self.places[gen].append((len(self.said[gen]), data["sample"]))
@@ -239,8 +252,8 @@ class Words(Rule):
         for number in range(1, self.turns.number + 1):
             if number == self.turns.number and self.turns.open:
                 continue
-            if number not in kept and not self.user[number] and self.latest.get(number, 0) >= number + 2:
-                # It was cut before its first word, which came two turns later: too late for the transcript.
+            if number not in kept and not self.user[number] and self.latest.get(number, 0) > number:
+                # It was cut before its first word, which came after the end of the next turn: too late to be kept.
                 continue
             turn = kept.pop(number, {"user": "", "model": "", "unheard": "", "interrupted": False})
             self.check(turn["user"] == self.user[number], f"turn {number}: {turn['user']!r} is not what the user said")

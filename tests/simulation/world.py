@@ -26,6 +26,7 @@ from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.errors import UnreachableError
 from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.core.core import SessionCore
+from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.definition.setup import setup_of
@@ -111,6 +112,10 @@ class World:
         """Beginning of the ids of commands."""
         self.own_store: OwnStore | None = None
         """Store of the session's snapshots, with what an earlier engine has recorded; None for a session without."""
+
+    def perform(self, effects: list[Effect]) -> None:
+        """Perform effects of the core as the session does."""
+        self.session._perform(effects)
 
     # -- the session -------------------------------------------------------------------------------------------------
 
@@ -338,6 +343,7 @@ class World:
         if self.orchestrator.checkpoints.gate.held or self.orchestrator.checkpoints.gate.stepping:
             await self.command(cmd.ReleaseAgent())
         self.device.voice(False)
+        self.perform(self.core.interruptions.on_voice_ended(asyncio.get_running_loop().time()))
         for _ in range(40):
             if self._is_given_up():
                 break
