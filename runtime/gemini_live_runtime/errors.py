@@ -267,3 +267,9 @@ def _is_agent_file(file: str) -> bool:
 
 def _is_package_file(file: str) -> bool:
     return file.startswith(_PACKAGE) and (not file.startswith(_AGENTS) or file == _LOADER)
+
+
+class HarnessError(GeminiLiveError):
+    """Unusable record of a task, notification or memory, or change of one."""
+
+    code = "harness"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
-from gemini_live_runtime.journal.disk import Disk
+from gemini_live_runtime.journal.disk import Disk, FileDisk
 
 
 class Killed(BaseException):
@@ -88,3 +89,23 @@ class FaultyDisk(Disk):
     def remove_folder(self, path: Path) -> None:
         self._run("remove_folder")
         super().remove_folder(path)
+
+
+class FaultyFileDisk(FaultyDisk, FileDisk):
+    """Like `FaultyDisk`, for whole files."""
+
+    def close(self, fd: int) -> None:
+        if self.dead:
+            os.close(fd)  # as the system does for a process that died, which ends its lock
+        super().close(fd)
+
+    def read(self, path: Path, limit: int) -> bytes:
+        self._run("read")
+        return super().read(path, limit)
+
+    def replace(self, source: Path, target: Path) -> None:
+        self._run("replace")
+        super().replace(source, target)
+
+    def sync_folder(self, path: Path) -> None:
+        self._run("sync_folder")

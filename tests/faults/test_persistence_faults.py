@@ -7,36 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from faulty_disk import FaultyDisk, Killed
+from faulty_disk import FaultyFileDisk, Killed
 
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
-from gemini_live_runtime.session.persistence.stores import FsPersistence, SnapshotDisk
+from gemini_live_runtime.session.persistence.stores import FsPersistence
 from gemini_live_runtime.state.store import State
-
-
-class FaultySnapshotDisk(FaultyDisk, SnapshotDisk):
-    def close(self, fd: int) -> None:
-        if self.dead:
-            os.close(fd)  # as the system does for a process that died, which ends its lock
-        super().close(fd)
-
-    def read(self, path: Path, limit: int) -> bytes:
-        self._run("read")
-        return super().read(path, limit)
-
-    def replace(self, source: Path, target: Path) -> None:
-        self._run("replace")
-        super().replace(source, target)
-
-    def sync_folder(self, path: Path) -> None:
-        self._run("sync_folder")
 
 
 def snapshot(turns: int) -> SessionSnapshot:
@@ -44,9 +25,9 @@ def snapshot(turns: int) -> SessionSnapshot:
     return SessionSnapshot.take(state, session_id="s1", wall=0.0, turn_count=turns)
 
 
-def disks(fault: int | str, **how: bool) -> Iterator[FaultySnapshotDisk]:
+def disks(fault: int | str, **how: bool) -> Iterator[FaultyFileDisk]:
     for at in range(1, 100):
-        disk = FaultySnapshotDisk(at, fault, **how)
+        disk = FaultyFileDisk(at, fault, **how)
         yield disk
         if not disk.failed:
             assert at > 6

@@ -18,13 +18,14 @@ from gemini_live_runtime import Live, State, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import JournalError
+from gemini_live_runtime.journal.disk import FileDisk
 from gemini_live_runtime.journal.events_file import EventsFile
 from gemini_live_runtime.journal.kept_journal import KeptJournal, read_kept
 from gemini_live_runtime.journal.open_work import OpenWork
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
-from gemini_live_runtime.session.persistence.stores import FsPersistence, SnapshotDisk
+from gemini_live_runtime.session.persistence.stores import FsPersistence
 
 EVERY = 1 if os.environ.get("SOAK") else 10
 """Kills of which one is tried."""
@@ -49,7 +50,7 @@ class Image:
     paid: list[int]
 
 
-class WatchedDisk(SnapshotDisk):
+class WatchedDisk(FileDisk):
     """Disk that calls `before` at each change, and in the middle of each write."""
 
     def __init__(self, before: Callable[[], None]) -> None:
@@ -69,7 +70,7 @@ class WatchedDisk(SnapshotDisk):
 class JournalSink(Sink):
     """Sink that writes each event at once, after those of an earlier engine."""
 
-    def __init__(self, folder: Path, disk: SnapshotDisk, kept: KeptJournal | None = None) -> None:
+    def __init__(self, folder: Path, disk: FileDisk, kept: KeptJournal | None = None) -> None:
         super().__init__()
         self._last = 0 if kept is None else kept.view.seq
         self._file = EventsFile(folder, "s", disk, kept=None if kept is None else kept.end)
@@ -117,7 +118,7 @@ def note_sent(t: Talk, outside: Outside) -> None:
             outside.sent.append(text)
 
 
-async def conversation(folder: Path, outside: Outside, disk: SnapshotDisk) -> None:
+async def conversation(folder: Path, outside: Outside, disk: FileDisk) -> None:
     sink = JournalSink(folder, disk)
     store = OwnStore(DirectStore(folder, disk=disk), "s")
     async with talk(paying(outside), own_store=store, sink=sink, mode="text") as t:
@@ -159,7 +160,7 @@ async def go_on(folder: Path, image: Image) -> None:
     before = [event.payload for event in read_journal(folder)]
     called = sum(isinstance(one, ev.ToolCalled) for one in before)
     is_set = any(isinstance(one, ev.StateChanged) and one.key == "app:go" for one in before)
-    sink = JournalSink(folder, SnapshotDisk(), kept)
+    sink = JournalSink(folder, FileDisk(), kept)
     store = OwnStore(DirectStore(folder), "s", kept)
     async with talk(paying(outside), own_store=store, sink=sink, mode="text") as t:
         note_sent(t, outside)

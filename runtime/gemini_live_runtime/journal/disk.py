@@ -1,8 +1,9 @@
-"""Wrap the file-system calls of the journal, so that a test can make each fail."""
+"""Wrap file-system calls of what is kept, so that a test can make each fail."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import struct
@@ -63,6 +64,31 @@ class Disk:
     def remove_folder(self, path: Path) -> None:
         """Delete an empty folder."""
         path.rmdir()
+
+
+class FileDisk(Disk):
+    """File-system calls for whole files, besides those of the journal."""
+
+    def read(self, path: Path, limit: int) -> bytes:
+        """Return at most `limit` + 1 bytes of a regular file; raise `OSError`."""
+        fd = paths.open_private(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with os.fdopen(fd, "rb") as file:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise OSError(errno.EINVAL, "it is no regular file", str(path))
+            return file.read(limit + 1)
+
+    def replace(self, source: Path, target: Path) -> None:
+        """Rename `source` to `target`, replacing an existing file."""
+        source.replace(target)
+
+    def sync_folder(self, path: Path) -> None:
+        """Flush a folder's entries to the device, where the platform can."""
+        if os.name == "posix":
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
 
 
 def write_all(disk: Disk, fd: int, data: bytes) -> None:

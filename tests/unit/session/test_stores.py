@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError
+from gemini_live_runtime.journal.disk import FileDisk
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot, is_persistent, persistent
 from gemini_live_runtime.session.persistence.stores import (
     FsPersistence,
     MemoryPersistence,
     SessionPersistence,
-    SnapshotDisk,
     SnapshotSaver,
 )
 from gemini_live_runtime.state.store import State
@@ -334,7 +334,7 @@ async def test_giving_up_waiting_does_not_give_up_the_save() -> None:
 
 
 def test_the_real_disk_can_sync_a_folder(tmp_path: Path) -> None:
-    SnapshotDisk().sync_folder(tmp_path)
+    FileDisk().sync_folder(tmp_path)
 
 
 @pytest.mark.parametrize("folder", ["a\0b", "\ud800", b"sessions", None, 5])

@@ -15,7 +15,6 @@ import asyncio
 import contextlib
 import json
 import os
-import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -28,7 +27,8 @@ from urllib.parse import quote
 from gemini_live_runtime import paths
 from gemini_live_runtime.author_code import error_text, result_or_error
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError, write_remedy
-from gemini_live_runtime.journal.disk import Disk, is_locked, lock, write_all
+from gemini_live_runtime.journal.disk import FileDisk
+from gemini_live_runtime.journal.whole_file import remove_leftovers, write_whole
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
 from gemini_live_runtime.text import sanitise_line
 
@@ -92,31 +92,6 @@ async def in_store(call: Callable[[], Any]) -> Any:
     return await result if isawaitable(result) else result
 
 
-class SnapshotDisk(Disk):
-    """File-system calls of the journal, and those that replace a file."""
-
-    def read(self, path: Path, limit: int) -> bytes:
-        """Return at most `limit` + 1 bytes of a regular file; raise `OSError`."""
-        fd = paths.open_private(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with os.fdopen(fd, "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise OSError("it is no regular file")
-            return file.read(limit + 1)
-
-    def replace(self, source: Path, target: Path) -> None:
-        """Rename `source` to `target`, replacing an existing file."""
-        source.replace(target)
-
-    def sync_folder(self, path: Path) -> None:
-        """Flush a folder's entries to the device, where the platform can."""
-        if os.name == "posix":
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(fd)
-            finally:
-                os.close(fd)
-
-
 class _DamagedError(JournalError):
     """Failure to read a file that is not a saved session."""
 
@@ -141,7 +116,7 @@ class FsPersistence:
     their order.
     """
 
-    def __init__(self, folder: str | Path, *, disk: SnapshotDisk | None = None) -> None:
+    def __init__(self, folder: str | Path, *, disk: FileDisk | None = None) -> None:
         """Keep the folder; raise `UsageError` for what no path can be."""
         try:
             self.folder = Path(folder).expanduser()
@@ -155,7 +130,7 @@ class FsPersistence:
                 field="folder",
                 value=folder,
             )
-        self._disk = disk or SnapshotDisk()
+        self._disk = disk or FileDisk()
         self._known: set[str] = set()
         # One thread: a save whose caller was cancelled still ends before the next begins.
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="snapshot")
@@ -206,7 +181,8 @@ class FsPersistence:
             if path.name not in self._known:
                 self._move_damaged(path, snapshot.session_id)
                 self._known.add(path.name)
-            self._write(path, data)
+            remove_leftovers(self._disk, path)
+            write_whole(self._disk, path, data)
         except OSError as error:
             raise JournalError(
                 f"The session cannot be saved to {path}: {error.strerror or error}",
@@ -214,31 +190,6 @@ class FsPersistence:
                 field="data_dir",
                 value=str(path),
             ) from None
-
-    def _write(self, path: Path, data: bytes) -> None:
-        self._remove_leftovers(path)
-        part = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
-        fd = self._disk.create(part)
-        try:
-            lock(fd)  # tells `_remove_leftovers` of other processes that this file is being written
-            try:
-                write_all(self._disk, fd, data)
-                self._disk.sync(fd)
-            finally:
-                self._disk.close(fd)
-            self._disk.replace(part, path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                self._disk.unlink(part)
-            raise
-        self._disk.sync_folder(path.parent)
-
-    def _remove_leftovers(self, path: Path) -> None:
-        """Delete temporary files of writers that have died; a living writer holds a lock."""
-        for part in path.parent.glob(f".{path.name}.*.part"):
-            if not is_locked(part):
-                with contextlib.suppress(OSError):
-                    self._disk.unlink(part)
 
     def _move_damaged(self, path: Path, session_id: str) -> None:
         """Rename a damaged file, so that a new one does not replace it."""
@@ -287,7 +238,7 @@ class FsPersistence:
 
     def _delete(self, path: Path) -> None:
         try:
-            self._remove_leftovers(path)
+            remove_leftovers(self._disk, path)
             with contextlib.suppress(FileNotFoundError):
                 self._disk.unlink(path)
                 self._disk.sync_folder(path.parent)

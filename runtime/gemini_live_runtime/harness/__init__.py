@@ -1,0 +1,1 @@
+"""Keep work that outlives a session, as files that other programs can read."""

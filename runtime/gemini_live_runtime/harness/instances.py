@@ -1,0 +1,68 @@
+"""Prove that a program which runs tasks lives, by a lock that ends with it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from pathlib import Path
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.harness.ids import new_id
+from gemini_live_runtime.harness.record_files import RecordFiles
+from gemini_live_runtime.harness.tasks import HarnessTask, TaskRuntimeInstance
+from gemini_live_runtime.journal.disk import is_locked, try_lock
+
+STARTING_S = 60.0
+"""Seconds from the creation of a lock file in which it may not be locked yet."""
+
+
+class InstanceLock:
+    """Lock of one program for the tasks that it runs. The id is new for each object."""
+
+    def __init__(self, files: RecordFiles, folder: Path, wall_ms: int) -> None:
+        """Create the lock file and lock it; raise `HarnessError`."""
+        self.instance = TaskRuntimeInstance(
+            instance_id=new_id("runtime", wall_ms), pid=os.getpid(), started_at_ms=wall_ms
+        )
+        self._files = files
+        self._path = lock_file(folder, self.instance.instance_id)
+        files.folder(folder)
+        with files.errors(self._path):
+            self._fd = paths.open_private(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        try_lock(self._fd)
+
+    def release(self) -> None:
+        """Unlock and remove the file; tasks that are still running count as interrupted."""
+        if self._fd >= 0:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+            os.close(self._fd)
+            self._fd = -1
+
+
+def lock_file(folder: Path, instance_id: str) -> Path:
+    """Return the lock file of an instance."""
+    return folder / f"{paths.safe_name(instance_id, field='instance id')}.lock"
+
+
+def runs(task: HarnessTask, folder: Path, wall_ms: int) -> bool:
+    """Return True when the program of a running task lives.
+
+    Where the system has no locks: until the task's limit is over.
+    """
+    if task.runtime is None or not paths.is_safe_name(task.runtime.instance_id):
+        return False
+    if sys.platform == "win32":
+        return task.limit_at_ms is not None and wall_ms < task.limit_at_ms
+    return is_locked(lock_file(folder, task.runtime.instance_id))
+
+
+def remove_dead_locks(folder: Path) -> None:
+    """Remove lock files of programs that have ended."""
+    with contextlib.suppress(OSError):
+        for path in list(folder.glob("*.lock")):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > STARTING_S and not is_locked(path):
+                    path.unlink()

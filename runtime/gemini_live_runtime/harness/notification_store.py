@@ -1,0 +1,184 @@
+"""Keep notifications: queued, delivered, acknowledged."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.ids import new_id
+from gemini_live_runtime.harness.listing import Listing, list_records
+from gemini_live_runtime.harness.notifications import (
+    HarnessNotification,
+    NewNotification,
+    NotificationKind,
+    NotificationStatus,
+)
+from gemini_live_runtime.harness.paths import HarnessPaths
+from gemini_live_runtime.harness.record_files import RecordFiles
+
+MAX_TITLE = 200
+MAX_BODY = 10_000
+"""Characters of a title and a body; what is longer is cut, with a mark."""
+
+
+class NotificationStore:
+    """Notifications of one root.
+
+    Any number of processes may use it: changes are serialised by a lock.
+    """
+
+    def __init__(self, paths: HarnessPaths, files: RecordFiles, wall_ms: Callable[[], int]) -> None:
+        self._paths = paths
+        self._files = files
+        self._wall_ms = wall_ms
+
+    def queue(self, new: NewNotification, *, notification_id: str = "") -> HarnessNotification:
+        """Queue a notification and return it.
+
+        With a `notification_id` that exists, and with the dedupe key of one that waits, no second one is created; the
+        latter gets the new text. Raises `HarnessError`, also for an empty title.
+        """
+        title = _short(new.title.strip(), MAX_TITLE)
+        if not title:
+            raise HarnessError("A notification needs a text", remedy="Say what is to be told", field="title", value="")
+        now = self._wall_ms()
+        queued = HarnessNotification(
+            id=notification_id or new_id("notification", now),
+            kind=NotificationKind(new.kind),
+            created_at_ms=now,
+            updated_at_ms=now,
+            status=NotificationStatus.QUEUED,
+            title=title,
+            body=_short(new.body, MAX_BODY),
+            task_id=new.task_id,
+            payload=new.payload,
+            source=new.source,
+            dedupe_key=new.dedupe_key,
+            expires_at_ms=new.expires_at_ms,
+        )
+        with self._locked():
+            known = self._files.read(HarnessNotification, self._file(queued.id)) if notification_id else None
+            if known is not None:
+                return known
+            same = self._waiting_like(new.dedupe_key)
+            if same is not None:
+                queued = replace(queued, id=same.id, created_at_ms=same.created_at_ms, attempts=same.attempts)
+            self._files.write(self._file(queued.id), queued)
+        return queued
+
+    def _waiting_like(self, dedupe_key: str | None) -> HarnessNotification | None:
+        if not dedupe_key:
+            return None
+        waiting = self.find(NotificationStatus.QUEUED).records
+        return next((other for other in waiting if other.dedupe_key == dedupe_key), None)
+
+    def get(self, notification_id: str) -> HarnessNotification:
+        """Return a notification; raise `HarnessError` for an unknown id."""
+        found = self._files.read(HarnessNotification, self._file(notification_id))
+        if found is None:
+            raise HarnessError(
+                f"There is no notification {notification_id}",
+                remedy="See: gemini-live-tui notify --list",
+                field="notification id",
+                value=notification_id,
+            )
+        return found
+
+    def find(self, status: NotificationStatus | None = None) -> Listing[HarnessNotification]:
+        """Return notifications, oldest first, and the files that cannot be used."""
+        with_suffix = (
+            entry for entry in _entries(self._paths.notifications) if entry.endswith(".json") and entry[0] != "."
+        )
+        return list_records(
+            self._files,
+            HarnessNotification,
+            [self._paths.notifications / name for name in sorted(with_suffix)],
+            lambda one: status is None or one.status is status,
+            key=lambda one: (one.created_at_ms, one.id),
+        )
+
+    def deliver(self, notification_id: str) -> HarnessNotification:
+        """Note that the model has a notification.
+
+        Raises `NotificationStatusConflictError` for one that was acknowledged.
+        """
+        return self._move(notification_id, NotificationStatus.DELIVERED)
+
+    def requeue(self, notification_id: str) -> HarnessNotification:
+        """Let a notification wait again.
+
+        Raises `NotificationStatusConflictError` for one that was acknowledged.
+        """
+        return self._move(notification_id, NotificationStatus.QUEUED)
+
+    def acknowledge(self, notification_id: str) -> HarnessNotification:
+        """Note that the model has told a notification, or the operator dismissed it."""
+        return self._move(notification_id, NotificationStatus.ACKNOWLEDGED)
+
+    def _move(self, notification_id: str, status: NotificationStatus) -> HarnessNotification:
+        with self._locked():
+            old = self.get(notification_id)
+            if old.status is status:
+                return old
+            if old.status is NotificationStatus.ACKNOWLEDGED:
+                raise NotificationStatusConflictError(old, status)
+            now = max(self._wall_ms(), old.updated_at_ms)
+            new = replace(old, status=status, updated_at_ms=now)
+            if status is NotificationStatus.QUEUED:
+                new = replace(new, delivered_at_ms=None)
+            elif status is NotificationStatus.DELIVERED:
+                new = replace(new, delivered_at_ms=now, attempts=old.attempts + 1)
+            else:
+                new = replace(new, delivered_at_ms=old.delivered_at_ms or now, acknowledged_at_ms=now)
+            self._files.write(self._file(notification_id), new)
+            return new
+
+    def recover(self) -> list[HarnessNotification]:
+        """Queue again what an engine that has ended had delivered, and return it.
+
+        Only for the engine that delivers: it holds the delivery lock.
+        """
+        return [self.requeue(one.id) for one in self.find(NotificationStatus.DELIVERED).records]
+
+    def retire(self, before_ms: int, keep: int) -> int:
+        """Delete old acknowledged notifications, and return their number.
+
+        Old are those from before `before_ms`, and the oldest beyond `keep`.
+        """
+        with self._locked():
+            done = self.find(NotificationStatus.ACKNOWLEDGED).records
+            old = [one for one in done if one.updated_at_ms < before_ms]
+            old = max(old, done[: max(0, len(done) - keep)], key=len)
+            for one in old:
+                self._files.delete(self._file(one.id))
+        return len(old)
+
+    def _file(self, notification_id: str) -> Path:
+        return self._paths.notification(notification_id)
+
+    def _locked(self) -> contextlib.AbstractContextManager[None]:
+        return self._files.locked(self._paths.lock(self._paths.notifications))
+
+
+class NotificationStatusConflictError(HarnessError):
+    """Change of a notification that was acknowledged."""
+
+    def __init__(self, old: HarnessNotification, status: NotificationStatus) -> None:
+        super().__init__(
+            f"The notification {old.id} is {old.status} and cannot become {status}", field="status", value=str(status)
+        )
+
+
+def _short(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _entries(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []

@@ -1,0 +1,81 @@
+"""Describe notifications: sentences that wait until the model can tell them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION
+from gemini_live_runtime.harness.tasks import TaskStatus
+from gemini_live_runtime.records import keyword_record
+
+
+class NotificationKind(StrEnum):
+    """Cause of a notification."""
+
+    TASK_SUCCEEDED = "taskSucceeded"
+    TASK_FAILED = "taskFailed"
+    TASK_CANCELLED = "taskCancelled"
+    TASK_INTERRUPTED = "taskInterrupted"
+    GENERIC = "generic"
+
+
+KIND_OF_END = {
+    TaskStatus.SUCCEEDED: NotificationKind.TASK_SUCCEEDED,
+    TaskStatus.FAILED: NotificationKind.TASK_FAILED,
+    TaskStatus.CANCELLED: NotificationKind.TASK_CANCELLED,
+    TaskStatus.INTERRUPTED: NotificationKind.TASK_INTERRUPTED,
+}
+
+
+class NotificationStatus(StrEnum):
+    """Way of a notification to the user."""
+
+    QUEUED = "queued"
+    DELIVERED = "delivered"
+    """The model has it; a turn that tells it is awaited."""
+
+    ACKNOWLEDGED = "acknowledged"
+    """The turn that carried it has ended, or the operator has dismissed it."""
+
+
+@keyword_record
+class NewNotification:
+    """Notification to queue.
+
+    One with the `dedupe_key` of a notification that is not acknowledged replaces its text. After `expires_at_ms` (Unix
+    milliseconds) it is no longer told.
+    """
+
+    title: str
+    body: str = ""
+    kind: NotificationKind = NotificationKind.GENERIC
+    task_id: str | None = None
+    payload: Any = None
+    source: str | None = None
+    dedupe_key: str | None = None
+    expires_at_ms: int | None = None
+
+
+@keyword_record
+class HarnessNotification:
+    """Notification. Times are Unix milliseconds; `attempts` counts deliveries begun."""
+
+    __pydantic_config__ = JSON_CONFIG
+
+    id: str
+    kind: NotificationKind
+    created_at_ms: int
+    updated_at_ms: int
+    status: NotificationStatus
+    title: str
+    body: str = ""
+    task_id: str | None = None
+    payload: Any = None
+    delivered_at_ms: int | None = None
+    acknowledged_at_ms: int | None = None
+    source: str | None = None
+    dedupe_key: str | None = None
+    expires_at_ms: int | None = None
+    attempts: int = 0
+    version: int = VERSION

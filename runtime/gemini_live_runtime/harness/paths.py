@@ -1,0 +1,121 @@
+"""Name the files of a harness root, and find the root of a profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import HarnessError, UsageError
+from gemini_live_runtime.records import record
+
+DEFAULT_PROFILE = "default"
+
+
+def default_root(profile: str = DEFAULT_PROFILE) -> Path:
+    """Return the root of a profile in the data folder; it may not exist.
+
+    Raises `UsageError` for a name that is no file name.
+    """
+    return paths.data_dir() / "harness" / paths.safe_name(profile or DEFAULT_PROFILE, field="profile")
+
+
+@record
+class HarnessPaths:
+    """Files and folders beneath the root of a harness.
+
+    ```
+    harness.json                     format and version
+    tasks/<id>/task.json             record of a task
+    tasks/<id>/events.jsonl          its events, one a line
+    tasks/<id>/result.json           its result, once it has succeeded
+    tasks/<id>/cancel.json           request to cancel it
+    notifications/<id>.json
+    memory/<scope>/<key>.json
+    instances/<id>.lock              locked by the program that runs tasks, as long as it lives
+    delivery.lock                    locked by the engine that delivers notifications
+    ```
+    """
+
+    root: Path
+
+    @property
+    def header(self) -> Path:
+        """File with format and version."""
+        return self.root / "harness.json"
+
+    @property
+    def tasks(self) -> Path:
+        """Folder of tasks."""
+        return self.root / "tasks"
+
+    @property
+    def notifications(self) -> Path:
+        """Folder of notifications."""
+        return self.root / "notifications"
+
+    @property
+    def memory(self) -> Path:
+        """Folder of memory, with a folder for each scope."""
+        return self.root / "memory"
+
+    @property
+    def instances(self) -> Path:
+        """Folder of the locks of programs that run tasks."""
+        return self.root / "instances"
+
+    @property
+    def delivery_lock(self) -> Path:
+        """Lock of the engine that delivers notifications."""
+        return self.root / "delivery.lock"
+
+    def lock(self, folder: Path) -> Path:
+        """Return the lock of those who change records in `folder`."""
+        return self.root / f"{folder.name}.lock"
+
+    def task(self, task_id: str) -> Path:
+        """Return the folder of one task.
+
+        Raises `HarnessError` for an id that is no file name.
+        """
+        return self.tasks / segment(task_id, "task id")
+
+    def task_file(self, task_id: str) -> Path:
+        """Return the record of one task."""
+        return self.task(task_id) / "task.json"
+
+    def events_file(self, task_id: str) -> Path:
+        """Return the events of one task."""
+        return self.task(task_id) / "events.jsonl"
+
+    def result_file(self, task_id: str) -> Path:
+        """Return the result of one task."""
+        return self.task(task_id) / "result.json"
+
+    def cancel_file(self, task_id: str) -> Path:
+        """Return the request to cancel one task."""
+        return self.task(task_id) / "cancel.json"
+
+    def notification(self, notification_id: str) -> Path:
+        """Return the record of one notification.
+
+        Raises `HarnessError` for an id that is no file name.
+        """
+        return self.notifications / f"{segment(notification_id, 'notification id')}.json"
+
+    def memory_file(self, scope: str, key: str) -> Path:
+        """Return the record of one memory.
+
+        Raises `HarnessError` for a scope or key that is no file name.
+        """
+        return self.memory / segment(scope, "scope") / f"{segment(key, 'key')}.json"
+
+
+def segment(name: str, field: str) -> str:
+    """Return a name when it is safe as a part of a path, else raise `HarnessError`.
+
+    Safe are at most 80 letters, digits, `.`, `_`, `-` without `..`, starting with a letter or digit.
+    """
+    try:
+        return paths.safe_name(name, field=field)
+    except UsageError as error:
+        raise HarnessError(error.message, remedy=error.remedy, field=field, value=name[:80]) from None

@@ -1,0 +1,213 @@
+"""Read and write records as JSON files, and lock what several processes change."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import HarnessError, write_remedy
+from gemini_live_runtime.journal.disk import FileDisk, try_lock
+from gemini_live_runtime.journal.whole_file import write_whole
+from gemini_live_runtime.json_values import escaped
+from gemini_live_runtime.records import record
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+R = TypeVar("R")
+
+VERSION = 1
+"""Version of the files; files of a newer one are neither changed nor shown."""
+
+MAX_RECORD = 1024 * 1024
+"""Bytes of the largest file of a record."""
+
+LOCK_S = 10.0
+"""Seconds to wait for another process that changes records of the same kind."""
+
+_LOCK_STEP_S = 0.002
+
+
+def camel_case(name: str) -> str:
+    """Return a field's name as it stands in the files."""
+    first, *others = name.split("_")
+    return first + "".join(other.capitalize() for other in others)
+
+
+JSON_CONFIG: dict[str, Any] = {"alias_generator": camel_case, "populate_by_name": True, "extra": "ignore"}
+"""Pydantic's configuration of records: names in camelCase, both spellings read, unknown fields ignored."""
+
+
+@record
+class Problem:
+    """File that cannot be used, and why, as a sentence."""
+
+    path: str
+    reason: str
+
+
+_adapters: dict[type[Any], TypeAdapter[Any]] = {}
+
+
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    # Imported here because it delays the console's first paint.
+    from pydantic import TypeAdapter
+
+    if kind not in _adapters:
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
+
+
+def json_of(value: object) -> Any:
+    """Return a record as JSON values, without fields that are None."""
+    return _adapter(type(value)).dump_python(value, mode="json", by_alias=True, exclude_none=True)
+
+
+def line_of(value: object, path: Path) -> bytes:
+    """Return a record as one line for the file `path`; raise `HarnessError`."""
+    return _encoded(value, path, None)
+
+
+def _encoded(value: object, path: Path, indent: int | None) -> bytes:
+    """Return a record as JSON that every program can read, and a terminal show."""
+    try:
+        text = json.dumps(json_of(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError) as error:
+        raise HarnessError(f"{path} cannot be written: {error}", field="record", value=path.name) from None
+    # A lone surrogate, which JSON can hold, is no text for most readers.
+    data = (escaped(text.encode("utf-8", "replace").decode()) + "\n").encode()
+    if len(data) > MAX_RECORD:
+        raise HarnessError(
+            f"{path} would have {len(data):,} bytes, of at most {MAX_RECORD:,}",
+            remedy="Keep the value in a file of your own, and its path here",
+            field="record",
+            value=len(data),
+        )
+    return data
+
+
+def parse(kind: type[R], data: bytes, path: Path) -> R:
+    """Return the record in `data`, the content of `path`; raise `HarnessError`."""
+    from pydantic import ValidationError
+
+    try:
+        value: R = _adapter(kind).validate_json(data)
+    except ValidationError as error:
+        newer = _version(data)
+        if newer > VERSION:
+            raise _newer(path, newer) from None
+        fault = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in fault["loc"])
+        reason = f"{where}: {fault['msg']}" if where else fault["msg"]
+        raise _damaged(path, reason[:200]) from None
+    if (newer := getattr(value, "version", VERSION)) > VERSION:
+        raise _newer(path, newer)
+    return value
+
+
+class RecordFiles:
+    """Files of records beneath one root; every error is a `HarnessError`."""
+
+    def __init__(self, disk: FileDisk | None = None) -> None:
+        self.disk = disk or FileDisk()
+
+    def read(self, kind: type[R], path: Path) -> R | None:
+        """Return the record in a file, or None without the file."""
+        try:
+            data = self.disk.read(path, MAX_RECORD)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        if len(data) > MAX_RECORD:
+            raise _damaged(path, f"it has more than {MAX_RECORD:,} bytes")
+        return parse(kind, data, path)
+
+    def write(self, path: Path, value: object) -> None:
+        """Replace a record's file, and wait until the disk has it."""
+        data = _encoded(value, path, 1)
+        with self.errors(path):
+            write_whole(self.disk, path, data)
+
+    def delete(self, path: Path) -> None:
+        """Delete a file, if it exists."""
+        with self.errors(path), contextlib.suppress(FileNotFoundError):
+            self.disk.unlink(path)
+
+    def folder(self, path: Path) -> None:
+        """Create a folder (0700) that is no symbolic link."""
+        if path.is_symlink():
+            raise HarnessError(
+                f"{path} is a symbolic link", remedy="Give the folder that it points to", field="root", value=str(path)
+            )
+        with self.errors(path):
+            self.disk.folder(path)
+
+    @contextlib.contextmanager
+    def errors(self, path: Path) -> Iterator[None]:
+        """Turn an `OSError` of a write into a sentence with the remedy."""
+        try:
+            yield
+        except OSError as error:
+            raise HarnessError(
+                f"{path} cannot be written: {error.strerror or error}",
+                remedy=write_remedy(error, path.parent),
+                field="root",
+                value=str(path),
+            ) from None
+
+    @contextlib.contextmanager
+    def locked(self, path: Path) -> Iterator[None]:
+        """Hold the lock `path` against other processes and threads, and wait for it.
+
+        Raises `HarnessError` when another one keeps it longer than `LOCK_S`.
+        """
+        with self.errors(path):
+            fd = paths.open_private(path, os.O_RDWR | os.O_CREAT)
+        try:
+            give_up = time.monotonic() + LOCK_S
+            while not try_lock(fd):
+                if time.monotonic() > give_up:
+                    raise HarnessError(
+                        f"Another program has kept {path} locked for {LOCK_S:.0f} s",
+                        remedy="End a program that hangs, see: gemini-live-tui ps",
+                        field="root",
+                        value=str(path),
+                    )
+                time.sleep(_LOCK_STEP_S)
+            yield
+        finally:
+            os.close(fd)
+
+
+def _version(data: bytes) -> int:
+    try:
+        version = json.loads(data)["version"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return 0
+    return version if isinstance(version, int) else 0
+
+
+def _damaged(path: Path, why: str) -> HarnessError:
+    return HarnessError(
+        f"{path} is damaged: {why}", remedy="It was left as it is; repair or delete it", field="record", value=str(path)
+    )
+
+
+def _newer(path: Path, version: int) -> HarnessError:
+    return HarnessError(
+        f"{path} has version {version}, this program reads up to {VERSION}",
+        remedy="Update gemini-live-tui",
+        field="version",
+        value=version,
+    )
+
+
+def _unreadable(path: Path, error: OSError) -> HarnessError:
+    return HarnessError(f"{path} cannot be read: {error.strerror or error}", field="record", value=str(path))

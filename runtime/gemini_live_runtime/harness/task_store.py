@@ -1,0 +1,377 @@
+"""Keep tasks: started, with progress, and ended exactly once.
+
+A task is changed by the program that runs it, whose instance lock proves that it lives, and by others only once that
+lock is free. Its end is written in steps: the result, then the record with the final status, marked as unsettled, then
+the event and the notification, then the record without the mark. The next program that opens the root finishes the
+steps of an unsettled record; the notification's id is that of the task and its status, so it exists once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.event_log import TaskEventLog
+from gemini_live_runtime.harness.ids import new_id
+from gemini_live_runtime.harness.instances import InstanceLock, remove_dead_locks, runs
+from gemini_live_runtime.harness.listing import Listing, list_records
+from gemini_live_runtime.harness.notification_store import NotificationStore
+from gemini_live_runtime.harness.notifications import KIND_OF_END, NewNotification
+from gemini_live_runtime.harness.paths import HarnessPaths
+from gemini_live_runtime.harness.record_files import RecordFiles
+from gemini_live_runtime.harness.tasks import (
+    CancelRequest,
+    HarnessTask,
+    NewRunningTask,
+    TaskDetail,
+    TaskEvent,
+    TaskEventKind,
+    TaskResult,
+    TaskRuntimeInstance,
+    TaskStatus,
+)
+
+MAX_TITLE = 200
+MAX_TEXT = 2000
+"""Characters of a title, and of a summary, an error or a sentence of progress; what is longer is cut, with a mark."""
+
+_WORDS = {
+    TaskStatus.SUCCEEDED: ("Task completed", "The task has completed."),
+    TaskStatus.FAILED: ("Task failed", "The task has failed."),
+    TaskStatus.CANCELLED: ("Task cancelled", "The task was cancelled."),
+    TaskStatus.INTERRUPTED: ("Task interrupted", "Its program ended before the task did."),
+}
+
+
+class TaskStore:
+    """Tasks of one root."""
+
+    def __init__(
+        self, paths: HarnessPaths, files: RecordFiles, notifications: NotificationStore, wall_ms: Callable[[], int]
+    ) -> None:
+        self._paths = paths
+        self._files = files
+        self._notifications = notifications
+        self._wall_ms = wall_ms
+        self._lock: InstanceLock | None = None
+        self._logs: dict[str, TaskEventLog] = {}
+
+    @property
+    def instance(self) -> TaskRuntimeInstance:
+        """This program as one that runs tasks; the first use takes its lock."""
+        if self._lock is None:
+            self._lock = InstanceLock(self._files, self._paths.instances, self._wall_ms())
+        return self._lock.instance
+
+    # -- life of a task ----------------------------------------------------------------------------------------------
+
+    def start(self, new: NewRunningTask) -> HarnessTask:
+        """Record a task that this program has begun to run; raise `HarnessError`."""
+        now = self._wall_ms()
+        task = HarnessTask(
+            id=new_id("task", now),
+            title=_short(new.title, MAX_TITLE) or "Task",
+            instructions=new.instructions,
+            status=TaskStatus.RUNNING,
+            created_at_ms=now,
+            updated_at_ms=now,
+            requested_by=new.requested_by,
+            tags=list(new.tags),
+            metadata=new.metadata,
+            runtime=self.instance,
+            origin_call_id=new.origin_call_id,
+            limit_at_ms=now + round(new.limit_s * 1000),
+            notifies=new.notifies,
+        )
+        folder = self._paths.task(task.id)
+        self._files.folder(folder)
+        self._save(task)
+        with self._files.errors(folder):
+            self._files.disk.sync_folder(folder.parent)
+        self._log(task.id, TaskEvent(sequence=0, recorded_at_ms=now, type=TaskEventKind.CREATED))
+        started = TaskEvent(
+            sequence=0,
+            recorded_at_ms=now,
+            type=TaskEventKind.STARTED,
+            runtime_instance_id=self.instance.instance_id,
+            pid=self.instance.pid,
+        )
+        self._log(task.id, started)
+        return task
+
+    def progress(
+        self, task_id: str, message: str, *, fraction: float | None = None, details: Any = None
+    ) -> HarnessTask:
+        """Record progress of a task; raise `TaskNotRunningError` after its end."""
+        task = self._mine(task_id)
+        if task.status is not TaskStatus.RUNNING:
+            raise TaskNotRunningError(task)
+        message = _short(message, MAX_TEXT)
+        now = self._now(task)
+        fraction = task.fraction if fraction is None else min(1.0, max(0.0, fraction))
+        event = TaskEvent(
+            sequence=0,
+            recorded_at_ms=now,
+            type=TaskEventKind.PROGRESS,
+            message=message,
+            fraction=fraction,
+            details=details,
+        )
+        self._log(task_id, event)
+        task = replace(task, updated_at_ms=now, fraction=fraction, progress=message or task.progress)
+        self._save(task)
+        return task
+
+    def complete(self, task_id: str, output: Any = None, *, summary: str = "") -> HarnessTask:
+        """Record the result of a task, any JSON.
+
+        Raises `TaskAlreadyTerminalError` for one that has ended.
+        """
+        task = self._running(task_id)
+        now = self._now(task)
+        short = _short(summary, MAX_TEXT) or None
+        result = TaskResult(task_id=task_id, completed_at_ms=now, summary=short, output=output)
+        self._files.write(self._paths.result_file(task_id), result)
+        return self._end(replace(task, status=TaskStatus.SUCCEEDED, updated_at_ms=now, summary=short))
+
+    def fail(self, task_id: str, message: str) -> HarnessTask:
+        """Record that a task failed.
+
+        Raises `TaskAlreadyTerminalError` for one that has ended.
+        """
+        return self._end_without_result(self._running(task_id), TaskStatus.FAILED, message)
+
+    def cancel(self, task_id: str, reason: str = "") -> HarnessTask:
+        """Record that a task was cancelled.
+
+        Raises `TaskAlreadyTerminalError` for one that has ended.
+        """
+        return self._end_without_result(self._running(task_id), TaskStatus.CANCELLED, reason)
+
+    def interrupt(self, task_id: str, reason: str = "") -> HarnessTask:
+        """Record that a task's program ends first; an ended task stays as it is."""
+        task = self._mine(task_id)
+        if task.status.is_terminal:
+            return task
+        return self._end_without_result(task, TaskStatus.INTERRUPTED, reason)
+
+    def _end_without_result(self, task: HarnessTask, status: TaskStatus, reason: str) -> HarnessTask:
+        self._files.delete(self._paths.result_file(task.id))
+        reason = _short(reason, MAX_TEXT) or _WORDS[status][1]
+        return self._end(replace(task, status=status, updated_at_ms=self._now(task), last_error=reason))
+
+    def _end(self, task: HarnessTask) -> HarnessTask:
+        task = replace(task, unsettled=True)
+        self._save(task)
+        return self._settle(task)
+
+    def _settle(self, task: HarnessTask) -> HarnessTask:
+        """Write what follows from a final status, unless it is written."""
+        status = task.status
+        kind = TaskEventKind(status.value)
+        if kind not in [event.type for event in self._log_of(task.id).read()[0][-1:]]:
+            self._log(
+                task.id,
+                TaskEvent(
+                    sequence=0,
+                    recorded_at_ms=task.updated_at_ms,
+                    type=kind,
+                    summary=task.summary,
+                    message=task.last_error if status is TaskStatus.FAILED else None,
+                    reason=task.last_error if status in (TaskStatus.CANCELLED, TaskStatus.INTERRUPTED) else None,
+                    runtime_instance_id=task.runtime.instance_id if task.runtime else None,
+                    pid=task.runtime.pid if task.runtime else None,
+                ),
+            )
+        if task.notifies:
+            title, sentence = _WORDS[status]
+            self._notifications.queue(
+                NewNotification(
+                    kind=KIND_OF_END[status],
+                    title=f"{title}: {task.title}",
+                    body=(task.summary if status is TaskStatus.SUCCEEDED else task.last_error) or sentence,
+                    task_id=task.id,
+                    payload={"taskId": task.id, "status": status.value},
+                    source="task",
+                ),
+                notification_id=f"{task.id}.{status.value}",
+            )
+        task = replace(task, unsettled=False)
+        self._save(task)
+        self._files.delete(self._paths.cancel_file(task.id))
+        self._logs.pop(task.id, None)
+        return task
+
+    # -- after the end of a program ----------------------------------------------------------------------------------
+
+    def reconcile(self) -> list[HarnessTask]:
+        """Interrupt tasks whose program has ended, and return them.
+
+        Ends that are half-written are finished. A task of a living program stays as it is. Raises `HarnessError`.
+        """
+        changed = []
+        with self._files.locked(self._paths.lock(self._paths.tasks)):
+            for task in self.find().records:
+                stale = task.status is TaskStatus.RUNNING and not self._runs(task)
+                if stale:
+                    reason = "The program that ran it has ended."
+                    changed.append(self._end_without_result(task, TaskStatus.INTERRUPTED, reason))
+                elif task.unsettled and not self._runs(task):
+                    self._settle(task)
+            remove_dead_locks(self._paths.instances)
+        return changed
+
+    def _runs(self, task: HarnessTask) -> bool:
+        return runs(task, self._paths.instances, self._wall_ms())
+
+    # -- requests of other programs ----------------------------------------------------------------------------------
+
+    def request_cancel(self, task_id: str, reason: str = "") -> HarnessTask:
+        """Ask the program that runs a task to cancel it.
+
+        A task whose program has ended is interrupted. Raises `TaskAlreadyTerminalError` for one that has ended.
+        """
+        task = self._still_running(task_id)
+        if not self._runs(task):
+            self.reconcile()
+            return self.get(task_id)
+        request = CancelRequest(requested_at_ms=self._wall_ms(), reason=_short(reason, MAX_TEXT) or None)
+        self._files.write(self._paths.cancel_file(task_id), request)
+        return task
+
+    def cancel_request(self, task_id: str) -> str | None:
+        """Return the reason of a request to cancel a task, or None without one."""
+        try:
+            request = self._files.read(CancelRequest, self._paths.cancel_file(task_id))
+        except HarnessError:
+            return ""  # a request that cannot be read is one
+        return None if request is None else request.reason or ""
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def get(self, task_id: str) -> HarnessTask:
+        """Return a task; raise `HarnessError` for an unknown id."""
+        task = self._files.read(HarnessTask, self._paths.task_file(task_id))
+        if task is None:
+            raise HarnessError(
+                f"There is no task {task_id}", remedy="See: gemini-live-tui tasks", field="task id", value=task_id
+            )
+        return task
+
+    def detail(self, task_id: str, *, tail: int = 100) -> TaskDetail:
+        """Return a task with its result and its newest `tail` events."""
+        task = self.get(task_id)
+        events, problems = self._log_of(task_id).read()
+        result = None
+        try:
+            result = self._files.read(TaskResult, self._paths.result_file(task_id))
+        except HarnessError as error:
+            problems.append(str(error))
+        return TaskDetail(task=task, result=result, events=events[max(0, len(events) - tail) :], problems=problems)
+
+    def find(self, status: TaskStatus | None = None, *, limit: int | None = None) -> Listing[HarnessTask]:
+        """Return tasks, newest change first, and the files that cannot be used."""
+        listing = list_records(
+            self._files,
+            HarnessTask,
+            [Path(folder, "task.json") for folder in _folders(self._paths.tasks)],
+            lambda task: status is None or task.status is status,
+            key=lambda task: (-task.updated_at_ms, task.id),
+        )
+        return listing if limit is None else Listing(listing.records[:limit], listing.problems)
+
+    # -- retention ---------------------------------------------------------------------------------------------------
+
+    def retire(self, before_ms: int, keep: int) -> int:
+        """Delete old tasks that have ended, and return their number.
+
+        Old are those from before `before_ms`, and the oldest beyond `keep`.
+        """
+        with self._files.locked(self._paths.lock(self._paths.tasks)):
+            ended = [one for one in self.find().records if one.status.is_terminal and not one.unsettled]
+            old = [one for one in ended[:keep] if one.updated_at_ms < before_ms] + ended[keep:]
+            for task in old:
+                folder = self._paths.task(task.id)
+                with self._files.errors(folder), contextlib.suppress(FileNotFoundError, OSError):
+                    # The record goes first: what is left without it is no task.
+                    self._files.disk.unlink(folder / "task.json")
+                    for name in sorted(os.listdir(folder)):
+                        self._files.disk.unlink(folder / name)
+                    self._files.disk.remove_folder(folder)
+        return len(old)
+
+    def close(self) -> None:
+        """Give the instance lock back."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def _mine(self, task_id: str) -> HarnessTask:
+        """Return a task that this program may change."""
+        task = self.get(task_id)
+        mine = self._lock is not None and task.runtime == self._lock.instance
+        if task.status is TaskStatus.RUNNING and not mine and self._runs(task):
+            raise HarnessError(
+                f"The task {task_id} belongs to another program, which runs it",
+                remedy="Ask it to cancel the task: gemini-live-tui tasks cancel",
+                field="task id",
+                value=task_id,
+            )
+        return task
+
+    def _still_running(self, task_id: str) -> HarnessTask:
+        task = self.get(task_id)
+        if task.status.is_terminal:
+            raise TaskAlreadyTerminalError(task)
+        return task
+
+    def _running(self, task_id: str) -> HarnessTask:
+        self._still_running(task_id)
+        return self._mine(task_id)
+
+    def _now(self, task: HarnessTask) -> int:
+        return max(self._wall_ms(), task.updated_at_ms)
+
+    def _save(self, task: HarnessTask) -> None:
+        self._files.write(self._paths.task_file(task.id), task)
+
+    def _log(self, task_id: str, event: TaskEvent) -> None:
+        if task_id not in self._logs:
+            self._logs[task_id] = self._log_of(task_id)
+        self._logs[task_id].append(event)
+
+    def _log_of(self, task_id: str) -> TaskEventLog:
+        return TaskEventLog(self._files, self._paths.events_file(task_id))
+
+
+class TaskNotRunningError(HarnessError):
+    """Progress of a task that has ended."""
+
+    def __init__(self, task: HarnessTask) -> None:
+        super().__init__(f"The task {task.id} is not running: it has {task.status}", field="task id", value=task.id)
+
+
+class TaskAlreadyTerminalError(HarnessError):
+    """Second end of a task."""
+
+    def __init__(self, task: HarnessTask) -> None:
+        super().__init__(f"The task {task.id} has ended already: {task.status}", field="task id", value=task.id)
+
+
+def _short(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _folders(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return []

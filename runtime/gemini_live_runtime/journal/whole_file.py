@@ -1,0 +1,45 @@
+"""Replace a file whole: a crash leaves the old file or the new one.
+
+The new file is written beside the old one, brought to the device and renamed; then the folder is brought to the device.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from gemini_live_runtime.journal.disk import FileDisk, is_locked, lock, write_all
+
+PART = ".part"
+"""Suffix of a file that is being written."""
+
+
+def write_whole(disk: FileDisk, path: Path, data: bytes) -> None:
+    """Write `data` to the file `path` (0600), replacing it; raises `OSError`."""
+    part = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}{PART}")
+    fd = disk.create(part)
+    try:
+        lock(fd)  # tells `remove_leftovers` of other processes that this file is being written
+        try:
+            write_all(disk, fd, data)
+            disk.sync(fd)
+        finally:
+            disk.close(fd)
+        disk.replace(part, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            disk.unlink(part)
+        raise
+    disk.sync_folder(path.parent)
+
+
+def remove_leftovers(disk: FileDisk, path: Path) -> None:
+    """Delete what writers of `path` that have died left behind.
+
+    A living writer holds a lock. `path` may be a pattern of `Path.glob` in its folder.
+    """
+    for part in path.parent.glob(f".{path.name}.*{PART}"):
+        if not is_locked(part):
+            with contextlib.suppress(OSError):
+                disk.unlink(part)

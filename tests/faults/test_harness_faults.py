@@ -1,0 +1,117 @@
+"""Harness records survive a death or a failing disk at every file-system call."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from faulty_disk import FaultyFileDisk, Killed
+
+from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.notifications import KIND_OF_END, NewNotification, NotificationStatus
+from gemini_live_runtime.harness.store import Harness
+from gemini_live_runtime.harness.tasks import NewRunningTask, TaskStatus
+from gemini_live_runtime.journal.disk import FileDisk
+
+
+class QuickDisk(FileDisk):
+    def sync(self, fd: int) -> None:
+        pass
+
+    def sync_folder(self, path: Path) -> None:
+        pass
+
+
+class Promises:
+    """Answers that the program got before it died: they must hold afterwards."""
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+        self.ended: dict[str, TaskStatus] = {}
+        self.queued: list[str] = []
+        self.acknowledged: list[str] = []
+
+
+def work(harness: Harness, promises: Promises) -> None:
+    """End three tasks in three ways, and deliver a notification."""
+    tasks = []
+    for title in ("report", "search", "print"):
+        tasks.append(harness.tasks.start(NewRunningTask(title=title)).id)
+        promises.started.append(tasks[-1])
+    harness.tasks.progress(tasks[0], "half", fraction=0.5)
+    promises.ended[tasks[0]] = harness.tasks.complete(tasks[0], {"pages": 12}).status
+    promises.ended[tasks[1]] = harness.tasks.fail(tasks[1], "no paper").status
+    promises.ended[tasks[2]] = harness.tasks.cancel(tasks[2]).status
+    promises.queued.append(harness.notifications.queue(NewNotification(title="the oven is ready")).id)
+    harness.notifications.deliver(promises.queued[0])
+    promises.acknowledged.append(harness.notifications.acknowledge(promises.queued[0]).id)
+
+
+def disks(fault: int | str, **how: bool) -> Iterator[FaultyFileDisk]:
+    for at in range(1, 500):
+        disk = FaultyFileDisk(at, fault, **how)
+        yield disk
+        if not disk.failed:
+            return
+    pytest.fail("the work never got through")
+
+
+def check(root: Path, promises: Promises) -> None:
+    """Open the root again, as the next program does, twice.
+
+    The second time nothing may change.
+    """
+    for _ in range(2):
+        with Harness.open(root, disk=QuickDisk()) as harness:
+            harness.reconcile()
+            listing = harness.tasks.find()
+            assert not listing.problems
+            tasks = {task.id: task for task in listing.records}
+            assert set(promises.started) <= set(tasks)
+            assert all(task.status.is_terminal and not task.unsettled for task in tasks.values())
+            assert {task_id: tasks[task_id].status for task_id in promises.ended} == promises.ended
+            notifications = harness.notifications.find()
+            assert not notifications.problems
+            of_tasks = Counter(one.task_id for one in notifications.records if one.task_id)
+            assert of_tasks == Counter(tasks.keys())
+            for one in notifications.records:
+                if one.task_id:
+                    assert one.kind is KIND_OF_END[tasks[one.task_id].status]
+            status = {one.id: one.status for one in notifications.records}
+            assert set(promises.queued) <= set(status)
+            assert all(status[one] is NotificationStatus.ACKNOWLEDGED for one in promises.acknowledged)
+            for task in tasks.values():
+                numbers = [event.sequence for event in harness.tasks.detail(task.id).events]
+                assert numbers == list(range(1, len(numbers) + 1))
+    assert not list(root.rglob("*.part"))
+
+
+@contextlib.contextmanager
+def opened(root: Path, disk: FaultyFileDisk) -> Iterator[Harness]:
+    """Open a harness; its instance lock ends with it, as that of a process does."""
+    harness = Harness.open(root, disk=disk)
+    try:
+        yield harness
+    finally:
+        harness.close()
+
+
+def test_nothing_is_lost_or_doubled_when_the_program_dies_at_any_call(tmp_path: Path) -> None:
+    for disk in disks("kill", half=True):
+        root, promises = tmp_path / str(disk.at), Promises()
+        with contextlib.suppress(Killed), opened(root, disk) as harness:
+            work(harness, promises)
+        check(root, promises)
+
+
+@pytest.mark.parametrize(("number", "lasting"), [(errno.EIO, False), (errno.ENOSPC, True)])
+def test_a_failing_disk_is_a_sentence_and_what_was_promised_holds(tmp_path: Path, number: int, lasting: bool) -> None:
+    for disk in disks(number, lasting=lasting, half=True):
+        root, promises = tmp_path / str(disk.at), Promises()
+        with contextlib.suppress(HarnessError), opened(root, disk) as harness:
+            work(harness, promises)
+        check(root, promises)
