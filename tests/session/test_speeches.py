@@ -8,14 +8,25 @@ from typing import Any
 
 import pytest
 from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
+from tests.simulation.device import ScriptedDevice
+from tests.simulation.timeline import Timeline
 
-from gemini_live_runtime import Agent, AgentSession, RunContext, RunResult, SpeechHandle, SpeechPriority, tool
+from gemini_live_runtime import (
+    Agent,
+    AgentSession,
+    ReactorRule,
+    RunContext,
+    RunResult,
+    SpeechHandle,
+    SpeechPriority,
+    tool,
+)
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.audio.program_audio import ProgramAudio
 from gemini_live_runtime.clock import run_virtual
-from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
@@ -383,3 +394,83 @@ async def test_a_call_after_which_the_model_says_nothing_leaves_no_handle_for_th
     told = [(item.id, item.status) for item in t.all(ev.SpeechChanged)]
     assert [status for ident, status in told if ident == told[0][0]] in (["asked", "done"], ["asked", "dropped"])
     assert len({ident for ident, _ in told}) == 2
+
+
+async def test_a_speech_is_told_to_be_over_before_the_next_one_is_asked_for() -> None:
+    # With a rule of its own, the rules are asked about each event at once.
+    ruled = agent().rule(ReactorRule("nothing", lambda event, voice, state: None))
+    async with talk(ruled) as t:
+        await t.says("Well,")
+        await t.server.says(serverContent={"generationComplete": True})
+        await t.rests()
+        second = session_of(t).generate_reply(instructions="two")
+        await t.server.says(serverContent={"turnComplete": True})
+        await t.rests()
+        changes = [event.status for event in t.all(ev.SpeechChanged)]
+        assert changes == ["speaking", "queued", "done", "asked"]
+        assert second.status == "asked"
+
+
+async def test_an_answer_in_the_message_that_cuts_another_one_is_told_before_the_next_is_asked_for() -> None:
+    async with talk(agent(), audio=lambda: ScriptedDevice(Timeline(), microphone=False)) as t:
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.ends()
+        session_of(t).generate_reply(instructions="three")
+        t.stage.session._perform(t.stage.core.interruptions.on_voice_over(t.now, 0.8))
+        await t.server.says(serverContent={"outputTranscription": {"text": "Yes?"}, "turnComplete": True})
+        await t.rests()
+        changes = [(event.id, event.status) for event in t.all(ev.SpeechChanged)]
+        assert changes == [
+            ("speech-1", "speaking"),
+            ("speech-2", "queued"),
+            ("speech-1", "interrupted"),
+            ("speech-3", "speaking"),
+            ("speech-3", "done"),
+            ("speech-2", "asked"),
+        ]
+
+
+async def test_a_speech_that_crossed_a_text_ends_with_the_connection_that_it_came_by() -> None:
+    async with talk(agent()) as t:
+        await t.hears("hello")
+        await t.types("what time is it")
+        await t.says("Good morn")
+        await t.server.closes(1006)
+        await t.connects_again()
+        await t.says("Noon.")
+        await t.ends()
+        changes = [(event.id, event.status) for event in t.all(ev.SpeechChanged)]
+        assert changes == [
+            ("speech-1", "speaking"),
+            ("speech-1", "done"),
+            ("speech-2", "speaking"),
+            ("speech-2", "done"),
+        ]
+
+
+async def test_the_handle_of_a_speech_that_begins_and_ends_in_one_message_is_done() -> None:
+    handles: list[SpeechHandle] = []
+    async with talk(agent()) as t:
+        session_of(t).on("speech_created", lambda created: handles.append(created.speech_handle))
+        await t.server.says(serverContent={"outputTranscription": {"text": "Hello."}, "turnComplete": True})
+        await t.rests()
+        (handle,) = handles
+        assert (handle.status, handle.step_index) == ("done", 1)
+        async with asyncio.timeout(1):
+            await handle
+
+
+async def test_once_the_session_ends_no_speech_begins() -> None:
+    async def linger() -> None:
+        await asyncio.sleep(2)
+
+    async with talk(agent().on_exit(linger)) as t:
+        t.stage.session.hang_up("goodbye")
+        await t.rests()
+        await t.says("One more thing.")
+        await t.calls("nothing")
+        t.handle.prompt()
+        with pytest.raises(GeminiLiveError, match="The session is over"):
+            session_of(t).generate_reply(instructions="one")
+        await t.passes(5)
+    assert t.all(ev.SpeechChanged) == []

@@ -184,7 +184,9 @@ class EventObserver:
         assert isinstance(cut, ev.TurnInterrupted)
         agent.transcript.interrupted(cut.heard_text, cut.unheard_text, event.turn)
         agent.telemetry.interrupted(agent.clock.now(), event.turn)
-        self.release_prompt()
+        if agent.context_queue.has_prompt:
+            # The answer that has interrupted it may be in the same message.
+            asyncio.get_running_loop().call_soon(self.release_prompt)
 
     def _on_agent(self, event: ev.Event) -> None:
         match event.payload:

@@ -95,6 +95,8 @@ class SpeechQueue:
         self._waiting: list[Speech] = []
         """Speeches in the order in which they will be asked for."""
         self._made = 0
+        self._is_closed = False
+        """True once the session ends: nothing begins any more."""
 
     # -- what waits --------------------------------------------------------------------------------------------------
 
@@ -121,7 +123,12 @@ class SpeechQueue:
         return Speech(f"speech-{self._made}", source, reason, parent=parent if source in ("prompt", "reply") else "")
 
     def add(self, speech: Speech) -> None:
-        """Let a speech wait; raise `AgentError` when `MAX_QUEUED` wait already."""
+        """Let a speech wait.
+
+        Raises `AgentError` when `MAX_QUEUED` wait already, and at the session's end.
+        """
+        if self._is_closed:
+            raise AgentError("The session is over", remedy="Start a new one", field="speeches")
         if len(self._waiting) >= MAX_QUEUED:
             raise AgentError(
                 f"{MAX_QUEUED} speeches wait already: no further one is taken",
@@ -132,8 +139,8 @@ class SpeechQueue:
         insort_right(self._waiting, speech, key=_rank)
 
     def arm(self, reason: str = "") -> Speech | None:
-        """Let a prompt wait; None when one does, which stands for both."""
-        if any(speech.source == "prompt" for speech in self._waiting):
+        """Let a prompt wait; None when one does, which stands for both, and at the end."""
+        if self._is_closed or any(speech.source == "prompt" for speech in self._waiting):
             return None
         prompt = self.new("prompt", reason)
         insort_right(self._waiting, prompt, key=_rank)
@@ -196,9 +203,11 @@ class SpeechQueue:
 
     def on_generation(self, gen: int, turn: int, source: SpeechSource) -> list[Speech]:
         """Note that a generation begins to be heard; return the speeches that changed."""
+        if self._is_closed:
+            return []
         current, changed = self.current, []
-        if current is not None and current.status == "speaking" and current.turn != turn:
-            # Its turn was over, and the rest of its sound still plays.
+        if current is not None and current.status == "speaking" and (current.is_turn_over or current.turn != turn):
+            # Nothing followed it, and the rest of its sound still plays.
             changed += self._end("done")
             current = None
         if current is None or current.is_over:
@@ -213,7 +222,7 @@ class SpeechQueue:
 
         A call before the first word belongs to the speech that the model begins with it.
         """
-        if self.current is not None and not self.current.is_over:
+        if self._is_closed or (self.current is not None and not self.current.is_over):
             return []
         speech = self.current = self.new(source)
         speech.status, speech.turn = "asked", turn
@@ -262,6 +271,7 @@ class SpeechQueue:
 
     def end(self) -> list[Speech]:
         """End everything, with the session; return the speeches that changed."""
+        self._is_closed = True
         changed = self._end("interrupted" if self.current and self.current.status == "speaking" else "dropped")
         for speech in self.waiting:
             self._drop(speech)

@@ -387,15 +387,20 @@ class CoreState:
                     self.emit(ev.SendSettled(kind=item.kind, outcome="unknown", ref=item.command_id))
                 self.unanswered.clear()
             self.facts.owed = False
+            # First: with the end of the turn another speech may begin at once.
+            self._end_speech(outcome, is_superseded=is_superseded)
             self.emit(completed)
-            # What is asked for goes on being asked for where a newer text supersedes the turn.
-            is_silent = outcome == "empty" and not is_superseded
-            if not self.calls.in_foreground:
-                self.tell_speeches(
-                    self.speeches.on_empty_turn() if is_silent else self.speeches.on_turn_closed(self.playing)
-                )
-            elif not is_silent:
-                self.tell_speeches(self.speeches.on_turn_closed(self.playing, awaits_call=True))
+
+    def _end_speech(self, outcome: TurnOutcome, *, is_superseded: bool) -> None:
+        """End the speech of a turn that was closed, unless its sound or its calls go on."""
+        # What is asked for goes on being asked for where a newer text supersedes the turn.
+        is_silent = outcome == "empty" and not is_superseded
+        if not self.calls.in_foreground:
+            self.tell_speeches(
+                self.speeches.on_empty_turn() if is_silent else self.speeches.on_turn_closed(self.playing)
+            )
+        elif not is_silent:
+            self.tell_speeches(self.speeches.on_turn_closed(self.playing, awaits_call=True))
 
     def change_voice(self, now: float, speaking: bool, *, late_s: float = 0.0, peak_db: float | None = None) -> None:
         """Note that the user's voice began or ended, `late_s` before now.

@@ -170,6 +170,8 @@ class SpeechHandles:
         self._speeches = speeches
         self._interrupt = interrupt
         self._handles: dict[str, SpeechHandle] = {}
+        self._gone: dict[str, Speech] = {}
+        """Speeches that were over before their first event was published, as their events tell of them."""
         bus.subscribe(self._on_changed, ev.SpeechChanged)
 
     def of(self, speech: Speech) -> SpeechHandle:
@@ -195,6 +197,8 @@ class SpeechHandles:
             speech = Speech(
                 changed.id, changed.source, changed.reason, changed.priority, changed.parent, status=changed.status
             )
+            if not speech.is_over:
+                self._gone[changed.id] = speech
         return self.of(speech)
 
     @property
@@ -210,7 +214,10 @@ class SpeechHandles:
     def _on_changed(self, event: ev.Event) -> None:
         changed = event.payload
         assert isinstance(changed, ev.SpeechChanged)
+        if (speech := self._gone.get(changed.id)) is not None:
+            speech.status, speech.step = changed.status, changed.step
         handle = self._handles.get(changed.id)
         if handle is not None and handle.done:
+            self._gone.pop(changed.id, None)
             del self._handles[changed.id]
             handle.settle()
