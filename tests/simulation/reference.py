@@ -18,6 +18,7 @@ from tests.simulation.reference_consent import Consent
 from tests.simulation.reference_link import Silence
 from tests.simulation.reference_pauses import Pauses
 from tests.simulation.reference_speech import Sound, Turns, Words
+from tests.simulation.reference_speeches import Speeches
 from tests.simulation.rules import Broken, Rule
 from tests.simulation.timeline import Timeline
 
@@ -447,6 +448,7 @@ class Reference:
             words,
             Consent(words),
             Sound(),
+            Speeches(),
             Audio(),
             Pauses(),
             Paused(),

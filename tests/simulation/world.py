@@ -25,6 +25,7 @@ from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.errors import UnreachableError
 from gemini_live_runtime.session.agent.autosave import OwnStore
+from gemini_live_runtime.session.agent.session_events import SpeechCreatedEvent
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.core.limits import Limits
@@ -186,7 +187,14 @@ class World:
         self.orchestrator = self.session.orchestrator
         self.agent = self.orchestrator.agent
         self.handle = self.session.handle
+        self.program = self.session.agent_session
+        self.program.on("speech_created", self._follow)
         self.phases = [phase.name for phase in definition.phases]
+
+    def _follow(self, created: SpeechCreatedEvent) -> None:
+        """Note the beginning and the end of a speech's handle."""
+        self.timeline.note("speech created", id=created.speech_handle.id)
+        created.speech_handle.add_done_callback(lambda handle: self.timeline.note("speech done", id=handle.id))
 
     @property
     def line(self) -> Line | None:
@@ -250,6 +258,8 @@ class World:
             self.timeline.note("hung up")
             self.session.hang_up("the simulation is over")
         code = await self.running
+        # The callbacks of what ended with the session.
+        await asyncio.sleep(0)
         self.write_late("app:too late", True)
         return {"code": code, "rest": rest, **self._facts()}
 
@@ -371,7 +381,14 @@ class World:
                 self.push(setupComplete={"sessionId": f"s-{len(self.lines)}"})
             await self.passes(1.0)
         self.timeline.note("at rest", quiet=self.session.is_quiet, wire=self.wire, gave_up=self.given_up)
-        return {"quiet": self.session.is_quiet, "why": self._unrest(), "wire": self.wire, "gave_up": self.given_up}
+        current = self.core.state.speeches.current
+        return {
+            "quiet": self.session.is_quiet,
+            "why": self._unrest(),
+            "wire": self.wire,
+            "gave_up": self.given_up,
+            "speech": "" if current is None else current.id,
+        }
 
     def _unrest(self) -> str:
         core, agent, orchestrator = self.core, self.agent, self.orchestrator
