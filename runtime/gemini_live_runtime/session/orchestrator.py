@@ -274,6 +274,7 @@ class Orchestrator:
         )
         self.updates = AgentUpdates(agent, adoption)
         self.autosave.take_over = self.handoff.restore
+        self.autosave.first_paused = lambda: next(iter(self.handoff.paused), None)
         self.hot_reload = HotReload(agent, source, adoption=adoption, settle=self.settle, pipeline=self.pipeline)
 
     def _connect(self) -> None:
@@ -354,8 +355,9 @@ class Orchestrator:
         await self._close(self.background_agents.close())
         await self._close(self.operator.close())
         await self._close(self.hot_reload.close())
-        if self.lifecycle.has_entered:
-            await self._close(self.lifecycle.leave(agent.plan), TEARDOWN_S)
+        present = (agent.plan,) if self.lifecycle.has_entered else ()
+        for plan in (*present, *(paused.plan for paused in reversed(self.handoff.paused))):
+            await self._close(self.lifecycle.leave(plan), TEARDOWN_S)
         if not await self._close(self.callbacks.control("on_teardown"), TEARDOWN_S):
             error = f"it took longer than {TEARDOWN_S:g} s; the session ended without it"
             agent.emit(ev.CodeFailed(where="on_teardown", name="on_teardown", error=error))
@@ -386,7 +388,7 @@ class Orchestrator:
         return (
             agent.queue.idle
             # A task waits for the user, and what awaits it waits for the task.
-            and self.tools.open_calls + self.code.active == self.handoff.awaited_tasks
+            and self.tools.open_calls + self.code.active == self.handoff.waiting_places
             and not self.pipeline.extraction.running
             and not self.pipeline.awaits_reevaluation
             and not self.observer.awaits_reaction

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,7 @@ from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.kept_journal import KeptJournal
+    from gemini_live_runtime.session.agent.awaited_tasks import SpokenBefore
     from gemini_live_runtime.session.agent.context import AgentContext
     from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
 
@@ -66,6 +67,8 @@ class Autosave:
         self._first_agent = plan.name
         self.take_over: Callable[[str], bool] = _has_no_other
         """Puts the agent of this name in place; returns False when the session's agent does not know it."""
+        self.first_paused: Callable[[], SpokenBefore | None] = _no_agent
+        """Returns the agent that goes on after all tasks that are awaited; None without one."""
         self._saver = None if self._store is None else SnapshotSaver(self._store, self._report, self._on_saved)
         self._started = False
         self._own = own
@@ -232,19 +235,25 @@ class Autosave:
     def _take(self) -> SessionSnapshot | None:
         agent = self._agent
         now = agent.clock.now()
-        phases = self._agent.phases
+        paused = self.first_paused()
+        phases: Mapping[str, Any] | None = None
+        if paused is not None:
+            # Nobody awaits the task in a later session: the agent that waits for it goes on there.
+            phases = paused.phases
+        elif agent.phases is not None:
+            phases = agent.phases.machine.to_json(now)
         try:
             return SessionSnapshot.take(
                 agent.state,
                 session_id=self._id,
                 wall=agent.clock.wall(),
-                agent=agent.plan.name,
-                phases=None if phases is None else phases.machine.to_json(now),
-                needs=None if agent.needs is None else agent.needs.to_json(),
+                agent=agent.plan.name if paused is None else paused.plan.name,
+                phases=phases,
+                needs=None if agent.needs is None or paused is not None else agent.needs.to_json(),
                 transcript=redactor.value(agent.transcript.to_json()),
-                steering=redactor.value(self._steering.to_json()),
+                steering=redactor.value(self._steering.to_json()) if paused is None else None,
                 turn_count=agent.turn_count,
-                handle=agent.host.resumption_handle,
+                handle=agent.host.resumption_handle if paused is None else "",
                 handle_turn=agent.host.known_turn,
                 seq=agent.bus.seq,
             )
@@ -275,6 +284,10 @@ class Autosave:
 
 def _has_no_other(name: str) -> bool:
     return False
+
+
+def _no_agent() -> SpokenBefore | None:
+    return None
 
 
 async def _load(store: SessionPersistence, session_id: str) -> tuple[Any, BaseException | None]:

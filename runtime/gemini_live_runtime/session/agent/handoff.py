@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
-from gemini_live_runtime.records import keyword_record, record
+from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.adoption import AgentParts
+from gemini_live_runtime.session.agent.awaited_tasks import AwaitedTask, AwaitedTasks, SpokenBefore, own_plan
 from gemini_live_runtime.session.definition.diff import NEXT_SESSION
 from gemini_live_runtime.session.definition.known_agents import known_agents, plan_of
 from gemini_live_runtime.session.definition.plan import SessionPlan
@@ -42,15 +43,6 @@ KEPT = tuple(name for name in NEXT_SESSION if name not in OF_AN_AGENT)
 Chat = Literal["keep", "fresh"]
 
 
-@record
-class SpokenBefore:
-    """Agent that has handed over."""
-
-    plan: SessionPlan
-    phases: Mapping[str, Any] | None = None
-    """Its phases as they were, for one that goes on later."""
-
-
 @keyword_record
 class Handoff:
     """Hand-off that waits for its moment."""
@@ -61,10 +53,12 @@ class Handoff:
     chat: Chat
     asked_at: float
     done: asyncio.Future[SpokenBefore]
-    pauses: bool = False
-    """True when the present agent goes on afterwards."""
+    task: AwaitedTask | None = None
+    """Task that is to speak, after which the present agent goes on; None for others."""
     paused: SpokenBefore | None = None
     """Agent that goes on; None for one that begins."""
+    returns_to: SpokenBefore | None = None
+    """Agent that goes on after `task`, where that is not the present one."""
 
 
 class HandoffRunner:
@@ -93,8 +87,7 @@ class HandoffRunner:
         self._task: asyncio.Task[None] | None = None
         self._in_a_row = 0
         self._closed = False
-        self._ends: dict[str, Callable[[str], None]] = {}
-        """Functions to call when a task is replaced, by its name."""
+        self._tasks = AwaitedTasks()
         agent.bus.subscribe(self._on_user, ev.TurnStarted, ev.TextSent)
 
     def request_by_name(self, name: str) -> None:
@@ -140,20 +133,20 @@ class HandoffRunner:
         by: HandoffSource,
         reason: str = "",
         chat: Chat = "keep",
-        pauses: bool = False,
+        task: AwaitedTask | None = None,
         paused: SpokenBefore | None = None,
     ) -> asyncio.Future[SpokenBefore]:
-        agent = self._agent
-        problem = self._problem(plan, may_repeat=paused is not None)
+        agent, returns_to = self._agent, None
+        problem = self._problem(plan, by=by, goes_on=paused is not None)
         if problem is not None:
-            agent.emit(
-                ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason), problem=problem.message)
-            )
+            self._refuse(plan.name, by, redactor.text(reason), problem)
             raise problem
         done: asyncio.Future[SpokenBefore] = asyncio.get_running_loop().create_future()
         # Whoever asked may not wait for it.
         done.add_done_callback(lambda future: future.cancelled() or future.exception())
         replaced = self._waiting
+        if replaced is not None and task is not None:
+            returns_to = replaced.paused or replaced.returns_to
         self._waiting = Handoff(
             plan=plan,
             by=by,
@@ -161,19 +154,38 @@ class HandoffRunner:
             chat=chat,
             asked_at=agent.clock.now(),
             done=done,
-            pauses=pauses,
+            task=task,
             paused=paused,
+            returns_to=returns_to,
         )
-        agent.emit(ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason)))
         if replaced is not None:
-            _fail(replaced, AgentError(f"{plan.name} takes over in place of {replaced.plan.name}", field="agent"))
+            self._on_replaced(replaced, plan)
+        agent.emit(ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason)))
         self._begin_waiting()
         return done
 
-    def _problem(self, plan: SessionPlan, *, may_repeat: bool) -> AgentError | None:
+    def _on_replaced(self, replaced: Handoff, plan: SessionPlan) -> None:
+        error = AgentError(f"{plan.name} takes over in place of {replaced.plan.name}", field="agent")
+        self._refuse(replaced.plan.name, replaced.by, replaced.reason, error)
+        _fail(replaced, error)
+
+    def _refuse(self, name: str, by: HandoffSource, reason: str, error: GeminiLiveError) -> None:
+        problem = redactor.text(error.message)
+        self._agent.emit(ev.HandoffRequested(agent=name, by=by, reason=reason, problem=problem))
+
+    def _problem(self, plan: SessionPlan, *, by: HandoffSource, goes_on: bool) -> AgentError | None:
         if self._closed or self._agent.closed:
             return AgentError("The session is over", remedy="Start a new one", field="agent", value=plan.name)
-        if plan.name == self._agent.plan.name and not may_repeat:
+        if goes_on:
+            return None
+        if by == "operator" and self._agent.host.is_draining:
+            return AgentError(
+                f"The session ends once all that is owed is said: {plan.name} does not take over",
+                remedy="Start a new one",
+                field="agent",
+                value=plan.name,
+            )
+        if plan.name == self._agent.plan.name:
             return AgentError(
                 f"Agent {plan.name} speaks already: it cannot be handed over to itself",
                 remedy="Return another agent, or a result",
@@ -206,46 +218,56 @@ class HandoffRunner:
     @property
     def _is_free(self) -> bool:
         host = self._agent.host
-        if self._waiting is not None and self._waiting.pauses:
+        if self._waiting is not None and self._waiting.task is not None:
             # The model waits for the very call that the task is awaited in: only what it has said is heard out.
             return not host.is_heard
         return not host.is_answer_pending()
 
     # -- tasks -------------------------------------------------------------------------------------------------------
 
-    async def pause_for(self, task: Any) -> SpokenBefore:
-        """Let a task speak in place of the present agent; return that one.
+    async def begin_task(self, task: AwaitedTask) -> None:
+        """Return once a task speaks in place of the present agent.
 
-        Raises `AgentError` when it cannot.
+        Raises `AgentError` when it cannot. `end_task` has to follow in any case.
         """
-        return await self._request(plan_of(task), by="task", reason=self._agent.plan.name, pauses=True)
+        self._tasks.add(task)
+        await self._request(task.plan, by="task", reason=self._agent.plan.name, task=task)
 
-    async def go_on(self, paused: SpokenBefore, *, after: SessionPlan) -> None:
-        """Let a paused agent go on once its task has finished speaking.
+    async def end_task(self, task: AwaitedTask) -> None:
+        """Let the agent that waits go on once its task has finished speaking.
 
         Nothing happens where another agent took over from the task, and at the session's end.
         """
-        if self._closed or self._agent.plan.name != after.name:
+        if self._closed:
+            # The snapshot of the end has to know who waits.
             return
-        with contextlib.suppress(GeminiLiveError):
-            await self._request(paused.plan, by="task", reason=f"{after.name} is done", paused=paused)
+        before, waiting = self._tasks.end(task), self._waiting
+        if waiting is not None and waiting.task is task:
+            self._withdraw(waiting)
+            before = waiting.returns_to
+        elif before is not None and waiting is not None and waiting.paused is None:
+            # Another agent takes over, or another task does, after which this one is not to go on.
+            self._waiting = replace(waiting, returns_to=before)
+            before = None
+        if before is not None:
+            with contextlib.suppress(GeminiLiveError):
+                await self._request(before.plan, by="task", reason=f"{task.plan.name} is done", paused=before)
+
+    def _withdraw(self, waiting: Handoff) -> None:
+        self._waiting = None
+        error = AgentError(f"{waiting.plan.name} was given up before it began", field="agent")
+        self._refuse(waiting.plan.name, waiting.by, waiting.reason, error)
+        _fail(waiting, error)
 
     @property
-    def awaited_tasks(self) -> int:
-        """Number of tasks that are awaited and have no result yet."""
-        return len(self._ends)
+    def waiting_places(self) -> int:
+        """Number of running tools and hooks that wait for a task."""
+        return self._tasks.waiting_places
 
-    def on_replaced(self, task: SessionPlan, call: Callable[[str], None]) -> Callable[[], None]:
-        """Call `call(problem)` when another agent takes over from a task.
-
-        It is called at the session's end, too. Returns a function that undoes that.
-        """
-        self._ends[task.name] = call
-
-        def forget() -> None:
-            self._ends.pop(task.name, None)
-
-        return forget
+    @property
+    def paused(self) -> tuple[SpokenBefore, ...]:
+        """Agents that wait for a task, the first one first."""
+        return self._tasks.paused
 
     async def _hand_over(self) -> None:
         waiting = self._waiting
@@ -256,32 +278,36 @@ class HandoffRunner:
             self._begin_waiting()
             return
         self._waiting = None
-        agent, before, paused = self._agent, SpokenBefore(self._agent.plan), waiting.paused
+        agent, before, paused = self._agent, self._present, waiting.paused
         try:
-            parts = self._adoption.prepare(self._merge(waiting.plan))
+            parts = self._adoption.prepare(self._merge(waiting.plan if paused is None else paused.newest_plan))
             if paused is not None and paused.phases is not None and parts.machine is not None:
                 parts.machine.restore(paused.phases, agent.clock.now())
         except GeminiLiveError as error:
-            agent.emit(
-                ev.HandoffRequested(
-                    agent=waiting.plan.name, by=waiting.by, reason=waiting.reason, problem=redactor.text(error.message)
-                )
-            )
+            self._refuse(waiting.plan.name, waiting.by, waiting.reason, error)
             _fail(waiting, error)
             return
-        if waiting.pauses:
-            if agent.phases is not None:
-                before = SpokenBefore(agent.plan, agent.phases.machine.to_json(agent.clock.now()))
+        if waiting.task is not None:
+            self._tasks.begin(waiting.task, waiting.returns_to or before)
         else:
             await self._leave(agent.plan)
-            if agent.plan.name in self._ends and paused is None:
-                self._ends[agent.plan.name](f"{parts.plan.name} took over")
+            if paused is None:
+                skipped = () if waiting.returns_to is None else (waiting.returns_to,)
+                for other in reversed((*self._tasks.paused, *skipped)):
+                    await self._leave(other.plan)
+                self._tasks.replace(f"{parts.plan.name} took over")
         self._in_a_row += paused is None
         in_place = self._put_in_place(parts, waiting)
         entered = await self._enter_phases()
         if not waiting.done.done():
             waiting.done.set_result(before)
         await self._arrive(entered, in_place, paused is None)
+
+    @property
+    def _present(self) -> SpokenBefore:
+        plan, phases = self._agent.plan, self._agent.phases
+        record = None if phases is None else phases.machine.to_json(self._agent.clock.now())
+        return SpokenBefore(plan, record, own_plan(plan))
 
     async def _enter_phases(self) -> TransitionResult | None:
         """Enter the first phase of an agent that begins; return the last transition.
@@ -307,7 +333,7 @@ class HandoffRunner:
         are_tools_changed = self._adoption.adopt(parts, known={}, reason=f"handed over to {plan.name}")
         # A handle is of the model that it was given by; the embedded server's dialogues are models.
         is_same_model = agent.host.speaks_with(old, new)
-        is_task = waiting.pauses or waiting.paused is not None
+        is_task = waiting.task is not None or waiting.paused is not None
         in_place = (
             is_same_model
             and old.voice == new.voice
@@ -365,10 +391,8 @@ class HandoffRunner:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        for call in list(self._ends.values()):
-            call("the session ended")
         # Who awaits one learns that before its own call is cancelled: its future's callback, then its step.
-        for _ in range(3 * len(self._ends)):
+        for _ in range(3 * self._tasks.fail_all("the session ended")):
             await asyncio.sleep(0)
 
 

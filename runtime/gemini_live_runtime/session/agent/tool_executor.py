@@ -7,7 +7,7 @@ the conversation moves before the model gets the answer).
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -85,6 +85,8 @@ class ToolExecutor:
         self._async_tools = async_tools
         self._on_problem = on_problem
         self._health: defaultdict[str, FailureTracker] = defaultdict(FailureTracker)
+        self._suspensions: Counter[str] = Counter()
+        """Number of agents that a call waits for, by its id."""
         self._waiting: set[str] = set()
         self._cancelled: set[str] = set()
         self._answers: dict[str, Outcome] = {}
@@ -100,13 +102,18 @@ class ToolExecutor:
     def suspend(self, call_id: str) -> None:
         """Let a call wait for another agent, which talks with the user.
 
-        No limit of time runs meanwhile.
+        No limit of time runs meanwhile. A call may wait for several: `resume` follows each time.
         """
+        self._suspensions[call_id] += 1
         self.dispatcher.suspend_limit(call_id)
         self._agent.host.suspend_call(call_id, True)
 
     def resume(self, call_id: str) -> None:
-        """Let a call go on."""
+        """Let a call go on that waits for no other agent."""
+        self._suspensions[call_id] -= 1
+        if self._suspensions[call_id] > 0:
+            return
+        del self._suspensions[call_id]
         self.dispatcher.renew_limit(call_id)
         self._agent.host.suspend_call(call_id, False)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import isawaitable
 from types import EllipsisType, MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, overload
 
@@ -25,6 +26,7 @@ from gemini_live_runtime.session.io.run_result import RunResult, run_result
 from gemini_live_runtime.session.io.speech_handle import SpeechHandle, SpeechHandles
 from gemini_live_runtime.session.ports.messages import check_text
 from gemini_live_runtime.session.rules.reactor import PromptArmed
+from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import check_may_act
 
 if TYPE_CHECKING:
@@ -242,6 +244,7 @@ class AgentSession:
         tools = self._orchestrator.tools
         return Place(
             self._orchestrator.handoff,
+            is_open=lambda: call_id in tools.dispatcher.active_ids,
             suspend=lambda: tools.suspend(call_id),
             resume=lambda: tools.resume(call_id),
         )
@@ -249,10 +252,18 @@ class AgentSession:
     def spawn_hook(self, where: str, hook: Callable[..., Any], origin: Origin) -> None:
         """Start a hook of an agent that may wait for another one."""
 
-        def call(session: AgentSession) -> Any:
-            place_of_code.set(Place(self._orchestrator.handoff))
-            return hook(*(session,)[: takes(hook, 1)])
+        running = [hook]
 
+        async def call(session: AgentSession) -> None:
+            place_of_code.set(Place(self._orchestrator.handoff, is_open=lambda: bool(running)))
+            try:
+                result = hook(*(session,)[: takes(hook, 1)])
+                if isawaitable(result):
+                    await result
+            finally:
+                running.clear()
+
+        call.__qualname__ = function_name(hook)
         # The task of the hook has a context of its own.
         self._orchestrator.code.spawn(where, call, self, origin=origin)
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.session.agent.awaited_tasks import AwaitedTask
 from gemini_live_runtime.session.io.agent import Agent
+from gemini_live_runtime.session.io.loop_calls import LoopCalls
 from gemini_live_runtime.session.io.place import Place, place_of_code
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.session.agent.handoff import HandoffRunner, SpokenBefore
 
 T = TypeVar("T")
 
@@ -32,6 +31,7 @@ class InlineTask(Agent, Generic[T]):
         """Check everything, as `Agent` does."""
         super().__init__(**options)
         self._result: asyncio.Future[T] | None = None
+        self._loop_calls: LoopCalls | None = None
 
     @property
     def done(self) -> bool:
@@ -41,13 +41,20 @@ class InlineTask(Agent, Generic[T]):
     def complete(self, result: T | BaseException) -> None:
         """Give the result; an exception is raised where the task is awaited.
 
-        The agent that waits goes on once the model has finished speaking. Raises `AgentError` for a task that runs
-        nowhere, and the second time.
+        The agent that waits goes on once the model has finished speaking. May be called from any thread. Raises
+        `AgentError` for a task that runs nowhere, and the second time.
         """
-        if self._result is None:
+        if self._loop_calls is None:
             raise AgentError(
                 f"The task {self.name} does not run", remedy="Await it in a tool or in on_enter", field="task"
             )
+        if self._loop_calls.is_own_thread:
+            self._complete(result)
+        else:
+            self._loop_calls.call(lambda: self._complete(result))
+
+    def _complete(self, result: T | BaseException) -> None:
+        assert self._result is not None
         if self._result.done():
             raise AgentError(
                 f"The task {self.name} is completed already", remedy="Complete it once", field="task", value=self.name
@@ -62,9 +69,10 @@ class InlineTask(Agent, Generic[T]):
 
     async def _run(self) -> T:
         place = place_of_code.get()
-        if place is None:
+        if place is None or not place.is_open():
+            where = "outside of an agent's tools and hooks" if place is None else "in a tool or hook that has ended"
             raise AgentError(
-                f"The task {self.name} is awaited outside of an agent's tools and hooks",
+                f"The task {self.name} is awaited {where}",
                 remedy="Await it in an async tool with a RunContext, or in on_enter",
                 field="task",
                 value=self.name,
@@ -73,26 +81,26 @@ class InlineTask(Agent, Generic[T]):
             raise AgentError(
                 f"The task {self.name} was awaited already", remedy="Make another one", field="task", value=self.name
             )
-        self._result = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._result, self._loop_calls = loop.create_future(), LoopCalls(loop)
         # Of a task that fails after it was given up, nobody asks.
         self._result.add_done_callback(lambda future: future.cancelled() or future.exception())
-        return await self._speak(place, place.handoff, self._result)
+        return await self._speak(place, self._result)
 
-    async def _speak(self, place: Place, handoff: HandoffRunner, result: asyncio.Future[T]) -> T:
-        ended = handoff.on_replaced(self.plan(), self._on_ended_early)
+    async def _speak(self, place: Place, result: asyncio.Future[T]) -> T:
+        task = AwaitedTask(self.plan(), self._on_ended_early, place, place.is_open)
         place.suspend()
-        paused: SpokenBefore | None = None
         try:
-            paused = await handoff.pause_for(self)
+            await place.handoff.begin_task(task)
             return cast("T", await asyncio.shield(result))
         finally:
-            ended()
             if not result.done():
                 # Given up by who waits: a late result has no place to go.
                 result.cancel()
-            if paused is not None:
-                await handoff.go_on(paused, after=self.plan())
-            place.resume()
+            try:
+                await place.handoff.end_task(task)
+            finally:
+                place.resume()
 
     def _on_ended_early(self, problem: str) -> None:
         if self._result is not None and not self._result.done():

@@ -401,7 +401,7 @@ class LiveSession:
 
         So they are while calls wait for tasks, which wait for the user.
         """
-        is_calm = self._core.is_quiet_besides(self.orchestrator.handoff.awaited_tasks)
+        is_calm = self._core.is_quiet_besides(self.orchestrator.handoff.waiting_places)
         is_silent = not (self._audio.playing or self.audio_input.turns.is_completing)
         return is_calm and is_silent and self.orchestrator.is_quiet
 

@@ -18,12 +18,13 @@ def _do_nothing() -> None:
 
 @record
 class Place:
-    """Place of code that may wait for another agent.
+    """Place of code that may wait for another agent, as long as it `is_open`.
 
     `suspend` and `resume` let the time limit of its call rest, and give it anew.
     """
 
     handoff: HandoffRunner
+    is_open: Callable[[], bool]
     suspend: Callable[[], None] = _do_nothing
     resume: Callable[[], None] = _do_nothing
 

@@ -19,19 +19,26 @@ def with_later_events(snapshot: SessionSnapshot, events: Sequence[ev.Event], now
     it.
     """
     state: dict[str, Any] = dict(snapshot.state)
-    phases = snapshot.phases
+    phases, agent = snapshot.phases, snapshot.agent
+    is_task_speaking = False
     for event in events:
         match event.payload:
             case ev.StateChanged(key=key, removed=True):
                 state.pop(key, None)
             case ev.StateChanged(key=key, new=value) if is_persistent(key) and not _is_altered(value):
                 state[key] = value
-            case ev.PhaseEntered(phase=phase):
+            case ev.AgentHandedOff(by="task", previous=previous, agent=speaking):
+                # Nobody awaits the task in the engine that goes on.
+                agent = agent or previous
+                is_task_speaking = speaking != agent
+            case ev.AgentHandedOff(agent=speaking):
+                agent, phases, is_task_speaking = speaking, None, False
+            case ev.PhaseEntered(phase=phase) if not is_task_speaking:
                 before = dict(phases or {"history": []})
                 phases = {**before, "current": phase, "entered": True, "seconds_in_phase": max(0.0, now - event.t)}
             case _:
                 pass
-    return replace(snapshot, state=state, phases=phases)
+    return replace(snapshot, state=state, phases=phases, agent=agent)
 
 
 class TranscriptReplay:
