@@ -48,6 +48,25 @@ async def test_tools_are_replaced_at_once_and_declared_by_the_next_connection() 
         assert t.sent("answer") == [("answer", "c1", {"output": "heard"})]
 
 
+async def test_tools_that_are_replaced_while_a_connection_is_made_are_declared_by_the_next_one() -> None:
+    async with talk(agent().tools(look), begins=False) as t:
+        assert names(await t.server.hears_a("setup")) == ["look"]
+        await session_of(t).update_tools([listen])
+        await t.server.says(setupComplete={"sessionId": "s-1"})
+        assert names(await t.connects_again()) == ["listen"]
+        assert len(t.all(ev.ConnectionReady)) == 1
+
+
+async def test_tools_may_come_from_an_iterator() -> None:
+    one = Agent(name="one", instructions="Help.", tools=[look])
+    async with talk(one) as t:
+        await session_of(t).update_tools(item for item in (look, listen))
+        assert names(await t.connects_again()) == ["look", "listen"]
+        await one.update_tools(item for item in (listen,))
+        assert names(await t.connects_again()) == ["listen"]
+        assert [item.name for item in one.tools] == ["listen"]
+
+
 async def test_the_same_tools_need_no_other_connection() -> None:
     async with talk(agent().tools(look)) as t:
         await session_of(t).update_tools([look])

@@ -332,3 +332,17 @@ async def test_the_operator_hands_over_to_an_agent_by_its_name() -> None:
         await t.connects_again()
         (handed,) = t.all(ev.AgentHandedOff)
         assert (handed.agent, handed.by) == ("specialist", "operator")
+
+
+async def test_an_agent_that_takes_over_while_a_connection_is_made_has_its_tools_on_the_next_one() -> None:
+    other = specialist().greeting("Greet the user.")
+    async with talk(agent(), begins=False) as t:
+        await t.server.hears_a("setup")
+        t.stage.session.agent_session.update_agent(other)
+        await t.rests()
+        await t.server.says(setupComplete={"sessionId": "s-1"})
+        setup = await t.connects_again()
+        assert [item["name"] for item in setup["tools"][0]["functionDeclarations"]] == ["reset"]
+        assert setup["systemInstruction"]["parts"][0]["text"] == "You repair."
+        assert t.sent("prompt") == [("prompt",)]
+        assert len(t.all(ev.ConnectionReady)) == 1

@@ -14,6 +14,9 @@ Role = Literal["user", "assistant"]
 MAX_MESSAGES = 50
 """Messages of a context that a program gives: as many as turns are kept."""
 
+MAX_CHARS = 1_000_000
+"""Characters of all of them: more than a model's context."""
+
 
 @record
 class ChatMessage:
@@ -125,7 +128,8 @@ def check_messages(messages: Any) -> tuple[ChatMessage, ...]:
             field="chat_ctx",
             value=type(messages).__name__,
         )
-    found = []
+    found: list[ChatMessage] = []
+    chars = 0
     for item in messages:
         if isinstance(item, FunctionCall | FunctionCallOutput | AgentHandoff):
             continue
@@ -136,14 +140,25 @@ def check_messages(messages: Any) -> tuple[ChatMessage, ...]:
                 field="chat_ctx",
                 value=type(item).__name__,
             )
+        text: Any = item.text
+        if not isinstance(text, str):
+            raise AgentError(
+                f"A message's text cannot be {text!r:.60}",
+                remedy="Give a string",
+                field="chat_ctx",
+                value=type(text).__name__,
+            )
+        chars += len(text)
         found.append(item)
-    if len(found) > MAX_MESSAGES:
-        raise AgentError(
-            f"A chat context of {len(found)} messages is too long: at most {MAX_MESSAGES} are kept",
-            remedy="Give the newest, or a summary",
-            field="chat_ctx",
-            value=len(found),
-        )
+        # It may be an iterator that does not end.
+        for count, limit, unit in ((len(found), MAX_MESSAGES, "messages"), (chars, MAX_CHARS, "characters")):
+            if count > limit:
+                raise AgentError(
+                    f"A chat context of {count:,} {unit} is too long: at most {limit:,} are kept",
+                    remedy="Give the newest, or a summary",
+                    field="chat_ctx",
+                    value=count,
+                )
     return tuple(found)
 
 

@@ -36,6 +36,8 @@ class AgentUpdates:
         """
         agent, name = self._agent, self._agent.plan.name
         definition = with_tools(agent.plan.definition, tools)
+        # What was given may be an iterator, which has them once.
+        given = definition.tools
         self._adoption.prepare(make_plan(definition))
 
         async def adopt() -> None:
@@ -46,7 +48,7 @@ class AgentUpdates:
                     field="tools",
                     value=name,
                 )
-            plan = make_plan(with_tools(agent.plan.definition, tools))
+            plan = make_plan(with_tools(agent.plan.definition, given))
             parts = self._adoption.continue_with(plan, frozenset(item.name for item in plan.definition.patterns))
             known = agent.plan.definition.initial_state
             if self._adoption.adopt(parts, known=known, reason="its tools were replaced"):

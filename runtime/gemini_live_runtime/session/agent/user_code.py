@@ -139,6 +139,28 @@ class UserCode:
         self._running.add(task)
         task.add_done_callback(self._ended)
 
+    def call(self, where: str, function: Callable[..., Any], *args: Any, origin: Origin, defined_at: str = "") -> None:
+        """Call `function` now, without waiting for what it returns to be awaited.
+
+        An async one runs in a task of its own.
+        """
+        if inspect.iscoroutinefunction(function):
+            self.spawn(where, function, *args, origin=origin, defined_at=defined_at)
+            return
+        with writing_as(origin):
+            try:
+                result = function(*args[: takes(function, len(args))])
+            except USER_ERRORS as error:
+                self.failed(where, function_name(function), error, defined_at=defined_at)
+                return
+        if inspect.isawaitable(result):
+
+            async def wait() -> None:
+                await result
+
+            wait.__qualname__ = function_name(function)
+            self.spawn(where, wait, origin=origin, defined_at=defined_at)
+
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)
         self._on_ended()

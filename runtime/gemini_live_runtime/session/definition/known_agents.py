@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
@@ -9,16 +10,22 @@ from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.tools.results import is_agent
 
+MAX_KNOWN = 100
+"""Agents of one conversation that are looked for."""
+
 
 def known_agents(first: SessionPlan) -> dict[str, SessionPlan]:
     """Return the plans of an agent and of those it may hand over to, by name.
 
-    Others hand over in their turn. Those that cannot be used are left out.
+    Others hand over in their turn. Those that cannot be used are left out, and those beyond `MAX_KNOWN`: functions may
+    make agents without end.
     """
     found = {first.name: first}
-    open_plans = [first]
+    open_plans = deque((first,))
     while open_plans:
-        for target in open_plans.pop().definition.hands_over_to:
+        for target in open_plans.popleft().definition.hands_over_to:
+            if len(found) >= MAX_KNOWN:
+                return found
             try:
                 plan = plan_of(target)
             except GeminiLiveError:

@@ -223,7 +223,7 @@ class Agent:
         """
         plan = make_plan(with_tools(self._plan.definition, tools))
         if self._speaks_in is not None:
-            await self._speaks_in.update_tools(tools)
+            await self._speaks_in.update_tools(plan.definition.tools)
         self._plan = plan
 
     async def update_chat_ctx(self, chat_ctx: Iterable[ChatItem]) -> None:

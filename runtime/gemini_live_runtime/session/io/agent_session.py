@@ -27,7 +27,7 @@ from gemini_live_runtime.session.io.speech_handle import SpeechHandle, SpeechHan
 from gemini_live_runtime.session.ports.messages import check_text
 from gemini_live_runtime.session.rules.reactor import PromptArmed
 from gemini_live_runtime.state.functions import function_name
-from gemini_live_runtime.state.mutations import check_may_act
+from gemini_live_runtime.state.mutations import Origin, check_may_act
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.chat import ChatContext, ChatItem
@@ -36,12 +36,14 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.definition.plan import SessionPlan
     from gemini_live_runtime.session.io.handle import LiveHandle
     from gemini_live_runtime.session.orchestrator import Orchestrator
-    from gemini_live_runtime.state.mutations import Origin
     from gemini_live_runtime.state.store import State
 
 Listener = TypeVar("Listener", bound=Callable[..., Any])
 
 ToolChoice = Literal["auto", "none"]
+
+MAX_PRIORITY = 1000
+"""Highest priority of a speech; the lowest is the same below zero."""
 
 
 @record
@@ -71,7 +73,12 @@ class AgentSession:
     def attach(self, handle: LiveHandle, orchestrator: Orchestrator) -> None:
         """Stand for the session of `handle` from now on."""
         agent = orchestrator.agent
-        speeches = SpeechHandles(agent.host.speeches, agent.bus, self._interrupt)
+
+        def call(callback: Any, speech: SpeechHandle) -> None:
+            origin = Origin("callback", function_name(callback), speech.id)
+            orchestrator.code.call(f"done callback of {speech.id}", callback, speech, origin=origin)
+
+        speeches = SpeechHandles(agent.host.speeches, agent.bus, self._interrupt, call)
 
         def publish(view: SessionEvent) -> None:
             self._listeners.publish(view, orchestrator.code)
@@ -331,7 +338,7 @@ class AgentSession:
                 field="tool_choice",
                 value=tool_choice,
             )
-        if not is_number(priority):
+        if not (is_number(priority) and abs(priority) <= MAX_PRIORITY):
             raise AgentError(
                 f"priority cannot be {priority!r:.60}",
                 remedy="Use SpeechPriority.LOW, NORMAL or HIGH",

@@ -106,6 +106,8 @@ class ConnectionManager:
         """Class and reason of leaving the present connection; None when the server or the network ended it."""
         self._is_unheard = False
         """True for a connection of an agent that no longer speaks."""
+        self._is_outdated = False
+        """True when the connection that is being made has another setup than the agent needs by now."""
         self._frames = 0
         """Frames received, over all connections."""
         self._round_trips = RoundTrips(
@@ -222,22 +224,7 @@ class ConnectionManager:
         if turns.is_pending:
             self._perform(turns.leave(self._clock.now()))
             self._perform(turns.take(self._clock.now()))
-        handle = self._link.begin_opening()
-        self._perform(self._core.connection.on_connecting(self._clock.now(), opening.url, resuming=bool(handle)))
-        instruction = self._orchestrator.steering.instruction_for_setup()
-        setup = self._orchestrator.lifecycle.setup_text(instruction, resuming=bool(handle))
-        adapter = opening.adapter(self._recorder, setup, handle)
-        try:
-            session = await adapter.connect()
-        except GeminiLiveError as error:
-            # Some contexts are beyond resuming; the handle would fail for ever.
-            self._handle_refused = bool(handle) and refuses_handle(error)
-            raise
-        try:
-            await opening_audio
-        except BaseException:
-            await adapter.close()
-            raise
+        adapter, session, instruction, handle = await self._open(opening, opening_audio)
         now = self._clock.now()
         ms = round((now - began) * 1000, 1)
         self._perform(
@@ -258,6 +245,35 @@ class ConnectionManager:
                 self._leaving.cancel()
                 self._leaving = None
         return ended if self._left is None else self._left[1]
+
+    async def _open(
+        self, opening: Opening, opening_audio: asyncio.Task[None]
+    ) -> tuple[RealtimeProviderAdapter, str, str, str]:
+        """Connect; return the connection, its session, instruction and handle.
+
+        A connection whose setup is out of date by then is made again. Raises the error of an attempt that failed.
+        """
+        while True:
+            handle = self._link.begin_opening()
+            self._perform(self._core.connection.on_connecting(self._clock.now(), opening.url, resuming=bool(handle)))
+            instruction = self._orchestrator.steering.instruction_for_setup()
+            setup = self._orchestrator.lifecycle.setup_text(instruction, resuming=bool(handle))
+            self._is_outdated = False
+            adapter = opening.adapter(self._recorder, setup, handle)
+            try:
+                session = await adapter.connect()
+            except GeminiLiveError as error:
+                # Some contexts are beyond resuming; the handle would fail for ever.
+                self._handle_refused = bool(handle) and refuses_handle(error)
+                raise
+            try:
+                await opening_audio
+            except BaseException:
+                await adapter.close()
+                raise
+            if not self._is_outdated:
+                return adapter, session, instruction, handle
+            await adapter.close(1001, "moving to another connection")
 
     async def _measure(self, adapter: RealtimeProviderAdapter) -> None:
         """Measure the way to the server and back; leave a socket that shows no life."""
@@ -343,6 +359,7 @@ class ConnectionManager:
 
         Without a handle it begins a fresh server session, which gets the conversation so far.
         """
+        self._is_outdated = True
         self._depart(RENEW_WITHIN_S, 0.0, fresh=True)
 
     def move_now(self, *, fresh: bool) -> None:
@@ -352,6 +369,7 @@ class ConnectionManager:
         """
         if fresh:
             self._link.forget_handle()
+        self._is_outdated = True
         adapter = self._link.adapter
         if adapter is not None:
             self._is_unheard = True

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
-from gemini_live_runtime.author_code import USER_ERRORS
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.session.agent.session_events import SessionEvent, check_event_name
-from gemini_live_runtime.session.agent.user_code import takes
 from gemini_live_runtime.state.functions import function_name
-from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.mutations import Origin
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.user_code import UserCode
@@ -77,17 +74,8 @@ class SessionListeners:
             stream.end()
 
     def _call(self, listener: Callable[..., Any], place: str, view: SessionEvent, code: UserCode) -> None:
-        where = f"listener of {view.type}"
-        name = function_name(listener)
-        origin = Origin("callback", name, view.type)
-        if inspect.iscoroutinefunction(listener):
-            code.spawn(where, listener, view, origin=origin, defined_at=place)
-            return
-        with writing_as(origin):
-            try:
-                listener(*(view,)[: takes(listener, 1)])
-            except USER_ERRORS as error:
-                code.failed(where, name, error, defined_at=place)
+        origin = Origin("callback", function_name(listener), view.type)
+        code.call(f"listener of {view.type}", listener, view, origin=origin, defined_at=place)
 
 
 class EventStream:

@@ -27,10 +27,16 @@ class SpeechHandle:
     `RunContext.wait_for_playout` there.
     """
 
-    def __init__(self, speech: Speech, interrupt: Callable[[Speech, bool], None]) -> None:
-        """`interrupt(speech, force)` interrupts it."""
+    def __init__(
+        self, speech: Speech, interrupt: Callable[[Speech, bool], None], call: Callable[[Any, SpeechHandle], None]
+    ) -> None:
+        """`interrupt(speech, force)` interrupts it.
+
+        `call(callback, handle)` calls the author's code.
+        """
         self._speech = speech
         self._interrupt = interrupt
+        self._call = call
         self._done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._callbacks: list[Callable[[SpeechHandle], Any]] = []
 
@@ -108,9 +114,12 @@ class SpeechHandle:
             )
 
     def add_done_callback(self, callback: Callable[[SpeechHandle], Any]) -> None:
-        """Call `callback(handle)` at its end; soon, when it is over."""
+        """Call `callback(handle)` at its end; soon, when it is over.
+
+        It may be async; its faults are reported and change nothing.
+        """
         if self._done.done():
-            asyncio.get_running_loop().call_soon(callback, self)
+            asyncio.get_running_loop().call_soon(self._call, callback, self)
         else:
             self._callbacks.append(callback)
 
@@ -124,7 +133,7 @@ class SpeechHandle:
             self._done.set_result(None)
             callbacks, self._callbacks = self._callbacks, []
             for callback in callbacks:
-                asyncio.get_running_loop().call_soon(callback, self)
+                asyncio.get_running_loop().call_soon(self._call, callback, self)
 
     async def wait_for_playout(self) -> None:
         """Wait for its end."""
@@ -166,9 +175,17 @@ class SpeechHandle:
 class SpeechHandles:
     """Handles of the speeches of one session that are not over."""
 
-    def __init__(self, speeches: SpeechQueue, bus: EventBus, interrupt: Callable[[Speech, bool], None]) -> None:
+    def __init__(
+        self,
+        speeches: SpeechQueue,
+        bus: EventBus,
+        interrupt: Callable[[Speech, bool], None],
+        call: Callable[[Any, SpeechHandle], None],
+    ) -> None:
+        """`interrupt` and `call` are those of the handles."""
         self._speeches = speeches
         self._interrupt = interrupt
+        self._call = call
         self._handles: dict[str, SpeechHandle] = {}
         self._gone: dict[str, Speech] = {}
         """Speeches that were over before their first event was published, as their events tell of them."""
@@ -178,7 +195,7 @@ class SpeechHandles:
         """Return the handle of a speech; always the same one until its end."""
         handle = self._handles.get(speech.id)
         if handle is None:
-            handle = SpeechHandle(speech, self._interrupt)
+            handle = SpeechHandle(speech, self._interrupt, self._call)
             if speech.is_over:
                 handle.settle()
             else:
