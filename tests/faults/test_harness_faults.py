@@ -12,7 +12,9 @@ import pytest
 from faulty_disk import FaultyFileDisk, Killed
 
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.delivery import DeliveryLock, OpenNotifications, record_step
 from gemini_live_runtime.harness.notifications import KIND_OF_END, NewNotification, NotificationStatus
+from gemini_live_runtime.harness.pump import Deliver, PassiveNotificationPump
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import NewRunningTask, TaskStatus
 from gemini_live_runtime.journal.disk import FileDisk
@@ -49,6 +51,26 @@ def work(harness: Harness, promises: Promises) -> None:
     promises.queued.append(harness.notifications.queue(NewNotification(title="the oven is ready")).id)
     harness.notifications.deliver(promises.queued[0])
     promises.acknowledged.append(harness.notifications.acknowledge(promises.queued[0]).id)
+
+
+def tell(harness: Harness, promises: Promises, status: dict[str, NotificationStatus]) -> None:
+    """Announce, lose, give up and expire notifications, as a delivering engine does."""
+    store, pump = harness.notifications, PassiveNotificationPump(max_attempts=2, retry_s=(0.0,))
+    lock = DeliveryLock(harness.paths, harness.files, "engine")
+    try:
+        assert lock.take()
+        for title in ("oven", "door", "wash"):
+            promises.queued.append(store.queue(NewNotification(title=title)).id)
+        promises.queued.append(store.queue(NewNotification(title="old", expires_at_ms=1)).id)
+        pump.on_records(OpenNotifications(harness.paths, harness.files).read().records)
+        ends = [pump.on_heard, lambda: pump.on_not_heard(0.0, "lost"), lambda: pump.on_not_heard(0.0, "lost")]
+        ends += [pump.on_heard]
+        while (step := pump.next_step(0.0, 2)) is not None:
+            for one in (step, ends.pop(0)() if isinstance(step, Deliver) else None):
+                if one is not None and (record := record_step(one, store)) is not None:
+                    status[record.id] = record.status
+    finally:
+        lock.release()
 
 
 def disks(fault: int | str, **how: bool) -> Iterator[FaultyFileDisk]:
@@ -98,6 +120,44 @@ def opened(root: Path, disk: FaultyFileDisk) -> Iterator[Harness]:
         yield harness
     finally:
         harness.close()
+
+
+def check_told(root: Path, promises: Promises, status: dict[str, NotificationStatus]) -> None:
+    """Open the root as the next engine does: ends stay, and the rest waits."""
+    with Harness.open(root, disk=QuickDisk()) as harness:
+        harness.reconcile()
+        lock = DeliveryLock(harness.paths, harness.files, "next")
+        assert lock.take()
+        harness.notifications.recover()
+        listing = harness.notifications.find()
+        assert not listing.problems
+        kept = {one.id: one for one in listing.records}
+        assert set(promises.queued) <= set(kept)
+        assert len(kept) - len(promises.queued) <= 1
+        for name, last in status.items():
+            assert kept[name].status is not NotificationStatus.DELIVERED
+            if last.is_final:
+                assert kept[name].status is last
+        lock.release()
+    assert not list(root.rglob("*.part"))
+
+
+def test_no_notification_is_lost_or_told_again_when_the_program_dies_at_any_call(tmp_path: Path) -> None:
+    for disk in disks("kill", half=True):
+        root, promises, status = tmp_path / str(disk.at), Promises(), dict[str, NotificationStatus]()
+        with contextlib.suppress(Killed), opened(root, disk) as harness:
+            tell(harness, promises, status)
+        check_told(root, promises, status)
+    assert sorted(status.values()) == ["acknowledged", "acknowledged", "expired", "failed"]
+
+
+@pytest.mark.parametrize(("number", "lasting"), [(errno.EIO, False), (errno.ENOSPC, True)])
+def test_notifications_survive_a_failing_disk(tmp_path: Path, number: int, lasting: bool) -> None:
+    for disk in disks(number, lasting=lasting, half=True):
+        root, promises, status = tmp_path / str(disk.at), Promises(), dict[str, NotificationStatus]()
+        with contextlib.suppress(HarnessError), opened(root, disk) as harness:
+            tell(harness, promises, status)
+        check_told(root, promises, status)
 
 
 def test_nothing_is_lost_or_doubled_when_the_program_dies_at_any_call(tmp_path: Path) -> None:

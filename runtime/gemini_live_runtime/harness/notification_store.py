@@ -1,4 +1,4 @@
-"""Keep notifications: queued, delivered, acknowledged."""
+"""Keep notifications: queued, delivered, and acknowledged, expired or given up."""
 
 from __future__ import annotations
 
@@ -77,15 +77,10 @@ class NotificationStore:
         return next((other for other in waiting if other.dedupe_key == dedupe_key), None)
 
     def get(self, notification_id: str) -> HarnessNotification:
-        """Return a notification; raise `HarnessError` for an unknown id."""
+        """Return a notification; raise `UnknownNotificationError` without it."""
         found = self._files.read(HarnessNotification, self._file(notification_id))
         if found is None:
-            raise HarnessError(
-                f"There is no notification {notification_id}",
-                remedy="See: gemini-live-tui notify --list",
-                field="notification id",
-                value=notification_id,
-            )
+            raise UnknownNotificationError(notification_id)
         return found
 
     def find(self, status: NotificationStatus | None = None) -> Listing[HarnessNotification]:
@@ -104,35 +99,48 @@ class NotificationStore:
     def deliver(self, notification_id: str) -> HarnessNotification:
         """Note that the model has a notification.
 
-        Raises `NotificationStatusConflictError` for one that was acknowledged.
+        Raises `NotificationStatusConflictError` for one that is closed.
         """
         return self._move(notification_id, NotificationStatus.DELIVERED)
 
-    def requeue(self, notification_id: str) -> HarnessNotification:
-        """Let a notification wait again.
+    def requeue(self, notification_id: str, reason: str = "") -> HarnessNotification:
+        """Let a notification wait again, or expire where a newer one has its dedupe key.
 
-        Raises `NotificationStatusConflictError` for one that was acknowledged.
+        Raises `NotificationStatusConflictError` for one that is closed.
         """
-        return self._move(notification_id, NotificationStatus.QUEUED)
+        return self._move(notification_id, NotificationStatus.QUEUED, reason)
 
     def acknowledge(self, notification_id: str) -> HarnessNotification:
-        """Note that the model has told a notification, or the operator dismissed it."""
+        """Note that the model has announced a notification, or the operator dismissed it."""
         return self._move(notification_id, NotificationStatus.ACKNOWLEDGED)
 
-    def _move(self, notification_id: str, status: NotificationStatus) -> HarnessNotification:
+    def expire(self, notification_id: str, reason: str = "its time is over") -> HarnessNotification:
+        """Close a notification whose time is over; raise as `requeue` does."""
+        return self._move(notification_id, NotificationStatus.EXPIRED, reason)
+
+    def give_up(self, notification_id: str, reason: str) -> HarnessNotification:
+        """Close a notification that was not heard; raise as `requeue` does."""
+        return self._move(notification_id, NotificationStatus.FAILED, reason)
+
+    def _move(self, notification_id: str, status: NotificationStatus, reason: str = "") -> HarnessNotification:
         with self._locked():
             old = self.get(notification_id)
             if old.status is status:
                 return old
-            if old.status is NotificationStatus.ACKNOWLEDGED:
+            # What nobody has heard can still be dismissed.
+            if old.status is NotificationStatus.ACKNOWLEDGED or (
+                old.status.is_final and status is not NotificationStatus.ACKNOWLEDGED
+            ):
                 raise NotificationStatusConflictError(old, status)
+            if status is NotificationStatus.QUEUED and self._waiting_like(old.dedupe_key) is not None:
+                status, reason = NotificationStatus.EXPIRED, "a newer one has its dedupe key"
             now = max(self._wall_ms(), old.updated_at_ms)
-            new = replace(old, status=status, updated_at_ms=now)
+            new = replace(old, status=status, updated_at_ms=now, reason=reason or old.reason)
             if status is NotificationStatus.QUEUED:
                 new = replace(new, delivered_at_ms=None)
             elif status is NotificationStatus.DELIVERED:
                 new = replace(new, delivered_at_ms=now, attempts=old.attempts + 1)
-            else:
+            elif status is NotificationStatus.ACKNOWLEDGED:
                 new = replace(new, delivered_at_ms=old.delivered_at_ms or now, acknowledged_at_ms=now)
             self._files.write(self._file(notification_id), new)
             return new
@@ -142,17 +150,18 @@ class NotificationStore:
 
         Only for the engine that delivers: it holds the delivery lock.
         """
-        return [self.requeue(one.id) for one in self.find(NotificationStatus.DELIVERED).records]
+        reason = "the engine that announced it has ended"
+        return [self.requeue(one.id, reason) for one in self.find(NotificationStatus.DELIVERED).records]
 
     def retire(self, before_ms: int, keep: int) -> int:
-        """Delete old acknowledged notifications, and return their number.
+        """Delete old closed notifications, and return their number.
 
         Old are those from before `before_ms`, and the oldest beyond `keep`.
         """
         with self._locked():
-            done = self.find(NotificationStatus.ACKNOWLEDGED).records
-            old = [one for one in done if one.updated_at_ms < before_ms]
-            old = max(old, done[: max(0, len(done) - keep)], key=len)
+            done = [one for one in self.find().records if one.status.is_final]
+            surplus = {one.id for one in done[: max(0, len(done) - keep)]}
+            old = [one for one in done if one.updated_at_ms < before_ms or one.id in surplus]
             for one in old:
                 self._files.delete(self._file(one.id))
         return len(old)
@@ -164,8 +173,20 @@ class NotificationStore:
         return self._files.locked(self._paths.lock(self._paths.notifications))
 
 
+class UnknownNotificationError(HarnessError):
+    """Id of no notification."""
+
+    def __init__(self, notification_id: str) -> None:
+        super().__init__(
+            f"There is no notification {notification_id}",
+            remedy="See: gemini-live-tui notify --list",
+            field="notification id",
+            value=notification_id,
+        )
+
+
 class NotificationStatusConflictError(HarnessError):
-    """Change of a notification that was acknowledged."""
+    """Change of a closed notification."""
 
     def __init__(self, old: HarnessNotification, status: NotificationStatus) -> None:
         super().__init__(

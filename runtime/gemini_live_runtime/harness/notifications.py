@@ -33,10 +33,21 @@ class NotificationStatus(StrEnum):
 
     QUEUED = "queued"
     DELIVERED = "delivered"
-    """The model has it; a turn that tells it is awaited."""
+    """State from the request to the model until the end of the turn that announces it."""
 
     ACKNOWLEDGED = "acknowledged"
-    """The turn that carried it has ended, or the operator has dismissed it."""
+    """End: the turn that carried it was heard, or the operator has dismissed it."""
+
+    EXPIRED = "expired"
+    """End: its time was over, or a newer one with its dedupe key came first."""
+
+    FAILED = "failed"
+    """End: it was begun too often without being heard."""
+
+    @property
+    def is_final(self) -> bool:
+        """True when the notification is closed: nothing announces it any more."""
+        return self not in (NotificationStatus.QUEUED, NotificationStatus.DELIVERED)
 
 
 @keyword_record
@@ -59,7 +70,10 @@ class NewNotification:
 
 @keyword_record
 class HarnessNotification:
-    """Notification. Times are Unix milliseconds; `attempts` counts deliveries begun."""
+    """Notification. Times are Unix milliseconds; `attempts` counts deliveries begun.
+
+    `reason` says why the last delivery did not succeed.
+    """
 
     __pydantic_config__ = JSON_CONFIG
 
@@ -78,4 +92,9 @@ class HarnessNotification:
     dedupe_key: str | None = None
     expires_at_ms: int | None = None
     attempts: int = 0
+    reason: str | None = None
     version: int = VERSION
+
+    def is_expired(self, wall_ms: int) -> bool:
+        """Return True when its time is over."""
+        return self.expires_at_ms is not None and wall_ms >= self.expires_at_ms

@@ -42,7 +42,7 @@ class Harness:
     def __init__(self, paths: HarnessPaths, files: RecordFiles, wall: Callable[[], float]) -> None:
         """Create one with `open`, `open_profile` or `open_default`."""
         self.paths = paths
-        self._files = files
+        self.files = files
 
         def wall_ms() -> int:
             return round(wall() * 1000)
@@ -82,8 +82,8 @@ class Harness:
                 field="root",
                 value=str(self.paths.root),
             )
-        self._files.folder(self.paths.root)
-        found = self._files.read(_Header, self.paths.header)
+        self.files.folder(self.paths.root)
+        found = self.files.read(_Header, self.paths.header)
         if found is not None and found.format != FORMAT:
             raise HarnessError(
                 f"{self.paths.root} belongs to another program",
@@ -92,9 +92,9 @@ class Harness:
                 value=str(self.paths.root),
             )
         for folder in (self.paths.tasks, self.paths.notifications, self.paths.memory, self.paths.instances):
-            self._files.folder(folder)
+            self.files.folder(folder)
         if found is None:
-            self._files.write(self.paths.header, _Header())
+            self.files.write(self.paths.header, _Header())
 
     def reconcile(self) -> None:
         """Bring order after programs that ended in the middle of something.
@@ -104,9 +104,9 @@ class Harness:
         """
         self.tasks.reconcile()
         for folder in (self.paths.root, self.paths.notifications):
-            remove_leftovers(self._files.disk, folder / "*")
+            remove_leftovers(self.files.disk, folder / "*")
         for task in self.paths.tasks.glob("*"):
-            remove_leftovers(self._files.disk, task / "*")
+            remove_leftovers(self.files.disk, task / "*")
         before = self._wall_ms() - KEPT_DAYS * 86_400_000
         self.tasks.retire(before, KEPT_TASKS)
         self.notifications.retire(before, KEPT_NOTIFICATIONS)

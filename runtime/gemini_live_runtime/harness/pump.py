@@ -1,0 +1,233 @@
+"""Decide which notification the model announces next, and what becomes of it.
+
+The pump does no I/O: it gets the queued records, the time, and a word on what is in the way, and returns steps that
+others perform. The model announces one notification at a time, and a further one only once the first was heard to its
+end, waits again, or was given up.
+
+Sources are served in turn, by start-time fair queueing: each kind and source has a tag, the lowest one is next, and
+serving it raises its tag. Within a kind and source, and between equal tags, the oldest is next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from gemini_live_runtime.harness.notifications import HarnessNotification, NotificationStatus
+from gemini_live_runtime.records import record
+
+MAX_ATTEMPTS = 5
+"""Deliveries of a notification that may begin before it is given up."""
+
+RETRY_S = (2.0, 8.0, 30.0, 120.0)
+"""Seconds before each further attempt; the last one repeats."""
+
+ANSWER_S = 15.0
+"""Longest time in seconds for which the user's interruption holds notifications back, if it is not answered."""
+
+MAX_LANES = 1000
+"""Kinds and sources whose tags are kept while nothing of them waits."""
+
+_Lane: TypeAlias = tuple[str, str]
+
+
+@record
+class Deliver:
+    """Have the model announce a notification."""
+
+    notification: HarnessNotification
+
+
+@record
+class Acknowledge:
+    """Record that the user has heard a notification."""
+
+    notification_id: str
+
+
+@record
+class Requeue:
+    """Record that a notification waits again, and why."""
+
+    notification_id: str
+    reason: str
+
+
+@record
+class GiveUp:
+    """Record that a notification was never heard, and why it is closed."""
+
+    notification_id: str
+    reason: str
+
+
+@record
+class Expire:
+    """Record that the time of a notification is over."""
+
+    notification_id: str
+
+
+PumpStep: TypeAlias = Deliver | Acknowledge | Requeue | GiveUp | Expire
+
+
+class PassiveNotificationPump:
+    """Pure decisions on the notifications of one root. `now` is in clock seconds."""
+
+    def __init__(self, *, max_attempts: int = MAX_ATTEMPTS, retry_s: Sequence[float] = RETRY_S) -> None:
+        """Create a pump; raise `ValueError` for less than one attempt or no delay."""
+        if max_attempts < 1 or not retry_s:
+            raise ValueError(f"max_attempts must be >= 1, not {max_attempts}, and retry_s have a delay")
+        self._max_attempts = max_attempts
+        self._retry_s = tuple(retry_s)
+        self.in_flight: HarnessNotification | None = None
+        """Notification that the model was asked to announce."""
+        self._waiting: dict[str, HarnessNotification] = {}
+        self._over: set[str] = set()
+        """Ids of closed notifications, which an older reading of the files may still have as queued."""
+        self._retry_at: dict[str, float] = {}
+        self._answer_until: float | None = None
+        """Time until which the answer to the user's interruption is awaited; None without one."""
+        self._virtual = 0
+        self._tags: dict[_Lane, int] = {}
+        self._lanes: set[_Lane] = set()
+        """Kinds and sources of what waits and of what is in flight."""
+
+    # -- what happens ------------------------------------------------------------------------------------------------
+
+    def on_records(self, records: Iterable[HarnessNotification]) -> None:
+        """Take in a new reading of the files: those that are queued wait."""
+        queued = {one.id: one for one in records if one.status is NotificationStatus.QUEUED}
+        self._over &= queued.keys()
+        busy = None if self.in_flight is None else self.in_flight.id
+        self._waiting = {
+            one.id: self._with_attempts(one) for one in queued.values() if one.id != busy and one.id not in self._over
+        }
+        self._retry_at = {name: at for name, at in self._retry_at.items() if name in self._waiting or name == busy}
+        self._note_lanes()
+
+    def _with_attempts(self, one: HarnessNotification) -> HarnessNotification:
+        """Return a record with the attempts that are not in the file yet."""
+        known = self._waiting.get(one.id)
+        return one if known is None else replace(one, attempts=max(one.attempts, known.attempts))
+
+    def _note_lanes(self) -> None:
+        busy = () if self.in_flight is None else (self.in_flight,)
+        lanes = {_lane(one) for one in (*self._waiting.values(), *busy)}
+        if len(self._tags) > MAX_LANES:
+            self._tags = {lane: tag for lane, tag in self._tags.items() if lane in lanes}
+        for lane in lanes - self._lanes:
+            # What was away has no claim to the turns that it did not take.
+            self._tags[lane] = max(self._tags.get(lane, 0), self._virtual + 1)
+        self._lanes = lanes
+
+    def next_step(self, now: float, wall_ms: int, in_the_way: str = "") -> PumpStep | None:
+        """Return the next step, or None while nothing can be done.
+
+        `in_the_way` says why the model cannot speak now; "" when it can. To be called again after each step.
+        """
+        for one in self._waiting.values():
+            if one.is_expired(wall_ms):
+                self._finish(one.id)
+                return Expire(one.id)
+            if one.attempts >= self._max_attempts:
+                return self._give_up(one)
+        chosen = None if in_the_way or self._own_reason(now) else self._choose(now)
+        if chosen is None:
+            return None
+        lane = _lane(chosen)
+        self._virtual = self._tags[lane]
+        self._tags[lane] += 1
+        del self._waiting[chosen.id]
+        self.in_flight = chosen
+        return Deliver(chosen)
+
+    def on_heard(self) -> PumpStep | None:
+        """Note that the turn which carried the notification was heard to its end."""
+        heard, self.in_flight = self.in_flight, None
+        if heard is None:
+            return None
+        self._finish(heard.id)
+        return Acknowledge(heard.id)
+
+    def on_not_heard(self, now: float, reason: str, *, by_user: bool = False) -> PumpStep | None:
+        """Note that the notification in flight was not heard.
+
+        After an interruption `by_user` the next one waits until the user was answered.
+        """
+        lost, self.in_flight = self.in_flight, None
+        if by_user:
+            self._answer_until = now + ANSWER_S
+        if lost is None:
+            return None
+        lost = replace(lost, attempts=lost.attempts + 1, reason=reason)
+        if lost.attempts >= self._max_attempts:
+            return self._give_up(lost)
+        self._waiting[lost.id] = lost
+        self._retry_at[lost.id] = now + self._retry_s[min(lost.attempts, len(self._retry_s)) - 1]
+        self._note_lanes()
+        return Requeue(lost.id, reason)
+
+    def on_answered(self) -> None:
+        """Note that the user's turn was answered, or needs no answer."""
+        self._answer_until = None
+
+    def _give_up(self, one: HarnessNotification) -> GiveUp:
+        self._finish(one.id)
+        times = "once" if one.attempts == 1 else f"{one.attempts} times"
+        return GiveUp(one.id, f"begun {times} and never heard to its end: {one.reason or 'no reason is known'}")
+
+    def _finish(self, notification_id: str) -> None:
+        self._waiting.pop(notification_id, None)
+        self._retry_at.pop(notification_id, None)
+        self._over.add(notification_id)
+
+    # -- what waits --------------------------------------------------------------------------------------------------
+
+    def _choose(self, now: float) -> HarnessNotification | None:
+        due = [one for one in self._waiting.values() if self._retry_at.get(one.id, now) <= now]
+        return min(due, key=self._rank, default=None)
+
+    def _rank(self, one: HarnessNotification) -> tuple[int, int, str]:
+        return self._tags[_lane(one)], one.created_at_ms, one.id
+
+    @property
+    def waiting(self) -> list[HarnessNotification]:
+        """Notifications that wait, in the order of the present tags."""
+        return sorted(self._waiting.values(), key=self._rank)
+
+    def wait_s(self, now: float, wall_ms: int) -> float | None:
+        """Return the seconds until the next delay or time limit ends; None without one."""
+        moments = [at - now for at in self._retry_at.values() if at > now]
+        moments += [
+            (one.expires_at_ms - wall_ms) / 1000 for one in self._waiting.values() if one.expires_at_ms is not None
+        ]
+        if self._answer_until is not None and self._waiting and self._answer_until > now:
+            moments.append(self._answer_until - now)
+        return max(0.0, min(moments)) if moments else None
+
+    def _own_reason(self, now: float) -> str:
+        if self.in_flight is not None:
+            return "another notification is being announced"
+        if self._answer_until is not None and now < self._answer_until:
+            return "the user is to be answered first"
+        return ""
+
+    def why_waiting(self, notification_id: str, now: float, in_the_way: str = "") -> str:
+        """Return why a notification waits, as a part of a sentence; "" when it does not."""
+        one = self._waiting.get(notification_id)
+        if one is None:
+            return ""
+        retry_s = self._retry_at.get(one.id, now) - now
+        if retry_s > 0:
+            after = f", since {one.reason}" if one.reason else ""
+            return f"waits for its retry in {max(1, round(retry_s))} s{after}"
+        if reason := self._own_reason(now) or in_the_way:
+            return reason
+        chosen = self._choose(now)
+        return "" if chosen is None or chosen.id == one.id else f"another one is before it: {chosen.title}"
+
+
+def _lane(one: HarnessNotification) -> _Lane:
+    return one.kind.value, one.source or ""

@@ -1,0 +1,173 @@
+"""The pump announces one notification at a time, and each source in turn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gemini_live_runtime.harness.notifications import HarnessNotification, NotificationKind, NotificationStatus
+from gemini_live_runtime.harness.pump import (
+    ANSWER_S,
+    MAX_ATTEMPTS,
+    RETRY_S,
+    Acknowledge,
+    Deliver,
+    Expire,
+    GiveUp,
+    PassiveNotificationPump,
+    PumpStep,
+    Requeue,
+)
+
+WALL = 1_700_000_000_000
+
+
+def notice(name: str, at: int = 0, *, source: str | None = None, expires: int | None = None) -> HarnessNotification:
+    return HarnessNotification(
+        id=name,
+        kind=NotificationKind.GENERIC,
+        created_at_ms=at,
+        updated_at_ms=at,
+        status=NotificationStatus.QUEUED,
+        title=name,
+        source=source,
+        expires_at_ms=expires,
+    )
+
+
+def pump_with(*records: HarnessNotification) -> PassiveNotificationPump:
+    pump = PassiveNotificationPump()
+    pump.on_records(records)
+    return pump
+
+
+def told(pump: PassiveNotificationPump, now: float = 0.0) -> str:
+    """Tell the next notification to its end; return its id."""
+    step = pump.next_step(now, WALL)
+    assert isinstance(step, Deliver)
+    pump.on_heard()
+    return step.notification.id
+
+
+def delivered(step: PumpStep | None) -> str:
+    return step.notification.id if isinstance(step, Deliver) else ""
+
+
+def test_the_oldest_is_told_first() -> None:
+    pump = pump_with(notice("c", 3), notice("a", 1), notice("b", 2))
+    assert [told(pump) for _ in range(3)] == ["a", "b", "c"]
+
+
+def test_nothing_is_told_while_something_is_in_the_way() -> None:
+    pump = pump_with(notice("a"))
+    assert pump.next_step(0.0, WALL, "the user is speaking") is None
+    assert pump.why_waiting("a", 0.0, "the user is speaking") == "the user is speaking"
+    assert delivered(pump.next_step(0.0, WALL)) == "a"
+
+
+def test_a_second_one_waits_until_the_first_was_heard() -> None:
+    pump = pump_with(notice("a", 1), notice("b", 2))
+    assert delivered(pump.next_step(0.0, WALL)) == "a"
+    assert pump.next_step(0.0, WALL) is None
+    assert pump.why_waiting("b", 0.0) == "another notification is being announced"
+    assert pump.on_heard() == Acknowledge("a")
+    assert delivered(pump.next_step(0.0, WALL)) == "b"
+
+
+def test_a_busy_source_does_not_keep_another_waiting() -> None:
+    pump = pump_with(*(notice(f"noise{at}", at, source="noise") for at in range(100)), notice("oven", 1000))
+    assert "oven" in [told(pump) for _ in range(2)]
+
+
+def test_new_sources_do_not_keep_a_known_one_waiting() -> None:
+    waiting = [notice("b0", 0, source="backup"), notice("b1", 1, source="backup")]
+    pump = pump_with(*waiting)
+    heard = [told(pump)]
+    for number in range(5):
+        waiting.append(notice(f"new{number}", 10 + number, source=f"source{number}"))
+        pump.on_records(waiting)
+        heard.append(told(pump))
+    assert heard[:2] == ["b0", "b1"]
+
+
+def test_reading_the_files_again_changes_no_turn() -> None:
+    records = [notice(f"a{at}", at, source="a") for at in range(9)] + [notice("b", 99, source="b")]
+    pump = PassiveNotificationPump()
+    heard = []
+    for _ in range(2):
+        pump.on_records(records)
+        heard.append(told(pump))
+    assert heard == ["a0", "b"]
+
+
+@pytest.mark.parametrize("attempt", range(1, MAX_ATTEMPTS))
+def test_one_that_was_not_heard_waits_longer_each_time(attempt: int) -> None:
+    pump = pump_with(replace(notice("a"), attempts=attempt - 1))
+    assert delivered(pump.next_step(0.0, WALL)) == "a"
+    assert pump.on_not_heard(0.0, "the link was lost") == Requeue("a", "the link was lost")
+    delay = RETRY_S[attempt - 1]
+    assert pump.next_step(delay - 0.01, WALL) is None
+    assert pump.wait_s(0.0, WALL) == delay
+    assert pump.why_waiting("a", 0.0) == f"waits for its retry in {delay:.0f} s, since the link was lost"
+    assert delivered(pump.next_step(delay, WALL)) == "a"
+
+
+def test_one_that_is_never_heard_is_given_up_with_its_reason() -> None:
+    pump = pump_with(replace(notice("a"), attempts=MAX_ATTEMPTS - 1))
+    pump.next_step(0.0, WALL)
+    step = pump.on_not_heard(0.0, "the link was lost")
+    assert step == GiveUp("a", f"begun {MAX_ATTEMPTS} times and never heard to its end: the link was lost")
+    assert pump.next_step(1e9, WALL) is None
+
+
+def test_one_that_was_begun_too_often_before_a_restart_is_not_begun_again() -> None:
+    pump = pump_with(replace(notice("a"), attempts=MAX_ATTEMPTS, reason="the engine that announced it has ended"))
+    step = pump.next_step(0.0, WALL, "the user is speaking")
+    assert isinstance(step, GiveUp)
+    assert "the engine that announced it has ended" in step.reason
+
+
+def test_after_an_interruption_nothing_is_told_until_the_user_was_answered() -> None:
+    pump = pump_with(notice("a", 1), notice("b", 2))
+    pump.next_step(0.0, WALL)
+    assert pump.on_not_heard(0.0, "the user spoke over it", by_user=True) == Requeue("a", "the user spoke over it")
+    assert pump.next_step(5.0, WALL) is None
+    assert pump.why_waiting("b", 5.0) == "the user is to be answered first"
+    pump.on_answered()
+    assert delivered(pump.next_step(5.0, WALL)) == "a"
+
+
+def test_an_interruption_that_is_never_answered_holds_back_for_a_limited_time() -> None:
+    pump = pump_with(notice("a"))
+    pump.next_step(0.0, WALL)
+    pump.on_not_heard(0.0, "the user spoke over it", by_user=True)
+    assert delivered(pump.next_step(ANSWER_S, WALL)) == "a"
+
+
+def test_one_whose_time_is_over_expires_also_while_somebody_speaks() -> None:
+    pump = pump_with(notice("a", expires=WALL + 5_000))
+    assert pump.wait_s(0.0, WALL) == 5.0
+    assert pump.next_step(0.0, WALL + 4_999, "the user is speaking") is None
+    assert pump.next_step(0.0, WALL + 5_000, "the user is speaking") == Expire("a")
+    assert pump.next_step(0.0, WALL + 5_000) is None
+
+
+def test_an_older_reading_of_the_files_brings_nothing_back() -> None:
+    pump = pump_with(notice("a"))
+    told(pump)
+    pump.on_records([notice("a")])
+    assert pump.next_step(0.0, WALL) is None
+
+
+def test_one_that_another_program_has_dismissed_is_not_told() -> None:
+    pump = pump_with(notice("a", 1), notice("b", 2))
+    pump.on_records([notice("b", 2)])
+    assert delivered(pump.next_step(0.0, WALL)) == "b"
+
+
+def test_one_that_waits_behind_another_says_so() -> None:
+    pump = pump_with(notice("oven", 1), notice("wash", 2))
+    assert pump.why_waiting("oven", 0.0) == ""
+    assert pump.why_waiting("wash", 0.0) == "another one is before it: oven"
+    assert pump.why_waiting("unknown", 0.0) == ""

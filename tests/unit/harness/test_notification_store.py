@@ -1,0 +1,122 @@
+"""Notifications wait, are delivered, and end: acknowledged, expired or given up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from harness_support import Wall, opened
+
+from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.notification_store import NotificationStatusConflictError
+from gemini_live_runtime.harness.notifications import NewNotification, NotificationStatus
+from gemini_live_runtime.harness.store import Harness
+
+OVEN = NewNotification(title="the oven is ready")
+
+
+def statuses(harness: Harness) -> list[str]:
+    return [one.status.value for one in harness.notifications.find().records]
+
+
+def test_delivered_and_acknowledged_have_their_times(tmp_path: Path) -> None:
+    wall = Wall()
+    with opened(tmp_path, wall) as harness:
+        name = harness.notifications.queue(OVEN).id
+        wall.now += 1
+        delivered = harness.notifications.deliver(name)
+        wall.now += 1
+        done = harness.notifications.acknowledge(name)
+        assert (delivered.attempts, done.attempts) == (1, 1)
+        assert done.acknowledged_at_ms == (done.delivered_at_ms or 0) + 1000
+
+
+def test_one_that_waits_can_be_acknowledged_at_once(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        done = harness.notifications.acknowledge(harness.notifications.queue(OVEN).id)
+        assert done.delivered_at_ms == done.acknowledged_at_ms is not None
+        assert harness.notifications.acknowledge(done.id) == done
+
+
+def test_requeueing_keeps_the_attempts_and_the_reason(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        name = harness.notifications.queue(OVEN).id
+        harness.notifications.deliver(name)
+        again = harness.notifications.requeue(name, "the user spoke over it")
+        assert (again.status, again.delivered_at_ms, again.attempts) == (NotificationStatus.QUEUED, None, 1)
+        assert again.reason == "the user spoke over it"
+
+
+@pytest.mark.parametrize("end", ["acknowledge", "expire", "give_up"])
+def test_what_is_told_no_more_cannot_wait_again(tmp_path: Path, end: str) -> None:
+    with opened(tmp_path) as harness:
+        name = harness.notifications.queue(OVEN).id
+        getattr(harness.notifications, end)(name, *(["no speaker"] if end == "give_up" else []))
+        for move in (harness.notifications.deliver, harness.notifications.requeue):
+            with pytest.raises(NotificationStatusConflictError, match="cannot become"):
+                move(name)
+
+
+def test_one_that_was_given_up_can_be_dismissed(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        name = harness.notifications.queue(OVEN).id
+        harness.notifications.give_up(name, "begun 5 times")
+        assert harness.notifications.acknowledge(name).reason == "begun 5 times"
+
+
+def test_one_with_the_key_of_one_that_waits_replaces_its_text_and_keeps_its_place(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        first = harness.notifications.queue(NewNotification(title="80 %", dedupe_key="disk"))
+        second = harness.notifications.queue(NewNotification(title="90 %", dedupe_key="disk"))
+        (kept,) = harness.notifications.find().records
+        assert (kept.id, kept.title, kept.created_at_ms) == (first.id, "90 %", first.created_at_ms)
+        assert second == kept
+
+
+def test_one_that_returns_to_a_newer_one_with_its_key_expires(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        first = harness.notifications.queue(NewNotification(title="80 %", dedupe_key="disk"))
+        harness.notifications.deliver(first.id)
+        harness.notifications.queue(NewNotification(title="90 %", dedupe_key="disk"))
+        assert harness.notifications.requeue(first.id).status is NotificationStatus.EXPIRED
+        assert statuses(harness) == ["expired", "queued"]
+
+
+def test_recovering_queues_what_an_ended_engine_had_delivered(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        names = [harness.notifications.queue(OVEN).id for _ in range(2)]
+        harness.notifications.deliver(names[0])
+        (recovered,) = harness.notifications.recover()
+        assert (recovered.id, recovered.reason) == (names[0], "the engine that announced it has ended")
+        assert statuses(harness) == ["queued", "queued"]
+
+
+@pytest.mark.parametrize("title", ["", "  ", "\n"])
+def test_one_without_a_text_is_refused(tmp_path: Path, title: str) -> None:
+    with opened(tmp_path) as harness, pytest.raises(HarnessError, match="needs a text"):
+        harness.notifications.queue(NewNotification(title=title))
+
+
+def test_old_ones_that_are_told_no_more_are_deleted_and_waiting_ones_stay(tmp_path: Path) -> None:
+    wall = Wall()
+    with opened(tmp_path, wall) as harness:
+        names = [harness.notifications.queue(OVEN).id for _ in range(4)]
+        harness.notifications.acknowledge(names[0])
+        harness.notifications.expire(names[1])
+        harness.notifications.give_up(names[2], "no speaker")
+        wall.now += 91 * 86_400
+        harness.reconcile()
+        assert [one.id for one in harness.notifications.find().records] == [names[3]]
+
+
+def test_old_ones_and_the_oldest_of_too_many_are_deleted_together(tmp_path: Path) -> None:
+    wall = Wall()
+    with opened(tmp_path, wall) as harness:
+        names = [harness.notifications.queue(OVEN).id for _ in range(3)]
+        harness.notifications.acknowledge(names[1])
+        wall.now += 100
+        before = round(wall.now * 1000)
+        harness.notifications.acknowledge(names[0])
+        harness.notifications.acknowledge(names[2])
+        assert harness.notifications.retire(before, keep=2) == 2
+        assert [one.id for one in harness.notifications.find().records] == [names[2]]
