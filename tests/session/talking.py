@@ -17,6 +17,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
+from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.autosave import OwnStore
 
 P = TypeVar("P", bound=ev.Payload)
@@ -232,12 +233,15 @@ async def talk(
     mode: ev.Mode = "voice",
     own_store: OwnStore | None = None,
     sink: Sink | None = None,
+    harness: HarnessWorker | None = None,
 ) -> AsyncIterator[Talk]:
     """Run a session of an agent beside the block, and hang up at its end.
 
     It is connected when the block begins, unless `begins` is False.
     """
-    async with stage(agent=of, text_model=text_model, audio=audio, mode=mode, own_store=own_store, sink=sink) as one:
+    async with stage(
+        agent=of, text_model=text_model, audio=audio, mode=mode, own_store=own_store, sink=sink, harness=harness
+    ) as one:
         talking = Talk(one)
         if begins:
             await talking.begins()

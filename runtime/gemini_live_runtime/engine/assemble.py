@@ -18,6 +18,7 @@ from gemini_live_runtime.engine.host import PROGRAM
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
@@ -185,6 +186,7 @@ def session_of(
         own_store=_own_store(spec, hub),
         speaks_with=speaks_with,
         agent_session=agent_session,
+        harness=HarnessWorker(spec.harness_root, clock=clock),
     )
     return session
 

@@ -70,6 +70,8 @@ class EngineSpec:
     """Seconds that an engine runs on without a console."""
     data_dir: str = ""
     """Folder of recordings; "" is the platform's data folder."""
+    harness_root: str = ""
+    """Folder of tasks, notifications and memory; "" for a temporary one that ends with the session."""
     record_cap_bytes: int = 2_000_000_000
     trusted_hosts: tuple[str, ...] = ()
     """Hosts from config that credentials may be sent to, besides Google's."""

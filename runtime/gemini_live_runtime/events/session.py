@@ -390,7 +390,7 @@ class ToolFinished(Payload):
     """A tool call has its answer; each call gets exactly one.
 
     `delivered`: the answer was sent; that of a cancelled call is not. `status` `refused`: the tool was not run (unknown
-    name, bad arguments).
+    name, bad arguments). `task` is the id of the task as which the call goes on after this answer.
     """
 
     type: ClassVar[str] = "tool.finished"
@@ -400,6 +400,7 @@ class ToolFinished(Payload):
     result: dict[str, Any]
     ms: float
     delivered: bool
+    task: str = ""
 
 
 @keyword_record

@@ -34,6 +34,7 @@ from gemini_live_runtime.journal.blocks import (
 )
 from gemini_live_runtime.journal.debugger_fold import HANDLERS as DEBUGGER_HANDLERS
 from gemini_live_runtime.journal.fold_parts import Handler, Handlers
+from gemini_live_runtime.journal.harness_fold import HANDLERS as HARNESS_HANDLERS
 from gemini_live_runtime.journal.turn_fold import HANDLERS as TURN_HANDLERS
 from gemini_live_runtime.journal.view import (
     MAX_ACCEPTED,
@@ -561,5 +562,5 @@ def _chained(first: Handler, second: Handler) -> Handler:
     return chained
 
 
-for _cls, _handler in {**AGENT_HANDLERS, **TURN_HANDLERS, **DEBUGGER_HANDLERS}.items():
+for _cls, _handler in {**AGENT_HANDLERS, **TURN_HANDLERS, **DEBUGGER_HANDLERS, **HARNESS_HANDLERS}.items():
     _handlers[_cls] = _chained(_handlers[_cls], _handler) if _cls in _handlers else _handler

@@ -11,6 +11,7 @@ from enum import IntFlag, auto
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.journal.agent_view import AgentView
+from gemini_live_runtime.journal.harness_view import HarnessView
 from gemini_live_runtime.records import record
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.speech_map import Place
@@ -59,6 +60,7 @@ class Dirty(IntFlag):
     TIMELINE = auto()
     LATENCY = auto()
     HELD = auto()
+    HARNESS = auto()
 
 
 @record
@@ -238,6 +240,7 @@ class SessionView:
     prices_as_of: str = ""
     """Month (`YYYY-MM`) of the prices behind `cost_usd`."""
     agent_view: AgentView = field(default_factory=AgentView)
+    harness: HarnessView = field(default_factory=HarnessView)
     open_blocks: OpenBlocks | None = field(default=None, compare=False, repr=False)
     """Index of `blocks` for the fold, which makes it when it is None; not part of the JSON."""
 
@@ -283,6 +286,8 @@ class SessionView:
             value[name] = list(value[name])
         value["log"] = [{name: getattr(line, name) for name in _LOG_FIELDS} for line in self.log]
         value["mind"] = self.agent_view.to_json()
+        if self.harness != HarnessView():
+            value["harness"] = self.harness.to_json()
         value["events_by_type"] = dict(self.events_by_type)
         return value
 
@@ -304,6 +309,8 @@ class SessionView:
                 view.health = {kind: (texts[0], texts[1]) for kind, texts in item.items()}
             elif name == "speeches":
                 view.speeches = {ident: WaitingSpeech(*told) for ident, told in item.items()}
+            elif name == "harness":
+                view.harness = HarnessView.from_json(item)
             elif name == "mind":
                 view.agent_view = AgentView.from_json(item)
             elif name in known:
@@ -311,7 +318,9 @@ class SessionView:
         return view
 
 
-_VIEW_FIELDS = tuple(f.name for f in fields(SessionView) if f.name not in ("agent_view", "open_blocks", "playhead"))
+_VIEW_FIELDS = tuple(
+    f.name for f in fields(SessionView) if f.name not in ("agent_view", "open_blocks", "playhead", "harness")
+)
 """Fields by their JSON names; `agent_view` is `mind` in JSON, and `playhead` is there while something plays."""
 
 _WHEN_SAID = ("health", "speeches", "recording_fails", "link_notice", "link_parts", "user_away")

@@ -16,6 +16,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import HandOff
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.adoption import AgentAdoption
 from gemini_live_runtime.session.agent.agent_updates import AgentUpdates
@@ -97,12 +98,15 @@ class Orchestrator:
         text_model: TextModel | None = None,
         source: Source[SessionPlan] | None = None,
         own_store: OwnStore | None = None,
+        harness: HarnessWorker | None = None,
     ) -> None:
         """`async_tools`: the model goes on while calls run.
 
-        `source` can be read again. `own_store` is that of the session's snapshots.
+        `source` can be read again. `own_store` is that of the session's snapshots. `harness` keeps records that outlive
+        the session; None: they last as long as it.
         """
         self._own_store = own_store
+        harness = harness or HarnessWorker(clock=clock)
         state = plan.make_state()
         self.faults = faults = FaultReporter(bus.emit)
         self.checkpoints = Checkpoints(state, bus, clock)
@@ -125,7 +129,7 @@ class Orchestrator:
         if machine is not None:
             self.agent.phases, self.agent.guards = self._make_phases(machine)
         self._make_rules(faults)
-        self._make_steps(faults, async_tools, text_model)
+        self._make_steps(faults, async_tools, text_model, harness)
         self._make_commands(source)
         self._connect()
 
@@ -208,7 +212,9 @@ class Orchestrator:
         )
         return phases, GuardMonitor(machine, agent.state, emit=agent.emit, now=agent.clock.now)
 
-    def _make_steps(self, faults: FaultReporter, async_tools: bool, text_model: TextModel | None) -> None:
+    def _make_steps(
+        self, faults: FaultReporter, async_tools: bool, text_model: TextModel | None, harness: HarnessWorker
+    ) -> None:
         agent, definition = self.agent, self.agent.plan.definition
         self.session_keys = SessionSignals(agent.state, agent.clock.now, agent.current_words)
         self._problems = ProblemFinder()
@@ -225,6 +231,7 @@ class Orchestrator:
             self.checkpoints,
             async_tools=async_tools,
             on_problem=faults.tool,
+            harness=harness,
         )
         self.pipeline = TurnPipeline(
             agent,

@@ -13,9 +13,13 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.records import record
 from gemini_live_runtime.tools.results import Outcome, ToolCall, as_object, nulls_text
 from gemini_live_runtime.tools.running import RunningCalls
+
+DEFAULT_BUDGET_MS = 300.0
+"""Milliseconds in which a spillable tool is answered by default, about a pause in talk."""
 
 Scheduling = Literal["INTERRUPT", "WHEN_IDLE", "SILENT"]
 """Moment at which a model that did not wait uses a result: at once, when idle, or silently."""
@@ -60,14 +64,18 @@ class DefaultResultFormatter:
 
 @dataclass(frozen=True, slots=True)
 class ToolExecutionMode:
-    """Way to answer a tool's calls: create one with `standard` or `background`.
+    """Way to answer a tool's calls.
 
-    Raises `AgentError` for an unknown kind or scheduling, or an object that is no `ResultFormatter`.
+    Create one with `standard`, `background` or `budget`.
+    Raises `AgentError` for an unknown kind or scheduling, an object that is no `ResultFormatter`, or a budget that is
+    no number above 0.
     """
 
-    kind: Literal["standard", "background"] = "standard"
+    kind: Literal["standard", "background", "budget"] = "standard"
     scheduling: Scheduling | None = None
     formatter: ResultFormatter = field(default_factory=DefaultResultFormatter, compare=False)
+    budget_ms: float | None = None
+    """Milliseconds in which a call of kind "budget" is answered: with its result, or with the id of its task."""
 
     @classmethod
     def standard(cls, scheduling: Scheduling | None = None) -> ToolExecutionMode:
@@ -84,12 +92,20 @@ class ToolExecutionMode:
         """Acknowledge at once, and send the result with `scheduling` when the call ends."""
         return cls("background", scheduling, DefaultResultFormatter() if formatter is None else formatter)
 
+    @classmethod
+    def budget(cls, budget_ms: float = DEFAULT_BUDGET_MS) -> ToolExecutionMode:
+        """Answer when the call ends, or after `budget_ms` with the id of its task.
+
+        The call goes on as a `HarnessTask` then, whose end is a notification.
+        """
+        return cls("budget", None, budget_ms=budget_ms)
+
     def __post_init__(self) -> None:
-        """Validate the kind, the scheduling and the formatter."""
-        kinds = ("standard", "background")
+        """Validate the kind, the scheduling, the formatter and the budget."""
+        kinds = ("standard", "background", "budget")
         kind: Any = self.kind.value if isinstance(self.kind, Enum) else self.kind
         if not isinstance(kind, str) or kind.lower() not in kinds:
-            remedy = "Use ToolExecutionMode.standard() or ToolExecutionMode.background()"
+            remedy = "Use ToolExecutionMode.standard(), .background() or .budget()"
             raise AgentError(f"Unknown kind of tool {kind!r:.60}", remedy=remedy, field="kind", value=kind)
         object.__setattr__(self, "kind", kind.lower())
         allowed = get_args(Scheduling)
@@ -110,11 +126,26 @@ class ToolExecutionMode:
                     field="formatter",
                     value=self.formatter,
                 )
+        budget_ms = self.budget_ms
+        if (self.kind == "budget") != (budget_ms is not None) or (
+            budget_ms is not None and not (is_number(budget_ms) and 0 < budget_ms < float("inf"))
+        ):
+            raise AgentError(
+                f"budget_ms must be a number above 0, not {budget_ms!r:.60}",
+                remedy="Give milliseconds",
+                field="budget_ms",
+                value=budget_ms,
+            )
 
     @property
     def is_background(self) -> bool:
         """True when calls are acknowledged before they end."""
         return self.kind == "background"
+
+    @property
+    def spills(self) -> bool:
+        """True when a call that takes longer than its budget goes on as a task."""
+        return self.kind == "budget"
 
     @property
     def blocking(self) -> bool:

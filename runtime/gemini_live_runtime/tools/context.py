@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.json_values import is_number
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
@@ -41,7 +42,7 @@ class ToolContext:
     `cancelled.is_set()`, or wait with `cancelled.wait(seconds)`. An async tool gets `CancelledError` too.
     """
 
-    __slots__ = ("_notify", "agents", "call_id", "cancelled", "state")
+    __slots__ = ("_notify", "_on_progress", "agents", "call_id", "cancelled", "state")
 
     def __init__(
         self,
@@ -51,12 +52,30 @@ class ToolContext:
         state: State | None = None,
         cancelled: threading.Event | None = None,
         agents: Agents | None = None,
+        on_progress: Callable[[float | None, str], None] | None = None,
     ) -> None:
         self.call_id = call_id
         self.state = state
         self.agents = agents
         self.cancelled = threading.Event() if cancelled is None else cancelled
         self._notify = notify
+        self._on_progress = on_progress
+
+    def progress(self, fraction: float | None = None, text: str = "") -> None:
+        """Tell how far the call is: a `fraction` of 0 to 1, a sentence, or both.
+
+        It is shown, and kept with the call's task, once the call goes on as one. May be called from any thread, as
+        often as you like: the newest counts. Raises `AgentError` for a fraction that is no number.
+        """
+        if fraction is not None and not (is_number(fraction) and fraction == fraction):
+            raise AgentError(
+                f"The progress of a tool cannot be {fraction!r:.60}",
+                remedy="Give a number from 0 to 1",
+                field="fraction",
+                value=fraction,
+            )
+        if self._on_progress is not None:
+            self._on_progress(None if fraction is None else min(1.0, max(0.0, float(fraction))), str(text))
 
     def notify(self, text: str) -> None:
         """Show the operator a sentence.

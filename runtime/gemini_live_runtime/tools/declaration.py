@@ -10,13 +10,20 @@ from typing import Any, overload
 
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_number
-from gemini_live_runtime.tools.background import STANDARD, ResultFormatter, Scheduling, ToolExecutionMode
+from gemini_live_runtime.tools.background import (
+    DEFAULT_BUDGET_MS,
+    STANDARD,
+    ResultFormatter,
+    Scheduling,
+    ToolExecutionMode,
+)
 from gemini_live_runtime.tools.context import ToolContext
 from gemini_live_runtime.tools.parameters import BadArguments, Parameters, from_function, from_schema, parse_docstring
 
 __all__ = ["BadArguments", "Scheduling", "Tool", "ToolContext", "tool"]
 
 DEFAULT_TIMEOUT_S = 30.0
+TASK_TIMEOUT_S = 3600.0
 BACKGROUND_TIMEOUT_S = 600.0
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
 
@@ -56,13 +63,15 @@ class Tool:
         timeout_s: float | None = None,
         side_effects: bool = False,
         idempotent: bool = False,
+        spillable: bool = False,
+        budget_ms: float | None = None,
     ) -> Tool:
         """Declare a function that takes the arguments as one dict, with a JSON schema.
 
         The arguments are checked for required properties, types, enums and bounds. Further parameters may be
         annotated `ToolContext` or `State`. The options are those of `tool`.
         """
-        mode = _mode(name, blocking, background, scheduling, formatter)
+        mode = _mode(name, blocking, background, scheduling, formatter, spillable, budget_ms)
         _check(name, timeout_s)
         return cls(
             name=name,
@@ -125,6 +134,8 @@ def tool(
     timeout_s: float | None = None,
     side_effects: bool = False,
     idempotent: bool = False,
+    spillable: bool = False,
+    budget_ms: float | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -139,6 +150,8 @@ def tool(
     timeout_s: float | None = None,
     side_effects: bool = False,
     idempotent: bool = False,
+    spillable: bool = False,
+    budget_ms: float | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Declare a plain or async function as a tool.
 
@@ -149,6 +162,10 @@ def tool(
     when the call ends. With `background=True` it gets an acknowledgement at once, and the result when the call ends,
     both worded by `formatter`. `scheduling` of the result is "WHEN_IDLE" by default. `timeout_s` is 30 by default, 600
     in the background.
+
+    A `spillable` tool is answered within `budget_ms` (300 by default): with its result, or else with the id of a task.
+    The call goes on as that task, for an hour at most by default; `ToolContext.progress` tells how far it is, and a
+    notification tells the model its end.
 
     A tool with `side_effects`, such as a payment, runs once the disk has its call, so that the death of the program
     hides none; where the disk refuses, the model gets an error in place of a result. Of a call that was running when
@@ -164,7 +181,7 @@ def tool(
         if inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target):
             raise AgentError(f"Tool {called} is a generator", remedy="Return the result instead", field="function")
         summary, documented = parse_docstring(target)
-        mode = _mode(called, blocking, background, scheduling, formatter)
+        mode = _mode(called, blocking, background, scheduling, formatter, spillable, budget_ms)
         _check(called, timeout_s)
         return Tool(
             name=called,
@@ -203,7 +220,17 @@ def _mode(
     background: bool,
     scheduling: Scheduling | None,
     formatter: ResultFormatter | None,
+    spillable: bool,
+    budget_ms: float | None,
 ) -> ToolExecutionMode:
+    spills = spillable or budget_ms is not None
+    if spills and (background or blocking is False):
+        raise AgentError(
+            f"Tool {name}: a tool that continues as a task cannot be {'background' if background else 'non-blocking'}",
+            remedy="Leave out one of them: a background call has a record of its own",
+            field="budget_ms",
+            value=budget_ms,
+        )
     if background and blocking:
         raise AgentError(f"Tool {name}: a background tool cannot be blocking", field="blocking", value=blocking)
     if formatter is not None and not background:
@@ -215,6 +242,8 @@ def _mode(
     try:
         if background:
             return ToolExecutionMode.background(formatter, scheduling or "WHEN_IDLE")
+        if spills:
+            return ToolExecutionMode.budget(DEFAULT_BUDGET_MS if budget_ms is None else budget_ms)
         return ToolExecutionMode.standard((scheduling or "WHEN_IDLE") if blocking is False else None)
     except AgentError as error:
         message = f"Tool {name}: {error.message}"
@@ -225,4 +254,6 @@ def _timeout(mode: ToolExecutionMode, timeout_s: float | None = None) -> float:
     """Return the timeout in seconds, or the default of the mode for None."""
     if timeout_s is not None:
         return float(timeout_s)
+    if mode.spills:
+        return TASK_TIMEOUT_S
     return BACKGROUND_TIMEOUT_S if mode.is_background else DEFAULT_TIMEOUT_S

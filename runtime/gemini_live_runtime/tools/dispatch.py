@@ -13,6 +13,7 @@ import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gemini_live_runtime.author_code import USER_ERRORS, result_or_error
@@ -41,6 +42,8 @@ MAX_CONCURRENT = 32
 """Calls that may run at once; further ones are refused, so that a looping model cannot exhaust the machine."""
 MAX_BACKGROUND = 32
 """Background calls that may run at once, besides the others."""
+MAX_TASKS = 64
+"""Calls that may go on as tasks at once, besides the others."""
 
 
 class ToolDispatcher:
@@ -53,17 +56,22 @@ class ToolDispatcher:
         clock: Clock,
         on_finished: Callable[[Outcome], None],
         on_notify: Callable[[str, str], None],
+        on_progress: Callable[[str, float | None, str], None] = lambda call_id, fraction, text: None,
         state: State | None = None,
         agents: Agents | None = None,
     ) -> None:
         """Index the tools by name.
 
-        `on_finished` gets each outcome, `on_notify(tool, text)` a tool's message to the operator. `state` is the
+        `on_finished` gets each outcome, `on_notify(tool, text)` a tool's message to the operator,
+        `on_progress(call_id, fraction, text)` how far a call is. `state` is the
         session's; tools are the origin of their writes to it. Raises `AgentError` when two tools have the same name,
         or when a tool has a `State` parameter and `state` is None.
         """
         self._on_finished = on_finished
         self._on_notify = on_notify
+        self._on_progress = on_progress
+        self._tasks: set[str] = set()
+        """Ids of calls that go on as tasks, which the model no longer waits for."""
         self._state = state
         self._agents = agents
         self.make_context: Callable[..., ToolContext] = _tool_context
@@ -129,7 +137,8 @@ class ToolDispatcher:
             return self._refuse(call, f"There is no tool {name}. Tools: {known}.")
         in_background = declared.mode.is_background
         calls, limit = (self.background, MAX_BACKGROUND) if in_background else (self._foreground, MAX_CONCURRENT)
-        if calls.active_count >= limit:
+        self._tasks &= set(self._foreground.active_ids)
+        if calls.active_count - (0 if in_background else len(self._tasks)) >= limit:
             return self._refuse(call, f"Too many {'background ' if in_background else ''}tools are running ({limit}).")
         return calls.spawn(
             call,
@@ -137,6 +146,14 @@ class ToolDispatcher:
             timeout_s=declared.timeout_s,
             on_ended=self._on_finished,
         )
+
+    def continue_as_task(self, call_id: str) -> bool:
+        """Note that a call goes on after its answer; return False when too many do."""
+        self._tasks &= set(self._foreground.active_ids)
+        if len(self._tasks) >= MAX_TASKS:
+            return False
+        self._tasks.add(call_id)
+        return True
 
     def suspend_limit(self, call_id: str) -> None:
         """Let the time limit of a call rest: it waits for a person."""
@@ -168,10 +185,11 @@ class ToolDispatcher:
         call = running.call
         context = self.make_context(
             call,
-            self._notifier(declared.name),
+            _to_loop(partial(self._on_notify, declared.name)),
             state=self._state,
             cancelled=running.cancelled,
             agents=None if self._agents is None else _ThreadSafeAgents(self._agents),
+            on_progress=_to_loop(partial(self._on_progress, call.call_id)),
         )
         with writing_as(Origin("tool", declared.name)):
             try:
@@ -188,16 +206,17 @@ class ToolDispatcher:
             return outcome(call, "cancelled", {})
         return ended if fault is None else error_outcome(call, fault)
 
-    def _notifier(self, name: str) -> Callable[[str], None]:
-        """Return a thread-safe function that sends a tool's message to the operator."""
-        loop = asyncio.get_running_loop()
 
-        def notify(text: str) -> None:
-            # A thread may outlive the loop; its messages are then dropped.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._on_notify, name, text)
+def _to_loop(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that calls `function` on the running loop, from any thread."""
+    loop = asyncio.get_running_loop()
 
-        return notify
+    def call(*args: object) -> None:
+        # A thread may outlive the loop; its messages are then dropped.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(function, *args)
+
+    return call
 
 
 def _tool_context(call: ToolCall, notify: Callable[[str], None], **options: Any) -> ToolContext:

@@ -62,6 +62,8 @@ class Outcome:
     """Traceback of a tool that raised, for the journal."""
     args: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of the call."""
+    task: str = ""
+    """Id of the task as which the call goes on; "" for a call that has ended."""
     agent: Any = None
     """Agent that the tool returned, to hand the conversation over to; None for other results."""
 

@@ -17,6 +17,7 @@ from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.errors import GeminiLiveError, UnreachableError
+from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
@@ -130,6 +131,7 @@ class Stage:
         own_store: OwnStore | None = None,
         sink: Sink | None = None,
         link_policy: LinkPolicy | None = None,
+        harness: HarnessWorker | None = None,
     ) -> None:
         self.sink = sink or Sink()
         source = agent if isinstance(agent, AgentSource) else None
@@ -221,6 +223,7 @@ class Stage:
             text_model=text_model,
             source=source,
             own_store=own_store,
+            harness=harness,
         )
         self.orchestrator = self.session.orchestrator
         self.agent = self.orchestrator.agent
@@ -263,6 +266,7 @@ async def stage(
     own_store: OwnStore | None = None,
     sink: Sink | None = None,
     link_policy: LinkPolicy | None = None,
+    harness: HarnessWorker | None = None,
 ) -> AsyncIterator[Stage]:
     """Run a session beside the block and wait for its exit code.
 
@@ -270,7 +274,7 @@ async def stage(
     server than the scripted one.
     """
     of = agent or Agent(name="test", instruction="Test.")
-    one = Stage(of, audio(), mode, max_minutes, text_model, dial, own_store, sink, link_policy)
+    one = Stage(of, audio(), mode, max_minutes, text_model, dial, own_store, sink, link_policy, harness)
     running = asyncio.create_task(one.session.run())
     async with asyncio.timeout(600):
         yield one

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "resume": ("engines", "Go on with a recorded session whose engine died or was ended."),
     "ps": ("engines", "List running engines."),
     "stop": ("engines", "End a running engine."),
+    "tasks": ("harness", "List, show and cancel tasks: tool calls that go on in the background."),
     "replay": ("records", "Show or print a recorded session."),
     "sessions": ("sessions", "List, name, delete and restore recorded sessions."),
     "export": ("export", "Write a recorded session as Markdown, text, JSON or WAV files, redacted."),

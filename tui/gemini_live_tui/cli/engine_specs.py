@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
+from gemini_live_runtime.harness.paths import default_root
 from gemini_live_runtime.records import keyword_record
 from gemini_live_tui.config import Config, Loaded
 
@@ -60,6 +61,7 @@ def spec_of(
         headless=headless,
         reconnect_for_s=config.reconnect_for_s,
         linger_s=config.linger_s,
+        harness_root=str(default_root()),
         record_cap_bytes=int(config.cap_gb * 1e9),
         trusted_hosts=tuple(config.trusted_hosts),
         api_version=config.api_version,

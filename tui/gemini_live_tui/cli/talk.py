@@ -370,9 +370,9 @@ class _Conversation:
                 # Not "until the session is busy": the answer may begin and end before this task runs again.
                 await self._text_taken.wait()
             if self._spec.audio == "devices":
-                await self._session.until_quiet(DEVICES_IDLE_S)
+                await self._session.until_quiet(DEVICES_IDLE_S, tasks_too=True)
             else:
-                await self._session.until_quiet(IDLE_S, microphone_too=True)
+                await self._session.until_quiet(IDLE_S, microphone_too=True, tasks_too=True)
             self._hang_up(engine, "input ended")
         except Exception as error:
             self._fail(error)

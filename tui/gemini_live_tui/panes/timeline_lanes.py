@@ -31,10 +31,19 @@ _STEPS = (0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14
 _LONGEST_FIRST = 16
 """Sounds before a window that may reach into it: sounds of one lane follow each other."""
 
-THINGS = {"watch": "w", "typed": "k", "away": "z", "refused": "x", "fault": "!", "held": "h", "handoff": "o"}
+THINGS = {
+    "watch": "w",
+    "typed": "k",
+    "away": "z",
+    "refused": "x",
+    "fault": "!",
+    "held": "h",
+    "handoff": "o",
+    "task": "b",
+}
 """Letters of moments where all of them share a lane; a tool is `t`, a mark `m`, an answer without sound `a`."""
 
-LEGEND = "k typed, z away, a answer, w watcher, t tool, m mark, x refused, ! fault, h held, o hand-off"
+LEGEND = "k typed, z away, a answer, w watcher, t tool, m mark, x refused, ! fault, h held, o hand-off, b task"
 
 
 @record

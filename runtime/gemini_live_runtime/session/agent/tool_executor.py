@@ -16,6 +16,7 @@ from typing import Any
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.restarts import FailureTracker
@@ -23,6 +24,7 @@ from gemini_live_runtime.session.agent.background_agents import BackgroundAgentD
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.faults import part_health
+from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime, already_running
 from gemini_live_runtime.session.agent.mock_tools import stand_in
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
@@ -66,19 +68,27 @@ class ToolExecutor:
         *,
         async_tools: bool,
         on_problem: Callable[[str, str, str, BaseException | None], None],
+        harness: HarnessWorker,
     ) -> None:
-        """`on_problem` gets a tool, a problem, the code's place, and its error."""
+        """`on_problem` gets a tool, a problem, the code's place, and its error.
+
+        `harness` keeps records of calls that go on as tasks.
+        """
         self.dispatcher = ToolDispatcher(
             agent.plan.declared,
             clock=agent.clock,
             on_finished=self.on_outcome,
             on_notify=self._on_notify,
+            on_progress=lambda call_id, fraction, text: self.tasks.on_progress(call_id, fraction, text),
             state=agent.state,
             agents=background_agents,
         )
         self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
+        self.tasks = HarnessToolRuntime(agent, self.dispatcher, harness, answer=self._queue_answer)
         self.on_ended: Callable[[Outcome], Awaitable[None]] = _ignore
         """Decides what follows from a call's outcome, as a step of the task queue, and gives its answer."""
+        self.on_task_ended: Callable[[Outcome], Awaitable[None]] = _ignore
+        """Decides what follows from the end of a call that was answered before, as a step of the task queue."""
         self._agent = agent
         self._callbacks = callbacks
         self._checkpoints = checkpoints
@@ -96,8 +106,8 @@ class ToolExecutor:
 
     @property
     def open_calls(self) -> int:
-        """Number of calls that wait at the gate or run."""
-        return len(self._waiting) + self.dispatcher.open_calls
+        """Number of calls that wait at the gate or run, without tasks."""
+        return len(self._waiting) + len(set(self.dispatcher.active_ids) - self.tasks.answered_calls)
 
     def suspend(self, call_id: str) -> None:
         """Let a call wait for another agent, which talks with the user.
@@ -166,6 +176,12 @@ class ToolExecutor:
         if override is not None:
             ended = replace(ended, status=override.status, result=override.result, cause=override.cause)
         self._watch_health(ended)
+        if self.tasks.takes(ended):
+            self._agent.queue.put("task ended", lambda: self.on_task_ended(ended))
+        else:
+            self._queue_answer(ended)
+
+    def _queue_answer(self, ended: Outcome) -> None:
         self._unanswered[ended.call_id] = ended
         if not self._agent.queue.put("tool ended", lambda: self._decide(ended)):
             # The session is ending and its queue closed, but the call still has its one end.
@@ -191,6 +207,11 @@ class ToolExecutor:
         """Give a call its final answer."""
         self._unanswered.pop(ended.call_id, None)
         self._agent.host.answer(ended, answer)
+
+    async def close(self) -> None:
+        """Cancel every call, and wait until ended tasks are recorded."""
+        await self.dispatcher.close()
+        await self.tasks.close()
 
     def give_rest(self) -> None:
         """Answer calls whose step was not reached, or hung, before the end."""
@@ -270,7 +291,13 @@ class ToolExecutor:
         if answer is not None:
             self._formatter(call.name, answer)
             self._agent.host.acknowledge(call, answer)
+        mode = self.dispatcher.mode_of(call.name)
+        if mode.spills and (same := self.tasks.running_like(call)):
+            self._queue_answer(replace(outcome(call, "ok", already_running(same, call.name)), task=same))
+            return
         self.dispatcher.start(call.call_id, call.name, call.args)
+        if call.call_id in self.dispatcher.active_ids:
+            self.tasks.on_started(call)
 
     async def answer(self, ended: Outcome) -> ToolAnswer:
         """Return a call's answer, as `before_tool_response` listeners leave it."""

@@ -57,6 +57,10 @@ ESCALATION = "session:repair:escalation"
 UNFULFILLED = "session:repair:unfulfilled"
 
 
+RAN = ("ok", "error", "timeout")
+"""States of outcomes whose tool has run."""
+
+
 class TurnPipeline:
     """Decision steps of one session."""
 
@@ -104,6 +108,7 @@ class TurnPipeline:
         self._moves = FireRateCounter()
         self._rests_until = 0.0
         tools.on_ended = self.end_tool
+        tools.on_task_ended = self.end_task
         timers.on_time_passed = self.pass_time
 
     # -- turns -------------------------------------------------------------------------------------------------------
@@ -174,7 +179,7 @@ class TurnPipeline:
     async def end_tool(self, outcome: Outcome) -> None:
         """Work through a tool's outcome: writes and transition, then the answer."""
         agent, settle = self._agent, self._settle
-        ran = outcome.status in ("ok", "error", "timeout")
+        ran = outcome.status in RAN and not outcome.task
         if outcome.status != "cancelled":
             await self._checkpoints.before_answer(outcome.call_id, outcome.name)
         if ran:
@@ -202,6 +207,20 @@ class TurnPipeline:
             agent.react(PromptArmed())
         if ran:
             await self._extract("tool-call", tool=outcome.name, grace_s=0.0)
+        self._timers.schedule()
+
+    async def end_task(self, outcome: Outcome) -> None:
+        """Work through the end of a task: a call that was answered before."""
+        agent, settle = self._agent, self._settle
+        if outcome.status in RAN:
+            self._session_keys.on_tool_ended(outcome.name, outcome.status == "ok")
+            self._session_keys.settle()
+            await settle.settle()
+            await settle.observe(TemporalEvent("tool", name=outcome.name, ok=outcome.status == "ok"))
+        await settle.settle()
+        await self._steer("between", await self._advance(agent.host.turn))
+        if outcome.agent is not None:
+            self.on_agent_returned(outcome)
         self._timers.schedule()
 
     # -- extraction --------------------------------------------------------------------------------------------------

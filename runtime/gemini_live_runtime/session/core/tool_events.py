@@ -117,6 +117,7 @@ class ToolEvents:
                 result=answer.response if status == "error" and not outcome.result else outcome.result,
                 ms=round(outcome.ms, 3),
                 delivered=deliver,
+                task=outcome.task,
             )
         )
         if outcome.cause and not cancelled:

@@ -38,6 +38,7 @@ from gemini_live_runtime.commands import (
     SetOptions,
 )
 from gemini_live_runtime.errors import AgentError, ConnectionClosedError, GeminiLiveError, traceback_lines
+from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import redactor
@@ -133,12 +134,14 @@ class LiveSession:
         own_store: OwnStore | None = None,
         speaks_with: Callable[[Definition, Definition], bool] = lambda one, other: True,
         agent_session: AgentSession | None = None,
+        harness: HarnessWorker | None = None,
     ) -> None:
         """Create a session; `opening` prepares connections, `closing` ends that.
 
         `speaks_with` returns True when the same model serves two agents.
         `notices` are published first. `own_store` keeps the snapshots of a recorded session, and has what an earlier
         engine recorded of it: then it has been started. `agent_session` is a facade that a program has made before.
+        `harness` keeps records that outlive the session.
         """
         self._started = started
         self._speaks_with = speaks_with
@@ -166,7 +169,7 @@ class LiveSession:
         self._health = SoundHealth(self.bus.emit, clock.now) if isinstance(audio, ChangesDevices) else None
         if self._health is not None:
             self.bus.subscribe(self._health.on_event, *SoundHealth.KINDS)
-        self.orchestrator = self._make_orchestrator(plan, capabilities, text_model, source, own_store)
+        self.orchestrator = self._make_orchestrator(plan, capabilities, text_model, source, own_store, harness)
         agent = self.orchestrator.agent
         if self._kept is not None:
             take_up(core.state, self._kept)
@@ -212,6 +215,7 @@ class LiveSession:
         text_model: TextModel | None,
         source: Source[SessionPlan] | None,
         own_store: OwnStore | None,
+        harness: HarnessWorker | None,
     ) -> Orchestrator:
         host = SessionHost(
             self._core,
@@ -243,6 +247,7 @@ class LiveSession:
             text_model=text_model,
             source=source,
             own_store=own_store,
+            harness=harness,
         )
 
     def _make_router(self) -> CommandRouter:
@@ -303,6 +308,7 @@ class LiveSession:
             for notice in self._notices:
                 emit(notice)
             end = await self._end
+            self.orchestrator.tools.tasks.end(f"The session ended: {end.reason}")
             await self._wind_up(opening)
             self.orchestrator.timers.report_losses()
             emit(ev.SessionState(word="offline", reason=end.reason))
@@ -311,6 +317,7 @@ class LiveSession:
             return self._finish(end.exit_code)
         except BaseException:
             # Cancelled, or broken: devices and socket are closed all the same, and `done` is set.
+            self.orchestrator.tools.tasks.end("The session was stopped")
             try:
                 await self._wind_up(opening)
             finally:
@@ -372,7 +379,7 @@ class LiveSession:
             self._tasks.append(asyncio.create_task(self._end_when_quiet(), name="drain"))
 
     async def _end_when_quiet(self) -> None:
-        await self.until_quiet(0.0)
+        await self.until_quiet(0.0, tasks_too=True)
         self._perform(self._core.end(self._now(), "all that was owed is said", 0, "drain"))
 
     def on_console_attached(self, attached: bool) -> None:
@@ -405,20 +412,24 @@ class LiveSession:
         is_silent = not (self._audio.playing or self.audio_input.turns.is_completing)
         return is_calm and is_silent and self.orchestrator.is_quiet
 
-    async def until_quiet(self, seconds: float, *, microphone_too: bool = False) -> None:
+    async def until_quiet(self, seconds: float, *, microphone_too: bool = False, tasks_too: bool = False) -> None:
         """Return once the session was quiet for `seconds`, or is over.
 
-        With `microphone_too`, after the microphone's file was read.
+        With `microphone_too`, after the microphone's file was read; with `tasks_too`, after the last task's end.
         """
+
+        def is_quiet() -> bool:
+            return self.is_quiet and (not tasks_too or self.orchestrator.tools.tasks.is_idle)
+
         while not self.done.done():
-            if not self.is_quiet or (microphone_too and not self._audio.finished):
+            if not is_quiet() or (microphone_too and not self._audio.finished):
                 await self._change()
                 continue
             if seconds <= 0:
                 return
             try:
                 async with asyncio.timeout(seconds):
-                    while self.is_quiet and not self.done.done():
+                    while is_quiet() and not self.done.done():
                         await self._change()
             except TimeoutError:
                 return
@@ -483,7 +494,7 @@ class LiveSession:
         parts: tuple[tuple[Callable[[], Awaitable[None]], float], ...] = (
             (lambda: self._end_tasks(opening), ENDING_S),
             (self.orchestrator.handoff.close, ENDING_S),
-            (self.orchestrator.tools.dispatcher.close, ENDING_S),
+            (self.orchestrator.tools.close, 2 * ENDING_S),
             (self.orchestrator.close, AGENT_ENDING_S),
             (self._connections.hang_up, ENDING_S),
             (self._close_audio, ENDING_S),

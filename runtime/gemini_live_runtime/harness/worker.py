@@ -1,0 +1,73 @@
+"""Use a harness from an event loop: its disk work runs in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.harness.store import Harness
+
+T = TypeVar("T")
+
+
+class HarnessWorker:
+    """Harness in a thread of its own, opened at its first use.
+
+    The calls run in their order, one at a time; one whose caller is cancelled still ends before the next begins.
+    """
+
+    def __init__(self, root: str | Path = "", *, clock: Clock | None = None) -> None:
+        """Without a `root` the harness lies in a private folder that `close` deletes.
+
+        Records have the time of `clock`; None is the system's.
+        """
+        self.root = str(root)
+        self._clock = clock
+        self._wall = 0.0
+        """Unix seconds at the newest call: a clock may belong to the loop, and the work runs in a thread."""
+        self._harness: Harness | None = None
+        self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="harness")
+        self._closed = False
+
+    @property
+    def is_open(self) -> bool:
+        """True once the harness was used."""
+        return self._harness is not None
+
+    async def call(self, work: Callable[[Harness], T]) -> T:
+        """Return the result of `work`, which gets the harness; raise `HarnessError`."""
+        wall = time.time() if self._clock is None else self._clock.wall()
+        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(self._opened(wall)))
+
+    def _opened(self, wall: float) -> Harness:
+        self._wall = wall
+        if self._harness is None:
+            root = self.root
+            if not root:
+                self._temporary = tempfile.TemporaryDirectory(prefix="glt-harness-")
+                root = self._temporary.name
+            self._harness = Harness.open(root, wall=lambda: self._wall)
+            self._harness.reconcile()
+        return self._harness
+
+    async def close(self) -> None:
+        """Give the instance lock back, once the calls before have ended."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._harness is not None or self._temporary is not None:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
+        self._thread.shutdown(wait=False)
+
+    def _close(self) -> None:
+        if self._harness is not None:
+            self._harness.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()

@@ -1,0 +1,368 @@
+"""Let a call that takes longer than its budget go on as a task.
+
+The call's way is decided once, when its budget is over: it is recorded as a task and answered with the task's id, and
+its end becomes a notification. A tool that ends before that is answered with its result and leaves no record. Where
+the disk refuses the record the call stays an ordinary one: the model waits, and gets the result.
+
+A call in the background keeps its own answer, and has a record beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import GeminiLiveError, HarnessError
+from gemini_live_runtime.harness.store import Harness
+from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask, TaskStatus
+from gemini_live_runtime.harness.worker import HarnessWorker
+from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.session.agent.context import AgentContext
+from gemini_live_runtime.text import sanitise_line
+from gemini_live_runtime.tools.dispatch import ToolDispatcher
+from gemini_live_runtime.tools.results import Outcome, ToolCall, outcome
+
+PROGRESS_S = 0.5
+"""Seconds between two records of progress; what comes faster replaces what waits."""
+
+POLL_S = 5.0
+"""Seconds between looks for requests of other programs to cancel a task."""
+
+CLOSING_S = 1.5
+"""Seconds to write how the tasks ended when the session ends; the next program writes what is missing then."""
+
+MAX_SUMMARY = 500
+"""Characters of a result in short."""
+
+
+@dataclass(slots=True, eq=False)
+class _Task:
+    """Call that goes on, or is about to."""
+
+    call: ToolCall
+    key: str
+    """Name and arguments, by which a second call for the same is recognised."""
+    answered: bool
+    """True when the model no longer waits for the call."""
+    started: float
+    record: HarnessTask | None = None
+    is_spilled: bool = False
+    """True once the call has its answer and goes on."""
+    ended: Outcome | None = None
+    fraction: float | None = None
+    text: str = ""
+    timer: asyncio.TimerHandle | None = None
+    reason: str = ""
+    """Reason of its cancellation."""
+
+    @property
+    def id(self) -> str:
+        return "" if self.record is None else self.record.id
+
+
+class HarnessToolRuntime:
+    """Tasks of one session."""
+
+    def __init__(
+        self,
+        agent: AgentContext,
+        dispatcher: ToolDispatcher,
+        harness: HarnessWorker,
+        *,
+        answer: Callable[[Outcome], None],
+    ) -> None:
+        """`answer` gets the outcome with which a call is answered."""
+        self.harness = harness
+        self.on_ended: Callable[[str], None] = lambda task_id: None
+        """Called with the id of a task whose end is recorded."""
+        self._agent = agent
+        self._dispatcher = dispatcher
+        self._answer = answer
+        self._budgets: dict[str, asyncio.TimerHandle] = {}
+        self._tasks: dict[str, _Task] = {}
+        """Tasks by the ids of their calls."""
+        self._running: set[asyncio.Task[None]] = set()
+        self._poll: asyncio.TimerHandle | None = None
+        self._session_ends = ""
+
+    @property
+    def is_idle(self) -> bool:
+        """True when no task runs, and the end of none is being recorded."""
+        return not self._tasks
+
+    @property
+    def answered_calls(self) -> set[str]:
+        """Ids of the calls that go on after their last answer."""
+        return {call_id for call_id, task in self._tasks.items() if task.is_spilled}
+
+    # -- from the call to its task ----------------------------------------------------------------------------------
+
+    def running_like(self, call: ToolCall) -> str:
+        """Return the id of a running task for the same tool and arguments, or ""."""
+        key = _key(call)
+        return next((task.id for task in self._tasks.values() if task.key == key and task.answered), "")
+
+    def on_started(self, call: ToolCall) -> None:
+        """Note that a call runs."""
+        mode = self._dispatcher.mode_of(call.name)
+        if mode.budget_ms is not None:
+            loop = asyncio.get_running_loop()
+            self._budgets[call.call_id] = loop.call_later(mode.budget_ms / 1000, self._on_budget_over, call)
+        elif mode.is_background:
+            self._begin(call, answered=True)
+
+    def _on_budget_over(self, call: ToolCall) -> None:
+        del self._budgets[call.call_id]
+        if call.call_id in self._dispatcher.active_ids and self._dispatcher.continue_as_task(call.call_id):
+            self._begin(call, answered=False)
+
+    def _begin(self, call: ToolCall, *, answered: bool) -> None:
+        task = self._tasks[call.call_id] = _Task(call, _key(call), answered, self._agent.clock.now())
+        self._spawn(self._record(task), f"record {call.name}")
+
+    async def _record(self, task: _Task) -> None:
+        call, in_background = task.call, task.answered
+        declared = self._dispatcher.tools.get(call.name)
+        new = NewRunningTask(
+            title=f"Background tool: {call.name}",
+            instructions=f"The call took longer than its time for an answer and goes on: {call.name}.",
+            requested_by="model",
+            tags=["tool-call", call.name],
+            metadata=redactor.value({"toolCallId": call.call_id, "toolName": call.name, "toolArgs": call.args}),
+            origin_call_id=call.call_id,
+            limit_s=3600.0 if declared is None else declared.timeout_s,
+            # The open answer of a background call tells the model its end.
+            notifies=not in_background,
+        )
+        try:
+            task.record = await self.harness.call(lambda harness: harness.tasks.start(new))
+        except GeminiLiveError as error:
+            self._on_not_recorded(task, error)
+            return
+        self._tell(task, "running")
+        if not in_background:
+            task.answered = task.is_spilled = True
+            mode, now = self._dispatcher.mode_of(call.name), self._agent.clock.now()
+            ms = (mode.budget_ms or 0.0) + (now - task.started) * 1000
+            self._answer(replace(outcome(call, "ok", continues(task.id, call.name)), task=task.id, ms=ms))
+        self._watch_requests()
+        if task.ended is not None:
+            await self._finish(task, task.ended)
+
+    def _on_not_recorded(self, task: _Task, error: GeminiLiveError) -> None:
+        """Let a call whose record the disk refuses stay an ordinary one."""
+        del self._tasks[task.call.call_id]
+        text = redactor.text(f"{task.call.name} is not recorded as a task: {error.message}")
+        self._agent.emit(ev.Notice(level="warning", code="harness", text=text, remedy=redactor.text(error.remedy)))
+        if task.ended is not None and not task.answered:
+            self._answer(task.ended)
+        self._agent.host.on_change()
+
+    # -- progress ----------------------------------------------------------------------------------------------------
+
+    def on_progress(self, call_id: str, fraction: float | None, text: str) -> None:
+        """Note how far a call is."""
+        task = self._tasks.get(call_id)
+        if task is None or task.ended is not None:
+            return
+        task.fraction = task.fraction if fraction is None else fraction
+        task.text = redactor.text(text)[:MAX_SUMMARY] or task.text
+        if task.timer is None and task.record is not None:
+            task.timer = asyncio.get_running_loop().call_later(PROGRESS_S, self._publish_progress, task)
+            self._publish(task)
+
+    def _publish_progress(self, task: _Task) -> None:
+        task.timer = None
+        if task.ended is None and task.record is not None:
+            shown = task.record.fraction, task.record.progress or ""
+            if shown != (task.fraction, task.text):
+                task.timer = asyncio.get_running_loop().call_later(PROGRESS_S, self._publish_progress, task)
+                self._publish(task)
+
+    def _publish(self, task: _Task) -> None:
+        assert task.record is not None
+        self._tell(task, "running")
+        fraction, text = task.fraction, task.text
+        task.record = _with_progress(task.record, fraction, text)
+        record = lambda harness: harness.tasks.progress(task.id, text, fraction=fraction)  # noqa: E731
+        self._spawn(self._write(task, record), "record progress")
+
+    async def _write(self, task: _Task, work: Callable[[Harness], object]) -> bool:
+        """Write to the disk; return False when it refused, which is reported once."""
+        try:
+            await self.harness.call(work)
+        except HarnessError as error:
+            text = redactor.text(f"Of the task {task.call.name} something is not recorded: {error.message}")
+            self._agent.emit(ev.Notice(level="warning", code="harness", text=text, remedy=redactor.text(error.remedy)))
+            return False
+        return True
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    def takes(self, ended: Outcome) -> bool:
+        """Take the outcome of a call that is a task.
+
+        Returns True when the call is answered already.
+        """
+        timer = self._budgets.pop(ended.call_id, None)
+        if timer is not None:
+            timer.cancel()
+        task = self._tasks.get(ended.call_id)
+        if task is None:
+            return False
+        task.ended = ended
+        in_background = self._dispatcher.mode_of(ended.name).is_background
+        if task.record is not None:
+            self._spawn(self._finish(task, ended), f"end {ended.name}")
+        # While its record is being written, it is decided already that the call is answered by the task's id.
+        return not in_background
+
+    async def _finish(self, task: _Task, ended: Outcome) -> None:
+        if task.timer is not None:
+            task.timer.cancel()
+        status, text = self._end_of(task, ended)
+        output = redactor.value({"toolCallId": task.call.call_id, "toolName": task.call.name, "response": ended.result})
+        task_id = task.id
+
+        def write(harness: Harness) -> object:
+            tasks = harness.tasks
+            match status:
+                case TaskStatus.SUCCEEDED:
+                    return tasks.complete(task_id, output, summary=text)
+                case TaskStatus.CANCELLED:
+                    return tasks.cancel(task_id, text)
+                case TaskStatus.INTERRUPTED:
+                    return tasks.interrupt(task_id, text)
+                case _:
+                    return tasks.fail(task_id, text)
+
+        recorded = await self._write(task, write)
+        self._tasks.pop(task.call.call_id, None)
+        self._tell(task, status.value, text, recorded=recorded)
+        self.on_ended(task_id)
+        self._agent.host.on_change()
+
+    def _end_of(self, task: _Task, ended: Outcome) -> tuple[TaskStatus, str]:
+        result = ended.result
+        if ended.status == "ok":
+            failed = isinstance(result, dict) and result.get("ok") is False
+            return (TaskStatus.FAILED if failed else TaskStatus.SUCCEEDED), _summary(result)
+        if ended.status == "cancelled":
+            if self._session_ends:
+                return TaskStatus.INTERRUPTED, self._session_ends
+            return TaskStatus.CANCELLED, task.reason or "It was cancelled."
+        return TaskStatus.FAILED, redactor.text(ended.cause or str(result.get("error", "")) or ended.status)
+
+    def _tell(self, task: _Task, status: ev.TaskState, text: str | None = None, *, recorded: bool = True) -> None:
+        self._agent.emit(
+            ev.TaskChanged(
+                task_id=task.id,
+                tool=task.call.name,
+                call_id=task.call.call_id,
+                status=status,
+                fraction=task.fraction,
+                text=task.text if text is None else text,
+                recorded=recorded,
+            )
+        )
+
+    # -- cancelling --------------------------------------------------------------------------------------------------
+
+    def cancel(self, task_id: str, reason: str = "") -> bool:
+        """Cancel a task and its tool; return False when it does not run here."""
+        for task in self._tasks.values():
+            if task.id == task_id and task.ended is None:
+                task.reason = redactor.text(reason)[:MAX_SUMMARY]
+                return self._dispatcher.cancel(task.call.call_id)
+        return False
+
+    def _watch_requests(self) -> None:
+        if self._poll is None:
+            self._poll = asyncio.get_running_loop().call_later(POLL_S, self.look_for_requests)
+
+    def look_for_requests(self) -> None:
+        """Look for requests of other programs to cancel tasks.
+
+        Now, and every `POLL_S` while a task runs.
+        """
+        if self._poll is not None:
+            self._poll.cancel()
+            self._poll = None
+        ids = [task.id for task in self._tasks.values() if task.record is not None and task.ended is None]
+        if ids and not self._session_ends:
+            self._spawn(self._obey_requests(ids), "look for requests")
+            self._watch_requests()
+
+    async def _obey_requests(self, ids: list[str]) -> None:
+        def requests(harness: Harness) -> dict[str, str]:
+            found = {task_id: harness.tasks.cancel_request(task_id) for task_id in ids}
+            return {task_id: reason for task_id, reason in found.items() if reason is not None}
+
+        try:
+            asked = await self.harness.call(requests)
+        except GeminiLiveError:
+            return  # the next look finds them
+        for task_id, reason in asked.items():
+            self.cancel(task_id, reason or "Another program cancelled it.")
+
+    # -- the end of the session --------------------------------------------------------------------------------------
+
+    def end(self, reason: str) -> None:
+        """Count tasks whose calls are cancelled from now on as interrupted."""
+        self._session_ends = self._session_ends or redactor.text(reason)
+        for timer in (*self._budgets.values(), *((self._poll,) if self._poll else ())):
+            timer.cancel()
+        self._budgets.clear()
+        self._poll = None
+
+    async def close(self) -> None:
+        """Wait until the ends of tasks are recorded, and close the harness."""
+        if self._running:
+            await asyncio.wait(set(self._running), timeout=CLOSING_S)
+        await self.harness.close()
+
+    def _spawn(self, work: Any, name: str) -> None:
+        running = asyncio.get_running_loop().create_task(work, name=name)
+        self._running.add(running)
+        running.add_done_callback(partial(self._on_done))
+
+    def _on_done(self, running: asyncio.Task[None]) -> None:
+        self._running.discard(running)
+        if not running.cancelled() and (error := running.exception()) is not None:
+            text = redactor.text(f"A task is not recorded: {error!r:.300}")
+            self._agent.emit(ev.Notice(level="error", code="harness", text=text))
+
+
+def continues(task_id: str, tool: str) -> dict[str, Any]:
+    """Return the answer of a call that goes on as a task."""
+    return {
+        "status": "running",
+        "task": task_id,
+        "message": f"{tool} goes on in the background. Go on with the conversation; you will learn when it is done.",
+    }
+
+
+def already_running(task_id: str, tool: str) -> dict[str, Any]:
+    """Return the answer of a call for what a task does already."""
+    message = f"A task does the same already: {tool} was not called again."
+    return {"status": "running", "task": task_id, "message": message}
+
+
+def _key(call: ToolCall) -> str:
+    return f"{call.name} {json.dumps(call.args, sort_keys=True, default=repr)}"
+
+
+def _with_progress(record: HarnessTask, fraction: float | None, text: str) -> HarnessTask:
+    return replace(record, fraction=fraction, progress=text)
+
+
+def _summary(result: dict[str, Any]) -> str:
+    """Return a result in short, as one line."""
+    value = next(iter(result.values())) if len(result) == 1 else result
+    text = value if isinstance(value, str) else json.dumps(redactor.value(value), ensure_ascii=False)
+    return sanitise_line(redactor.text(text), MAX_SUMMARY)

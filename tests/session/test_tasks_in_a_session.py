@@ -1,0 +1,290 @@
+"""A call beyond its budget goes on as a task, recorded on the disk."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import ToolContext, tool
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.harness.notifications import NotificationKind
+from gemini_live_runtime.harness.store import Harness
+from gemini_live_runtime.harness.tasks import HarnessTask, TaskStatus
+from gemini_live_runtime.harness.worker import HarnessWorker
+from gemini_live_runtime.state.terms import CALLED_OK
+
+
+@tool(spillable=True)
+async def report(seconds: float = 10.0) -> str:
+    """Write a report.
+
+    Args:
+        seconds: How long it takes.
+    """
+    await asyncio.sleep(seconds)
+    return "12 pages"
+
+
+def tasks(root: Path) -> list[HarnessTask]:
+    with Harness.open(root) as harness:
+        return harness.tasks.find().records
+
+
+def kinds(root: Path) -> list[NotificationKind]:
+    with Harness.open(root) as harness:
+        return [one.kind for one in harness.notifications.find().records]
+
+
+def answers(t: Talk) -> list[dict[str, Any]]:
+    return [answer[2] for answer in t.sent("answer")]
+
+
+async def test_a_tool_within_its_budget_is_answered_with_its_result_and_leaves_no_record(tmp_path: Path) -> None:
+    async with talk(agent().tools(report), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("report", seconds=0.1)
+        await t.passes(1.0)
+        assert answers(t) == [{"output": "12 pages"}]
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_tool_beyond_its_budget_is_answered_with_the_id_of_a_task(tmp_path: Path) -> None:
+    async with talk(agent().tools(report), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("report", seconds=9.5)
+        await t.passes(0.35)
+        (answer,) = answers(t)
+        (task,) = tasks(tmp_path)
+        assert (answer["status"], answer["task"]) == ("running", task.id)
+        assert (task.status, task.title) == (TaskStatus.RUNNING, "Background tool: report")
+        assert task.metadata == {"toolCallId": "c1", "toolName": "report", "toolArgs": {"seconds": 9.5}}
+        await t.turn()
+        await t.passes(10.0)
+        (task,) = tasks(tmp_path)
+        assert (task.status, task.summary) == (TaskStatus.SUCCEEDED, "12 pages")
+        assert kinds(tmp_path) == [NotificationKind.TASK_SUCCEEDED]
+        assert len(answers(t)) == 1
+    assert [(event.status, event.text) for event in t.all(ev.TaskChanged)] == [
+        ("running", ""),
+        ("succeeded", "12 pages"),
+    ]
+    assert [event.task for event in t.all(ev.ToolFinished)] == [task.id]
+
+
+async def test_the_budget_is_the_tools_own() -> None:
+    @tool(budget_ms=2000)
+    async def build() -> None:
+        """Build."""
+        await asyncio.sleep(1.9)
+
+    async with talk(agent().tools(build)) as t:
+        await t.calls("build")
+        await t.passes(2.5)
+        assert not t.all(ev.TaskChanged)
+
+
+async def test_progress_is_published_and_kept(tmp_path: Path) -> None:
+    @tool(spillable=True)
+    async def build(context: ToolContext) -> str:
+        """Build."""
+        for step in range(1, 5):
+            await asyncio.sleep(1.0)
+            context.progress(step / 4, f"step {step}")
+        await asyncio.sleep(10.0)
+        return "built"
+
+    async with talk(agent().tools(build), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("build")
+        await t.passes(2.6)
+        (task,) = tasks(tmp_path)
+        assert (task.fraction, task.progress) == (0.5, "step 2")
+        await t.passes(20.0)
+        assert [event.fraction for event in t.all(ev.TaskChanged)] == [None, 0.25, 0.5, 0.75, 1.0, 1.0]
+
+
+async def test_progress_from_a_thread_that_floods_is_thinned_and_the_newest_counts(tmp_path: Path) -> None:
+    @tool(spillable=True)
+    async def build(context: ToolContext) -> str:
+        """Build."""
+        await asyncio.sleep(1.0)
+        await asyncio.to_thread(lambda: [context.progress(step / 1000) for step in range(1001)])
+        await asyncio.sleep(5.0)
+        return "built"
+
+    async with talk(agent().tools(build), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("build")
+        await t.passes(3.0)
+        assert [event.fraction for event in t.all(ev.TaskChanged)][-1] == 1.0
+        assert len(t.all(ev.TaskChanged)) <= 4
+        assert tasks(tmp_path)[0].fraction == 1.0
+
+
+async def test_a_second_call_for_the_same_names_the_task_that_runs(tmp_path: Path) -> None:
+    async with talk(agent().tools(report), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("report")
+        await t.passes(1.0)
+        await t.calls("report")
+        await t.calls("report", seconds=20.0)
+        await t.passes(1.0)
+        first, again, other = answers(t)
+        assert again["task"] == first["task"] != other["task"]
+        assert len(tasks(tmp_path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("result", "status"), [({"ok": False, "error": "no paper"}, "failed"), ({"exit_code": 7}, "succeeded")]
+)
+async def test_a_result_says_whether_the_task_has_succeeded(
+    tmp_path: Path, result: dict[str, Any], status: str
+) -> None:
+    @tool(spillable=True)
+    async def print_it() -> dict[str, Any]:
+        """Print."""
+        await asyncio.sleep(1.0)
+        return result
+
+    async with talk(agent().tools(print_it), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("print_it")
+        await t.passes(2.0)
+    assert [task.status.value for task in tasks(tmp_path)] == [status]
+
+
+async def test_a_tool_that_raises_later_is_a_failed_task_with_its_error(tmp_path: Path) -> None:
+    @tool(spillable=True)
+    async def print_it() -> None:
+        """Print."""
+        await asyncio.sleep(1.0)
+        raise RuntimeError("no paper")
+
+    async with talk(agent().tools(print_it), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("print_it")
+        await t.passes(2.0)
+    (task,) = tasks(tmp_path)
+    assert task.status is TaskStatus.FAILED
+    assert "no paper" in (task.last_error or "")
+
+
+async def test_the_end_of_the_session_interrupts_its_tasks_and_says_so(tmp_path: Path) -> None:
+    async with talk(agent().tools(report), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("report")
+        await t.passes(1.0)
+    (task,) = tasks(tmp_path)
+    assert task.status is TaskStatus.INTERRUPTED
+    assert task.last_error == "The session ended: the test is over"
+    assert kinds(tmp_path) == [NotificationKind.TASK_INTERRUPTED]
+    assert t.all(ev.TaskChanged)[-1].status == "interrupted"
+
+
+async def test_another_program_cancels_a_task_and_its_tool(tmp_path: Path) -> None:
+    was_cancelled = asyncio.Event()
+
+    @tool(spillable=True)
+    async def build() -> None:
+        """Build."""
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError:
+            was_cancelled.set()
+            raise
+
+    async with talk(agent().tools(build), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("build")
+        await t.passes(1.0)
+        with Harness.open(tmp_path) as other:
+            other.tasks.request_cancel(tasks(tmp_path)[0].id, "not needed")
+        await t.passes(6.0)
+        assert was_cancelled.is_set()
+        (task,) = tasks(tmp_path)
+        assert (task.status, task.last_error) == (TaskStatus.CANCELLED, "not needed")
+
+
+async def test_where_the_disk_refuses_the_record_the_model_waits_for_the_result(tmp_path: Path) -> None:
+    (tmp_path / "root").write_text("no folder")
+    async with talk(agent().tools(report), harness=HarnessWorker(tmp_path / "root")) as t:
+        await t.calls("report")
+        await t.passes(5.0)
+        assert answers(t) == []
+        await t.passes(6.0)
+        assert answers(t) == [{"output": "12 pages"}]
+    assert [notice.code for notice in t.all(ev.Notice)] == ["harness"]
+
+
+async def test_a_call_in_the_background_has_a_record_besides_its_answers(tmp_path: Path) -> None:
+    @tool(background=True)
+    async def search() -> str:
+        """Search."""
+        await asyncio.sleep(5.0)
+        return "found"
+
+    async with talk(agent().tools(search), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("search")
+        await t.passes(1.0)
+        assert [task.status for task in tasks(tmp_path)] == [TaskStatus.RUNNING]
+        await t.passes(5.0)
+        assert [task.status for task in tasks(tmp_path)] == [TaskStatus.SUCCEEDED]
+        assert kinds(tmp_path) == []
+        assert len(answers(t)) == 2
+
+
+async def test_a_task_counts_as_a_successful_call_once_it_has_succeeded(tmp_path: Path) -> None:
+    async with talk(agent().tools(report), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("report")
+        await t.passes(1.0)
+        assert t.state.get(f"{CALLED_OK}report", 0) == 0
+        await t.passes(10.0)
+        assert t.state.get(f"{CALLED_OK}report") == 1
+
+
+async def test_the_conversation_is_quiet_while_a_task_runs() -> None:
+    async with talk(agent().tools(report)) as t:
+        await t.calls("report")
+        await t.passes(1.0)
+        await t.turn()
+        await t.handle.until_quiet()
+        assert t.now < 3.0
+        await t.stage.session.until_quiet(0.0, tasks_too=True)
+        assert t.now > 10.0
+
+
+async def test_secrets_reach_no_record(tmp_path: Path) -> None:
+    @tool(spillable=True)
+    async def log_in(password: str) -> str:
+        """Log in.
+
+        Args:
+            password: The password.
+        """
+        await asyncio.sleep(1.0)
+        return "api_key=AIzaSyA1234567890abcdefghijklmnopqrstuv"
+
+    async with talk(agent().tools(log_in), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("log_in", password="hunter2hunter2")
+        await t.passes(2.0)
+    texts = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
+    assert "hunter2" not in texts
+    assert "AIzaSy" not in texts
+
+
+@pytest.mark.parametrize("options", [{"background": True}, {"blocking": False}])
+def test_a_budget_fits_no_tool_that_the_model_does_not_wait_for(options: dict[str, Any]) -> None:
+    with pytest.raises(AgentError, match="continues as a task"):
+        tool(budget_ms=100, **options)(lambda: None)
+
+
+@pytest.mark.parametrize("budget_ms", [0, -1, float("nan"), float("inf"), "300", True])
+def test_a_budget_is_a_number_above_0(budget_ms: Any) -> None:
+    with pytest.raises(AgentError, match="budget_ms"):
+        tool(budget_ms=budget_ms)(report.function)
+
+
+async def test_without_a_root_records_last_as_long_as_the_session() -> None:
+    worker = HarnessWorker()
+    async with talk(agent().tools(report), harness=worker) as t:
+        await t.calls("report")
+        await t.passes(1.0)
+        root = await worker.call(lambda harness: harness.paths.root)
+        assert root.exists()
+    assert not root.exists()
