@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
+from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk, two_phases
 from tests.simulation.device import ScriptedDevice
 from tests.simulation.timeline import Timeline
 
@@ -19,6 +19,7 @@ from gemini_live_runtime import (
     RunResult,
     SpeechHandle,
     SpeechPriority,
+    State,
     tool,
 )
 from gemini_live_runtime import commands as cmd
@@ -474,3 +475,38 @@ async def test_once_the_session_ends_no_speech_begins() -> None:
             session_of(t).generate_reply(instructions="one")
         await t.passes(5)
     assert t.all(ev.SpeechChanged) == []
+
+
+async def test_a_speech_whose_last_sample_was_heard_is_done_though_the_device_has_yet_to_say_so() -> None:
+    device = ScriptedDevice(Timeline(), microphone=False)
+    async with talk(agent(), audio=lambda: device) as t:
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.rests()
+        device.consume(1.0)
+        device.end_of_turn = lambda gen: None  # type: ignore[method-assign]
+        await t.server.says(serverContent={"turnComplete": True})
+        await t.types("thank you")
+        assert [(event.id, event.status) for event in t.all(ev.SpeechChanged)] == [
+            ("speech-1", "speaking"),
+            ("speech-1", "done"),
+        ]
+        assert [event.of for event in t.all(ev.PlaybackDrained)] == [1]
+        t.stage.session.audio_input.on_playback_drained(1)
+        assert [event.of for event in t.all(ev.PlaybackDrained)] == [1]
+
+
+async def test_a_prompt_waits_for_a_reply_whose_text_is_about_to_be_sent() -> None:
+    async def amend(state: State) -> str:
+        await asyncio.sleep(0)
+        return "Be kind."
+
+    slow = agent().phase(*two_phases(prompt_on_enter=True)).on("instruction_amendment", amend)
+    async with talk(slow, begins=False, audio=lambda: ScriptedDevice(Timeline(), microphone=False)) as t:
+        reply = session_of(t).generate_reply("what is for dinner?")
+        t.handle.transition_to("second")
+        await t.server.accepts()
+        # The floor is free before the model knows what it has to know, so the text is kept for a moment.
+        await t.server.says(serverContent={"generationComplete": True})
+        await t.rests()
+        assert told(t, reply.id) == ["queued", "asked"]
+        assert [text.text for text in t.all(ev.TextSent)] == ["what is for dinner?"]

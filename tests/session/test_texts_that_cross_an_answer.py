@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
 
+from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.session.link.policy import LinkPolicy
@@ -142,3 +143,35 @@ async def test_a_text_whose_turn_had_no_answer_is_not_complete_when_the_next_one
         await t.types("one")
         await t.types("two")
         assert [event.outcome for event in t.all(ev.TurnCompleted)] == ["interrupted", "empty"]
+
+
+async def test_what_comes_after_the_operator_has_interrupted_is_no_overtaken_answer() -> None:
+    async with talk(agent()) as t:
+        await speech_with_words(t)
+        await t.types("what time is it")
+        await t.says("Good morn")
+        assert await t.commands(cmd.Interrupt()) == ""
+        await breaks_off(t)
+        await t.says("Noon.")
+        await t.server.closes(1006)
+        await t.rests()
+        assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["empty", "interrupted", "interrupted"]
+
+
+async def test_the_speech_that_a_text_has_overtaken_ends_when_the_server_breaks_it_off() -> None:
+    async with talk(agent()) as t:
+        await speech_with_words(t)
+        await t.types("what time is it")
+        await t.says("Good morning.")
+        await t.server.says(serverContent={"generationComplete": True})
+        await t.rests()
+        await breaks_off(t)
+        await t.says("Noon.")
+        await t.ends()
+        changes = [(event.id, event.status) for event in t.all(ev.SpeechChanged)]
+        assert changes == [
+            ("speech-1", "speaking"),
+            ("speech-1", "done"),
+            ("speech-2", "speaking"),
+            ("speech-2", "done"),
+        ]

@@ -184,7 +184,7 @@ class Orchestrator:
             agent, self.callbacks, self.code, self.executor, lambda: self.checkpoints.gate.held
         )
         self.withheld = WithheldPrompt(
-            agent.host.until, agent.host.is_answer_pending, lambda: self.observer.release_prompt()
+            agent.host.until, agent.host.is_floor_taken, lambda: self.observer.release_prompt()
         )
         agent.react = RuleDispatcher(
             self.reactor,
@@ -193,7 +193,7 @@ class Orchestrator:
             agent.state,
             agent.clock,
             emit=agent.emit,
-            is_answer_pending=agent.host.is_answer_pending,
+            is_floor_taken=agent.host.is_floor_taken,
             on_prompt_withheld=self.withheld.on_withheld,
             replace_instruction=self.steering.replace_instruction,
         ).react

@@ -138,6 +138,10 @@ class SessionHost:
         """
         return self.awaits_tools or self._core.server.is_answering or self._audio.playing
 
+    def is_floor_taken(self) -> bool:
+        """Return True while an answer is pending, or a typed text is about to be sent."""
+        return self.is_answer_pending() or self.has_waiting_text
+
     def move(self, *, fresh: bool) -> None:
         """Go on at once on another connection.
 

@@ -6,7 +6,6 @@ from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import Cut, Effect, Send
-from gemini_live_runtime.session.core.interruptions import Interruptions
 from gemini_live_runtime.session.core.speech import LOCAL_HANG_OVER_S
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.wire import compose
@@ -20,9 +19,8 @@ _REMEDIES = {
 class AudioEvents:
     """Sound's part of one session's core."""
 
-    def __init__(self, state: CoreState, interruptions: Interruptions) -> None:
+    def __init__(self, state: CoreState) -> None:
         self._state = state
-        self._interruptions = interruptions
 
     def begin_stream(self) -> list[Effect]:
         """Return what must precede a stretch of microphone audio.
@@ -194,14 +192,12 @@ class AudioEvents:
     def on_playback_drained(self, now: float, gen: int) -> list[Effect]:
         """Note that all of a generation was played."""
         state = self._state
-        state.playing.discard(gen)
-        self._interruptions.on_drained(gen)
-        state.tell_speeches(state.speeches.on_played(gen))
         generation = state.ledger.get(gen)
-        if generation is not None:
-            generation.drained = True
+        if generation is not None and generation.drained and gen < state.ledger.cut_below:
+            # It was reported when it was cut.
+            return state.flush(now)
+        state.end_playback(gen)
         if not state.playing:
             state.facts.speaking = False
             state.watchdog.on_sign(now)
-        state.emit(ev.PlaybackDrained(of=gen))
         return state.flush(now)

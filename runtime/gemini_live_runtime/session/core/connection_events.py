@@ -240,10 +240,8 @@ class ConnectionEvents:
             self._set_aside()
         if state.overtaken.count:
             # What has arrived may not have been the answer to the newest text.
-            state.turns.has_content = False
+            state.end_overtaken_speech()
             state.overtaken.clear()
-            # Its turn goes on with another answer.
-            state.tell_speeches(state.speeches.on_turn_closed(state.playing, awaits_call=True))
         if state.turns.has_content or not (state.unanswered or state.turns.calls.intersection(state.calls.open_ids)):
             state.close_turn(state.turns.cut_short(), reason="the connection ended")
         return state.flush(now)

@@ -39,7 +39,7 @@ class SessionCore:
         self.connection = ConnectionEvents(state, self.tools)
         self.interruptions = Interruptions(state)
         self.server = ServerEvents(state, self.connection, self.tools, self.interruptions)
-        self.audio = AudioEvents(state, self.interruptions)
+        self.audio = AudioEvents(state)
         self.commands = CoreCommands(state)
         self.turn_detection = TurnDetectionChanges(state)
 

@@ -74,17 +74,9 @@ class Interruptions:
             # It answers fewer words than interrupt, and waits behind what is being said.
             self._let_go()
 
-    def on_drained(self, gen: int) -> None:
-        """Forget a voice over a speech that was heard to its end all the same."""
-        open_one = self._state.barge_in
-        if open_one is not None and open_one.gen == gen:
-            self._state.end_barge_in()
-
     def _interrupt(self, now: float, rule: Literal["words", "duration"]) -> None:
         state = self._state
         state.cut("voice", now, rule)
-        # What the server still breaks off, it breaks off for the voice.
-        state.overtaken.clear()
         if state.turns.is_open and state.turns.has_content:
             state.close_turn("interrupted")
 

@@ -217,7 +217,7 @@ class ServerEvents:
         if had_content or has_called:
             if was_overtaken:
                 # It was the answer to something earlier; the one to the newest text is still to come.
-                state.turns.has_content = False
+                state.end_overtaken_speech()
                 state.turns.calls.clear()
                 state.owe(now)
             elif state.turns.is_open and (state.turns.has_content or has_called):

@@ -185,17 +185,40 @@ class CoreState:
 
     def cut(self, by: InterruptedBy, now: float, rule: ev.CutRule) -> None:
         """Cut playback of everything before the next generation."""
+        self._end_heard()
         victim = self.ledger.audible()
         turn = victim.turn if victim is not None else self.turns.number
         bound = self.ledger.cut()
         self.playing = {number for number in self.playing if number >= bound}
         self.tell_speeches(self.speeches.on_cut(bound))
         self.facts.speaking = bool(self.playing)
+        if by in ("operator", "voice"):
+            # What the server still breaks off, it breaks off for that.
+            self.overtaken.clear()
         if victim is not None:
             self.facts.interrupted_at = now
         number, chars = (0, 0) if victim is None else (victim.number, victim.chars)
         self.out.append(Cut(bound, by, turn, number, rule, chars))
         self.end_barge_in()
+
+    def end_playback(self, gen: int) -> None:
+        """Note that all of a generation was played, and report it."""
+        self.playing.discard(gen)
+        if self.barge_in is not None and self.barge_in.gen == gen:
+            # A speech that was heard to its end all the same.
+            self.end_barge_in()
+        self.tell_speeches(self.speeches.on_played(gen))
+        generation = self.ledger.get(gen)
+        if generation is not None:
+            generation.drained = True
+        self.emit(ev.PlaybackDrained(of=gen))
+
+    def _end_heard(self) -> None:
+        """Report generations that were heard to their end before the device says so."""
+        for gen in sorted(self.playing):
+            generation = self.ledger.get(gen)
+            if generation is not None and generation.complete and not generation.unheard:
+                self.end_playback(gen)
 
     @property
     def answer_word(self) -> str:
@@ -390,6 +413,11 @@ class CoreState:
             # First: with the end of the turn another speech may begin at once.
             self._end_speech(outcome, is_superseded=is_superseded)
             self.emit(completed)
+
+    def end_overtaken_speech(self) -> None:
+        """End the speech of an answer that a text has overtaken; its turn goes on."""
+        self.turns.has_content = False
+        self.tell_speeches(self.speeches.on_turn_closed(self.playing, awaits_call=True))
 
     def _end_speech(self, outcome: TurnOutcome, *, is_superseded: bool) -> None:
         """End the speech of a turn that was closed, unless its sound or its calls go on."""

@@ -59,7 +59,7 @@ class RuleDispatcher:
         clock: Clock,
         *,
         emit: Callable[[ev.Payload], None],
-        is_answer_pending: Callable[[], bool],
+        is_floor_taken: Callable[[], bool],
         on_prompt_withheld: Callable[[], None],
         replace_instruction: Callable[[str], None],
     ) -> None:
@@ -73,7 +73,7 @@ class RuleDispatcher:
         self._state = cast("State", state.read_only())
         self._clock = clock
         self._emit = emit
-        self._is_answer_pending = is_answer_pending
+        self._is_floor_taken = is_floor_taken
         self._on_prompt_withheld = on_prompt_withheld
         self._replace_instruction = replace_instruction
         self._depth = 0
@@ -137,7 +137,7 @@ class RuleDispatcher:
         if not self._writer.live:
             # An armed prompt waits for the next connection; what was being said ended with the old one.
             return not isinstance(reaction.effect, NEEDS_CONNECTION)
-        if isinstance(reaction.effect, PromptModel) and self._is_answer_pending():
+        if isinstance(reaction.effect, PromptModel) and self._is_floor_taken():
             # It would cut off an answer that is owed or still to be heard.
             self._on_prompt_withheld()
             return False

@@ -16,12 +16,12 @@ class WithheldPrompt:
     def __init__(
         self,
         until: Callable[[Callable[[], bool]], Awaitable[None]],
-        is_answer_pending: Callable[[], bool],
+        is_floor_taken: Callable[[], bool],
         release: Callable[[], None],
     ) -> None:
         """`until(condition)` returns once a condition holds; `release()` asks the rules."""
         self._until = until
-        self._is_answer_pending = is_answer_pending
+        self._is_floor_taken = is_floor_taken
         self._release = release
         self._waiting: asyncio.Task[None] | None = None
 
@@ -32,7 +32,7 @@ class WithheldPrompt:
 
     async def _wait(self) -> None:
         try:
-            await self._until(lambda: not self._is_answer_pending())
+            await self._until(lambda: not self._is_floor_taken())
         finally:
             self._waiting = None
         self._release()
