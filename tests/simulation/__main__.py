@@ -7,6 +7,7 @@ import re
 import sys
 import time
 
+from tests.simulation.coverage import Coverage
 from tests.simulation.judging import judged
 from tests.simulation.running import run, shrunk
 
@@ -47,12 +48,15 @@ def _kind(fault: str) -> str:
 def many(first: int, last: int) -> int:
     """Run seeds `first` to `last` - 1."""
     began = time.perf_counter()
-    broken = 0
+    broken, coverage = 0, Coverage()
     for seed in range(first, last):
-        fault = judged(run(seed))
+        found = run(seed)
+        coverage.add([step.name for step in found.steps], found.event_types)
+        fault = judged(found)
         if fault:
             broken += 1
             print(f"seed {seed}: {fault}")
+    print("\n".join(coverage.report()))
     seconds = time.perf_counter() - began
     print(f"{last - first} sessions in {seconds:.1f} s ({(last - first) / seconds:.0f} a second), {broken} broken")
     return 1 if broken else 0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.session.core.speech_queue import SpeechPriority
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -140,6 +141,9 @@ async def talk_over(world: World, chance: random.Random) -> None:
     if world.wire == "open":
         await sound(world, chance)
         await asyncio.sleep(0.001)
+    if world.core.state.speeches.is_protected:
+        # The detector hears silence.
+        return
     interruptions, now = world.core.interruptions, asyncio.get_running_loop().time()
     world.perform(interruptions.on_voice_over(now, chance.choice((0.6, 1.4))))
     if chance.random() < 0.7:
@@ -227,8 +231,40 @@ async def server_interrupt(world: World, chance: random.Random) -> None:
 
 @_action(*ANY)
 async def interrupt(world: World, chance: random.Random) -> None:
-    """Interrupt the model's answer as the operator."""
-    await world.command(cmd.Interrupt())
+    """Interrupt the model's answer as the operator, or as the program."""
+    if chance.random() < 0.6:
+        await world.command(cmd.Interrupt())
+        return
+    force, current = chance.random() < 0.3, world.core.state.speeches.current
+    world.timeline.note("command", id=world.ident(), order="interrupt", text="")
+    if force and current is not None:
+        world.timeline.note("forced", id=current.id)
+    with _refused_when_over(world), contextlib.suppress(AgentError):  # a protected speech
+        world.program.interrupt(force=force)
+
+
+@_action(*ANY)
+async def reply(world: World, chance: random.Random) -> None:
+    """Ask for a reply as the program, often one that may not be interrupted."""
+    text = world.word("t") if chance.random() < 0.3 else ""
+    ident, uses_tools = f"speech-{world.core.state.speeches.made + 1}", chance.random() < 0.8
+    world.timeline.note("reply", id=ident, text=text, tools=uses_tools)
+    try:
+        speech = world.program.generate_reply(
+            text,
+            instructions=chance.choice(("", "Be kind.")),
+            tool_choice="auto" if uses_tools else "none",
+            allow_interruptions=chance.random() < 0.5,
+            priority=chance.choice(list(SpeechPriority)),
+        )
+    except GeminiLiveError:
+        assert world.is_over
+        world.timeline.note("reply refused", id=ident)
+        return
+    assert speech.id == ident
+    if chance.random() < 0.2:
+        world.timeline.note("forced", id=ident)
+        speech.interrupt(force=True)
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------
@@ -250,7 +286,10 @@ def _args(name: str, chance: random.Random) -> dict[str, Any]:
             return {}
 
 
-NAMES = ("note", "add", "add", "search", "broken", "never", "stubborn", "ticket", "ticket", "log", "pay", "pay", "none")
+NAMES = (
+    *("note", "add", "add", "search", "broken", "never", "stubborn", "ticket", "ticket", "log", "pay", "pay", "none"),
+    "protect",
+)
 
 
 @_action(*OPEN, open=2.0)
@@ -393,7 +432,7 @@ def _refused_when_over(world: World) -> Iterator[None]:
     try:
         yield
     except GeminiLiveError:
-        if not world.session.done.done():
+        if not world.is_over:
             raise
 
 

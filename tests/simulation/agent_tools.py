@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.simulation.timeline import Timeline
 
+from gemini_live_runtime.session.io.run_context import RunContext
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.declaration import ToolContext, tool
 
@@ -121,4 +122,13 @@ async def pay(fail: bool, context: ToolContext) -> str:
     return "paid"
 
 
-TOOLS = (note, add, search, broken, never, stubborn, ticket, log, pay)
+@tool
+async def protect(context: RunContext) -> str:
+    """Say something that must be heard to its end."""
+    _ran(context, "protect")
+    context.disallow_interruptions()
+    await asyncio.sleep(0.1)
+    return "protected"
+
+
+TOOLS = (note, add, search, broken, never, stubborn, ticket, log, pay, protect)

@@ -40,7 +40,7 @@ def shard(number: int) -> tuple[Coverage, list[str]]:
     for seed in range(number * size, (number + 1) * size):
         found = run(seed)
         names = [step.name for step in found.steps]
-        coverage.add(names, (entry.data["type"] for entry in found.timeline.entries if entry.kind == "event"))
+        coverage.add(names, found.event_types)
         fault = judged(found)
         if fault:
             broken.append(

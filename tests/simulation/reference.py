@@ -321,8 +321,10 @@ class Texts(Rule):
         self.arrived: Counter[str] = Counter()
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
-        if kind == "command" and data["order"] == "text.send":
+        if (kind == "command" and data["order"] == "text.send") or (kind == "reply" and data["text"]):
             self.typed[data["id"]] = data["text"]
+        elif kind == "reply refused":
+            self.refused.update({data["id"]} & self.typed.keys())
         elif kind == "opened":
             self.line = data["line"]
         elif kind == "heard":
@@ -360,6 +362,9 @@ class Texts(Rule):
             self.resent[data["ref"]] += 1
         elif event["type"] == "command.refused":
             self.refused[data["command_id"]] += 1
+        elif event["type"] == "speech.changed" and data["status"] == "dropped":
+            # What a program said for the user in a reply that was dropped before it was asked for.
+            self.refused.update({data["id"]} & self.typed.keys() - self.sent.keys())
 
     def end(self, facts: dict[str, Any]) -> None:
         for ident, text in self.typed.items():

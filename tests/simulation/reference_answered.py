@@ -92,6 +92,9 @@ class Answered(Rule):
         one.end = how
 
     def _settled(self, kind: str, outcome: str, ref: str) -> None:
+        if kind == "context":
+            # It is no input of the user's; what was to be told goes with the next connection.
+            return
         self.settled[kind, outcome] += 1
         if kind == "answer":
             self.check(ref in self.calls, f"{ref} was settled, and never called")

@@ -24,6 +24,8 @@ ENDS: dict[str, set[str]] = {
     "ticket": {"ok"},
     "log": {"ok"},
     "pay": {"ok", "error"},
+    # A speech that was interrupted cannot be protected any more.
+    "protect": {"ok", "error"},
     "none": {"refused"},
 }
 """Outcome of each tool without an intervention."""
@@ -81,6 +83,8 @@ class Calls(Rule):
         self.gone: set[int] = set()
         self.over = False
         self.told = 0
+        self.may_refuse = False
+        """True once a reply was asked for that may use no tools."""
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "heard" and "toolResponse" in data["frame"]:
@@ -103,6 +107,8 @@ class Calls(Rule):
             self.gone.add(data["line"])
         elif kind == "hung up":
             self.over = True
+        elif kind == "reply":
+            self.may_refuse = self.may_refuse or not data["tools"]
 
     def event(self, event: dict[str, Any]) -> None:
         data = event["data"]
@@ -168,6 +174,8 @@ class Calls(Rule):
             call.waits = not self.ready and not call.cancelled and not self.over
         expected = set(ENDS[call.name])
         if not all(_allows(phase, call.name) for phase in call.phases):
+            expected.add("refused")
+        if self.may_refuse:
             expected.add("refused")
         if "nonsense" in call.args:
             # Tools without parameters pass it over.

@@ -39,8 +39,8 @@ class Turns(Rule):
         self._sounds = 0
         self._text_due = False
         self._typed_due = False
-        self._is_cut_by_voice = False
-        """True when words of the frame that came last have cut what was said."""
+        self._is_cut_by_hand = self._is_cut_by_voice = False
+        """True when the operator, or words of the frame that came last, have cut what was said."""
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind in ("action", "command"):
@@ -68,7 +68,7 @@ class Turns(Rule):
             case "wire.message" if data["direction"] == "received":
                 self._has_ended()
                 self._frame = data["frame"]
-                self._is_cut_by_voice = False
+                self._is_cut_by_voice = self._is_cut_by_hand = False
                 self.cause = "server"
                 if self._frame.get("serverContent", {}).get("interrupted"):
                     # It may have been the answer to an earlier text; the one to the newest is still to come.
@@ -98,6 +98,9 @@ class Turns(Rule):
                 self._started(event["turn"], data["by"])
             case "turn.completed":
                 self._completed(event["turn"], data)
+            case "speech.changed" if data["status"] == "interrupted":
+                # One that was interrupted before it began is cut when it does.
+                self._is_cut_by_hand = True
             case "turn.interrupted":
                 if self.open and data["by"] == "operator":
                     self.must_end = "the operator interrupted"
@@ -138,7 +141,7 @@ class Turns(Rule):
             self._typed_due = "turnComplete" not in content
         elif data["outcome"] == "interrupted":
             by_voice = self._is_cut_by_voice and "inputTranscription" in content
-            said = "interrupted" in content or by_voice
+            said = "interrupted" in content or by_voice or self._is_cut_by_hand
             self._typed_due = not said and self.cause not in ("closed", "interrupt")
         self.open, self.must_end, self._is_owed = False, "", data["outcome"] == "empty"
         self.outcomes[number] = data["outcome"]

@@ -35,8 +35,14 @@ class Speeches(Rule):
         """Place in `order` of the newest speech that was played."""
         self.created: Counter[str] = Counter()
         self.ended: Counter[str] = Counter()
+        self.cut_protected = ""
+        """Speech that may not be interrupted, and just was."""
+        self.forced: set[str] = set()
+        """Speeches that the program has interrupted by force."""
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "forced":
+            self.forced.add(data["id"])
         if kind == "speech created":
             self.created[data["id"]] += 1
             self.check(self.created[data["id"]] == 1, f"{data['id']} has two handles")
@@ -51,12 +57,17 @@ class Speeches(Rule):
             self.newest = place
 
     def event(self, event: dict[str, Any]) -> None:
+        if event["type"] == "turn.interrupted":
+            may_cut = event["data"]["by"] not in ("voice", "operator") or self.cut_protected in self.forced
+            self.check(may_cut or not self.cut_protected, f"{self.cut_protected} may not be interrupted")
+            self.cut_protected = ""
         if event["type"] != "speech.changed":
             return
         ident, status = event["data"]["id"], event["data"]["status"]
         before = self.status.get(ident, "")
         self.check(status in NEXT.get(before, ()), f"{ident} was {before} and is {status}")
         self.status[ident] = status
+        self.cut_protected = ident if event["data"]["protected"] and status == "interrupted" else ""
         going_on = [other for other, now in self.status.items() if now in ("asked", "speaking")]
         self.check(len(going_on) <= 1, f"{going_on} go on at once")
         if status == "speaking":

@@ -25,6 +25,11 @@ class Run:
     soft_turns: bool
     fault: str = ""
 
+    @property
+    def event_types(self) -> set[str]:
+        """Types of the events that occurred."""
+        return {entry.data["type"] for entry in self.timeline.entries if entry.kind == "event"}
+
 
 def run(seed: int, steps: Sequence[Step] | None = None) -> Run:
     """Run the session of `seed`, with `steps` in place of its own.

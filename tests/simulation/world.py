@@ -217,6 +217,11 @@ class World:
         """True when no further connection will be made."""
         return self.hung_up or self.core.state.facts.status == "error"
 
+    @property
+    def is_over(self) -> bool:
+        """True when the session has ended, or takes nothing more because it is about to."""
+        return self.session.done.done() or self.core.is_over() or self.core.state.is_draining
+
     def push(self, **frame: Any) -> None:
         """Let the server say something."""
         if self.line is not None:
@@ -226,9 +231,13 @@ class World:
         """Let the server say some content."""
         self.push(serverContent=fields)
 
+    def ident(self) -> str:
+        """Return an id of a command that was not used before."""
+        return f"{self.console}{len(self.timeline.entries)}"
+
     async def command(self, order: cmd.Order, text: str = "") -> None:
         """Give the session a command."""
-        ident = f"{self.console}{len(self.timeline.entries)}"
+        ident = self.ident()
         self.timeline.note("command", id=ident, order=order.command, text=text)
         await self.session.command(cmd.Command(ident, order))
 

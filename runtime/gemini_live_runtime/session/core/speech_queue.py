@@ -94,7 +94,8 @@ class SpeechQueue:
         """Speech that was asked for, or is going on."""
         self._waiting: list[Speech] = []
         """Speeches in the order in which they will be asked for."""
-        self._made = 0
+        self.made = 0
+        """Number of speeches so far, which their ids count."""
         self._is_closed = False
         """True once the session ends: nothing begins any more."""
 
@@ -118,9 +119,9 @@ class SpeechQueue:
 
     def new(self, source: SpeechSource, reason: str = "") -> Speech:
         """Return a speech with an id of its own, which is in no queue yet."""
-        self._made += 1
+        self.made += 1
         parent = self.current.id if self.current is not None else ""
-        return Speech(f"speech-{self._made}", source, reason, parent=parent if source in ("prompt", "reply") else "")
+        return Speech(f"speech-{self.made}", source, reason, parent=parent if source in ("prompt", "reply") else "")
 
     def add(self, speech: Speech) -> None:
         """Let a speech wait.
