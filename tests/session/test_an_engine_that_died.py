@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 from talking import Talk, agent, talk, two_phases
+from tests.session.test_inline_tasks import begins_task, paying
 
 from gemini_live_runtime import Live, MemoryPersistence, Watcher, key, tool
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.kept_journal import KeptJournal
 from gemini_live_runtime.session.agent.autosave import OwnStore
 
@@ -262,3 +264,25 @@ async def test_a_watcher_that_had_fired_does_not_fire_again_for_what_is_restored
     async with talk(watches, own_store=found):
         pass
     assert fired == ["vip"]
+
+
+async def test_an_engine_that_died_in_a_task_goes_on_with_the_agent_that_waited_and_says_so() -> None:
+    store = first_engine()
+    of = paying().phase(*two_phases())
+    async with talk(of, own_store=store) as t:
+        await t.writes(go=True)
+        await t.turn()
+        await begins_task(t)
+        t.stage.session.agent_session.generate_reply("Ask for the number.")
+        t.stage.session.agent_session.update_agent(Live.builder("other").instruction("Help."))
+        found = next_engine(t, store)
+    assert found.kept is not None
+    view = found.kept.view
+    assert (view.agent, view.next_agent, len(view.speeches)) == ("payment", "other", 1)
+    resumed = ev.SessionResumed(after="crash", wall=0.0, program="p", record="text", kept=1)
+    apply(view, ev.Event(len(found.kept.events) + 1, view.t, view.turn, 1, resumed))
+    assert (view.next_agent, view.speeches) == ("", {})
+    async with talk(of, own_store=found) as t:
+        assert t.handle.phase == "second"
+        (handed,) = t.all(ev.AgentHandedOff)
+        assert (handed.previous, handed.agent, handed.by) == ("payment", "test", "restored")

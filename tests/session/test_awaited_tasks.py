@@ -10,7 +10,18 @@ import pytest
 from tests.session.talking import agent, talk
 from tests.session.test_inline_tasks import Nested, Payment, begins_task, finishes, paying
 
-from gemini_live_runtime import Agent, FsPersistence, InlineTask, Live, Phase, RunContext, Transition, key, tool
+from gemini_live_runtime import (
+    Agent,
+    FsPersistence,
+    InlineTask,
+    Live,
+    Phase,
+    RunContext,
+    Transition,
+    UserTurn,
+    key,
+    tool,
+)
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 
@@ -262,3 +273,14 @@ async def test_the_operator_hands_over_no_more_in_a_session_that_ends() -> None:
         await t.hears("hello")
         t.stage.session.agent_session.shutdown()
         assert "other does not take over" in await t.commands(cmd.HandOff(agent="other"))
+
+
+async def test_turns_stay_ours_while_an_agent_waits_that_needs_them() -> None:
+    async def ended(turn: UserTurn) -> None:
+        """Note nothing."""
+
+    waiting = paying().turn_taking("client").on_user_turn_completed(ended)
+    async with talk(waiting) as t:
+        await begins_task(t)
+        refused = await t.commands(cmd.SetOptions(turn_detection="server"))
+        assert "on_user_turn_completed needs turns that this session ends" in refused

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import wave
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.session.talking import Talk, agent, talk
 from tests.session.test_client_turn_taking_in_a_session import SPOKEN, kinds
@@ -34,6 +36,13 @@ class Says:
         if isinstance(value, Exception):
             raise value
         return value  # type: ignore[return-value]
+
+
+class Unreadable:
+    """Object without a representation."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
 
 
 def with_pause(path: Path, pause_s: float) -> Callable[[], FileAudio]:
@@ -67,6 +76,13 @@ async def test_a_pause_in_which_more_is_expected_does_not_end_the_turn(tmp_path:
         assert threading.get_ident() not in model.threads
 
 
+async def test_a_probability_may_be_a_number_of_another_library(tmp_path: Path) -> None:
+    model = Says(np.float32(0.1), np.array(0.9))
+    async with talk(listening(model), audio=with_pause(tmp_path / "mic.wav", 0.8)) as t:
+        await t.passes(12)
+        assert decisions(t) == ["continues", "ended"]
+
+
 async def test_without_a_model_the_same_pause_ends_the_turn(tmp_path: Path) -> None:
     of = agent().endpointing(min_delay_s=0.3)
     async with talk(of, audio=with_pause(tmp_path / "mic.wav", 0.8)) as t:
@@ -92,8 +108,10 @@ async def test_the_longer_delay_ends_a_turn_of_which_more_was_expected_in_vain()
         (ValueError("no weights"), "ValueError: no weights"),
         (1.5, "predict returned 1.5, not a probability"),
         (None, "predict returned None"),
+        (math.nan, "predict returned nan"),
+        (Unreadable(), "RuntimeError: no text"),
     ],
-    ids=["raises", "too high", "nothing"],
+    ids=["raises", "too high", "nothing", "not a number", "unreadable"],
 )
 async def test_a_model_that_fails_leaves_the_turn_to_the_plain_rule(answer: object, words: str) -> None:
     async with talk(listening(Says(answer)), audio=lambda: FileAudio(SPOKEN, None)) as t:

@@ -151,7 +151,11 @@ def _mark_set(view: SessionView, event: ev.Event, p: ev.MarkSet) -> Dirty:
 
 @HANDLERS.on(ev.HandoffRequested)
 def _handoff_requested(view: SessionView, event: ev.Event, p: ev.HandoffRequested) -> Dirty:
-    view.next_agent = "" if p.problem else sanitise_line(p.agent, 80)
+    agent = sanitise_line(p.agent, 80)
+    if not p.problem:
+        view.next_agent = agent
+    elif view.next_agent == agent:
+        view.next_agent = ""
     if p.problem:
         return _block(view, event, "warning", f"{p.agent} did not take over: {p.problem}") | Dirty.HEADER
     return Dirty.HEADER

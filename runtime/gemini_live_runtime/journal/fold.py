@@ -139,7 +139,8 @@ def _state(view: SessionView, event: ev.Event, p: ev.SessionState) -> Dirty:
 @_on(ev.SessionEnded)
 def _ended(view: SessionView, event: ev.Event, p: ev.SessionEnded) -> Dirty:
     view.ended, view.exit_code = sanitise_line(p.reason) or "ended", p.exit_code
-    view.playing = False
+    view.playing, view.next_agent = False, ""
+    view.speeches.clear()
     finish(view, "user", "model", "thought")
     spoken_blocks.stop(view, event)
     return Dirty.HEADER | Dirty.TRANSCRIPT | Dirty.METERS

@@ -18,6 +18,7 @@ from gemini_live_runtime.journal.view import SessionView
 _FOLLOWED = (
     ev.StateChanged,
     ev.PhaseEntered,
+    ev.AgentHandedOff,
     ev.TurnStarted,
     ev.TurnCompleted,
     ev.TurnInterrupted,

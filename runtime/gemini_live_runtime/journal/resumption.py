@@ -21,6 +21,8 @@ def resumed(view: SessionView, event: ev.Event, p: ev.SessionResumed) -> Dirty:
     view.record, view.recording_fails, view.resumed_after = p.record, False, p.kept
     view.connected_ms = view.go_away_at = view.retry_at = None
     view.resumable = view.link_failed = view.playing = view.voice = view.echo_leaking = False
+    view.user_away, view.next_agent = False, ""
+    view.speeches.clear()
     view.input_device = view.output_device = view.echo_canceller = ""
     view.health.clear()
     view.link_notice = 0

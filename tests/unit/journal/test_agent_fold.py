@@ -19,6 +19,7 @@ from gemini_live_runtime.journal.agent_view import (
     unpack,
 )
 from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.journal.view import SessionView
 
 
 def agent_view(*payloads: ev.Payload | tuple[float, ev.Payload]) -> AgentView:
@@ -27,6 +28,11 @@ def agent_view(*payloads: ev.Payload | tuple[float, ev.Payload]) -> AgentView:
         t, payload = item if isinstance(item, tuple) else (float(seq), item)
         events.append(ev.Event(seq, t, 1, 1, payload))
     return fold(events).agent_view
+
+
+def view_of(*payloads: ev.Payload) -> SessionView:
+    """Return the view of a session with these events."""
+    return fold([ev.Event(seq, 0.0, 1, 0, payload) for seq, payload in enumerate(payloads, 1)])
 
 
 def wrote(key: str, new: Any, old: Any = None, **values: Any) -> ev.StateChanged:
@@ -182,3 +188,24 @@ def test_watchers_whose_keys_are_no_list_have_none():
     described = tuple({"name": f"{keys}", "keys": keys} for keys in (5, None, "app:x", {"app:x": 1}))
     cards = agent_view(ev.AgentDescribed(agent="a", watchers=described)).watchers
     assert [card.keys for card in cards.values()] == [(), (), (), ()]
+
+
+def requested(agent: str, problem: str = "") -> ev.HandoffRequested:
+    return ev.HandoffRequested(agent=agent, by="tool", problem=problem)
+
+
+def queued(ident: str) -> ev.SpeechChanged:
+    return ev.SpeechChanged(id=ident, status="queued", source="reply")
+
+
+def test_a_refused_hand_off_leaves_the_one_that_waits():
+    assert view_of(requested("boss"), requested("other", "it cannot be used")).next_agent == "boss"
+    assert view_of(requested("boss"), requested("boss", "it was given up")).next_agent == ""
+
+
+def test_nothing_waits_in_a_session_that_has_ended_or_goes_on_with_another_engine():
+    goes_on = ev.SessionResumed(kept=2, after="crash", wall=0.0, record="text", program="")
+    for last in (ev.SessionEnded(reason="bye"), goes_on):
+        view = view_of(requested("boss"), queued("speech-1"), ev.UserStateChanged(old="listening", new="away"), last)
+        assert (view.next_agent, view.next_speeches) == ("", [])
+    assert not view.user_away

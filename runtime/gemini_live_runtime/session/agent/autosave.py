@@ -134,10 +134,10 @@ class Autosave:
         others = snapshot.agent not in ("", agent.plan.name)
         if others and self.take_over(snapshot.agent):
             others = False
-            if recorded is None:
-                agent.emit(ev.AgentHandedOff(previous=self._first_agent, agent=snapshot.agent, by="restored"))
-        elif others and recorded is not None:
-            agent.emit(ev.AgentHandedOff(previous=snapshot.agent, agent=agent.plan.name, by="restored"))
+        # A new recording begins with the session's first agent.
+        spoke = self._first_agent if recorded is None else _last_agent(recorded, self._first_agent)
+        if spoke != agent.plan.name:
+            agent.emit(ev.AgentHandedOff(previous=spoke, agent=agent.plan.name, by="restored"))
         for problem in snapshot.restore_state(agent.state):
             self._warn(f"A kept value was left out: {problem}")
         if snapshot.transcript is not None:
@@ -284,6 +284,13 @@ class Autosave:
 
 def _has_no_other(name: str) -> bool:
     return False
+
+
+def _last_agent(recorded: Sequence[ev.Event], first: str) -> str:
+    """Return the name of the agent that spoke last, a task among them."""
+    handed = (event.payload for event in reversed(recorded) if isinstance(event.payload, ev.AgentHandedOff))
+    last = next(handed, None)
+    return first if last is None else last.agent
 
 
 def _no_agent() -> SpokenBefore | None:

@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
+from math import nan
 from typing import Any, Protocol
 
 from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.clock import hold_time
-from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.records import record
 from gemini_live_runtime.threads import call_in_thread
 
@@ -69,7 +69,7 @@ class EndOfTurnPredictor:
             return False
         began, hold = self._now(), ExitStack()
         hold.enter_context(hold_time(HELD_S))
-        self._call = call_in_thread(partial(self._model.predict, pcm), "end of turn")
+        self._call = call_in_thread(partial(_probability, self._model, pcm), "end of turn")
         self._call.add_done_callback(lambda call: self._on_done(call, pause, began, hold))
         return True
 
@@ -79,12 +79,21 @@ class EndOfTurnPredictor:
         if call.cancelled():
             return
         seconds, fault = self._now() - began, call.exception()
-        value: Any = None if fault is not None else call.result()
         if fault is not None:
             prediction = Prediction(pause, seconds=seconds, error=error_text(fault))
-        elif is_number(value) and 0 <= value <= 1:
-            prediction = Prediction(pause, float(value), seconds)
         else:
-            error = f"predict returned {value!r:.60}, not a probability from 0 to 1"
-            prediction = Prediction(pause, seconds=seconds, error=error)
+            prediction = Prediction(pause, call.result(), seconds)
         self._on_prediction(prediction)
+
+
+def _probability(model: EndOfTurnModel, pcm: bytes) -> float:
+    """Return the model's prediction as a float.
+
+    Numbers of other libraries, such as `numpy.float32`, count. Raises `ValueError` for what is no probability.
+    """
+    value: Any = model.predict(pcm)
+    is_real = hasattr(type(value), "__float__") and not isinstance(value, bool)
+    probability = float(value) if is_real else nan
+    if not 0 <= probability <= 1:
+        raise ValueError(f"predict returned {value!r:.60}, not a probability from 0 to 1")
+    return probability

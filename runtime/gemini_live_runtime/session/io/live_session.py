@@ -344,7 +344,9 @@ class LiveSession:
 
     def _set_options(self, order: SetOptions, command_id: str) -> None:
         turns = self._core.turn_detection
-        self._perform(turns.accept(self._now(), order, self.orchestrator.agent.plan.needs_own_turns))
+        plans = (self.orchestrator.agent.plan, *(before.plan for before in self.orchestrator.handoff.paused))
+        needs_own_turns = next((plan.needs_own_turns for plan in plans if plan.needs_own_turns), "")
+        self._perform(turns.accept(self._now(), order, needs_own_turns))
         if turns.is_due:
             self._perform(turns.leave(self._now()))
             self._perform(turns.take(self._now()))
