@@ -30,6 +30,9 @@ class PassiveSession:
     def on_console_attached(self, attached: bool) -> None:
         """Do nothing."""
 
+    def on_records_changed(self) -> None:
+        """Do nothing."""
+
     def report(self, payload: ev.Payload) -> bool:
         """Tell the consoles."""
         self._hub.tell(payload)

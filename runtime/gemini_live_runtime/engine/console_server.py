@@ -51,6 +51,11 @@ FAREWELL_S = 5.0
 LINGER_S = 60.0
 """Seconds for which commands are taken from a console that fell behind and was let go."""
 
+POKED = b'{"poked": true}\n'
+"""Answer to a poke, after which the connection ends."""
+
+_POKE = "poke"
+
 _SOCKET_PATH_LIMIT = 103
 """Bytes of a socket's path on macOS, the shortest limit."""
 
@@ -67,11 +72,19 @@ class ConsoleServer:
     """
 
     def __init__(
-        self, hub: Hub, folder: Path, submit: Callable[[bytes], bool], *, kind: ServerKind | None = None
+        self,
+        hub: Hub,
+        folder: Path,
+        submit: Callable[[bytes], bool],
+        *,
+        kind: ServerKind | None = None,
+        on_poke: Callable[[], None] = lambda: None,
     ) -> None:
+        """Create a server; a program's poke, that records have changed, calls `on_poke`."""
         self._hub = hub
         self._folder = folder
         self._submit = submit
+        self._on_poke = on_poke
         self._kind: ServerKind = kind or default_kind()
         self._token = ""
         self._server: asyncio.Server | None = None
@@ -144,7 +157,7 @@ class ConsoleServer:
         try:
             refusal = await self._admit(reader, writer)
             if refusal:
-                writer.write(f"{encode(Closed(refusal))}\n".encode())
+                writer.write(POKED if refusal == _POKE else f"{encode(Closed(refusal))}\n".encode())
                 async with asyncio.timeout(FAREWELL_S):
                     await writer.drain()
             else:
@@ -160,7 +173,10 @@ class ConsoleServer:
                 await writer.wait_closed()
 
     async def _admit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
-        """Return why this console is refused, or "" when it is admitted."""
+        """Return why this console is refused, or "" when it is admitted.
+
+        `_POKE` after a poke, which attaches nothing.
+        """
         caller = peer_uid(writer.get_extra_info("socket"))
         if caller is not None and caller != os.getuid():
             return "This engine belongs to another user"
@@ -179,12 +195,16 @@ class ConsoleServer:
         try:
             async with asyncio.timeout(HELLO_S):
                 line = await reader.readline()
-            hello = vocabulary.parse_object(line, "hello").get("hello")
+            first = vocabulary.parse_object(line, "hello")
+            hello = first.get(_POKE if _POKE in first else "hello")
             token = hello.get("token") if isinstance(hello, dict) else None
             if self._token and not (
                 isinstance(token, str) and hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
             ):
                 return "The token is wrong"
+            if _POKE in first:
+                self._on_poke()
+                return _POKE
             check_hello(hello, "The console")
         except TimeoutError:
             return f"No hello within {HELLO_S:.0f} s"

@@ -190,6 +190,11 @@ class Host:
             self._command_queued.clear()
             await self._command_queued.wait()
 
+    def on_records_changed(self) -> None:
+        """Note that another program has changed tasks or notifications."""
+        if self._session is not None and not self._finished:
+            self._session.on_records_changed()
+
     # -- the end ----------------------------------------------------------------------------------------------------
 
     def hang_up(self, reason: str) -> None:

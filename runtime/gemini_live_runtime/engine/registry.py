@@ -11,6 +11,7 @@ listed, read, signalled or removed.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import socket
@@ -44,6 +45,7 @@ STOPPED_FILE = "stopped"
 _FILES = (SPEC_FILE, ENGINE_FILE, SOCKET_FILE, TOKEN_FILE, OUTPUT_FILE, STOPPED_FILE, LOCK_FILE)
 
 _MAX_ENGINE_BYTES = 64 * 1024
+_MAX_TOKEN_BYTES = 4096
 
 _LOCK_ATTEMPTS = 50
 _LOCK_STEP_S = 0.02
@@ -201,3 +203,17 @@ def read_info(folder: Path) -> EngineInfo | None:
         )
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
+
+
+def read_token(folder: Path) -> tuple[int, str]:
+    """Return port and token of an engine; raises `OSError`."""
+    path = folder / TOKEN_FILE
+    data = paths.read_regular(path, _MAX_TOKEN_BYTES, follow=False)
+    try:
+        value: Any = strict_decoder.decode(data.decode())
+        port, token = value["port"], value["token"]
+        if not isinstance(port, int) or not 0 < port < 2**16 or not isinstance(token, str):
+            raise ValueError("port or token")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise OSError(errno.EINVAL, "it is damaged", str(path)) from None
+    return port, token

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import json
 import os
 import socket
@@ -12,20 +11,16 @@ import sys
 from pathlib import Path
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime import paths
 from gemini_live_runtime.commands import Command, HangUp
 from gemini_live_runtime.engine.link import MAX_LINE_BYTES, LinkClosed, LinkMessage, decode, is_about_the_end
 from gemini_live_runtime.engine.peer import peer_uid
-from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE
+from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE, read_token
 from gemini_live_runtime.errors import EngineError
-from gemini_live_runtime.json_values import strict_decoder
 
 _GONE = "The engine is gone"
 
 _HEAD_BYTES = 400
 """Bytes of a line that tell whether it is about the end."""
-
-_MAX_TOKEN_BYTES = 4096
 
 _LONG_LINE = 128 * 1024
 """Bytes from which a line is decoded in a thread."""
@@ -133,9 +128,9 @@ async def _connected(folder: Path) -> tuple[socket.socket, str]:
 
     Raises `OSError` when none answers, and `EngineError` when another user's process does.
     """
-    socket_path, token_path = folder / SOCKET_FILE, folder / TOKEN_FILE
-    if token_path.exists() or sys.platform == "win32":
-        port, token = _read_token(token_path)
+    socket_path = folder / SOCKET_FILE
+    if (folder / TOKEN_FILE).exists() or sys.platform == "win32":
+        port, token = read_token(folder)
         address: tuple[str, int] | str = ("127.0.0.1", port)
         connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     else:
@@ -156,16 +151,3 @@ async def _connected(folder: Path) -> tuple[socket.socket, str]:
         connection.close()
         raise
     return connection, token
-
-
-def _read_token(path: Path) -> tuple[int, str]:
-    """Return port and token of an engine; raises `OSError`."""
-    data = paths.read_regular(path, _MAX_TOKEN_BYTES, follow=False)
-    try:
-        value = strict_decoder.decode(data.decode())
-        port, token = value["port"], value["token"]
-        if not isinstance(port, int) or not 0 < port < 2**16 or not isinstance(token, str):
-            raise ValueError("port or token")
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise OSError(errno.EINVAL, "it is damaged", str(path)) from None
-    return port, token

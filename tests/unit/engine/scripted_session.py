@@ -29,6 +29,7 @@ class ScriptedSession:
     reason: str = ""
     commands: list[Command] = field(default_factory=list)
     mic_db: float = -60.0
+    pokes: int = 0
     watchers: list[bool] = field(default_factory=list)
     """Values that `watched` was called with."""
 
@@ -110,6 +111,9 @@ class ScriptedSession:
 
     def on_console_attached(self, attached: bool) -> None:
         self.watchers.append(attached)
+
+    def on_records_changed(self) -> None:
+        self.pokes += 1
 
     def report(self, payload: ev.Payload) -> bool:
         self.hub.tell(payload)

@@ -80,10 +80,11 @@ def _list(root: str | None, profile: str | None, as_json: bool, everything: bool
             click.echo(f"{len(listing.records) - len(shown):,} older ones: gemini-live-tui tasks --all")
     else:
         click.echo("No task runs, and none has ended.")
-    return _problems(listing)
+    return print_problems(listing)
 
 
-def _problems(listing: Listing[Any]) -> int:
+def print_problems(listing: Listing[Any]) -> int:
+    """Print which files cannot be used; return the exit code."""
     for problem in listing.problems:
         click.echo(sanitise_line(problem.reason), err=True)
     return 1 if listing.problems else 0
@@ -92,19 +93,21 @@ def _problems(listing: Listing[Any]) -> int:
 def _row(task: HarnessTask) -> str:
     done = "" if task.fraction is None else f"{task.fraction:.0%}"
     newest = task.progress if not task.status.is_terminal else task.summary or task.last_error
-    row = f"{_short_id(task.id):13}{sanitise_line(_tool(task), 16):17}{task.status.value:12}{done:>5}"
-    return f"{row}  {_age(task.created_at_ms):>6}  {sanitise_line(newest or '', 60)}".rstrip()
+    row = f"{short_id(task.id):13}{sanitise_line(_tool(task), 16):17}{task.status.value:12}{done:>5}"
+    return f"{row}  {age(task.created_at_ms):>6}  {sanitise_line(newest or '', 60)}".rstrip()
 
 
-def _short_id(task_id: str) -> str:
-    return sanitise_line(task_id.rpartition("_")[2], 12)
+def short_id(record_id: str) -> str:
+    """Return the end of an id, which names the record where few have been made."""
+    return sanitise_line(record_id.partition(".")[0].rpartition("_")[2], 12)
 
 
 def _tool(task: HarnessTask) -> str:
     return str((task.metadata or {}).get("toolName") or task.title)
 
 
-def _age(at_ms: int) -> str:
+def age(at_ms: int) -> str:
+    """Return the time since `at_ms`, Unix milliseconds, in its largest unit."""
     seconds = max(0.0, time.time() - at_ms / 1000)
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= size:
@@ -132,7 +135,7 @@ def show(ctx: click.Context, task: str, as_json: bool) -> int:
     for name, value in (
         ("tool", _tool(one)),
         ("arguments", json.dumps((one.metadata or {}).get("toolArgs", {}), ensure_ascii=False)),
-        ("started", f"{_age(one.created_at_ms)} ago"),
+        ("started", f"{age(one.created_at_ms)} ago"),
         ("result", one.summary),
         ("error", one.last_error),
     ):
@@ -159,9 +162,9 @@ def cancel(ctx: click.Context, task: str, reason: str) -> int:
     with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
         asked = harness.tasks.request_cancel(_find(harness, task), reason or "It was cancelled by: tasks cancel")
     if asked.status.is_terminal:
-        click.echo(f"{_short_id(asked.id)}: its program has ended before; the task is {asked.status.value}.")
+        click.echo(f"{short_id(asked.id)}: its program has ended before; the task is {asked.status.value}.")
     else:
-        click.echo(f"{_short_id(asked.id)} is asked to end; its program does so within 5 s.")
+        click.echo(f"{short_id(asked.id)} is asked to end; its program does so within 5 s.")
     return 0
 
 

@@ -365,6 +365,10 @@ class LiveSession:
             self.bus.emit(payload)
         return not self.bus.closed
 
+    def on_records_changed(self) -> None:
+        """Look at the records that another program has changed."""
+        self.orchestrator.tools.tasks.look_for_requests()
+
     @property
     def first_failure(self) -> GeminiLiveError | None:
         """Error that kept the session from its very first connection; None without one."""

@@ -62,6 +62,10 @@ class RunnableSession(Protocol):
         """Note that a console is there, or none: then a held agent goes on."""
         ...
 
+    def on_records_changed(self) -> None:
+        """Note that another program has changed tasks or notifications; cheap."""
+        ...
+
     def report(self, payload: Payload) -> bool:
         """Publish what the host found out; return False once the session is over."""
         ...

@@ -1,0 +1,84 @@
+"""An engine learns at once that another program has queued something."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from gemini_live_runtime.clock import LoopClock
+from gemini_live_runtime.engine import registry
+from gemini_live_runtime.engine.console_server import ConsoleServer, ServerKind
+from gemini_live_runtime.engine.hub import Hub
+from gemini_live_runtime.engine.poke import poke
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+@asynccontextmanager
+async def listening(root: Path, kind: ServerKind) -> AsyncIterator[list[str]]:
+    """Serve the engine `s1`; yields the pokes so far."""
+    pokes: list[str] = []
+    hub = Hub("s1", LoopClock(), program="p", pid=1)
+    server = ConsoleServer(hub, root / "s1", lambda line: True, kind=kind, on_poke=lambda: pokes.append("poke"))
+    await server.open()
+    lock = registry.take_lock(root / "s1")
+    try:
+        yield pokes
+    finally:
+        await server.close()
+        os.close(lock)
+        assert hub.consoles == 0
+
+
+@pytest.mark.parametrize("kind", ["unix", "tcp"])
+async def test_a_poke_reaches_the_engine_and_attaches_no_console(root: Path, kind: ServerKind) -> None:
+    async with listening(root, kind) as pokes:
+        assert await asyncio.to_thread(poke, "s1", root)
+        assert pokes == ["poke"]
+
+
+async def test_a_poke_without_the_token_is_refused(root: Path) -> None:
+    async with listening(root, "tcp") as pokes:
+        port, _ = registry.read_token(root / "s1")
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b'{"poke": {"token": "guessed"}}\n')
+        assert b"The token is wrong" in await reader.read()
+        writer.close()
+        assert pokes == []
+
+
+@pytest.mark.parametrize("line", [b'{"poke": 1}\n', b'{"poke": {}, "hello": {}}\n'])
+async def test_a_poke_with_other_fields_is_a_poke(root: Path, line: bytes) -> None:
+    async with listening(root, "unix") as pokes:
+        reader, writer = await asyncio.open_unix_connection(root / "s1" / registry.SOCKET_FILE)
+        writer.write(line)
+        assert await reader.read() == b'{"poked": true}\n'
+        writer.close()
+        assert pokes == ["poke"]
+
+
+@pytest.mark.parametrize("name", ["s1", "unknown", "../s1", ""])
+def test_an_engine_that_is_not_there_is_not_poked(root: Path, name: str) -> None:
+    assert not poke(name, root)
+
+
+def test_an_engine_that_does_not_answer_is_given_up(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemini_live_runtime.engine.poke.POKE_S", 0.01)
+    (root / "s1").mkdir(mode=0o700)
+    lock = registry.take_lock(root / "s1")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.fspath(root / "s1" / registry.SOCKET_FILE))
+        listener.listen()
+        assert not poke("s1", root)
+    os.close(lock)
