@@ -284,3 +284,37 @@ async def test_turns_stay_ours_while_an_agent_waits_that_needs_them() -> None:
         await begins_task(t)
         refused = await t.commands(cmd.SetOptions(turn_detection="server"))
         assert "on_user_turn_completed needs turns that this session ends" in refused
+
+
+async def test_an_agent_that_was_to_go_on_does_after_a_task_that_displaced_what_had_displaced_it() -> None:
+    @tool
+    async def ask_address(context: RunContext) -> str:
+        """Ask for the address, a little later."""
+        await asyncio.sleep(5)
+        return await Address()
+
+    async with talk(paying().tools(ask_address)) as t:
+        await t.calls("check_out", "ask_address")
+        await t.connects_again()
+        await t.calls("give_card", number="4")
+        await t.says("Thank you.")
+        t.stage.session.agent_session.update_agent(Live.builder("boss").instruction("Decide."))
+        await t.connects_again()
+        setup = await finishes(t, "give_address", street="Main Street")
+        assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief."
+
+
+async def test_an_agent_that_was_to_go_on_does_when_the_other_cannot_take_over() -> None:
+    async def ended(turn: UserTurn) -> None:
+        """Note nothing."""
+
+    unusable = Live.builder("boss").instruction("Decide.").turn_taking("client").on_user_turn_completed(ended)
+    async with talk(paying()) as t:
+        await begins_task(t)
+        await t.calls("give_card", number="4")
+        await t.says("Thank you.")
+        t.stage.session.agent_session.update_agent(unusable)
+        await t.ends()
+        setup = await t.connects_again()
+        assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief."
+        assert "on_user_turn_completed is never called" in t.all(ev.HandoffRequested)[-2].problem

@@ -58,7 +58,7 @@ class Handoff:
     paused: SpokenBefore | None = None
     """Agent that goes on; None for one that begins."""
     returns_to: SpokenBefore | None = None
-    """Agent that goes on after `task`, where that is not the present one."""
+    """Agent that would go on by now; it does after `task`, and when this hand-off fails."""
 
 
 class HandoffRunner:
@@ -145,7 +145,7 @@ class HandoffRunner:
         # Whoever asked may not wait for it.
         done.add_done_callback(lambda future: future.cancelled() or future.exception())
         replaced = self._waiting
-        if replaced is not None and task is not None:
+        if replaced is not None and paused is None:
             returns_to = replaced.paused or replaced.returns_to
         self._waiting = Handoff(
             plan=plan,
@@ -251,7 +251,10 @@ class HandoffRunner:
             before = None
         if before is not None:
             with contextlib.suppress(GeminiLiveError):
-                await self._request(before.plan, by="task", reason=f"{task.plan.name} is done", paused=before)
+                await self._go_on(before, reason=f"{task.plan.name} is done")
+
+    def _go_on(self, before: SpokenBefore, *, reason: str) -> asyncio.Future[SpokenBefore]:
+        return self._request(before.plan, by="task", reason=reason, paused=before)
 
     def _withdraw(self, waiting: Handoff) -> None:
         self._waiting = None
@@ -286,6 +289,8 @@ class HandoffRunner:
         except GeminiLiveError as error:
             self._refuse(waiting.plan.name, waiting.by, waiting.reason, error)
             _fail(waiting, error)
+            if waiting.returns_to is not None and not self._closed:
+                self._go_on(waiting.returns_to, reason=f"{waiting.plan.name} did not take over")
             return
         if waiting.task is not None:
             self._tasks.begin(waiting.task, waiting.returns_to or before)
