@@ -31,6 +31,7 @@ class HarnessPaths:
     tasks/<id>/cancel.json           request to cancel it
     notifications/<id>.json
     memory/<scope>/<key>.json
+    memory.index                     words of the memories, made from their files
     instances/<id>.lock              locked by the program that runs tasks, as long as it lives
     delivery.lock                    locked by the engine that delivers notifications
     ```
@@ -57,6 +58,11 @@ class HarnessPaths:
     def memory(self) -> Path:
         """Folder of memory, with a folder for each scope."""
         return self.root / "memory"
+
+    @property
+    def memory_index(self) -> Path:
+        """Index of the search in memory; it may be deleted."""
+        return self.root / "memory.index"
 
     @property
     def instances(self) -> Path:
@@ -102,12 +108,19 @@ class HarnessPaths:
         """
         return self.notifications / f"{segment(notification_id, 'notification id')}.json"
 
+    def memory_scope(self, scope: str) -> Path:
+        """Return the folder of a scope's memory.
+
+        Raises `HarnessError` for a scope that is no file name.
+        """
+        return self.memory / segment(scope, "scope")
+
     def memory_file(self, scope: str, key: str) -> Path:
         """Return the record of one memory.
 
         Raises `HarnessError` for a scope or key that is no file name.
         """
-        return self.memory / segment(scope, "scope") / f"{segment(key, 'key')}.json"
+        return self.memory_scope(scope) / f"{segment(key, 'key')}.json"
 
 
 def segment(name: str, field: str) -> str:

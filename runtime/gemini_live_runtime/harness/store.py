@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.memory_store import MemoryStore
 from gemini_live_runtime.harness.notification_store import NotificationStore
 from gemini_live_runtime.harness.paths import DEFAULT_PROFILE, HarnessPaths, default_root
 from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, RecordFiles
@@ -50,6 +51,7 @@ class Harness:
         self._wall_ms = wall_ms
         self.notifications = NotificationStore(paths, files, wall_ms)
         self.tasks = TaskStore(paths, files, self.notifications, wall_ms)
+        self.memory = MemoryStore(paths, files, wall_ms)
 
     @classmethod
     def open(cls, root: str | Path, *, disk: FileDisk | None = None, wall: Callable[[], float] = time.time) -> Harness:
@@ -107,6 +109,7 @@ class Harness:
             remove_leftovers(self.files.disk, folder / "*")
         for task in self.paths.tasks.glob("*"):
             remove_leftovers(self.files.disk, task / "*")
+        self.memory.remove_leftovers()
         before = self._wall_ms() - KEPT_DAYS * 86_400_000
         self.tasks.retire(before, KEPT_TASKS)
         self.notifications.retire(before, KEPT_NOTIFICATIONS)

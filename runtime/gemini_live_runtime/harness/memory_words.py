@@ -1,0 +1,70 @@
+"""Split text into words to search by, and compare memories with a query."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.memory import MemoryRecord, value_text
+from gemini_live_runtime.records import record
+
+MAX_QUERY = 1000
+MAX_QUERY_WORDS = 16
+"""Characters and words of a query that count."""
+
+BEGINNING = 3
+"""Letters from which on a word of a query also finds longer words."""
+
+_WORD = re.compile(r"[^\W_]+")
+# Chinese, Japanese and Korean are written without spaces: each sign counts as a word.
+_UNSPACED = re.compile("([\u2e80-\u312f\u31a0-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003134f])")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in their order, without case and accents."""
+    if not text.isascii():
+        # Composed again, so that a Korean syllable stays one sign.
+        plain = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+        text = _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFC", plain))
+    return _WORD.findall(text.casefold())
+
+
+def memory_words(memory: MemoryRecord) -> list[str]:
+    """Return the words by which a memory is found: of key, summary and value."""
+    return words_of(f"{memory.key} {memory.summary or ''} {value_text(memory.value)}")
+
+
+@record
+class MemoryQuery:
+    """Words to search for, none twice."""
+
+    words: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> MemoryQuery:
+        """Return the query that a text makes; raise `HarnessError` without a word."""
+        words = tuple(dict.fromkeys(words_of(text[:MAX_QUERY])))[:MAX_QUERY_WORDS]
+        if not words:
+            raise HarnessError(
+                "There is no word to search for",
+                remedy="Give a word that the memory contains",
+                field="text",
+                value=text[:80],
+            )
+        return cls(words)
+
+    def count(self, words: Iterable[str]) -> int:
+        """Return how many words of the query occur among `words`."""
+        among = set(words)
+        return sum(1 for word in self.words if word in among or (finds_longer(word) and _begins(word, among)))
+
+
+def finds_longer(word: str) -> bool:
+    """Return True when a word of a query also finds longer words."""
+    return len(word) >= BEGINNING
+
+
+def _begins(word: str, among: set[str]) -> bool:
+    return any(other.startswith(word) for other in among)
