@@ -1,4 +1,4 @@
-"""Hotel concierge with weather, timers, notes, table bookings and the time.
+"""Hotel concierge with weather, timers, notes, table bookings, taxis and the time.
 
 The default demo agent: phases for a table with needs that an extractor fills, tools, a computed value, a watcher.
 """
@@ -31,9 +31,10 @@ from gemini_live_runtime.agents.times import minutes_since_midnight
 PHRASES = """
 what is the weather in Lisbon; set a timer for ten minutes; book a table; take a note buy milk; what time is it
 book a table for eight people at seven; which timers are running; how warm is it in Cairo; read my notes
-do I need an umbrella in London; remind me to water the plants; set a tea timer for five minutes; cancel my booking
-make a reservation please; delete the last note; tell me a story; count to twenty; tell me a joke; say that again
-what can I say; who are you; how are you; please stop talking; never mind; thank you; good morning; goodbye
+order a taxi; do I need an umbrella in London; remind me to water the plants; set a tea timer for five minutes
+cancel my booking; make a reservation please; delete the last note; tell me a story; count to twenty
+tell me a joke; say that again; what can I say; who are you; how are you; please stop talking; never mind
+thank you; good morning; goodbye
 """
 """Phrases that the embedded server's script understands; Gemini understands more."""
 
@@ -131,10 +132,10 @@ def concierge(wall_clock: Callable[[], datetime] = lambda: datetime.now().astime
     """Return a concierge; `wall_clock` returns the date and time at the hotel."""
     return (
         Live.builder("concierge")
-        .description("A hotel concierge: weather, timers, notes, a table, the time.")
+        .description("A hotel concierge: weather, timers, notes, a table, a taxi, the time.")
         .instruction(
             "You are the concierge of a small hotel. Be brief and friendly, answer in one or two sentences. "
-            "Use the tools for weather, timers, notes, table bookings and the time; never make up their results. "
+            "Use the tools for weather, timers, notes, tables, taxis and the time; never make up their results. "
             "The weather tool gives what is typical for the month, so say that it is typical."
         )
         .tools(*hotel_tools(wall_clock), book_table, cancel_booking)

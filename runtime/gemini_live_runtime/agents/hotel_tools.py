@@ -14,6 +14,9 @@ from gemini_live_runtime.agents.climate import weather_in
 from gemini_live_runtime.agents.times import minutes_left
 
 MAX_TIMERS, MAX_NOTES = 20, 100
+COMPANIES = ("City Cabs", "Harbor Taxi", "Night Owl Cars", "Blue Line")
+TAXI_S = 10.0
+"""Seconds until a taxi is found."""
 
 
 @tool
@@ -78,6 +81,18 @@ async def delete_last_note(state: State) -> dict[str, Any]:
     return {"deleted": notes[-1], "count": len(notes) - 1}
 
 
+@tool(spillable=True)
+async def order_taxi(context: ToolContext) -> str:
+    """Order a taxi for the guest.
+
+    The companies are phoned one after the other, which takes a while.
+    """
+    for asked, company in enumerate(COMPANIES, 1):
+        context.progress((asked - 0.5) / len(COMPANIES), f"phoning {company}")
+        await asyncio.sleep(TAXI_S / len(COMPANIES))
+    return f"A taxi of {COMPANIES[-1]} will be at the door in 8 minutes."
+
+
 def hotel_tools(wall_clock: Callable[[], datetime]) -> tuple[Tool, ...]:
     """Return the tools; `wall_clock` returns the date and time at the hotel."""
 
@@ -96,4 +111,4 @@ def hotel_tools(wall_clock: Callable[[], datetime]) -> tuple[Tool, ...]:
         now = wall_clock()
         return {"time": now.strftime("%H:%M"), "date": now.strftime("%A, %B %d")}
 
-    return get_weather, set_timer, list_timers, add_note, list_notes, delete_last_note, get_time
+    return get_weather, set_timer, list_timers, add_note, list_notes, delete_last_note, order_taxi, get_time

@@ -61,6 +61,10 @@ def look_up(path: str, facts: Mapping[str, Any]) -> Any:
     return value
 
 
+_TASK = {"status", "task", "message"}
+"""Fields of the answer of a call that goes on as a task: its message says all."""
+
+
 def describe(value: Any) -> str:
     """Return a JSON value in spoken words."""
     if isinstance(value, bool):
@@ -70,6 +74,8 @@ def describe(value: Any) -> str:
     if isinstance(value, float):
         return _number(value)
     if isinstance(value, Mapping):
+        if set(value) == _TASK:
+            return str(value["message"]).replace("_", " ")
         shown = [f"{_spaced(str(key))} {describe(item)}" for key, item in list(value.items())[:_MAX_DESCRIBED]]
         return ", ".join(shown) or "nothing"
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -25,9 +25,6 @@ _SETTINGS = frozenset({"scheduling", "willContinue", "will_continue"})
 
 _WRAPPERS_OR_SETTINGS = frozenset(_WRAPPERS) | _SETTINGS
 
-_TASK = {"status", "task", "message"}
-"""Fields of the answer of a call that goes on as a task."""
-
 _SPOKEN_KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file", "resource_link": "a link to a file"}
 """Kinds of content besides text, in words: their data cannot be said."""
 
@@ -41,12 +38,7 @@ _NEXT_FIELD = re.compile(r"\s+(?=[A-Za-z_]\w*=)")
 
 
 def output_of(response: Mapping[str, Any]) -> Any:
-    """Return the value within the wrappers of a response, else the whole response.
-
-    Of a call that goes on as a task the sentence that says so.
-    """
-    if set(response) == _TASK and response["status"] == "running":
-        return response["message"]
+    """Return the value within the wrappers of a response, else the whole response."""
     if set(response) <= _WRAPPERS_OR_SETTINGS:
         response = {key: value for key, value in response.items() if key not in _SETTINGS}
     value: Any = response
