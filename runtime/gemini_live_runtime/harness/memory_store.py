@@ -37,8 +37,9 @@ FOUND = 10
 class MemoryStore:
     """Memory of one root.
 
-    The files are the truth; the index of the search is made from them. Any number of processes may use it: changes are serialised by a lock, and what other programs change in the files
-    is noticed. Folders that are symbolic links are not followed.
+    The files are the truth; the index of the search is made from them. Any number of processes may use it: changes are
+    serialised by a lock, and what other programs change in the files is noticed. Folders that are symbolic links are
+    not followed.
     """
 
     def __init__(self, paths: HarnessPaths, files: RecordFiles, wall_ms: Callable[[], int]) -> None:

@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ps": ("engines", "List running engines."),
     "stop": ("engines", "End a running engine."),
     "notify": ("notify", "Queue a notification that the model announces, or list and acknowledge them."),
+    "memory": ("memory", "List, show, write, delete and search what agents remember."),
     "tasks": ("harness", "List, show and cancel tasks: tool calls that go on in the background."),
     "replay": ("records", "Show or print a recorded session."),
     "sessions": ("sessions", "List, name, delete and restore recorded sessions."),
