@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
@@ -99,6 +100,12 @@ def same_value(left: Any, right: Any) -> bool:
     if kind is dict:
         return all(same_value(value, right[name]) for name, value in left.items())
     return True
+
+
+def is_finite(value: Any) -> bool:
+    """Return True for a number that a float can hold."""
+    # A whole number beyond that cannot even be asked by `math.isfinite`.
+    return is_number(value) and -sys.float_info.max <= value <= sys.float_info.max
 
 
 def is_number(value: Any) -> bool:

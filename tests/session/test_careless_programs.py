@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from tests.session.talking import agent, talk
 
-from gemini_live_runtime import ChatMessage, Live
-from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime import Agent, ChatMessage, InlineTask, Live, RunContext, tool
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.core.speech_queue import SpeechPriority
 from gemini_live_runtime.session.io.speech_handle import SpeechHandle
 
@@ -71,3 +72,82 @@ async def test_agents_that_are_made_without_end_are_known_up_to_a_limit() -> Non
     async with talk(agent().hands_over_to(another)) as t:
         assert t.stage.session.orchestrator.agent.plan.name == "test"
     assert next(numbers) < 200
+
+
+class Unmade(Agent):
+    """Agent whose own beginning leaves that of all agents out."""
+
+    def __init__(self) -> None:
+        self.orders = 0
+
+
+class UnmadeTask(InlineTask[str]):
+    """Task of the same kind."""
+
+    def __init__(self) -> None:
+        self.orders = 0
+
+
+async def test_an_agent_whose_init_does_not_call_that_of_agents_is_refused_with_the_remedy() -> None:
+    @tool
+    def escalate() -> Any:
+        """Hand over."""
+        return Unmade()
+
+    @tool
+    async def ask(context: RunContext) -> str:
+        """Ask."""
+        return await UnmadeTask()
+
+    async with talk(agent().tools(escalate, ask)) as t:
+        with pytest.raises(AgentError, match=r"Call super\(\).__init__\(...\) in Unmade.__init__"):
+            t.stage.session.agent_session.update_agent(Unmade())
+        await t.calls("escalate", "ask")
+        said = [str(ended.result) for ended in t.all(ev.ToolFinished)]
+    assert ["Call super().__init__(...) in Unmade" in text for text in said] == [True, True]
+    assert not hasattr(Unmade(), "orders_of_today")
+
+
+@pytest.mark.parametrize("wraps", [lambda kind: kind, lambda kind: (kind, "soon"), lambda kind: [kind]])
+async def test_a_tool_that_returns_the_class_of_an_agent_is_answered_with_the_remedy(wraps: Any) -> None:
+    @tool
+    def escalate() -> Any:
+        """Hand over."""
+        return wraps(Unmade)
+
+    async with talk(agent().tools(escalate)) as t:
+        await t.calls("escalate")
+        assert "make one, by calling the class" in str(t.sent("answer"))
+
+
+@pytest.mark.parametrize("field", ["tools", "phases", "phrases", "hands_over_to"])
+@pytest.mark.parametrize("items", [5, "abc", None])
+def test_options_that_hold_no_items_are_refused(field: str, items: Any) -> None:
+    with pytest.raises(AgentError, match=f"{field} cannot be {items!r}"):
+        Agent(name="one", instructions="Help.", **{field: items})
+
+
+@pytest.mark.parametrize("target", ["specialist", 5, None])
+def test_what_is_no_agent_cannot_be_handed_over_to(target: Any) -> None:
+    with pytest.raises(AgentError, match=f"hands_over_to cannot hold {target!r}"):
+        Agent(name="one", instructions="Help.", hands_over_to=[target])
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"user_away_timeout": 10**400},
+        {"false_interruption_timeout": 10**400},
+        {"min_interruption_duration": 10**400},
+        {"min_interruption_words": 10**7},
+        {"max_tool_steps": 10**7},
+    ],
+    ids=lambda rule: next(iter(rule)),
+)
+async def test_rules_with_numbers_that_no_float_holds_are_refused(rule: dict[str, Any]) -> None:
+    (name,) = rule
+    with pytest.raises(AgentError, match=f"{name} cannot be 1000"):
+        Agent(name="one", instructions="Help.", turn_detection="client", interruptions_by="client", **rule)
+    async with talk(agent().turn_taking("client").interruptions("client")) as t:
+        with pytest.raises(GeminiLiveError, match=f"{name} cannot be 1000"):
+            await t.stage.session.agent_session.update_options(**rule)

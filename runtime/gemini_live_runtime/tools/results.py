@@ -118,6 +118,9 @@ def result_outcome(call: ToolCall, value: Any, *, iterates: bool = True) -> Outc
     Raises as `as_object` does.
     """
     nulls: list[str] = []
+    if _is_agent_class(value) or (isinstance(value, tuple | list) and any(map(_is_agent_class, value[:MAX_PARTS]))):
+        text = "The tool returned the class of an agent: make one, by calling the class"
+        return outcome(call, "error", {"error": text}, text)
     value, agents = _without_agents(value)
     if len(agents) > 1:
         named = " and ".join(agent.name for agent in agents)
@@ -142,6 +145,10 @@ def _without_agents(value: Any) -> tuple[Any, list[Any]]:
     others = [item for item in value if not is_agent(item)]
     rest = others[0] if len(others) == 1 else others
     return rest if others else {"handed_over_to": agents[0].name}, agents
+
+
+def _is_agent_class(value: Any) -> bool:
+    return isinstance(value, type) and getattr(value, "is_agent", False) is True
 
 
 def is_agent(value: Any) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import isfinite
 from typing import Any, Literal
 
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import record
 
 USER_AWAY_TIMEOUT_S = 15.0
@@ -19,6 +19,9 @@ FALSE_INTERRUPTION_TIMEOUT_S = 2.0
 
 MAX_TOOL_STEPS = 3
 """Rounds of calls in an answer to the user, or to a prompt."""
+
+MAX_COUNT = 1_000_000
+"""Highest count in a rule."""
 
 MAX_UNRECOVERABLE_ERRORS = 3
 """Failures of the server in a row that are made good by another connection."""
@@ -67,20 +70,20 @@ class TurnRules:
             ("false_interruption_timeout", self.false_interruption_timeout_s, "above 0"),
             ("min_interruption_duration", self.min_interruption_s, "of at least 0"),
         ):
-            if value is not None and not (_is_number(value) and (value > 0 or (value == 0 and least != "above 0"))):
+            if value is not None and not (is_finite(value) and (value > 0 or (value == 0 and least != "above 0"))):
                 yield name, f"{name} cannot be {value!r:.60}", f"Use a number of seconds {least}, or None"
         for name, count in (
             ("max_tool_steps", self.max_tool_steps),
             ("max_unrecoverable_errors", self.max_unrecoverable_errors),
         ):
-            if count is not None and not (type(count) is int and count >= 1):
-                yield name, f"{name} cannot be {count!r:.60}", "Use at least 1, or None for any number"
+            if count is not None and not (type(count) is int and 1 <= count <= MAX_COUNT):
+                yield name, f"{name} cannot be {count!r:.60}", f"Use 1 to {MAX_COUNT:,}, or None for any number"
         words: Any = self.min_interruption_words
-        if type(words) is not int or words < 0:
+        if type(words) is not int or not 0 <= words <= MAX_COUNT:
             yield (
                 "min_interruption_words",
                 f"min_interruption_words cannot be {words!r:.60}",
-                "Use a whole number, 0 for any",
+                f"Use a whole number up to {MAX_COUNT:,}, 0 for any",
             )
 
     def changed(self, changes: Mapping[str, Any], *, client: bool) -> TurnRules:
@@ -120,7 +123,3 @@ class TurnRules:
     def options(self) -> dict[str, Any]:
         """Return the values by their names in `OPTIONS`."""
         return {name: getattr(self, field) for name, field in OPTIONS.items()}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

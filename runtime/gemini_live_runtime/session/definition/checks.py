@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
-from math import isfinite
 from typing import Any, get_args
 
 from gemini_live_runtime.conversation.instructions import InstructionModifier
 from gemini_live_runtime.conversation.phase_check import Fault
 from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
+from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.session.core.turn_options import MAX_DELAY_S
 from gemini_live_runtime.session.core.turn_rules import InterruptionsBy
 from gemini_live_runtime.session.definition.definition import (
@@ -28,6 +28,7 @@ from gemini_live_runtime.state.computed import ComputedVar
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.temporal import TemporalPattern
 from gemini_live_runtime.state.watchers import Watcher
+from gemini_live_runtime.tools.results import is_agent
 
 _TEXTS = ("description", "instruction", "model", "local_model", "voice", "greeting", "initial_phase", "persistence_id")
 
@@ -91,12 +92,12 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
         (definition.telemetry_s, ".telemetry(every_s)"),
         (definition.soft_turn_s, ".soft_turns(after_s)"),
     ):
-        if value is not None and not (_is_number(value) and isfinite(value) and value > 0):
+        if value is not None and not (is_finite(value) and value > 0):
             yield f"{label} cannot be {_shown(value)}", "Use a number of seconds above 0"
     yield from ((text, remedy) for _, text, remedy in definition.turn_rules.problems())
     yield from _interruptions(definition)
     gap_s = definition.min_speech_gap_s
-    if not (_is_number(gap_s) and isfinite(gap_s) and gap_s >= 0):
+    if not (is_finite(gap_s) and gap_s >= 0):
         yield f".speech_gap(at_least_s) cannot be {_shown(gap_s)}", "Use a number of seconds"
     if not _is_count(definition.background_agents):
         yield f".background_agents(at_most) cannot be {_shown(definition.background_agents)}", "Use at least 1"
@@ -104,6 +105,9 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
     yield from _endpointing(definition)
     yield from _server_detection(definition.server_detection)
     yield from _missing_methods(definition)
+    for target in definition.hands_over_to:
+        if not (is_agent(target) or callable(target)):
+            yield f"hands_over_to cannot hold {_shown(target)}", "Give agents, or functions that return them"
 
 
 def _interruptions(definition: Definition) -> Iterator[tuple[str, str]]:
@@ -148,7 +152,7 @@ def _endpointing(definition: Definition) -> Iterator[tuple[str, str]]:
         value = getattr(definition, f"{name}_s")
         if value is None:
             continue
-        if _is_number(value) and 0 <= value <= MAX_DELAY_S:
+        if is_finite(value) and 0 <= value <= MAX_DELAY_S:
             delays.append(value)
         else:
             yield f"{name} cannot be {_shown(value)}", f"Use seconds from 0 to {MAX_DELAY_S:g}"
@@ -174,10 +178,6 @@ def _missing_methods(definition: Definition) -> Iterator[tuple[str, str]]:
         missing = [name for name in methods if not callable(getattr(value, name, None))] if value is not None else []
         if missing:
             yield f"{_shown(value)} cannot be used as {role}: it has no {', '.join(missing)}", "Add what is missing"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_count(value: Any) -> bool:

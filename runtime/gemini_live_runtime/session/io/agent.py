@@ -88,6 +88,13 @@ class Agent:
         """
         if instruction and instructions:
             raise AgentError("instruction and instructions are the same: give one of them", field="instructions")
+        for field, items in (
+            ("tools", tools),
+            ("phases", phases),
+            ("phrases", phrases),
+            ("hands_over_to", hands_over_to),
+        ):
+            _check_items(field, items)
         self.defined_at = caller_place()
         own = type(self)
         builder = AgentBuilder(
@@ -150,6 +157,17 @@ class Agent:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
+
+    def __getattr__(self, name: str) -> Any:
+        own = type(self).__name__
+        if name in ("_plan", "_session", "_result"):
+            raise AgentError(
+                f"The agent {own} was not made whole",
+                remedy=f"Call super().__init__(...) in {own}.__init__, before it is used",
+                field="agent",
+                value=own,
+            )
+        raise AttributeError(f"{own!r} object has no attribute {name!r}")
 
     @property
     def name(self) -> str:
@@ -252,6 +270,14 @@ class Agent:
     def plan(self) -> SessionPlan:
         """Return the plan that sessions are made from."""
         return self._plan
+
+
+def _check_items(field: str, items: Any) -> None:
+    """Raise `AgentError` for what holds no items; a text holds only letters."""
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        raise AgentError(
+            f"{field} cannot be {items!r:.60}", remedy="Give a list", field=field, value=type(items).__name__
+        )
 
 
 def _method_tools(agent: Agent) -> list[Tool]:
