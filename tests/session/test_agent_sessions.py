@@ -256,4 +256,4 @@ async def test_a_tool_ends_the_session_after_its_answer_and_cannot_wait_for_that
         assert t.all(ev.SessionEnded) == []
         await t.ends()
         await t.stage.session.done
-    assert refused == ["A tool or a hook cannot wait for the end of the session, which waits for it"]
+    assert refused == ["A tool, a hook or a listener cannot wait for the end of the session, which waits for it"]

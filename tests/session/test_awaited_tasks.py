@@ -318,3 +318,24 @@ async def test_an_agent_that_was_to_go_on_does_when_the_other_cannot_take_over()
         setup = await t.connects_again()
         assert setup["systemInstruction"]["parts"][0]["text"] == "Be brief."
         assert "on_user_turn_completed is never called" in t.all(ev.HandoffRequested)[-2].problem
+
+
+async def test_a_task_in_on_enter_waits_for_the_greeting() -> None:
+    class Host(Agent):
+        """Greet, then let the user pay."""
+
+        paid = ""
+
+        async def on_enter(self) -> None:
+            self.paid = await Payment()
+
+    host = Host(instructions="Be kind.", greeting="Greet the guest.")
+    async with talk(host) as t:
+        assert t.sent("user context") == [("user context", "[Context] Greet the guest.")]
+        await t.says("Welcome.")
+        assert t.all(ev.AgentHandedOff) == []
+        await t.ends()
+        setup = await t.connects_again()
+        assert setup["systemInstruction"]["parts"][0]["text"] == "Ask for the card."
+        await finishes(t, "give_card", number="4")
+        assert host.paid == "card 4"

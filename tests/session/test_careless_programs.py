@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from typing import Any
 
@@ -151,3 +152,36 @@ async def test_rules_with_numbers_that_no_float_holds_are_refused(rule: dict[str
     async with talk(agent().turn_taking("client").interruptions("client")) as t:
         with pytest.raises(GeminiLiveError, match=f"{name} cannot be 1000"):
             await t.stage.session.agent_session.update_options(**rule)
+
+
+@pytest.mark.parametrize("wait", [lambda t: t.drain(), lambda t: t.run("hello"), lambda t: t.handle.until_quiet()])
+async def test_code_that_the_session_waits_for_does_not_wait_for_the_session(wait: Any) -> None:
+    problems: list[str] = []
+
+    async def refused(session: Any) -> None:
+        try:
+            await wait(session)
+        except AgentError as error:
+            problems.append(error.message)
+
+    @tool
+    async def end(context: RunContext) -> None:
+        """End."""
+        await refused(context.session)
+
+    async with talk(agent().tools(end).on_enter(refused)) as t:
+        session = t.stage.session.agent_session
+
+        @session.on("conversation_item_added")
+        async def listen(event: Any) -> None:
+            await refused(session)
+            session.shutdown()
+
+        await t.hears("goodbye")
+        await t.calls("end")
+        await t.says("Goodbye.")
+        await t.ends()
+        async with asyncio.timeout(60):
+            await t.stage.session.done
+    assert all("cannot wait" in problem for problem in problems)
+    assert len(problems) >= 3

@@ -86,6 +86,12 @@ def check_may_act(what: str = "use the session's handle to act") -> None:
         )
 
 
+def check_may_wait(what: str, remedy: str) -> None:
+    """Raise `AgentError` in an agent's code, which the session waits for."""
+    if current_writer.get().kind != "program":
+        raise AgentError(f"A tool, a hook or a listener cannot wait {what}, which waits for it", remedy=remedy)
+
+
 def call_to_decide(function: Callable[..., R], *args: Any) -> R:
     """Return the result of code that decides.
 

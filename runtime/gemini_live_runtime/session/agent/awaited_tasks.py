@@ -45,6 +45,8 @@ class AwaitedTask:
     place: object
     """Tool or hook whose code awaits it."""
     is_place_open: Callable[[], bool]
+    is_called: bool
+    """True in a tool, whose answer the model waits for."""
     before: SpokenBefore | None = None
     """Agent that waits; None until the task speaks."""
     is_given_up: bool = False

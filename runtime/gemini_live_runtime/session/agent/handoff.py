@@ -218,7 +218,8 @@ class HandoffRunner:
     @property
     def _is_free(self) -> bool:
         host = self._agent.host
-        if self._waiting is not None and self._waiting.task is not None:
+        task = None if self._waiting is None else self._waiting.task
+        if task is not None and task.is_called:
             # The model waits for the very call that the task is awaited in: only what it has said is heard out.
             return not host.is_heard
         return not host.is_answer_pending()

@@ -27,7 +27,7 @@ from gemini_live_runtime.session.io.speech_handle import SpeechHandle, SpeechHan
 from gemini_live_runtime.session.ports.messages import check_text
 from gemini_live_runtime.session.rules.reactor import PromptArmed
 from gemini_live_runtime.state.functions import function_name
-from gemini_live_runtime.state.mutations import Origin, check_may_act
+from gemini_live_runtime.state.mutations import Origin, check_may_act, check_may_wait
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.chat import ChatContext, ChatItem
@@ -252,6 +252,7 @@ class AgentSession:
         return Place(
             self._orchestrator.handoff,
             is_open=lambda: call_id in tools.dispatcher.active_ids,
+            is_call=True,
             suspend=lambda: tools.suspend(call_id),
             resume=lambda: tools.resume(call_id),
         )
@@ -415,10 +416,11 @@ class AgentSession:
     async def run(self, user_input: str) -> RunResult:
         """Say `user_input` as the user; return what followed until the session is quiet.
 
-        It serves tests of agents. Raises `AgentError` while another run goes on.
+        It serves tests of agents. Raises `AgentError` while another run goes on, and in the agent's own code.
         """
         if self._is_in_run:
             raise AgentError("Another run goes on already", remedy="Await it first", field="run", value=user_input)
+        check_may_wait("until the session is quiet", "Use generate_reply, and await its handle")
         running, self._is_in_run = self._running, True
         begins = self._agent.bus.seq
         try:
@@ -444,14 +446,9 @@ class AgentSession:
     async def drain(self) -> int:
         """End the session once all that is owed is said; return its exit code.
 
-        As `shutdown` does. Raises `AgentError` in a tool or a hook, which the session would wait for.
+        As `shutdown` does. Raises `AgentError` in a tool, a hook or a listener, which the session would wait for.
         """
-        if place_of_code.get() is not None:
-            raise AgentError(
-                "A tool or a hook cannot wait for the end of the session, which waits for it",
-                remedy="Use session.shutdown()",
-                field="drain",
-            )
+        check_may_wait("for the end of the session", "Use session.shutdown()")
         self.shutdown()
         return await self._running.handle.done
 

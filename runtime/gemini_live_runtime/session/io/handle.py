@@ -18,7 +18,7 @@ from gemini_live_runtime.session.io.loop_calls import LoopCalls, async_on_loop, 
 from gemini_live_runtime.session.outbound.context_queue import PROGRAM, DeferredWriter
 from gemini_live_runtime.session.ports.messages import CALL_IT, check_text
 from gemini_live_runtime.session.rules.reactor import PlaybackDrained, VoiceRuntimeState
-from gemini_live_runtime.state.mutations import check_may_act
+from gemini_live_runtime.state.mutations import check_may_act, check_may_wait
 from gemini_live_runtime.state.store import State
 
 if TYPE_CHECKING:
@@ -260,7 +260,11 @@ class LiveHandle:
 
     @async_on_loop
     async def until_quiet(self, seconds: float = 0.2) -> None:
-        """Return once nothing went on and nothing was owed for `seconds`, or at the end."""
+        """Return once nothing went on and nothing was owed for `seconds`, or at the end.
+
+        Raises `AgentError` in a tool, a hook or a listener, which the session waits for.
+        """
+        check_may_wait("until the session is quiet", "Await a speech's handle, or wait in the program")
         if not is_number(seconds):
             raise AgentError(f"until_quiet cannot wait {seconds!r:.60}", remedy="Give seconds", field="seconds")
         await self._until_quiet(seconds)

@@ -88,7 +88,7 @@ class InlineTask(Agent, Generic[T]):
         return await self._speak(place, self._result)
 
     async def _speak(self, place: Place, result: asyncio.Future[T]) -> T:
-        task = AwaitedTask(self.plan(), self._on_ended_early, place, place.is_open)
+        task = AwaitedTask(self.plan(), self._on_ended_early, place, place.is_open, place.is_call)
         place.suspend()
         try:
             await place.handoff.begin_task(task)

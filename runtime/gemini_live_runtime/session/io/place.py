@@ -25,6 +25,8 @@ class Place:
 
     handoff: HandoffRunner
     is_open: Callable[[], bool]
+    is_call: bool = False
+    """True for a tool, whose answer the model waits for."""
     suspend: Callable[[], None] = _do_nothing
     resume: Callable[[], None] = _do_nothing
 
