@@ -346,3 +346,36 @@ async def test_an_agent_that_takes_over_while_a_connection_is_made_has_its_tools
         assert setup["systemInstruction"]["parts"][0]["text"] == "You repair."
         assert t.sent("prompt") == [("prompt",)]
         assert len(t.all(ev.ConnectionReady)) == 1
+
+
+async def test_a_move_to_a_phase_of_an_agent_that_has_handed_over_is_a_warning() -> None:
+    async def leave() -> None:
+        await asyncio.sleep(0.1)
+
+    phases = (Phase("one", "One.", transitions=Transition("two", key("app:go"))), Phase("two", "Two.", terminal=True))
+    async with talk(agent().phase(*phases).on_exit(leave)) as t:
+        t.stage.session.agent_session.update_agent(Live.builder("plain").instruction("Be plain."))
+        await t.rests()
+        t.handle.transition_to("two")
+        await t.passes(1)
+    assert [notice.text for notice in t.all(ev.Notice) if notice.code == "phase"] == ["Agent plain has no phases"]
+    assert t.failures() == []
+
+
+async def test_a_call_in_the_background_is_answered_after_its_agent_has_handed_over() -> None:
+    @tool(background=True)
+    async def order() -> str:
+        """Order a part, slowly."""
+        await asyncio.sleep(5)
+        return "it comes tomorrow"
+
+    async with talk(agent().tools(order)) as t:
+        await t.calls("order")
+        await t.says("I have ordered it.")
+        await t.ends()
+        t.stage.session.agent_session.update_agent(Live.builder("plain").instruction("Be plain."))
+        await t.connects_again()
+        await t.passes(6)
+        (ended,) = t.all(ev.ToolFinished)
+        assert (ended.name, ended.status) == ("order", "ok")
+        assert "it comes tomorrow" in str(t.wire)

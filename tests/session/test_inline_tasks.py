@@ -224,3 +224,18 @@ async def test_while_a_task_speaks_the_session_listens_and_is_no_tool_at_work() 
             await t.handle.until_quiet()
         await finishes(t, "give_card", number="42")
         assert [(done.name, done.status) for done in t.all(ev.ToolFinished)][-1] == ("check_out", "ok")
+
+
+async def test_after_a_task_the_guards_of_the_phase_that_waited_are_told_again() -> None:
+    phases = (
+        Phase("first", "One.", transitions=Transition("second", key("app:go"))),
+        Phase("second", "Two.", terminal=True),
+    )
+    async with talk(paying().phase(*phases)) as t:
+        await t.passes(1)
+        before = len(t.all(ev.GuardsRead))
+        await begins_task(t)
+        await finishes(t, "give_card", number="1")
+        await t.passes(1)
+        told = t.all(ev.GuardsRead)[before:]
+        assert [read.phase for read in told] == ["first"]

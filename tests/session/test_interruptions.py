@@ -433,3 +433,18 @@ async def test_what_comes_after_words_have_cut_a_speech_answers_those_words() ->
         assert [event.outcome for event in t.all(ev.TurnCompleted)] == ["empty", "interrupted", "interrupted"]
         await t.connects_again()
         assert t.sent("text") == []
+
+
+async def test_words_do_not_cut_a_speech_that_was_protected_in_the_pause_and_it_goes_on(tmp_path: Path) -> None:
+    mic = voice(tmp_path, begins_s=1.0, seconds=1.2)
+    async with talk(ours(), audio=lambda: FileAudio(mic, tmp_path / "out.wav")) as t:
+        await t.hears("tell me a story")
+        await t.server.sends(encode_model_audio(COUNTED))
+        await until_paused(t)
+        speech = t.stage.session.agent_session.current_speech
+        assert speech is not None
+        speech.allow_interruptions = False
+        await t.hears("wait")
+        await t.passes(0.1)
+        assert rules(t) == ["protected"]
+        assert t.all(ev.PlaybackResumed)

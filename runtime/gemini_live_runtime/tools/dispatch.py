@@ -83,6 +83,8 @@ class ToolDispatcher:
         self._foreground = RunningCalls(clock=clock)
         self.background = BackgroundToolTracker(clock=clock)
         self.tools: Mapping[str, Tool] = _index_by_name(tools)
+        self._earlier: dict[str, Tool] = {}
+        """Tools that were replaced, whose calls may go on."""
         for declared in self.tools.values():
             if declared.wants_state and state is None:
                 raise AgentError(
@@ -96,7 +98,12 @@ class ToolDispatcher:
 
         Raises `AgentError` when two tools have the same name.
         """
-        self.tools = _index_by_name(tools)
+        before, self.tools = self.tools, _index_by_name(tools)
+        self._earlier.update(before)
+
+    def declared(self, name: str) -> Tool | None:
+        """Return a tool, also one that was replaced since; None without one."""
+        return self.tools.get(name) or self._earlier.get(name)
 
     @property
     def open_calls(self) -> int:
@@ -115,7 +122,7 @@ class ToolDispatcher:
 
     def mode_of(self, name: str) -> ToolExecutionMode:
         """Return the mode of tool `name`; the standard mode for an unknown tool."""
-        declared = self.tools.get(name)
+        declared = self.declared(name)
         return STANDARD if declared is None else declared.mode
 
     def start(self, call_id: str, name: str, args: Mapping[str, Any]) -> str:

@@ -157,6 +157,7 @@ class AgentAdoption:
             agent.phases, agent.guards = self._make_phases(machine)
             if machine.entered:
                 agent.phases.publish()
+                agent.guards.schedule_refresh()
 
 
 def _declared(tool: Tool) -> tuple[object, ...]:

@@ -327,7 +327,9 @@ class ToolExecutor:
 
     def _formatter(self, name: str, answer: ToolAnswer) -> None:
         if answer.problem:
-            self._on_problem(name, answer.problem, self.dispatcher.tools[name].defined_at, answer.error)
+            declared = self.dispatcher.declared(name)
+            place = "" if declared is None else declared.defined_at
+            self._on_problem(name, answer.problem, place, answer.error)
 
     def _listener(self, name: str, problem: str, error: BaseException | None = None) -> None:
         # With several listeners it is unknown which one did it.

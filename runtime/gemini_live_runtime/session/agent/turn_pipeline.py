@@ -395,9 +395,10 @@ class TurnPipeline:
 
     async def move(self, name: str, source: str, reason: str, *, by_operator: bool = False) -> None:
         """Go to a phase without asking guards."""
-        agent, phases = self._agent, self._agent.phases
-        assert phases is not None
+        agent = self._agent
         try:
+            # Another agent may have taken over since it was asked for.
+            phases = require_phases(agent.phases, agent.plan.name, name)
             result = await phases.move(name, agent.host.turn, source=source, reason=reason, by_operator=by_operator)
         except AgentError as error:
             agent.emit(ev.Notice(level="warning", code="phase", text=error.message, remedy=error.remedy))

@@ -57,7 +57,8 @@ class Interruptions:
         if open_one is None:
             return
         open_one.text += text
-        if (open_one.is_paused or state.decides_interruptions) and open_one.words >= self._needed_words:
+        may_cut = (open_one.is_paused or state.decides_interruptions) and not state.speeches.is_protected
+        if may_cut and open_one.words >= self._needed_words:
             self._interrupt(now, "words" if state.rules.min_interruption_words else "duration")
 
     def on_generation(self, now: float) -> None:
@@ -68,7 +69,7 @@ class Interruptions:
         if state.turns.is_open and state.turns.number == open_one.turn:
             # It goes on after a tool.
             return
-        if open_one.is_paused and self._needed_words == 1:
+        if open_one.is_paused and self._needed_words == 1 and not state.speeches.is_protected:
             self._interrupt(now, "duration")
         else:
             # It answers fewer words than interrupt, and waits behind what is being said.
@@ -89,6 +90,9 @@ class Interruptions:
     def next_check(self, now: float) -> float | None:
         """Return the seconds until what is paused goes on, or None."""
         state, open_one = self._state, self._state.barge_in
+        if open_one is not None and open_one.is_paused and state.speeches.is_protected:
+            # It was protected in the pause.
+            return 0.0
         if open_one is None or open_one.ended is None or state.facts.voice:
             return None
         timeout_s = state.rules.false_interruption_timeout_s
@@ -105,7 +109,9 @@ class Interruptions:
         if open_one is None:
             return
         if open_one.is_paused or state.decides_interruptions:
-            rule: Literal["words", "false"] = "words" if open_one.words else "false"
+            rule: Literal["protected", "words", "false"] = "words" if open_one.words else "false"
+            if state.speeches.is_protected:
+                rule = "protected"
             voice_s = state.speech.seconds or open_one.voice_s
             needed = self._needed_words
             state.ignore_interruption(rule, open_one.gen, voice_s=voice_s, words=open_one.words, needed=needed)
