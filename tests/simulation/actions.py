@@ -11,6 +11,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tests.simulation.agent_tools import Current
+from tests.simulation.other_agents import DESK
+
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.core.speech_queue import SpeechPriority
@@ -315,6 +318,46 @@ async def cancel_call(world: World, chance: random.Random) -> None:
     known = world.calls[-4:]
     ids = chance.sample(known, min(len(known), chance.randint(1, 2))) or ["call-nobody-made"]
     world.push(toolCallCancellation={"ids": ids})
+
+
+# -- other agents ----------------------------------------------------------------------------------------------------
+
+
+def _call_tool(world: World, name: str, **args: Any) -> None:
+    ident = world.word("call-")
+    world.calls.append(ident)
+    world.push(toolCall={"functionCalls": [{"name": name, "args": args, "id": ident}]})
+
+
+@_action(*ANY, open=1.2)
+async def hand_over(world: World, chance: random.Random) -> None:
+    """Hand over to another agent as the program, the operator, or the model."""
+    back = world.speaker != "simulated"
+    match chance.randrange(4):
+        case 0 | 1 if world.wire == "open":
+            _call_tool(world, "back" if back else "transfer")
+        case 2:
+            await world.command(cmd.HandOff(agent=chance.choice(("simulated", "desk", "nobody"))))
+        case _:
+            with _refused_when_over(world), contextlib.suppress(AgentError):  # itself, or a circle
+                world.program.update_agent(Current.first if back else DESK, chat=chance.choice(("keep", "fresh")))
+
+
+@_action(*OPEN, open=1.2)
+async def begin_task(world: World, chance: random.Random) -> None:
+    """Call the tool that awaits a task, as the model: in a task, the one for another."""
+    _call_tool(world, "deepen" if world.speaker == "survey" else "ask")
+    if chance.random() < 0.3:
+        await world.passes(0.1)
+
+
+@_action(*OPEN, open=1.2)
+async def end_task(world: World, chance: random.Random) -> None:
+    """Complete a task as its model, and speak to the end of the turn perhaps."""
+    _call_tool(world, "finish", fail=chance.random() < 0.3)
+    await world.passes(chance.choice((0.0, 0.1)))
+    if world.wire == "open" and chance.random() < 0.5:
+        world.content(outputTranscription={"text": f" {world.word('m')}"}, turnComplete=True)
 
 
 # -- time and sound --------------------------------------------------------------------------------------------------

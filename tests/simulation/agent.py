@@ -29,6 +29,7 @@ from tests.simulation.agent_tools import (
     stubborn,
     ticket,
 )
+from tests.simulation.other_agents import DESK, ask, transfer
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.api import Live
@@ -104,7 +105,7 @@ PHASES = (
     Phase(
         "help",
         "Calm the caller down.",
-        tools=(note, search, ticket, log, broken, never, stubborn),
+        tools=(note, search, ticket, log, broken, never, stubborn, ask, transfer),
         on_enter=_enter_help,
         on_exit=_leave_help,
         on_enter_context="The caller was angry.",
@@ -304,12 +305,25 @@ async def _concurrent() -> None:
     await mood()
 
 
+async def _enter() -> None:
+    Current.timeline.note("entered", agent="simulated")
+    await mood()
+
+
+async def _leave() -> None:
+    Current.timeline.note("left", agent="simulated")
+    await mood()
+
+
 @cache
 def _base() -> Live:
     live = (
         Live.builder("simulated")
         .instruction("You are in a simulation.")
-        .tools(*TOOLS)
+        .tools(*TOOLS, ask, transfer)
+        .on_enter(_enter)
+        .on_exit(_leave)
+        .hands_over_to(DESK)
         .phase(*PHASES)
         .computed(*COMPUTED)
         .watch(*WATCHERS)
@@ -336,10 +350,10 @@ MODELS = ("gemini-3.8-live", "gemini-2.5-flash-live", "gemini-3.1-flash-live")
 
 
 @cache
-def plan_of(
+def variant(
     model: str, steering: SteeringMode, deferred: bool, greeting: bool, soft: bool, push_to_talk: bool
-) -> SessionPlan:
-    """Return a variant of the agent."""
+) -> tuple[Live, SessionPlan]:
+    """Return a variant of the agent, and its plan."""
     live = _base().model(model).steering(steering, ContextDelivery.DEFERRED if deferred else ContextDelivery.IMMEDIATE)
     if greeting:
         live = live.greeting("Greet the caller.")
@@ -347,7 +361,7 @@ def plan_of(
         live = live.turn_taking("push-to-talk")
     elif soft:
         live = live.soft_turns(2.0)
-    return live.plan()
+    return live, live.plan()
 
 
 def choose_plan(chance: random.Random, *, reconnects: bool) -> SessionPlan:
@@ -355,7 +369,7 @@ def choose_plan(chance: random.Random, *, reconnects: bool) -> SessionPlan:
 
     `reconnects` is for a model that takes instructions only with a new connection.
     """
-    plan = plan_of(
+    Current.first, plan = variant(
         MODELS[-1] if reconnects else chance.choice(MODELS),
         SteeringMode.INSTRUCTION_UPDATE if reconnects else chance.choice(list(SteeringMode)),
         chance.random() < 0.3,

@@ -22,6 +22,8 @@ class Current:
     chance = random.Random()
     faulty = 0.0
     """Current world, and how likely a call of a callback fails or is slow."""
+    first: Any = None
+    """Agent that begins."""
 
 
 async def mood() -> None:
@@ -33,14 +35,15 @@ async def mood() -> None:
         await asyncio.sleep(Current.chance.choice((0.0, 0.01, 0.2, 1.5, 7.0)))
 
 
-def _ran(context: ToolContext, name: str) -> None:
+def ran(context: ToolContext, name: str) -> None:
+    """Note that a tool runs."""
     Current.timeline.note("ran", call=context.call_id, name=name)
 
 
 @tool
 async def note(name: str, context: ToolContext, state: State) -> dict[str, Any]:
     """Note the caller's name."""
-    _ran(context, "note")
+    ran(context, "note")
     state.set("user:name", name)
     state.set("turn:noted", True)
     return {"noted": name}
@@ -49,7 +52,7 @@ async def note(name: str, context: ToolContext, state: State) -> dict[str, Any]:
 @tool
 async def add(count: int, context: ToolContext, state: State) -> int:
     """Add items to the order."""
-    _ran(context, "add")
+    ran(context, "add")
     await asyncio.sleep(0.05)
     return int(state.modify("app:items", 0, lambda items: items + count))
 
@@ -57,7 +60,7 @@ async def add(count: int, context: ToolContext, state: State) -> int:
 @tool
 async def search(seconds: float, context: ToolContext, state: State) -> str:
     """Look something up, slowly."""
-    _ran(context, "search")
+    ran(context, "search")
     state.set("turn:searching", True)
     await asyncio.sleep(seconds)
     state.set("turn:found", True)
@@ -67,7 +70,7 @@ async def search(seconds: float, context: ToolContext, state: State) -> str:
 @tool
 async def broken(context: ToolContext) -> str:
     """Fail."""
-    _ran(context, "broken")
+    ran(context, "broken")
     await asyncio.sleep(0)
     raise ValueError(ON_PURPOSE)
 
@@ -75,7 +78,7 @@ async def broken(context: ToolContext) -> str:
 @tool(timeout_s=3.0)
 async def never(context: ToolContext) -> str:
     """Never come back."""
-    _ran(context, "never")
+    ran(context, "never")
     try:
         await asyncio.Event().wait()
     finally:
@@ -86,7 +89,7 @@ async def never(context: ToolContext) -> str:
 @tool(timeout_s=4.0)
 async def stubborn(context: ToolContext) -> str:
     """Take its time to be cancelled, longer than is waited for."""
-    _ran(context, "stubborn")
+    ran(context, "stubborn")
     try:
         await asyncio.sleep(2.0)
     except asyncio.CancelledError:
@@ -98,7 +101,7 @@ async def stubborn(context: ToolContext) -> str:
 @tool(background=True)
 async def ticket(seconds: float, context: ToolContext, state: State) -> str:
     """Open a ticket, in the background."""
-    _ran(context, "ticket")
+    ran(context, "ticket")
     await asyncio.sleep(seconds)
     state.set("bg:ticket", "T-1")
     return "T-1"
@@ -107,7 +110,7 @@ async def ticket(seconds: float, context: ToolContext, state: State) -> str:
 @tool(blocking=False, scheduling="SILENT")
 async def log(context: ToolContext) -> str:
     """Write a line, without result."""
-    _ran(context, "log")
+    ran(context, "log")
     await asyncio.sleep(0.5)
     return "logged"
 
@@ -115,7 +118,7 @@ async def log(context: ToolContext) -> str:
 @tool
 async def pay(fail: bool, context: ToolContext) -> str:
     """Take the money."""
-    _ran(context, "pay")
+    ran(context, "pay")
     await asyncio.sleep(0.3)
     if fail:
         raise RuntimeError(ON_PURPOSE)
@@ -125,7 +128,7 @@ async def pay(fail: bool, context: ToolContext) -> str:
 @tool
 async def protect(context: RunContext) -> str:
     """Say something that must be heard to its end."""
-    _ran(context, "protect")
+    ran(context, "protect")
     context.disallow_interruptions()
     await asyncio.sleep(0.1)
     return "protected"

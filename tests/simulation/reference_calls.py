@@ -8,11 +8,18 @@ from tests.simulation.rules import Rule
 
 TOOLS: dict[str, tuple[str, ...] | None] = {
     "greet": None,
-    "help": ("note", "search", "ticket", "log", "broken", "never", "stubborn"),
+    "help": ("note", "search", "ticket", "log", "broken", "never", "stubborn", "ask", "transfer"),
     "order": None,
     "pay": ("pay", "add", "ticket", "log", "never"),
     "done": ("log",),
+    "@desk": ("note", "search", "log", "back", "ask"),
+    "@survey": ("log", "deepen", "finish"),
+    "@detail": ("note", "finish"),
 }
+"""Tools by phase, of other agents by their name; None for all of the agent's."""
+
+OTHERS = ("back", "deepen", "finish")
+"""Tools that only other agents have."""
 
 ENDS: dict[str, set[str]] = {
     "note": {"ok"},
@@ -26,20 +33,27 @@ ENDS: dict[str, set[str]] = {
     "pay": {"ok", "error"},
     # A speech that was interrupted cannot be protected any more.
     "protect": {"ok", "error"},
+    "transfer": {"ok", "error"},
+    "back": {"ok", "error"},
+    # A task fails, or ends early.
+    "ask": {"ok", "error"},
+    "deepen": {"ok", "error"},
+    "finish": {"ok", "error"},
     "none": {"refused"},
 }
 """Outcome of each tool without an intervention."""
 
 
 class CurrentPhase(Protocol):
-    """Knows the phase."""
+    """Knows the phase, or the agent without phases."""
 
-    current: str
+    @property
+    def place(self) -> str: ...
 
 
 def _allows(phase: str, tool: str) -> bool:
     allowed = TOOLS.get(phase)
-    return allowed is None or tool in allowed
+    return tool not in OTHERS if allowed is None else tool in allowed
 
 
 class Call:
@@ -120,7 +134,7 @@ class Calls(Rule):
                 ident, name, args = self.due.pop(0)
                 self.check((ident, name, args) == (data["call_id"], data["name"], data["args"]), f"called as {data}")
                 call = self.calls[ident] = Call(ident, name, self.line, args)
-                call.phases.add(self.phases.current)
+                call.phases.add(self.phases.place)
                 self.order.append(call)
             case "tool.acknowledged":
                 call = self.calls[data["call_id"]]
@@ -129,10 +143,10 @@ class Calls(Rule):
                 self.check(data["delivered"] or not wanted, f"{call.id} was not acknowledged")
             case "tool.finished":
                 self._finished(data)
-            case "phase.entered":
+            case "phase.entered" | "agent.handed_off":
                 for call in self.order:
                     if call.finished is None:
-                        call.phases.add(data["phase"])
+                        call.phases.add(self.phases.place)
             case "connection.ready":
                 self.line += 1
                 self.ready = True
@@ -175,7 +189,7 @@ class Calls(Rule):
         expected = set(ENDS[call.name])
         if not all(_allows(phase, call.name) for phase in call.phases):
             expected.add("refused")
-        if self.may_refuse:
+        if self.may_refuse or "This answer has used" in str(data["result"]):
             expected.add("refused")
         if "nonsense" in call.args:
             # Tools without parameters pass it over.

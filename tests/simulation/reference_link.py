@@ -14,13 +14,15 @@ NO_ANSWER_S = 20.0
 class Silence(Rule):
     """A silent server is left after 20 s, for a question, and once for each.
 
-    Never while a call runs, or the agent is held.
+    Never while a call runs, or the agent is held. A call that awaits a task leaves the talk to it.
     """
 
     def __init__(self) -> None:
         self.calls: set[str] = set()
         self.held = False
         self.said_at = 0.0
+        self.cut_below = 0
+        """First generation that is not cut: what still comes of the others is no answer."""
         self.asks = False
         self.left = False
         self.asked_again: Counter[str] = Counter()
@@ -28,7 +30,7 @@ class Silence(Rule):
     def event(self, event: dict[str, Any]) -> None:
         data = event["data"]
         match event["type"]:
-            case "tool.called":
+            case "tool.called" if data["name"] not in ("ask", "deepen"):
                 self.calls.add(data["call_id"])
             case "tool.finished":
                 self.calls.discard(data["call_id"])
@@ -40,8 +42,10 @@ class Silence(Rule):
                 self.asks, self.said_at = True, event["t"]
             case "transcript.delta":
                 self.asks = self.asks or data["side"] == "user"
-                if data["side"] == "model":
+                if data["side"] == "model" and event["gen"] >= self.cut_below:
                     self.said_at = event["t"]
+            case "turn.interrupted":
+                self.cut_below = max(self.cut_below, data["cut_below"])
             case "link.restarting" if data["reason"] == "stalled":
                 self._left_at(event["t"])
             case "link.restarting":

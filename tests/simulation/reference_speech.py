@@ -175,6 +175,8 @@ class Words(Rule):
         """Generations with a transcript of speech."""
         self.reading = False
         """True in text mode, where the user reads."""
+        self.is_left = False
+        """True while the connection of an agent before is being left: nothing of it is heard."""
         self.turn_of: dict[int, int] = {}
         self.latest: dict[int, int] = {}
         """The newest turn that had ended when a turn's first words came."""
@@ -189,6 +191,10 @@ class Words(Rule):
     def event(self, event: dict[str, Any]) -> None:
         data = event["data"]
         match event["type"]:
+            case "agent.handed_off":
+                self.is_left = data["via"] == "connection"
+            case "connection.ready":
+                self.is_left = False
             case "wire.message" if data["direction"] == "received":
                 self.check(not self.due, f"never told: {self.due}")
                 self._received(data["frame"].get("serverContent", {}))
@@ -204,6 +210,8 @@ class Words(Rule):
                 self._interrupted(event, data)
 
     def _received(self, content: dict[str, Any]) -> None:
+        if self.is_left:
+            return
         if "inputTranscription" in content:
             self.due.append(("user", "speech", content["inputTranscription"]["text"]))
         for part in content.get("modelTurn", {}).get("parts", ()):

@@ -108,6 +108,7 @@ class World:
         self.directors = [Director(pair, chance.randint(0, 6)) for pair in pairs]
         self.directed = False
         self.plan = choose_plan(chance, reconnects=any(director.reconnects for director in self.directors))
+        self.first = Current.first
         self.device = ScriptedDevice(self.timeline, microphone=self.microphone)
         self.console = "c"
         """Beginning of the ids of commands."""
@@ -221,6 +222,12 @@ class World:
     def is_over(self) -> bool:
         """True when the session has ended, or takes nothing more because it is about to."""
         return self.session.done.done() or self.core.is_over() or self.core.state.is_draining
+
+    @property
+    def speaker(self) -> str:
+        """Name of the agent that speaks."""
+        name: str = self.agent.plan.name
+        return name
 
     def push(self, **frame: Any) -> None:
         """Let the server say something."""
@@ -396,6 +403,7 @@ class World:
             "why": self._unrest(),
             "wire": self.wire,
             "gave_up": self.given_up,
+            "tasks": len(self.orchestrator.handoff.paused),
             "speech": "" if current is None else current.id,
         }
 
