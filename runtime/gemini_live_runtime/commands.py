@@ -137,6 +137,17 @@ class Connect(Order):
 
 
 @keyword_record
+class Sleep(Order):
+    """Close the connection until something is to be said.
+
+    A word of the user's wakes the session, a typed text, and what the model is to say. Refused without a connection,
+    and while the agent is held.
+    """
+
+    command: ClassVar[str] = "session.sleep"
+
+
+@keyword_record
 class HandOff(Order):
     """Hand the conversation over to an agent that the present one knows.
 

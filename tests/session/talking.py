@@ -234,13 +234,21 @@ async def talk(
     own_store: OwnStore | None = None,
     sink: Sink | None = None,
     harness: HarnessWorker | None = None,
+    dormant_after_s: float = 0.0,
 ) -> AsyncIterator[Talk]:
     """Run a session of an agent beside the block, and hang up at its end.
 
     It is connected when the block begins, unless `begins` is False.
     """
     async with stage(
-        agent=of, text_model=text_model, audio=audio, mode=mode, own_store=own_store, sink=sink, harness=harness
+        agent=of,
+        text_model=text_model,
+        audio=audio,
+        mode=mode,
+        own_store=own_store,
+        sink=sink,
+        harness=harness,
+        dormant_after_s=dormant_after_s,
     ) as one:
         talking = Talk(one)
         if begins:

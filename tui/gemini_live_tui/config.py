@@ -100,6 +100,12 @@ class Config:
     reconnect_for_s: float = _option(
         "engine.reconnect_for_s", 60.0, "Seconds a lost connection is made again without a console", _between(0, 3600)
     )
+    dormant_after_s: float = _option(
+        "engine.dormant_after_s",
+        600.0,
+        "Quiet seconds until the connection closes; 0: never",
+        _between(0, 86_400),
+    )
     linger_s: float = _option("engine.linger_s", 300.0, "Seconds an engine outlives its last console", _between(0, 300))
     theme: str = _option("ui.theme", "", "Theme name; empty: chosen by the terminal")
     fps: int = _option("ui.fps", 20, "Most frames a second", _between(1, 60))

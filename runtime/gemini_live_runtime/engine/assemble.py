@@ -187,6 +187,7 @@ def session_of(
         speaks_with=speaks_with,
         agent_session=agent_session,
         harness=HarnessWorker(spec.harness_root, clock=clock),
+        dormant_after_s=spec.dormant_after_s,
     )
     return session
 

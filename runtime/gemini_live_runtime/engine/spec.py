@@ -66,6 +66,8 @@ class EngineSpec:
     """True to go on with the recorded session of this id, whose engine died or was ended."""
     headless: bool = False
     """True for a session without a console: a program or a script runs it."""
+    dormant_after_s: float = 0.0
+    """Seconds of quiet after which the connection is closed until something is to be said; 0 is never."""
     linger_s: float = 300.0
     """Seconds that an engine runs on without a console."""
     data_dir: str = ""

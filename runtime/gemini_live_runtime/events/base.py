@@ -25,7 +25,7 @@ VERSION = 0
 """Version of the vocabulary; 0 may still change. Readers refuse a newer one by name."""
 
 StateWord = Literal[
-    "offline", "connecting", "listening", "hearing", "thinking", "speaking", "interrupted", "text", "error"
+    "offline", "connecting", "dormant", "listening", "hearing", "thinking", "speaking", "interrupted", "text", "error"
 ]
 CutRule = Literal["words", "duration", "protected", "server", "typed", "key", "false"]
 """Rule by which a speech is cut, or is not."""

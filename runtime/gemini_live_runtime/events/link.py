@@ -64,7 +64,8 @@ class LinkRestarting(Payload):
 
     `attempt` is the attempt's number since the last stable connection. `reason` is the class of what ended it: `moved`,
     `stalled` (left because an answer did not come), `network`, `passing`, `orderly`, `handle`, `context`, `message`,
-    `fault` (of this program), or `asked` by the user. `fresh`: without the resumption handle.
+    `fault` (of this program), `asked` by the user, or `woken` after it was dormant. `fresh`: without the resumption
+    handle.
     """
 
     type: ClassVar[str] = "link.restarting"

@@ -315,7 +315,7 @@ def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Di
     view.calls_open = max(0, view.calls_open - 1)
     index = open_call(view, call_key(p.call_id))
     if index is not None:
-        detail = _short(p.result, 200)
+        detail = "goes on as a task" if p.task else _short(p.result, 200)
         view.block_chars += len(detail) - len(view.blocks[index].detail)
         change(view, index, status=p.status, ms=p.ms, done=True, detail=detail)
     return Dirty.TRANSCRIPT | Dirty.HEADER

@@ -16,6 +16,7 @@ from gemini_live_runtime.commands import (
     SetMode,
     SetOptions,
     SetSpeaker,
+    Sleep,
 )
 
 
@@ -63,6 +64,16 @@ async def _interrupt(driver: Driver, key: str) -> None:
 async def _commit_turn(driver: Driver, way: str) -> None:
     await driver.press(way)
     assert driver.link.orders == [CommitTurn()]
+
+
+@check("sleep")
+async def _sleep(driver: Driver, way: str) -> None:
+    await driver.press(way)
+    assert driver.link.orders == [Sleep()]
+    driver.link.emit(ev.SessionState(word="dormant", reason="listening locally"))
+    await driver.settle()
+    assert "DORMANT" in driver.screen()
+    assert "listening locally" in driver.screen()
 
 
 @check("drain")

@@ -132,6 +132,7 @@ class Stage:
         sink: Sink | None = None,
         link_policy: LinkPolicy | None = None,
         harness: HarnessWorker | None = None,
+        dormant_after_s: float = 0.0,
     ) -> None:
         self.sink = sink or Sink()
         source = agent if isinstance(agent, AgentSource) else None
@@ -224,6 +225,7 @@ class Stage:
             source=source,
             own_store=own_store,
             harness=harness,
+            dormant_after_s=dormant_after_s,
         )
         self.orchestrator = self.session.orchestrator
         self.agent = self.orchestrator.agent
@@ -267,6 +269,7 @@ async def stage(
     sink: Sink | None = None,
     link_policy: LinkPolicy | None = None,
     harness: HarnessWorker | None = None,
+    dormant_after_s: float = 0.0,
 ) -> AsyncIterator[Stage]:
     """Run a session beside the block and wait for its exit code.
 
@@ -274,9 +277,11 @@ async def stage(
     server than the scripted one.
     """
     of = agent or Agent(name="test", instruction="Test.")
-    one = Stage(of, audio(), mode, max_minutes, text_model, dial, own_store, sink, link_policy, harness)
+    one = Stage(
+        of, audio(), mode, max_minutes, text_model, dial, own_store, sink, link_policy, harness, dormant_after_s
+    )
     running = asyncio.create_task(one.session.run())
-    async with asyncio.timeout(600):
+    async with asyncio.timeout(100_000):
         yield one
         if hang_up:
             one.session.hang_up("the test is over")

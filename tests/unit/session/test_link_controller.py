@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from gemini_live_runtime.errors import NotConnectedError
-from gemini_live_runtime.session.link.controller import RealtimeSessionController
+from gemini_live_runtime.session.link.controller import HANDLE_AGE_S, RealtimeSessionController
 from gemini_live_runtime.session.link.ends import LinkEnd
 from gemini_live_runtime.session.ports.scripted_provider import ScriptedAdapter
 from gemini_live_runtime.wire import compose
@@ -33,6 +33,18 @@ def test_a_refused_first_connection_is_made_again_only_when_asked_for() -> None:
     assert link.state == "failed"
     assert link.ask_to_connect()
     assert link.state == "restarting"
+
+
+def test_a_dormant_link_is_made_again_when_it_is_woken_and_forgets_a_handle_that_is_too_old() -> None:
+    for slept_s, handle in ((HANDLE_AGE_S, "h1"), (HANDLE_AGE_S + 1, "")):
+        link = opened(RealtimeSessionController())
+        link.on_handle("h1")
+        assert link.on_ended(LinkEnd.DORMANT, 5.0).delay_s is None
+        assert link.state == "dormant"
+        assert not link.ask_to_connect()
+        assert link.wake(5.0 + slept_s)
+        assert link.begin_opening() == handle
+        assert not link.wake(5.0)
 
 
 def test_a_link_that_is_there_cannot_be_asked_for() -> None:
@@ -131,10 +143,10 @@ class Knowing(RuleBasedStateMachine):
     def the_connection_ends(self, end: LinkEnd, keeps: bool) -> None:
         self.link.on_ended(end, 0.0, keeps_handle=keeps)
 
-    @precondition(lambda self: self.link.state in ("restarting", "failed"))
+    @precondition(lambda self: self.link.state in ("restarting", "failed", "dormant"))
     @rule()
     def it_is_made_again(self) -> None:
-        self.link.ask_to_connect()
+        _ = self.link.wake(0.0) or self.link.ask_to_connect()
         handle = self.link.begin_opening()
         self.server = deepcopy(self.snapshots[handle]) if handle else set()
         self.link.on_opened(0.0)

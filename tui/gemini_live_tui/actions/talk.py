@@ -88,6 +88,15 @@ ACTIONS: tuple[Action, ...] = (
         slash="drain",
     ),
     Action(
+        "sleep",
+        "",
+        "sleep",
+        "Sleep",
+        "Close the connection until you speak or type, or the model has something to say",
+        "Talk",
+        slash="sleep",
+    ),
+    Action(
         "commit-turn",
         "",
         "commit_turn",

@@ -60,6 +60,7 @@ def spec_of(
         max_minutes=config.max_minutes or None,
         headless=headless,
         reconnect_for_s=config.reconnect_for_s,
+        dormant_after_s=0.0 if headless else config.dormant_after_s,
         linger_s=config.linger_s,
         harness_root=str(default_root()),
         record_cap_bytes=int(config.cap_gb * 1e9),

@@ -82,7 +82,7 @@ class Header(Row):
         if view.user_away and room >= 12:
             left.append((f" {self._glyphs.separator} user away", "quiet"))
             room -= 12
-        reason = view.word_reason if self._word in ("error", "connecting", "text") and not muted else ""
+        reason = view.word_reason if self._word in ("error", "connecting", "dormant", "text") and not muted else ""
         if self._word == "connecting" and view.retry_at is not None and (wait_s := view.retry_at - self._elapsed) > 0:
             reason = f"next attempt in {math.ceil(wait_s)} s"
         if reason and room >= 12:

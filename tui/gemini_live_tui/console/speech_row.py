@@ -24,6 +24,7 @@ LEAST_LABEL = 8
 _UNTIL = {
     "connecting": "there is a connection",
     "offline": "there is a connection",
+    "dormant": "there is a connection",
     "error": "there is a connection",
     "speaking": "the model has finished",
     "hearing": "you have finished",

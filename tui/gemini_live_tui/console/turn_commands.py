@@ -36,6 +36,12 @@ class TurnCommands:
 
         self._sender.order(Drain())
 
+    def action_sleep(self) -> None:
+        """Close the connection until something is to be said."""
+        from gemini_live_runtime.commands import Sleep
+
+        self._sender.order(Sleep())
+
     def action_set_turns(self, detector: str, seconds: str = "") -> None:
         """Choose who finds the turns, and the silence in seconds that ends one."""
         from gemini_live_runtime.commands import SetOptions

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 STATE_LABELS: Mapping[StateWord, str] = {
     "offline": "OFFLINE",
     "connecting": "CONNECTING",
+    "dormant": "DORMANT",
     "listening": "LISTENING",
     "hearing": "HEARING",
     "thinking": "THINKING",
@@ -85,6 +86,7 @@ UNICODE = Glyphs(
     states={
         "offline": "○",
         "connecting": "◌",
+        "dormant": "◑",
         "listening": "●",
         "hearing": "●",
         "thinking": "◍",
@@ -132,6 +134,7 @@ ASCII = Glyphs(
     states={
         "offline": "o",
         "connecting": ".",
+        "dormant": "z",
         "listening": "*",
         "hearing": "*",
         "thinking": "?",

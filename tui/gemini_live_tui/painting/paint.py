@@ -44,6 +44,7 @@ LOOKS: Mapping[str, Look] = {
     "alarm": ("caution", "bold"),
     "state-offline": ("state-offline", "bold"),
     "state-connecting": ("state-connecting", "bold"),
+    "state-dormant": ("state-offline", "bold"),
     "state-listening": ("state-listening", "bold"),
     "state-hearing": ("state-hearing", "bold"),
     "state-thinking": ("state-thinking", "bold"),

@@ -191,6 +191,6 @@ def agent_state_of(word: ev.StateWord, *, has_begun: bool) -> AgentState:
 
     `has_begun`: there has been a connection.
     """
-    if word in ("offline", "connecting", "error"):
+    if word in ("offline", "connecting", "dormant", "error"):
         return "idle" if has_begun else "initializing"
     return "thinking" if word == "thinking" else "speaking" if word == "speaking" else "listening"

@@ -22,6 +22,7 @@ SIGNAL = Origin("signal")
 _WIRE_PHASES: dict[str, str] = {
     "offline": "disconnected",
     "connecting": "connecting",
+    "dormant": "disconnected",
     "listening": "active",
     "text": "active",
     "hearing": "user_speaking",

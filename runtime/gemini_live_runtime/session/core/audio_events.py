@@ -159,6 +159,8 @@ class AudioEvents:
         state = self._state
         state.emit(ev.VoiceMarked(speaking=speaking))
         state.change_voice(now, speaking, late_s=LOCAL_HANG_OVER_S, peak_db=peak_db)
+        if speaking and state.taking_audio:
+            state.wake("your voice")
         return state.flush(now)
 
     def on_echo_warning(self, now: float, leaking: bool) -> list[Effect]:

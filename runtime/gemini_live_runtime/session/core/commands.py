@@ -69,6 +69,8 @@ class CoreCommands:
         elif not state.link.outbox.add_text(command_id, text):
             count = state.link.policy.max_texts
             state.refuse(command_id, order.command, f"Not sent: {count} texts are waiting for a connection already")
+        else:
+            state.wake("a text")
         state.emit_outbox()
         return state.flush(now)
 

@@ -207,21 +207,27 @@ class ConnectionEvents:
                 reason=reason,
                 sentence=error.message,
                 remedy=error.remedy,
-                moved=end is LinkEnd.MOVED,
+                moved=end in (LinkEnd.MOVED, LinkEnd.DORMANT),
             )
         )
         if schedule.is_spent:
             text = f"The server has failed {schedule.failures} times in a row before it answered"
             remedy = "Say it in other words, and connect again"
             state.emit(ev.Notice(level="error", code="unrecoverable-errors", text=text, remedy=remedy))
-        if retry.delay_s is None:
-            state.emit(ev.LinkGivenUp(reason=str(end)))
-        else:
+        is_dormant = end is LinkEnd.DORMANT
+        if retry.delay_s is not None:
             delay_s = round(retry.delay_s, 3)
             attempt = state.link.schedule.attempts
             fresh = retry.fresh or not state.link.handle
             state.emit(ev.LinkRestarting(reason=str(end), attempt=attempt, delay_s=delay_s, fresh=fresh))
-        state.facts.status, state.facts.why = ("connecting", "reconnecting") if retrying else ("error", error.message)
+        elif not is_dormant:
+            state.emit(ev.LinkGivenUp(reason=str(end)))
+        if is_dormant:
+            state.facts.status = "dormant"  # `apply_microphone` says why
+        elif retrying:
+            state.facts.status, state.facts.why = "connecting", "reconnecting"
+        else:
+            state.facts.status, state.facts.why = "error", error.message
         if state.server_voice:
             # The server that would mark its end is gone.
             state.mark_server_voice(now, False)
@@ -233,7 +239,7 @@ class ConnectionEvents:
         state.streaming_audio = False
         state.speech.clear()
         state.apply_microphone(now)
-        if not retrying:
+        if not (retrying or is_dormant):
             state.link.outbox.audio.drop()
         state.emit_outbox()
         if end is LinkEnd.MESSAGE and (close_code_of(error) in REFUSED_MESSAGES or not retrying):
@@ -264,6 +270,13 @@ class ConnectionEvents:
         state = self._state
         state.facts.status, state.facts.why = "connecting", "reconnecting"
         state.emit(ev.LinkRestarting(reason="asked", attempt=0, delay_s=0.0))
+        return state.flush(now)
+
+    def on_woken(self, now: float, by: str) -> list[Effect]:
+        """Note that a dormant session's connection is made again; `by` says for what."""
+        state = self._state
+        state.facts.status, state.facts.why = "connecting", f"woken by {by}"
+        state.emit(ev.LinkRestarting(reason="woken", attempt=0, delay_s=0.0, fresh=not state.link.handle))
         return state.flush(now)
 
     def on_hung_up(self, now: float) -> list[Effect]:

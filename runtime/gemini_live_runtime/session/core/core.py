@@ -59,7 +59,7 @@ class SessionCore:
         is_turn_waiting = waiting_calls > 0 and bool(state.turns.calls) and not state.ledger.current_opened
         is_turn_open = state.turns.is_open and not is_turn_waiting
         return (
-            facts.status in ("ready", "error")
+            facts.status in ("ready", "dormant", "error")
             and not state.playing
             and len(state.calls) <= waiting_calls
             # Without a connection nothing more happens by itself.

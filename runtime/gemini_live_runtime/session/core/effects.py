@@ -157,6 +157,13 @@ class RenewConnection:
 
 
 @record
+class WakeConnection:
+    """Make the connection of a dormant session again; `by` says for what."""
+
+    by: str
+
+
+@record
 class ApplyTurnOptions:
     """Let the microphone's input follow the turn options in force."""
 
@@ -188,6 +195,7 @@ Effect = (
     | LeaveConnection
     | EndActivity
     | RenewConnection
+    | WakeConnection
     | ApplyTurnOptions
     | End
 )

@@ -22,6 +22,7 @@ from gemini_live_runtime.session.core.effects import (
     Microphone,
     Pause,
     Send,
+    WakeConnection,
 )
 from gemini_live_runtime.session.core.generation import GenerationLedger
 from gemini_live_runtime.session.core.limits import Limits
@@ -45,6 +46,9 @@ from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.link.watchdog import AnswerWatchdog
 from gemini_live_runtime.session.ports.capabilities import Capabilities
 from gemini_live_runtime.wire import compose
+
+LISTENING_LOCALLY, MICROPHONE_OFF = "listening locally", "the microphone is off"
+"""Reasons shown while dormant: the user's voice wakes the session, or does not."""
 
 
 class CoreState:
@@ -141,7 +145,7 @@ class CoreState:
         """True while microphone audio is to be sent."""
         # Before the first connection nothing listens: what a microphone file says must not be lost. Between two
         # connections it is kept.
-        listens = self.facts.status == "ready" or self.link.is_lost
+        listens = self.facts.status == "ready" or self.link.keeps_audio
         return (
             listens
             and not (self.ended or self.is_draining)
@@ -156,6 +160,8 @@ class CoreState:
         if on and self.manual_activity and not self.facts.microphone:
             self.speech.begin(now)
         self.facts.microphone = on
+        if self.link.is_dormant:
+            self.facts.why = LISTENING_LOCALLY if on else MICROPHONE_OFF
         self.out.append(Microphone(on))
         if not on:
             if self.facts.status == "ready" and (self.facts.voice or (self.manual_activity and self.streaming_audio)):
@@ -172,6 +178,11 @@ class CoreState:
                 absent = "" if self.input_open else "no microphone"
                 absent = "the session ends soon" if self.is_draining else absent
                 self.facts.why = absent if self.mode == "text" or self.is_draining else "microphone muted"
+
+    def wake(self, by: str) -> None:
+        """Have a connection made again that was closed because nothing went on."""
+        if self.link.is_dormant and not self.ended:
+            self.out.append(WakeConnection(by))
 
     def end_audio_stream(self) -> None:
         """Tell the server that no more audio comes for now."""

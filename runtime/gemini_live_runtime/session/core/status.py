@@ -27,7 +27,7 @@ OWED_PATIENCE_S = 20.0
 class StatusInputs:
     """Inputs of the state word; times are clock seconds, None when not the case."""
 
-    status: Literal["offline", "connecting", "ready", "error"] = "offline"
+    status: Literal["offline", "connecting", "ready", "dormant", "error"] = "offline"
     why: str = ""
     speaking: bool = False
     paused: bool = False

@@ -46,6 +46,11 @@ ROTATE_QUIET_S = 2.0
 
 MOVING = "Moving to another connection"
 
+ASLEEP = "Closed because nothing goes on"
+
+_REASONS = {LinkEnd.MOVED: "moving to another connection", LinkEnd.DORMANT: "nothing goes on"}
+"""Reasons of the closes that are ours, for the server."""
+
 MAX_FAULT = 500
 """Characters of a fault's text."""
 
@@ -202,10 +207,26 @@ class ConnectionManager:
 
         Raises `GeminiLiveError` when there is one.
         """
+        if self.wake("the operator"):
+            return
         if not self._link.ask_to_connect():
             is_there = "There is a connection" if self._link.is_open else "The connection is being made"
             raise GeminiLiveError(is_there, remedy="Ask again when it is lost", field="connect")
         self._attempt_now()
+
+    def sleep(self) -> None:
+        """Close the connection until something is to be said; nothing without one."""
+        adapter = self._link.adapter
+        if adapter is not None and self._link.is_open:
+            self._leave(adapter, LinkEnd.DORMANT, ConnectionClosedError(ASLEEP, close_code=1000, by_us=True))
+
+    def wake(self, by: str) -> bool:
+        """Make the connection again that `sleep` has closed; False without one."""
+        if not self._link.wake(self._clock.now()):
+            return False
+        self._perform(self._core.connection.on_woken(self._clock.now(), by))
+        self._asked.set()
+        return True
 
     def on_console_attached(self, attached: bool) -> None:
         """Note that a console is there, or none: with one a lost link is made again."""
@@ -392,10 +413,11 @@ class ConnectionManager:
             return
         self._recorder.flush()
         self._left = (end, error)
-        reason = "moving to another connection" if end is LinkEnd.MOVED else "no sign of life"
+        reason = _REASONS.get(end, "no sign of life")
         if self._leaving is not None:
             self._leaving.cancel()
-        self._leaving = asyncio.create_task(adapter.close(1001, reason), name="leave the connection")
+        code = 1000 if end is LinkEnd.DORMANT else 1001
+        self._leaving = asyncio.create_task(adapter.close(code, reason), name="leave the connection")
 
     def _depart(self, within_s: float, quiet_s: float, *, fresh: bool) -> None:
         adapter = self._link.adapter

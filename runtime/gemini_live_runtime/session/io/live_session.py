@@ -36,6 +36,7 @@ from gemini_live_runtime.commands import (
     SendText,
     SetDevices,
     SetOptions,
+    Sleep,
 )
 from gemini_live_runtime.errors import AgentError, ConnectionClosedError, GeminiLiveError, traceback_lines
 from gemini_live_runtime.harness.worker import HarnessWorker
@@ -67,6 +68,7 @@ from gemini_live_runtime.session.core.effects import (
     SendKeptAudio,
     Speaker,
     Tell,
+    WakeConnection,
 )
 from gemini_live_runtime.session.core.taking_up import end_what_was_cut_off, take_up
 from gemini_live_runtime.session.definition.description import describe
@@ -74,6 +76,7 @@ from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.io.agent_session import AgentSession
 from gemini_live_runtime.session.io.audio_input import AudioInput
 from gemini_live_runtime.session.io.connections import ConnectionManager, Opening
+from gemini_live_runtime.session.io.dormancy import Dormancy
 from gemini_live_runtime.session.io.handle import LiveHandle
 from gemini_live_runtime.session.io.model_sound import ModelSound
 from gemini_live_runtime.session.io.run_context import RunContext
@@ -135,13 +138,15 @@ class LiveSession:
         speaks_with: Callable[[Definition, Definition], bool] = lambda one, other: True,
         agent_session: AgentSession | None = None,
         harness: HarnessWorker | None = None,
+        dormant_after_s: float = 0.0,
     ) -> None:
         """Create a session; `opening` prepares connections, `closing` ends that.
 
         `speaks_with` returns True when the same model serves two agents.
         `notices` are published first. `own_store` keeps the snapshots of a recorded session, and has what an earlier
         engine recorded of it: then it has been started. `agent_session` is a facade that a program has made before.
-        `harness` keeps records that outlive the session.
+        `harness` keeps records that outlive the session. After `dormant_after_s` seconds of quiet the connection is
+        closed until something is to be said; 0 is never.
         """
         self._started = started
         self._speaks_with = speaks_with
@@ -195,6 +200,9 @@ class LiveSession:
             perform=self._perform,
             on_change=self._changed.set,
             on_opened=lambda opened: self._on_audio_opened(opened, again=True),
+        )
+        self._dormancy = Dormancy(
+            core.state, self._connections, self.bus, after_s=dormant_after_s, until_quiet=self.until_quiet
         )
         core.state.link.outbox.on_loss = lambda: self._perform(core.audio.on_sound_lost(self._now()))
         self._router = self._make_router()
@@ -263,6 +271,7 @@ class LiveSession:
         router.register(ClearTurn, self.audio_input.turns.clear)
         router.register(Connect, self._connect)
         router.register(Drain, lambda order, command_id: self.drain())
+        router.register(Sleep, self._sleep)
         self.orchestrator.register(router)
         return router
 
@@ -298,7 +307,10 @@ class LiveSession:
         """Live until the end; return the exit code."""
         emit = self.bus.emit
         opening = asyncio.create_task(self._open_audio(), name="open audio")
-        self._tasks = [asyncio.create_task(self._supervise(lambda: self._connections.run(opening)), name="converse")]
+        self._tasks = [
+            asyncio.create_task(self._supervise(lambda: self._connections.run(opening)), name="converse"),
+            asyncio.create_task(self._supervise(self._dormancy.run), name="dormancy"),
+        ]
         try:
             if self._kept is None:
                 emit(self._started)
@@ -353,6 +365,10 @@ class LiveSession:
 
     def _connect(self, order: Connect, command_id: str) -> None:
         self._connections.connect()
+
+    def _sleep(self, order: Sleep, command_id: str) -> None:
+        if not self._dormancy.sleep():
+            raise GeminiLiveError("There is no connection to close, or the agent is held", field="session.sleep")
 
     def report(self, payload: ev.Payload) -> bool:
         """Publish what the host found out; return False once the session is over.
@@ -583,6 +599,8 @@ class LiveSession:
                     self._connections.leave(effect.reason)
                 case EndActivity():
                     self.audio_input.turns.end_by_hand()
+                case WakeConnection():
+                    self._connections.wake(effect.by)
                 case RenewConnection():
                     self._connections.renew()
                 case ApplyTurnOptions():

@@ -4,7 +4,8 @@ A pure state machine: the connections' runner (`session.io.connections`) tells i
 States::
 
     closed -> opening -> gated -> open -> restarting -> opening ...
-                 |                            |
+                 |                 |          |
+                 |                 +-> dormant (`wake` leads back to opening)
                  +----------> failed <--------+     (`connect` leads back to opening)
 
 The gate between `gated` and `open` lets nothing of the user's pass until the model knows what it has to know. All that
@@ -31,7 +32,10 @@ from gemini_live_runtime.wire.messages import ClientMessage
 MAX_RANGES = 64
 """Connections back to which it is remembered what a handle stands for."""
 
-LinkState = Literal["closed", "opening", "gated", "open", "restarting", "failed"]
+LinkState = Literal["closed", "opening", "gated", "open", "restarting", "dormant", "failed"]
+
+HANDLE_AGE_S = 2 * 3600.0
+"""Seconds for which a server keeps what a handle stands for, by the API's documentation."""
 
 
 class RealtimeSessionController:
@@ -70,6 +74,7 @@ class RealtimeSessionController:
         self._answers_pings = False
         self._resuming = False
         self._fresh = False
+        self._dormant_since = 0.0
         self._marks = 0
         self._known: list[tuple[int, int]] = []
         """Ranges of marks that the server's present session knows from earlier connections."""
@@ -168,6 +173,30 @@ class RealtimeSessionController:
         """True between two connections, while another one is to come."""
         return self.connection > 0 and self.state in ("restarting", "opening")
 
+    @property
+    def is_dormant(self) -> bool:
+        """True while the connection is closed because nothing goes on."""
+        return self.state == "dormant"
+
+    @property
+    def keeps_audio(self) -> bool:
+        """True without a connection whose successor gets what is said now."""
+        return self.is_lost or self.is_dormant
+
+    def wake(self, now: float) -> bool:
+        """Let another connection be made; False when the link is not dormant.
+
+        A handle that is too old for the server is forgotten: the next session begins with the conversation so far.
+        """
+        if not self.is_dormant:
+            return False
+        if now - self._dormant_since > HANDLE_AGE_S:
+            self.forget_handle()
+        self.schedule.begin_anew()
+        self.outbox.audio.counts_losses = True
+        self.state = "restarting"
+        return True
+
     def begin_opening(self) -> str:
         """Begin an attempt; return the handle to resume with, or ""."""
         self.state = "opening"
@@ -224,7 +253,12 @@ class RealtimeSessionController:
         else:
             retry = self.schedule.after(end, now, code=code, attached=self.is_attached)
         self.retry, self._fresh = retry, retry.fresh
-        self.state = "failed" if retry.delay_s is None else "restarting"
+        if end is LinkEnd.DORMANT:
+            self.state, self._dormant_since = "dormant", now
+            # The newest sound is kept for the case that a word begins; what passes was said to nobody.
+            self.outbox.audio.counts_losses = False
+        else:
+            self.state = "failed" if retry.delay_s is None else "restarting"
         return retry
 
     def ask_to_connect(self) -> bool:

@@ -26,6 +26,8 @@ class LinkEnd(StrEnum):
 
     MOVED = "moved"
     """Left on purpose, for another connection."""
+    DORMANT = "dormant"
+    """Left because nothing goes on; another connection follows when something does."""
     STALLED = "stalled"
     """Left because the server owed an answer and kept silent."""
     NETWORK = "network"

@@ -54,6 +54,8 @@ class KeptAudio:
         """Number of texts that were queued so far."""
         self.dropped_s = 0.0
         """Seconds of sound that were not sent."""
+        self.counts_losses = True
+        """False while what passes is not for the model: its connection is closed because nothing goes on."""
 
     def __len__(self) -> int:
         return sum(not chunk.sent for span in (self._speech, self._after) for chunk in span.chunks)
@@ -124,7 +126,7 @@ class KeptAudio:
             self._drop(chunk)
 
     def _drop(self, chunk: SoundChunk) -> None:
-        if not chunk.sent:
+        if not chunk.sent and self.counts_losses:
             self.dropped_s += chunk.seconds
 
 

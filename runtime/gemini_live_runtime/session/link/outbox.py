@@ -106,7 +106,8 @@ class Outbox:
 
     def add_audio(self, pcm: bytes, captured_at: float | None) -> None:
         """Keep microphone sound (s16le mono at 16 kHz)."""
-        self._gated["audio"] += len(pcm) / 2 / RATE
+        if self.audio.counts_losses:
+            self._gated["audio"] += len(pcm) / 2 / RATE
         self.audio.add(pcm, captured_at)
 
     # -- sound that waits in a connection (AudioBacklog) ---------------------------------------------------------------

@@ -76,6 +76,8 @@ class RetrySchedule:
         """Return what follows an end of close code `code`; `attached`: a console is there."""
         if self.is_spent:
             return Retry(None)
+        if end is LinkEnd.DORMANT:
+            return Retry(None)
         if end in LEFT:
             return Retry(self._replacement_delay(), fresh=end is LinkEnd.STALLED and self._short_resumes >= RESUMES)
         if end is LinkEnd.REFUSED:
