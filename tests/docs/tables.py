@@ -78,6 +78,7 @@ SIGNALS = {
     "session:navigation_context": "the current phase and its transitions, in lines for a model",
     "session:presented:*": "true once a phase presented this",
     "session:called_ok:*": "successful calls of a tool",
+    "session:memory:*": "memories of a scope that the agent reads, as a list of objects",
     "bg:*_failed": "true when a tool's last call failed",
     "session:repair:escalation": "true while repair escalates",
     "session:repair:unfulfilled": "the missing keys",

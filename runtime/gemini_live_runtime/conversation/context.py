@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text
 from gemini_live_runtime.conversation.instructions import InstructionModifier, json_text
+from gemini_live_runtime.conversation.memory_text import memory_text
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.records import record
@@ -52,6 +53,8 @@ class ContextBuilder:
     sections: tuple[_Section, ...] = ()
     gathered: tuple[tuple[Need, ...], ...] = ()
     """Needs that `[Gathering]` lists; an empty tuple means those of the current phase."""
+    remembered: tuple[str, ...] = ()
+    """Scopes of memory whose facts the model learns."""
 
     def section(self, label: str) -> ContextBuilder:
         """Begin a section."""
@@ -91,13 +94,25 @@ class ContextBuilder:
         """
         return replace(self, gathered=(*self.gathered, as_needs(needs)))
 
+    def memory(self, *scopes: str) -> ContextBuilder:
+        """Add what is remembered in these scopes, which the agent's `.memory(...)` names.
+
+        It is marked as data, in the order of the scopes and of their keys, and stands before `[Gathering]`.
+        """
+        return replace(self, remembered=(*self.remembered, *scopes))
+
     def __add__(self, other: ContextBuilder) -> ContextBuilder:
         """Return a builder with the sections of both."""
-        return ContextBuilder((*self.sections, *other.sections), (*self.gathered, *other.gathered))
+        return ContextBuilder(
+            (*self.sections, *other.sections),
+            (*self.gathered, *other.gathered),
+            (*self.remembered, *other.remembered),
+        )
 
     def render(self, state: State) -> str:
         """Return the sections, a line each; raise `AgentError` when a format fails."""
         lines = [section.render(state) for section in self.sections]
+        lines.append(memory_text(state, self.remembered))
         missing = {need.key: need.label for need in self._needs(state) if not need.is_met(state)}
         lines.append(f"[Gathering] {', '.join(missing.values())}" if missing else "")
         return "\n".join(line for line in lines if line)

@@ -1,4 +1,4 @@
-"""Events of work that outlives the moment: tasks."""
+"""Events of what outlives the moment: tasks and memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from gemini_live_runtime.events.base import Payload
 from gemini_live_runtime.records import keyword_record
 
-__all__ = ["TaskChanged", "TaskState"]
+__all__ = ["MemoryAction", "MemoryChanged", "TaskChanged", "TaskState"]
 
 TaskState = Literal["running", "succeeded", "failed", "cancelled", "interrupted"]
 
@@ -28,3 +28,21 @@ class TaskChanged(Payload):
     fraction: float | None = None
     text: str = ""
     recorded: bool = True
+
+
+MemoryAction = Literal["put", "deleted"]
+
+
+@keyword_record
+class MemoryChanged(Payload):
+    """The model has remembered something for later sessions, or forgotten it.
+
+    `value` is the beginning of what is remembered, as text. `by` is its author.
+    """
+
+    type: ClassVar[str] = "memory.changed"
+    scope: str
+    key: str
+    action: MemoryAction
+    by: Literal["operator", "model", "program"] = "model"
+    value: str = ""

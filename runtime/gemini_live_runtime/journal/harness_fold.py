@@ -1,4 +1,4 @@
-"""Fold tasks."""
+"""Fold tasks and memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.blocks import open_block
 from gemini_live_runtime.journal.fold_parts import MAX_TEXT, Handlers, clean_name, tick
-from gemini_live_runtime.journal.harness_view import MAX_TASKS, TaskCard
+from gemini_live_runtime.journal.harness_view import MAX_MEMORIES, MAX_TASKS, MemoryCard, TaskCard
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 
@@ -56,3 +56,18 @@ _WORDS = {
     "cancelled": "was cancelled",
     "interrupted": "was interrupted",
 }
+
+
+@HANDLERS.on(ev.MemoryChanged)
+def _memory_changed(view: SessionView, event: ev.Event, p: ev.MemoryChanged) -> Dirty:
+    memories = view.harness.memories
+    name = f"{clean_name(p.scope)}/{clean_name(p.key)}"
+    memories.pop(name, None)
+    value = sanitise_line(p.value, MAX_TEXT)
+    memories[name] = MemoryCard(event.t, event.turn, event.seq, p.action, p.by, value)
+    while len(memories) > MAX_MEMORIES:
+        del memories[next(iter(memories))]
+    told = f"Remembered {name}: {value}" if p.action == "put" else f"Forgot {name}"
+    open_block(view, event, "notice", text=sanitise_line(told, _LONGEST), status="info", done=True)
+    tick(view.agent_view, event, "task", told)
+    return Dirty.HARNESS | Dirty.TIMELINE | Dirty.TRANSCRIPT | Dirty.NOTICES

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 from gemini_live_runtime.records import record
 
+C = TypeVar("C")
+
 MAX_TASKS = 200
 """Tasks that the view keeps, the newest; the files have all."""
+
+MAX_MEMORIES = 200
+"""Changes of memory that the view keeps, the newest; the files have all memories."""
 
 
 @record
@@ -30,11 +35,24 @@ class TaskCard:
     end: float | None = None
 
 
+@record
+class MemoryCard:
+    """Memory that this session put or deleted at `t`; `by` is the author."""
+
+    t: float
+    turn: int
+    seq: int
+    action: str = "put"
+    by: str = "model"
+    value: str = ""
+
+
 @dataclass(slots=True)
 class HarnessView:
-    """Tasks of a session by id, in the order of their start."""
+    """Tasks by id in the order of their start, and memories that changed by scope/key."""
 
     tasks: dict[str, TaskCard] = field(default_factory=dict)
+    memories: dict[str, MemoryCard] = field(default_factory=dict)
 
     @property
     def running(self) -> list[TaskCard]:
@@ -43,19 +61,22 @@ class HarnessView:
 
     def copy(self) -> HarnessView:
         """Return an equal view that later events do not change."""
-        return HarnessView(dict(self.tasks))
+        return HarnessView(dict(self.tasks), dict(self.memories))
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object from which `from_json` restores an equal view."""
-        return {"tasks": {ident: {name: getattr(card, name) for name in _FIELDS} for ident, card in self.tasks.items()}}
+        return {"tasks": _to_json(self.tasks), "memories": _to_json(self.memories)}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> HarnessView:
         """Restore a view: unknown fields are ignored, missing ones get their defaults."""
-        cards = value.get("tasks", {})
-        return cls(
-            {ident: TaskCard(**{name: card[name] for name in _FIELDS if name in card}) for ident, card in cards.items()}
-        )
+        return cls(_from_json(TaskCard, value.get("tasks", {})), _from_json(MemoryCard, value.get("memories", {})))
 
 
-_FIELDS = tuple(f.name for f in fields(TaskCard))
+def _to_json(cards: Mapping[str, TaskCard] | Mapping[str, MemoryCard]) -> dict[str, dict[str, Any]]:
+    return {ident: {one.name: getattr(card, one.name) for one in fields(card)} for ident, card in cards.items()}
+
+
+def _from_json(kind: type[C], cards: Mapping[str, Mapping[str, Any]]) -> dict[str, C]:
+    names = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    return {ident: kind(**{name: card[name] for name in names if name in card}) for ident, card in cards.items()}

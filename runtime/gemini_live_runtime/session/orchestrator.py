@@ -33,6 +33,7 @@ from gemini_live_runtime.session.agent.metrics_reporter import SETTLING, Metrics
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.agent.problems import ProblemFinder
 from gemini_live_runtime.session.agent.session_keys import OBSERVED, SessionSignals
+from gemini_live_runtime.session.agent.session_memory import SessionMemory
 from gemini_live_runtime.session.agent.settle_engine import SettleEngine
 from gemini_live_runtime.session.agent.state_events import StateEvents
 from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
@@ -224,6 +225,7 @@ class Orchestrator:
         self.background_agents = BackgroundAgentDispatcher(
             definition.background_agents, clock=agent.clock, on_finished=self._on_agent_finished
         )
+        self.memory = SessionMemory(agent, harness)
         self.tools = ToolExecutor(
             agent,
             self.background_agents,
@@ -232,6 +234,7 @@ class Orchestrator:
             async_tools=async_tools,
             on_problem=faults.tool,
             harness=harness,
+            memory=self.memory,
         )
         self.pipeline = TurnPipeline(
             agent,
@@ -322,6 +325,7 @@ class Orchestrator:
         answered all the same.
         """
         is_restored = await self._begin("its kept state", self.autosave.restore())
+        await self._begin("its memory", self.memory.load())
         self.settle.begin()
         if self.agent.phases is not None and not is_restored:
             await self._begin("its first phase", self.lifecycle.enter_first_phase(self.agent.phases))

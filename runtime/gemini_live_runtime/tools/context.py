@@ -24,6 +24,33 @@ class Agents(Protocol):
         ...
 
 
+class Memory(Protocol):
+    """Memory of a session, as a tool may use it: what later sessions know, too.
+
+    Scopes are those of the agent. Values are JSON; each method raises `GeminiLiveError`.
+    """
+
+    async def put(self, scope: str, key: str, value: Any) -> dict[str, Any]:
+        """Remember a value, replacing one of the same key."""
+        ...
+
+    async def get(self, scope: str, key: str) -> dict[str, Any]:
+        """Return a memory with its origin."""
+        ...
+
+    async def list(self, scope: str) -> dict[str, Any]:
+        """Return the newest memories of a scope."""
+        ...
+
+    async def delete(self, scope: str, key: str) -> dict[str, Any]:
+        """Forget a memory."""
+        ...
+
+    async def search(self, scope: str, text: str) -> dict[str, Any]:
+        """Return memories of a scope with words of `text`."""
+        ...
+
+
 def session_ended(name: str, reason: str = "the session has ended") -> AgentError:
     """Return the error for a background agent that no session can run any more."""
     return AgentError(
@@ -37,12 +64,12 @@ def session_ended(name: str, reason: str = "the session has ended") -> AgentErro
 class ToolContext:
     """Session of a tool call: the call passes it to a parameter of this type.
 
-    The parameter is not part of the schema. `state` and `agents` are the session's, None outside a session.
+    The parameter is not part of the schema. `state`, `agents` and `memory` are the session's, None outside a session.
     `cancelled` is set when the call was cancelled or timed out: a plain function that runs long should check
     `cancelled.is_set()`, or wait with `cancelled.wait(seconds)`. An async tool gets `CancelledError` too.
     """
 
-    __slots__ = ("_notify", "_on_progress", "agents", "call_id", "cancelled", "state")
+    __slots__ = ("_notify", "_on_progress", "agents", "call_id", "cancelled", "memory", "state")
 
     def __init__(
         self,
@@ -52,11 +79,13 @@ class ToolContext:
         state: State | None = None,
         cancelled: threading.Event | None = None,
         agents: Agents | None = None,
+        memory: Memory | None = None,
         on_progress: Callable[[float | None, str], None] | None = None,
     ) -> None:
         self.call_id = call_id
         self.state = state
         self.agents = agents
+        self.memory = memory
         self.cancelled = threading.Event() if cancelled is None else cancelled
         self._notify = notify
         self._on_progress = on_progress

@@ -23,7 +23,7 @@ from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
-from gemini_live_runtime.tools.context import Agents, session_ended
+from gemini_live_runtime.tools.context import Agents, Memory, session_ended
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
 from gemini_live_runtime.tools.results import (
     IteratorResultError,
@@ -59,6 +59,7 @@ class ToolDispatcher:
         on_progress: Callable[[str, float | None, str], None] = lambda call_id, fraction, text: None,
         state: State | None = None,
         agents: Agents | None = None,
+        memory: Memory | None = None,
     ) -> None:
         """Index the tools by name.
 
@@ -74,6 +75,7 @@ class ToolDispatcher:
         """Ids of calls that go on as tasks, which the model no longer waits for."""
         self._state = state
         self._agents = agents
+        self._memory = memory
         self.make_context: Callable[..., ToolContext] = _tool_context
         """Makes the context of a call: `(call, notify, state=, cancelled=, agents=)`."""
         self.stand_in: Callable[[str], Callable[..., Any] | None] = lambda name: None
@@ -196,6 +198,7 @@ class ToolDispatcher:
             state=self._state,
             cancelled=running.cancelled,
             agents=None if self._agents is None else _ThreadSafeAgents(self._agents),
+            memory=self._memory,
             on_progress=_to_loop(partial(self._on_progress, call.call_id)),
         )
         with writing_as(Origin("tool", declared.name)):

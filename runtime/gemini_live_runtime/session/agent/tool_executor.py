@@ -26,6 +26,7 @@ from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.faults import part_health
 from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime, already_running
 from gemini_live_runtime.session.agent.mock_tools import stand_in
+from gemini_live_runtime.session.agent.session_memory import SessionMemory
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
@@ -69,6 +70,7 @@ class ToolExecutor:
         async_tools: bool,
         on_problem: Callable[[str, str, str, BaseException | None], None],
         harness: HarnessWorker,
+        memory: SessionMemory,
     ) -> None:
         """`on_problem` gets a tool, a problem, the code's place, and its error.
 
@@ -82,6 +84,7 @@ class ToolExecutor:
             on_progress=lambda call_id, fraction, text: self.tasks.on_progress(call_id, fraction, text),
             state=agent.state,
             agents=background_agents,
+            memory=memory,
         )
         self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
         self.tasks = HarnessToolRuntime(agent, self.dispatcher, harness, answer=self._queue_answer)

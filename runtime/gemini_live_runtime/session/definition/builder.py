@@ -100,6 +100,14 @@ class AgentBuilder:
         """Add tools: functions, or functions decorated with `@tool`."""
         return self._with(tools=(*self.definition.tools, *tools))
 
+    def memory(self, *scopes: str) -> Self:
+        """Let the agent remember across sessions, in scopes such as "user".
+
+        Its model gets the tools `memory_put`, `memory_get`, `memory_list`, `memory_delete` and `memory_search`, and
+        `ContextBuilder.memory` tells it what is known at the start.
+        """
+        return self._with(memory_scopes=tuple(dict.fromkeys((*self.definition.memory_scopes, *scopes))))
+
     def background_agents(self, at_most: int) -> Self:
         """Limit the background agents that run at once (at least 1)."""
         return self._with(background_agents=at_most)

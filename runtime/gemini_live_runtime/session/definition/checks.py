@@ -11,6 +11,7 @@ from gemini_live_runtime.conversation.phase_check import Fault
 from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.json_values import is_finite
+from gemini_live_runtime.paths import is_safe_name
 from gemini_live_runtime.session.core.turn_options import MAX_DELAY_S
 from gemini_live_runtime.session.core.turn_rules import InterruptionsBy
 from gemini_live_runtime.session.definition.definition import (
@@ -76,6 +77,12 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
     for item in phrases:
         if not isinstance(item, str):
             yield f"The phrase {_shown(item)} is not a string", "Use strings"
+    for scope in definition.memory_scopes:
+        if not isinstance(scope, str) or not is_safe_name(scope):
+            yield (
+                f".memory(...) cannot use the scope {_shown(scope)}",
+                "Use letters, digits, dots, dashes and underscores, at most 80",
+            )
     for name, kind, remedy in _PARTS:
         for item in getattr(definition, name):
             if not isinstance(item, kind):

@@ -75,6 +75,8 @@ class Definition:
     """Prompt that makes the model speak first; "" lets the user begin."""
     phrases: tuple[str, ...] = ()
     tools: tuple[Any, ...] = ()
+    memory_scopes: tuple[str, ...] = ()
+    """Scopes of memory that the agent reads at the start, and its model by tools."""
     state_keys: tuple[StateKey[Any], ...] = ()
     initial_state: Mapping[str, Any] = field(default_factory=dict)
     phases: tuple[Phase, ...] = ()

@@ -26,6 +26,7 @@ SESSION_KEYS = frozenset(
         "session:navigation_context",
         "session:presented:*",
         "session:called_ok:*",
+        "session:memory:*",
         "session:repair:escalation",
         "session:repair:unfulfilled",
         "session:turn_count",

@@ -10,17 +10,20 @@ from functools import partial
 from inspect import signature
 from typing import Any, ClassVar
 
+from gemini_live_runtime.conversation.context import ContextBuilder
 from gemini_live_runtime.conversation.extraction import ExtractionSchedule, as_extractor
 from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_faults, unfillable_needs
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.paths import is_safe_name
 from gemini_live_runtime.session.core.turn_options import TurnOptions
 from gemini_live_runtime.session.definition import turn_choice
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 from gemini_live_runtime.session.definition.checks import check_settings, without_invalid_parts
 from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET, MAX_ENDPOINTING_DELAY_S, Definition
 from gemini_live_runtime.session.definition.key_writers import LIVE_KEYS, Mentions
+from gemini_live_runtime.session.definition.memory_tools import memory_tools
 from gemini_live_runtime.session.definition.turn_choice import as_turn_taking, decide
 from gemini_live_runtime.session.definition.unknown_names import NameCheck, UnknownKey
 from gemini_live_runtime.session.endpointing.policy import TurnCommitPolicy
@@ -190,7 +193,7 @@ def make_plan(definition: Definition) -> SessionPlan:
         faults.append(
             Fault(f"Agent {definition.name} has no instruction", definition.built_at, "Add .instruction(...) or phases")
         )
-    tools = tuple(_declared(definition, faults))
+    tools = tuple(_with_memory(definition, _declared(definition, faults)))
     faults += _clashes("tools", ((item.name, item.defined_at) for item in tools))
     faults += _clashes("rules", ((item.name, item.defined_at) for item in definition.rules))
     faults += _clashes("state keys", ((item.key, item.defined_at) for item in definition.state_keys))
@@ -203,6 +206,7 @@ def make_plan(definition: Definition) -> SessionPlan:
     ):
         _try(build, faults, definition.built_at)
     faults += _watched_live_keys(definition)
+    faults += _unread_memory(definition)
     if not faults:
         faults += turn_choice.faults(definition)
     names = frozenset(item.name for item in tools)
@@ -282,6 +286,24 @@ def _declared(definition: Definition, faults: list[Fault]) -> Iterator[Tool]:
             faults.append(
                 Fault(f"{item!r:.60} is not a tool", definition.built_at, "Use functions, or decorate them with @tool")
             )
+
+
+def _unread_memory(definition: Definition) -> Iterator[Fault]:
+    """Yield a fault for each scope that instructions tell and the agent does not read."""
+    modifiers = [*definition.phase_defaults, *(one for phase in definition.phases for one in phase.modifiers)]
+    for modifier in modifiers:
+        builder = getattr(modifier.function, "__self__", None)
+        for scope in builder.remembered if isinstance(builder, ContextBuilder) else ():
+            if scope not in definition.memory_scopes:
+                text = f"The memory of {scope!r:.60} is told, but the agent does not read it"
+                yield Fault(text, modifier.defined_at, f"Add .memory({scope!r:.60}) to the agent")
+
+
+def _with_memory(definition: Definition, declared: Iterable[Tool]) -> Iterator[Tool]:
+    yield from declared
+    scopes = tuple(scope for scope in definition.memory_scopes if isinstance(scope, str) and is_safe_name(scope))
+    if scopes:
+        yield from memory_tools(scopes)
 
 
 def _place(function: Any) -> str:

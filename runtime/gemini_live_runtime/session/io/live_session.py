@@ -175,6 +175,7 @@ class LiveSession:
         if self._health is not None:
             self.bus.subscribe(self._health.on_event, *SoundHealth.KINDS)
         self.orchestrator = self._make_orchestrator(plan, capabilities, text_model, source, own_store, harness)
+        self.orchestrator.memory.session_id = started.session_id
         agent = self.orchestrator.agent
         if self._kept is not None:
             take_up(core.state, self._kept)

@@ -1,0 +1,127 @@
+"""Let a session remember: read memory at its start, and serve the model's tools.
+
+What an agent's scopes hold is in the state, under `session:memory:<scope>`, so that instructions can tell it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.memory_text import MAX_TOLD, Told, memory_key, told
+from gemini_live_runtime.errors import GeminiLiveError, HarnessError
+from gemini_live_runtime.harness.listing import Listing
+from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryRecord, MemoryWrite
+from gemini_live_runtime.harness.memory_store import MAX_SOURCE
+from gemini_live_runtime.harness.worker import HarnessWorker
+from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.session.agent.context import AgentContext
+from gemini_live_runtime.state.mutations import Origin, writing_as
+
+MAX_SHOWN = 200
+"""Characters of a value in an event."""
+
+
+class SessionMemory:
+    """Memory as one session uses it. The disk's work runs in the thread of `harness`."""
+
+    def __init__(self, agent: AgentContext, harness: HarnessWorker) -> None:
+        self.session_id = ""
+        self._agent = agent
+        self._harness = harness
+
+    async def load(self) -> None:
+        """Read the memories of the agent's scopes into the state.
+
+        The operator learns of files that cannot be read; the session goes on without them.
+        """
+        for scope in self._agent.plan.definition.memory_scopes:
+            try:
+                await self._tell(scope)
+            except GeminiLiveError as error:
+                text = f"The agent begins without the memory of {scope}: {error.message}"
+                self._agent.emit(
+                    ev.Notice(level="warning", code="memory", text=redactor.text(text), remedy=error.remedy)
+                )
+
+    async def _tell(self, scope: str) -> None:
+        """Bring the newest memories of a scope into the state, sorted by key."""
+        found = await self._harness.call(lambda harness: harness.memory.find(scope, limit=MAX_TOLD))
+        memories = sorted((_told(one) for one in found.records), key=lambda one: one["key"])
+        with writing_as(Origin("signal", "memory")):
+            self._agent.state.set(memory_key(scope), memories)
+
+    # -- tools -------------------------------------------------------------------------------------------------------
+
+    async def put(self, scope: str, key: str, value: Any) -> dict[str, Any]:
+        """Remember a value, with the user's words of this turn as its origin."""
+        said, _ = self._agent.current_words()
+        write = MemoryWrite(
+            scope=self._checked(scope),
+            key=key,
+            value=redactor.text(value) if isinstance(value, str) else value,
+            provenance=MemoryProvenance(
+                author=MemoryAuthor.MODEL,
+                session_id=self.session_id or None,
+                agent=self._agent.plan.name,
+                turn=self._agent.host.turn,
+                text=redactor.text(said.strip()[-MAX_SOURCE:]) or None,
+            ),
+        )
+        memory = await self._harness.call(lambda harness: harness.memory.put(write))
+        await self._changed(scope, key, "put", _told(memory)["value"])
+        return {"remembered": key}
+
+    async def get(self, scope: str, key: str) -> dict[str, Any]:
+        """Return a memory with its origin."""
+        checked = self._checked(scope)
+        memory = await self._harness.call(lambda harness: harness.memory.get(checked, key))
+        return {"key": memory.key, "value": memory.value, "by": _author(memory)}
+
+    async def list(self, scope: str) -> dict[str, Any]:
+        """Return the newest memories of a scope."""
+        checked = self._checked(scope)
+        return _listed(await self._harness.call(lambda harness: harness.memory.find(checked, limit=MAX_TOLD)))
+
+    async def delete(self, scope: str, key: str) -> dict[str, Any]:
+        """Forget a memory."""
+        checked = self._checked(scope)
+        existed = await self._harness.call(lambda harness: harness.memory.delete(checked, key))
+        if existed:
+            await self._changed(scope, key, "deleted", "")
+        return {"forgotten": key} if existed else {"error": f"There is no memory {key}."}
+
+    async def search(self, scope: str, text: str) -> dict[str, Any]:
+        """Return memories of a scope with words of `text`."""
+        checked = self._checked(scope)
+        return _listed(await self._harness.call(lambda harness: harness.memory.search(text, scope=checked)))
+
+    async def _changed(self, scope: str, key: str, action: ev.MemoryAction, value: str) -> None:
+        self._agent.emit(
+            ev.MemoryChanged(scope=scope, key=key, action=action, by="model", value=redactor.text(value[:MAX_SHOWN]))
+        )
+        await self._tell(scope)
+
+    def _checked(self, scope: str) -> str:
+        """Return a scope that the agent may use; raise `HarnessError` for another one."""
+        scopes = self._agent.plan.definition.memory_scopes
+        if scope not in scopes:
+            raise HarnessError(
+                f"The agent has no memory of the scope {scope[:80]!r}",
+                remedy=f"Use one of {', '.join(scopes)}" if scopes else "Add .memory(...) to the agent",
+                field="scope",
+                value=scope[:80],
+            )
+        return scope
+
+
+def _told(memory: MemoryRecord) -> Told:
+    return told(memory.key, memory.value, _author(memory))
+
+
+def _author(memory: MemoryRecord) -> str:
+    return memory.provenance.author.value if memory.provenance is not None else "unknown"
+
+
+def _listed(found: Listing[MemoryRecord]) -> dict[str, Any]:
+    return {"memories": [_told(one) for one in found.records]}
