@@ -24,6 +24,7 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.fold import fold
 
 
 class Address(InlineTask[str]):
@@ -339,3 +340,18 @@ async def test_a_task_in_on_enter_waits_for_the_greeting() -> None:
         assert setup["systemInstruction"]["parts"][0]["text"] == "Ask for the card."
         await finishes(t, "give_card", number="4")
         assert host.paid == "card 4"
+
+
+async def test_a_view_shows_no_phase_of_the_agent_that_waits_and_its_phase_again_when_it_goes_on() -> None:
+    asking = Phase("asking", "Ask.", needs="app:name")
+    async with talk(paying().phase(asking).state(values={"app:name": None})) as t:
+        await t.turn()
+        await begins_task(t)
+        during = fold(t.stage.sink.events)
+        await finishes(t, "give_card", number="1")
+        after = fold(t.stage.sink.events)
+    assert (during.phase, during.agent_view.stay, during.agent_view.needs) == ("", None, ())
+    assert after.phase == "asking"
+    assert after.agent_view.stay is not None
+    assert [need.key for need in after.agent_view.needs] == ["app:name"]
+    assert [visit.seconds is None for visit in after.agent_view.path] == [False, True]

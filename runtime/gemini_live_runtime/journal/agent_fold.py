@@ -143,8 +143,7 @@ def _phase_entered(view: SessionView, event: ev.Event, p: ev.PhaseEntered) -> Di
     agent = view.agent_view
     name = clean_name(p.phase)
     if not goes_on(agent, p):
-        if agent.path:
-            agent.path[-1] = replace(agent.path[-1], seconds=round(event.t - agent.path[-1].t, 3))
+        leave_phase(agent, event.t)
         agent.path.append(
             PhaseVisit(
                 name, event.t, event.turn, event.seq, p.trigger, sanitise_line(p.because, MAX_TEXT) if p.because else ""
@@ -159,9 +158,24 @@ def _phase_entered(view: SessionView, event: ev.Event, p: ev.PhaseEntered) -> Di
     return Dirty.PHASE | Dirty.TIMELINE | Dirty.TOOLS
 
 
+def leave_phase(agent: AgentView, t: float) -> None:
+    """Note that the current phase ends at `t`."""
+    if agent.stay is not None:
+        agent.path[-1] = replace(agent.stay, seconds=round(t - agent.stay.t, 3))
+
+
+@HANDLERS.on(ev.AgentHandedOff)
+def _handed_off(view: SessionView, event: ev.Event, p: ev.AgentHandedOff) -> Dirty:
+    agent = view.agent_view
+    leave_phase(agent, event.t)
+    agent.ways, agent.needs, agent.allowed, agent.blocked, agent.terminal = (), (), None, "", False
+    return Dirty.PHASE | Dirty.TIMELINE | Dirty.TOOLS
+
+
 def goes_on(agent: AgentView, entered: ev.PhaseEntered) -> bool:
     """Return True when another engine goes on in the phase of its predecessor."""
-    return bool(agent.path) and entered.trigger == "restored" and agent.path[-1].phase == clean_name(entered.phase)
+    stay = agent.stay
+    return stay is not None and entered.trigger == "restored" and stay.phase == clean_name(entered.phase)
 
 
 @HANDLERS.on(ev.PhaseBlocked)

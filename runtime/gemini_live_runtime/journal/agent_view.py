@@ -379,6 +379,11 @@ class AgentView:
     dropped: int = 0
     """Number of events that slow subscribers lost."""
 
+    @property
+    def stay(self) -> PhaseVisit | None:
+        """Stay in the current phase; None for an agent without phases."""
+        return self.path[-1] if self.path and self.path[-1].seconds is None else None
+
     def copy(self) -> AgentView:
         """Return an equal view that later events do not change.
 

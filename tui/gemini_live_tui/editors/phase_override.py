@@ -46,7 +46,7 @@ class PhaseOverride(BoxScreen):
     def __init__(self, console: ConsoleContext, towards: str = "") -> None:
         super().__init__(console)
         agent = console.store.view.agent_view
-        self._here = agent.path[-1].phase if agent.path else ""
+        self._here = "" if agent.stay is None else agent.stay.phase
         self._phases = _phases(agent.shape)
         self._towards = towards
         self._asking = ""

@@ -40,7 +40,7 @@ class PhasePane(RowList):
         agent = self._agent = view.agent_view
         self._elapsed = frame.elapsed
         self.set_rows(rows.rows_of(agent))
-        return until_older(frame.elapsed - agent.path[-1].t) if frame.live and agent.path else None
+        return until_older(frame.elapsed - agent.stay.t) if frame.live and agent.stay is not None else None
 
     def note(self) -> str:
         """Return the number of phases so far."""
@@ -56,7 +56,7 @@ class PhasePane(RowList):
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
         """Return the runs of one row."""
         agent, glyphs = self._agent, self._glyphs
-        if row in ("now", "path") and not agent.path:
+        if (row == "now" and agent.stay is None) or (row == "path" and not agent.path):
             return ()
         if row == "now":
             broken = agent.path[-1].phase in breaks_on(agent, "phase")
@@ -97,8 +97,8 @@ class PhasePane(RowList):
         way = self.transition_at_cursor
         if way is not None:
             self.post_message(ExplainTransition(way, self._agent))
-        elif self._agent.path:
-            self.post_message(ExplainEvent(self._agent.path[-1].seq))
+        elif self._agent.stay is not None:
+            self.post_message(ExplainEvent(self._agent.stay.seq))
 
     # -- actions -----------------------------------------------------------------------------------------------------
 
@@ -107,5 +107,5 @@ class PhasePane(RowList):
         agent, way = self._agent, self.transition_at_cursor
         if way is not None:
             self.post_message(SendOrder(toggle_breakpoint(agent, "transition", self._transition(way))))
-        elif agent.path:
-            self.post_message(SendOrder(toggle_breakpoint(agent, "phase", agent.path[-1].phase)))
+        elif agent.stay is not None:
+            self.post_message(SendOrder(toggle_breakpoint(agent, "phase", agent.stay.phase)))

@@ -36,6 +36,9 @@ def rows_of(agent: AgentView) -> list[str]:
     """Return row ids; `way:N` is the Nth transition."""
     if not agent.path:
         return [f"empty:{number}" for number in range(len(NO_PHASES))]
+    if agent.stay is None:
+        # The agent that speaks has no phases, those before it had.
+        return ["path", "tools"]
     rows = ["now", "path"]
     if agent.blocked:
         rows.append("waits")

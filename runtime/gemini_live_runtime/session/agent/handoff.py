@@ -25,7 +25,7 @@ from gemini_live_runtime.session.definition.known_agents import known_agents, pl
 from gemini_live_runtime.session.definition.plan import SessionPlan
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.conversation.transitions import TransitionResult
+    from gemini_live_runtime.conversation.transitions import PhaseTransition, TransitionResult
     from gemini_live_runtime.events.handoff import HandoffSource
     from gemini_live_runtime.session.agent.adoption import AgentAdoption
     from gemini_live_runtime.session.agent.context import AgentContext
@@ -283,10 +283,11 @@ class HandoffRunner:
             return
         self._waiting = None
         agent, before, paused = self._agent, self._present, waiting.paused
+        stay: PhaseTransition | None = None
         try:
             parts = self._adoption.prepare(self._merge(waiting.plan if paused is None else paused.newest_plan))
             if paused is not None and paused.phases is not None and parts.machine is not None:
-                parts.machine.restore(paused.phases, agent.clock.now())
+                stay = parts.machine.restore(paused.phases, agent.clock.now())
         except GeminiLiveError as error:
             self._refuse(waiting.plan.name, waiting.by, waiting.reason, error)
             _fail(waiting, error)
@@ -304,6 +305,8 @@ class HandoffRunner:
                 self._tasks.replace(f"{parts.plan.name} took over")
         self._in_a_row += paused is None
         in_place = self._put_in_place(parts, waiting)
+        if stay is not None and agent.phases is not None:
+            agent.phases.on_restored(stay)
         entered = await self._enter_phases()
         if not waiting.done.done():
             waiting.done.set_result(before)
