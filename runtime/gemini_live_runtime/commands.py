@@ -167,10 +167,14 @@ class Drain(Order):
 
 @keyword_record
 class HangUp(Order):
-    """End the session and the engine."""
+    """End the session and the engine.
+
+    With `finish_tasks` connection and devices are closed, and the end waits until the last task has ended.
+    """
 
     command: ClassVar[str] = "hang-up"
     reason: str = "hung up"
+    finish_tasks: bool = False
 
 
 # -- live changes --------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ async def test_after_its_time_of_quiet_the_connection_is_closed() -> None:
         assert words(t)[-1] == "dormant"
         assert t.all(ev.SessionState)[-1].reason == "the microphone is off"
         (closed,) = t.all(ev.ConnectionClosed)
-        assert (closed.close_code, closed.moved) == (1000, True)
+        assert (closed.close_code, closed.requested) == (1000, True)
         assert not t.all(ev.LinkGivenUp)
         assert not t.all(ev.LinkRestarting)
 

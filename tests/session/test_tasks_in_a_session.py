@@ -178,6 +178,36 @@ async def test_the_end_of_the_session_interrupts_its_tasks_and_says_so(tmp_path:
     assert t.all(ev.TaskChanged)[-1].status == "interrupted"
 
 
+async def test_a_session_that_is_left_closes_its_connection_and_ends_with_its_last_task(tmp_path: Path) -> None:
+    async with talk(agent().tools(report), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("report")
+        await t.passes(1.0)
+        session = t.stage.session
+        assert session.finish_tasks("the console has left")
+        await t.rests()
+        word = t.all(ev.SessionState)[-1]
+        assert (word.word, word.reason) == ("dormant", "it ends once its tasks have")
+        await session.done
+        assert t.now == pytest.approx(10.0, abs=0.5)
+    assert t.all(ev.SessionEnded)[-1].reason == "the console has left; its tasks have ended"
+    assert [task.status for task in tasks(tmp_path)] == [TaskStatus.SUCCEEDED]
+
+
+async def test_what_is_left_for_its_tasks_can_still_be_ended(tmp_path: Path) -> None:
+    async with talk(agent().tools(report), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("report")
+        await t.passes(1.0)
+        assert t.stage.session.finish_tasks("the console has left")
+        await t.passes(1.0)
+    assert t.all(ev.SessionEnded)[-1].reason == "the test is over"
+    assert [task.status for task in tasks(tmp_path)] == [TaskStatus.INTERRUPTED]
+
+
+async def test_a_session_without_tasks_has_none_to_finish() -> None:
+    async with talk(agent().tools(report)) as t:
+        assert not t.stage.session.finish_tasks("the console has left")
+
+
 async def test_another_program_cancels_a_task_and_its_tool(tmp_path: Path) -> None:
     was_cancelled = asyncio.Event()
 

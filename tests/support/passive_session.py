@@ -27,6 +27,10 @@ class PassiveSession:
         """Return silent meters."""
         return MeterSample()
 
+    def finish_tasks(self, reason: str) -> bool:
+        """Return False: it has no tasks."""
+        return False
+
     def on_console_attached(self, attached: bool) -> None:
         """Do nothing."""
 

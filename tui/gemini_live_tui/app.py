@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from gemini_live_runtime.commands import Command, Order
+    from gemini_live_runtime.journal.harness_view import TaskCard
     from gemini_live_tui.launcher import Choice
     from gemini_live_tui.session_data.link import LinkSource, SessionLink
     from gemini_live_tui.set_up.sound_helper import Report, SoundHelper
@@ -141,6 +142,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._next: Choice | None = None
         self._quit_armed = float("-inf")
         self._quitting = False
+        self._asked_for_tasks = False
+        self.leaves_tasks = False
+        """True when the engine goes on until its tasks have ended."""
         self._signal: signal.Signals | None = None
         """Signal that ended this console."""
         self._replayed_next: Path | None = None
@@ -345,6 +349,11 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         if self._quitting:
             self._leave()
             return
+        running = [] if self.over or self.settings.detach_on_quit else self.store.view.harness.running
+        if running and not self._asked_for_tasks:
+            self._asked_for_tasks = True
+            self._ask_for_tasks(running)
+            return
         self._quitting = True
         # Also before the engine's first message: an engine that was reached would go on without a console.
         if not self.over and not self.settings.detach_on_quit:
@@ -354,6 +363,24 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             self._hanging_up.add_done_callback(lambda _: self._leave())
         else:
             self._leave()
+
+    def _ask_for_tasks(self, running: Sequence[TaskCard]) -> None:
+        """Ask whether tasks may go on after the console has left."""
+        from gemini_live_tui.dialogs.confirm import ConfirmScreen
+
+        def decide(finish: bool | None) -> None:
+            self._asked_for_tasks = False
+            if finish and not self._quitting:
+                self._quitting = self.leaves_tasks = True
+                self._hanging_up = asyncio.create_task(self._leave_tasks())
+                self._hanging_up.add_done_callback(lambda _: self._leave())
+
+        quit_key = key_label(keys_of(BY_ID["quit"], self.settings.keymap)[0])
+        self.push_screen(ConfirmScreen.for_tasks(running, quit_key), decide)
+
+    async def _leave_tasks(self) -> None:
+        if self.link is not None:
+            await self.link.leave_tasks(self.settings.bye_timeout_s)
 
     async def _hang_up(self) -> None:
         if self.link is not None:
@@ -379,7 +406,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def outcome(self) -> ConsoleOutcome:
         """Return the session's outcome with a sentence for the shell, fit to be printed."""
-        exit_code, message = outcome_of(self.store, self.settings, self._signal)
+        exit_code, message = outcome_of(self.store, self.settings, self._signal, leaves_tasks=self.leaves_tasks)
         hello = self.store.hello
         name = self.store.view.session_id or (sanitise_line(hello.session_id) if hello else "")
         folder = hello.folder if hello else ""

@@ -19,6 +19,7 @@ import os
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -168,7 +169,7 @@ class Host:
         if self._finished:
             self._refuse(command.id, command.order.command, "The session is over.")
         elif isinstance(command.order, HangUp):
-            self.hang_up(command.order.reason)
+            self.hang_up(command.order.reason, finish_tasks=command.order.finish_tasks)
         elif len(self._commands) >= MAX_COMMANDS:
             self._refuse(command.id, command.order.command, f"{MAX_COMMANDS} commands are waiting already.")
         else:
@@ -197,9 +198,14 @@ class Host:
 
     # -- the end ----------------------------------------------------------------------------------------------------
 
-    def hang_up(self, reason: str) -> None:
-        """Ask the session to end in an orderly way; cancel it after `HANG_UP_S`."""
+    def hang_up(self, reason: str, *, finish_tasks: bool = False) -> None:
+        """Ask the session to end in an orderly way; cancel it after `HANG_UP_S`.
+
+        With `finish_tasks` one with tasks leaves the conversation, and ends once they have.
+        """
         if self._hang_up_reason:
+            return
+        if finish_tasks and self._session is not None and self._session.finish_tasks(reason):
             return
         self._hang_up_reason = reason or "hung up"
         if self._session is not None:
@@ -232,7 +238,7 @@ class Host:
         if not count and not self._finished:
             linger = self.spec.linger_s
             reason = f"no console for {linger / 60:.0f} min" if linger >= 60 else f"no console for {linger:.0f} s"
-            self._linger_timer = self._loop.call_later(linger, self.hang_up, reason)
+            self._linger_timer = self._loop.call_later(linger, partial(self.hang_up, reason, finish_tasks=True))
 
     def _set_attached(self, attached: bool) -> None:
         if self._session is not None and not self._finished:

@@ -137,7 +137,10 @@ class TaskStore:
         short = _short(summary, MAX_TEXT) or None
         result = TaskResult(task_id=task_id, completed_at_ms=now, summary=short, output=output)
         self._files.write(self._paths.result_file(task_id), result)
-        return self._end(replace(task, status=TaskStatus.SUCCEEDED, updated_at_ms=now, summary=short))
+        fraction = None if task.fraction is None else 1.0
+        return self._end(
+            replace(task, status=TaskStatus.SUCCEEDED, updated_at_ms=now, summary=short, fraction=fraction)
+        )
 
     def fail(self, task_id: str, message: str) -> HarnessTask:
         """Record that a task failed.

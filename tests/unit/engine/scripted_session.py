@@ -109,6 +109,10 @@ class ScriptedSession:
         self.reason = self.reason or reason
         self.end.set()
 
+    def finish_tasks(self, reason: str) -> bool:
+        """Return False: it has no tasks."""
+        return False
+
     def on_console_attached(self, attached: bool) -> None:
         self.watchers.append(attached)
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from scripted_session import make_session
+from scripted_session import ScriptedSession, make_session
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
@@ -47,6 +47,27 @@ def test_an_engine_that_nobody_watches_hangs_up_after_its_linger_time():
         assert await engine.wait() == 0
         assert loop.time() - left == pytest.approx(300, abs=1)
         assert engine.host.hub.view.ended == "no console for 5 min"
+
+    run_virtual(main())
+
+
+@pytest.mark.parametrize("how", ["command", "linger"])
+def test_an_engine_with_tasks_goes_on_until_they_have_ended_or_it_is_hung_up(how: str):
+    class Busy(ScriptedSession):
+        def finish_tasks(self, reason: str) -> bool:
+            self.left = reason
+            return True
+
+    async def main() -> None:
+        engine = in_process(spec(linger_s=300.0), lambda *args: Busy(*args))
+        await asyncio.sleep(1)
+        if how == "command":
+            await engine.link.send(Command("c1", HangUp(finish_tasks=True)))
+        await engine.link.close()
+        await asyncio.sleep(3600)
+        assert not engine.host.hub.view.ended
+        assert await engine.hang_up("stopped") == 0
+        assert engine.host.hub.view.ended == "stopped"
 
     run_virtual(main())
 

@@ -13,8 +13,13 @@ if TYPE_CHECKING:
     from gemini_live_tui.settings import ConsoleSettings
 
 
-def outcome_of(store: Store, settings: ConsoleSettings, signal: int | None) -> tuple[int, str]:
-    """Return the exit code and a sentence, or ""; `signal` ended the console."""
+def outcome_of(
+    store: Store, settings: ConsoleSettings, signal: int | None, *, leaves_tasks: bool = False
+) -> tuple[int, str]:
+    """Return the exit code and a sentence, or ""; `signal` ended the console.
+
+    `leaves_tasks`: the engine goes on until its tasks have ended.
+    """
     if settings.replay:
         return (1, store.lost) if store.lost and not store.hello else (0, "")
     if store.bye is not None:
@@ -37,6 +42,12 @@ def outcome_of(store: Store, settings: ConsoleSettings, signal: int | None) -> t
             ident = store.hello.session_id
             way = f"gemini-live-tui attach {ident} returns when it does, gemini-live-tui stop {ident} ends it."
         return left or 1, f"The engine does not answer. {way}"
+    if leaves_tasks and store.hello is not None:
+        ident = store.hello.session_id
+        return left, (
+            f"Session {ident} ends once its tasks have; gemini-live-tui tasks shows them, gemini-live-tui stop {ident} "
+            "interrupts them."
+        )
     if store.hello is not None and (settings.detach_on_quit or (left and _is_apart(store))):
         ident = store.hello.session_id
         return left, (

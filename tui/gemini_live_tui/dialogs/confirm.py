@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.journal.harness_view import TaskCard
 
 
 class ConfirmScreen(ModalScreen[bool]):
@@ -23,14 +27,23 @@ class ConfirmScreen(ModalScreen[bool]):
         Binding("escape", "dismiss(False)", "No", show=False),
     ]
 
-    def __init__(self, question: str, yes: str) -> None:
+    def __init__(self, question: str, yes: str, *, keys: str = "") -> None:
+        """`keys` replaces the line with the two keys."""
         super().__init__()
         self._question = question
-        self._yes = yes
+        self._keys = keys or f"enter {yes}   esc goes back"
+
+    @classmethod
+    def for_tasks(cls, running: Sequence[TaskCard], quit_key: str) -> ConfirmScreen:
+        """Return the question whether `running` tasks may end before the engine does."""
+        names = ", ".join(f"{task.tool} ({task.fraction:.0%})" if task.fraction else task.tool for task in running[:5])
+        count = "A task is running" if len(running) == 1 else f"{len(running)} tasks are running"
+        question = f"{count}: {names}. The engine can go on without connection and devices, and end after that."
+        return cls(question, "", keys=f"enter quits and lets it finish   {quit_key} interrupts it   esc goes back")
 
     def compose(self) -> ComposeResult:
         """Yield the question and its two keys."""
         with Vertical(id="confirm-box") as box:
             box.border_title = "Sure?"
             yield Static(self._question, id="confirm-question", markup=False)
-            yield Static(f"enter {self._yes}   esc goes back", id="confirm-keys", markup=False)
+            yield Static(self._keys, id="confirm-keys", markup=False)

@@ -101,6 +101,7 @@ class SessionLink:
         self._failed = failed
         self._link: Link | None = None
         self._outbox: asyncio.Queue[Command] = asyncio.Queue(MAX_UNSENT)
+        self._hang_up_sent = asyncio.Event()
         self._texts: dict[str, Command] = {}
         """Texts that were handed over and not heard of since, by the ids of their commands."""
         self._taken: dict[str, Command] = {}
@@ -353,6 +354,8 @@ class SessionLink:
                 self._unsent = None
                 if isinstance(command.order, SendText):
                     self._texts[command.id] = command
+                elif isinstance(command.order, HangUp):
+                    self._hang_up_sent.set()
             except (LinkClosed, OSError) as error:
                 self._unsent = command
                 # The end of the link is read in a moment, which cancels this: the next link takes the command.
@@ -386,6 +389,13 @@ class SessionLink:
             raise NotSent("The engine does not take commands at the moment.") from None
         return command.id
 
+    async def leave_tasks(self, timeout_s: float) -> None:
+        """Ask the engine to end once its tasks have, and wait until that is sent."""
+        self._store.leave()
+        if self._send_hang_up(finish_tasks=True):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hang_up_sent.wait(), timeout_s)
+
     async def hang_up(self, timeout_s: float) -> None:
         """Ask the engine to end and wait for its last message.
 
@@ -412,7 +422,7 @@ class SessionLink:
             # Messages that wait to be read are an answer, as after a moment in which this process stood still.
             quiet = quiet + 1 if self._received == before and self._is_reading else 0
 
-    def _send_hang_up(self) -> bool:
+    def _send_hang_up(self, *, finish_tasks: bool = False) -> bool:
         """Queue the hang-up; return True when that was possible.
 
         It takes the place of the oldest command when too many wait.
@@ -420,7 +430,7 @@ class SessionLink:
         if self._outbox.full():
             self._failed(self._outbox.get_nowait(), "The session was hung up first.")
         try:
-            self.send(HangUp())
+            self.send(HangUp(finish_tasks=finish_tasks))
         except NotSent:
             return False
         return True

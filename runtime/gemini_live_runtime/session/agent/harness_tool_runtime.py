@@ -241,6 +241,8 @@ class HarnessToolRuntime:
                 case _:
                     return tasks.fail(task_id, text)
 
+        if status is TaskStatus.SUCCEEDED and task.fraction is not None:
+            task.fraction = 1.0
         recorded = await self._write(task, write)
         self._tasks.pop(task.call.call_id, None)
         self._tell(task, status.value, text, recorded=recorded)

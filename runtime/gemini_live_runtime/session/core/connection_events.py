@@ -200,21 +200,21 @@ class ConnectionEvents:
             schedule.failures += 1
         keeps = end in LEFT or (end is not LinkEnd.HANDLE and keeps_handle(error))
         retry = state.link.on_ended(end, now, code=close_code_of(error), keeps_handle=keeps)
-        retrying = retry.delay_s is not None
+        retrying, is_dormant = retry.delay_s is not None, end is LinkEnd.DORMANT
         state.emit(
             ev.ConnectionClosed(
                 close_code=code,
                 reason=reason,
                 sentence=error.message,
                 remedy=error.remedy,
-                moved=end in (LinkEnd.MOVED, LinkEnd.DORMANT),
+                requested=is_dormant,
+                moved=end is LinkEnd.MOVED,
             )
         )
         if schedule.is_spent:
             text = f"The server has failed {schedule.failures} times in a row before it answered"
             remedy = "Say it in other words, and connect again"
             state.emit(ev.Notice(level="error", code="unrecoverable-errors", text=text, remedy=remedy))
-        is_dormant = end is LinkEnd.DORMANT
         if retry.delay_s is not None:
             delay_s = round(retry.delay_s, 3)
             attempt = state.link.schedule.attempts

@@ -50,6 +50,9 @@ from gemini_live_runtime.wire import compose
 LISTENING_LOCALLY, MICROPHONE_OFF = "listening locally", "the microphone is off"
 """Reasons shown while dormant: the user's voice wakes the session, or does not."""
 
+FINISHING_TASKS = "it ends once its tasks have"
+"""Reason shown while a session that was left waits for its tasks."""
+
 
 class CoreState:
     """State of one session's core."""
@@ -124,6 +127,8 @@ class CoreState:
         self.ended = False
         self.is_draining = False
         """True once the session ends when all that is owed is said: nothing of the user's is taken."""
+        self.is_finishing = False
+        """True once the user has left, and the session only waits for its tasks."""
         self.input_problem = ""
         self.voice_returns = False
         """True in text mode for want of a microphone: voice mode returns with it."""
@@ -161,7 +166,8 @@ class CoreState:
             self.speech.begin(now)
         self.facts.microphone = on
         if self.link.is_dormant:
-            self.facts.why = LISTENING_LOCALLY if on else MICROPHONE_OFF
+            heard = LISTENING_LOCALLY if on else MICROPHONE_OFF
+            self.facts.why = FINISHING_TASKS if self.is_finishing else heard
         self.out.append(Microphone(on))
         if not on:
             if self.facts.status == "ready" and (self.facts.voice or (self.manual_activity and self.streaming_audio)):

@@ -70,6 +70,7 @@ from gemini_live_runtime.session.core.effects import (
     Tell,
     WakeConnection,
 )
+from gemini_live_runtime.session.core.state import FINISHING_TASKS
 from gemini_live_runtime.session.core.taking_up import end_what_was_cut_off, take_up
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.definition.plan import SessionPlan
@@ -394,6 +395,23 @@ class LiveSession:
     def hang_up(self, reason: str) -> None:
         """End in an orderly way."""
         self._perform(self._core.end(self._now(), reason, 0))
+
+    def finish_tasks(self, reason: str) -> bool:
+        """Leave the conversation and end once the last task has; False without one."""
+        tasks = self.orchestrator.tools.tasks
+        if tasks.is_idle or self._core.is_over():
+            return False
+        if not self._core.state.is_finishing:
+            self._core.state.is_finishing = True
+            self._tasks.append(asyncio.create_task(self._supervise(lambda: self._finish_tasks(reason)), name="finish"))
+        return True
+
+    async def _finish_tasks(self, reason: str) -> None:
+        self._connections.sleep()
+        await self._close_audio()
+        self._on_audio_opened(AudioOpened(None, None, (FINISHING_TASKS,), ""))
+        await self.until(lambda: self.orchestrator.tools.tasks.is_idle)
+        self._perform(self._core.end(self._now(), f"{reason}; its tasks have ended", 0))
 
     def drain(self) -> None:
         """End once all that is owed is said; take nothing more of the user's."""

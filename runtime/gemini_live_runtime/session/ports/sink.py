@@ -58,6 +58,13 @@ class RunnableSession(Protocol):
         """Ask `run` to end in an orderly way; idempotent."""
         ...
 
+    def finish_tasks(self, reason: str) -> bool:
+        """Leave the conversation and end once the last task has; False without one.
+
+        Idempotent; `hang_up` ends it all the same.
+        """
+        ...
+
     def on_console_attached(self, attached: bool) -> None:
         """Note that a console is there, or none: then a held agent goes on."""
         ...
