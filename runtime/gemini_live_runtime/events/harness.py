@@ -1,4 +1,4 @@
-"""Events of what outlives the moment: tasks and memory."""
+"""Events of what outlives the moment: tasks, notifications and memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import ClassVar, Literal
 from gemini_live_runtime.events.base import Payload
 from gemini_live_runtime.records import keyword_record
 
-__all__ = ["MemoryAction", "MemoryChanged", "TaskChanged", "TaskState"]
+__all__ = ["MemoryAction", "MemoryChanged", "NotificationChanged", "NotificationState", "TaskChanged", "TaskState"]
+
+NotificationState = Literal["queued", "delivered", "acknowledged", "expired", "failed"]
 
 TaskState = Literal["running", "succeeded", "failed", "cancelled", "interrupted"]
 
@@ -46,3 +48,25 @@ class MemoryChanged(Payload):
     action: MemoryAction
     by: Literal["operator", "model", "program"] = "model"
     value: str = ""
+
+
+@keyword_record
+class NotificationChanged(Payload):
+    """A notification waits, is announced, or is closed.
+
+    `queued`: it waits, and `reason` says for what; `delivered`: the model was asked to announce it, by the speech
+    `speech`; `acknowledged`: the turn that carried it was heard, or it was dismissed; `expired` and `failed`: it was
+    never heard, and `reason` says why. `kind` and `source` are those of the record, `attempts` counts deliveries begun.
+    """
+
+    type: ClassVar[str] = "notification.changed"
+    notification_id: str
+    status: NotificationState
+    title: str
+    body: str = ""
+    kind: str = "generic"
+    source: str = ""
+    attempts: int = 0
+    reason: str = ""
+    speech: str = ""
+    task_id: str = ""

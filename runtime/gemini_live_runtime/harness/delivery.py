@@ -24,6 +24,7 @@ from gemini_live_runtime.harness.notifications import HarnessNotification
 from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.pump import Acknowledge, Deliver, Expire, GiveUp, PumpStep, Requeue
 from gemini_live_runtime.harness.record_files import Problem, RecordFiles
+from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.journal.disk import try_lock
 
 _SETTLED_NS = 2_000_000_000
@@ -69,6 +70,40 @@ class DeliveryLock:
                 os.ftruncate(self._fd, 0)
             os.close(self._fd)
             self._fd = -1
+
+
+class Delivery:
+    """Files of a program that delivers. Use it in the thread of the harness."""
+
+    def __init__(self, harness: Harness, name: str) -> None:
+        """`name` is that of the engine's folder."""
+        self._store = harness.notifications
+        self._lock = DeliveryLock(harness.paths, harness.files, name)
+        self._open_ones = OpenNotifications(harness.paths, harness.files)
+
+    @property
+    def needs_look(self) -> bool:
+        """True when `look` may find something new; costs one system call at most."""
+        return not self._lock.is_held or self._open_ones.has_changed()
+
+    def look(self) -> Listing[HarnessNotification] | None:
+        """Return the open notifications; None while another program delivers.
+
+        What a program that has ended had delivered is queued again. Raises `HarnessError`.
+        """
+        if not self._lock.is_held:
+            if not self._lock.take():
+                return None
+            self._store.recover()
+        return self._open_ones.read()
+
+    def record(self, step: PumpStep) -> HarnessNotification | None:
+        """Write a step, as `record_step` does."""
+        return record_step(step, self._store)
+
+    def close(self) -> None:
+        """Let the next program deliver."""
+        self._lock.release()
 
 
 def delivering_engine(paths: HarnessPaths) -> str:
@@ -152,9 +187,9 @@ def record_step(step: PumpStep, store: NotificationStore) -> HarnessNotification
                 return store.acknowledge(name)
             case Requeue(name, reason):
                 return store.requeue(name, reason)
-            case GiveUp(name, reason):
-                return store.give_up(name, reason)
-            case Expire(name):
-                return store.expire(name)
+            case GiveUp(notification, reason):
+                return store.give_up(notification.id, reason)
+            case Expire(notification, reason):
+                return store.expire(notification.id, reason)
     except (NotificationStatusConflictError, UnknownNotificationError):
         return None

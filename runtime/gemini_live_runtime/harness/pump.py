@@ -10,6 +10,7 @@ serving it raises its tag. Within a kind and source, and between equal tags, the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -25,6 +26,10 @@ RETRY_S = (2.0, 8.0, 30.0, 120.0)
 
 ANSWER_S = 15.0
 """Longest time in seconds for which the user's interruption holds notifications back, if it is not answered."""
+
+MAX_WAITING = 1000
+MAX_OF_LANE = 50
+"""Notifications that the pump takes of all, and of one kind and source: the oldest; further ones wait in the files."""
 
 MAX_LANES = 1000
 """Kinds and sources whose tags are kept while nothing of them waits."""
@@ -58,7 +63,7 @@ class Requeue:
 class GiveUp:
     """Record that a notification was never heard, and why it is closed."""
 
-    notification_id: str
+    notification: HarnessNotification
     reason: str
 
 
@@ -66,7 +71,8 @@ class GiveUp:
 class Expire:
     """Record that the time of a notification is over."""
 
-    notification_id: str
+    notification: HarnessNotification
+    reason: str = "its time is over"
 
 
 PumpStep: TypeAlias = Deliver | Acknowledge | Requeue | GiveUp | Expire
@@ -98,7 +104,7 @@ class PassiveNotificationPump:
 
     def on_records(self, records: Iterable[HarnessNotification]) -> None:
         """Take in a new reading of the files: those that are queued wait."""
-        queued = {one.id: one for one in records if one.status is NotificationStatus.QUEUED}
+        queued = {one.id: one for one in _oldest(records)}
         self._over &= queued.keys()
         busy = None if self.in_flight is None else self.in_flight.id
         self._waiting = {
@@ -130,7 +136,7 @@ class PassiveNotificationPump:
         for one in self._waiting.values():
             if one.is_expired(wall_ms):
                 self._finish(one.id)
-                return Expire(one.id)
+                return Expire(one)
             if one.attempts >= self._max_attempts:
                 return self._give_up(one)
         chosen = None if in_the_way or self._own_reason(now) else self._choose(now)
@@ -169,6 +175,14 @@ class PassiveNotificationPump:
         self._note_lanes()
         return Requeue(lost.id, reason)
 
+    def on_postponed(self, now: float, seconds: float) -> None:
+        """Note that the model could not be asked; the attempt does not count."""
+        one, self.in_flight = self.in_flight, None
+        if one is not None:
+            self._waiting[one.id] = one
+            self._retry_at[one.id] = now + seconds
+            self._note_lanes()
+
     def on_answered(self) -> None:
         """Note that the user's turn was answered, or needs no answer."""
         self._answer_until = None
@@ -176,7 +190,7 @@ class PassiveNotificationPump:
     def _give_up(self, one: HarnessNotification) -> GiveUp:
         self._finish(one.id)
         times = "once" if one.attempts == 1 else f"{one.attempts} times"
-        return GiveUp(one.id, f"begun {times} and never heard to its end: {one.reason or 'no reason is known'}")
+        return GiveUp(one, f"begun {times} and never heard to its end: {one.reason or 'no reason is known'}")
 
     def _finish(self, notification_id: str) -> None:
         self._waiting.pop(notification_id, None)
@@ -191,6 +205,15 @@ class PassiveNotificationPump:
 
     def _rank(self, one: HarnessNotification) -> tuple[int, int, str]:
         return self._tags[_lane(one)], one.created_at_ms, one.id
+
+    def awaits_retry(self, notification_id: str, now: float) -> bool:
+        """Return True while a notification waits for its next attempt."""
+        return self._retry_at.get(notification_id, now) > now
+
+    @property
+    def has_waiting(self) -> bool:
+        """True when a notification waits."""
+        return bool(self._waiting)
 
     @property
     def waiting(self) -> list[HarnessNotification]:
@@ -223,10 +246,24 @@ class PassiveNotificationPump:
         if retry_s > 0:
             after = f", since {one.reason}" if one.reason else ""
             return f"waits for its retry in {max(1, round(retry_s))} s{after}"
+        chosen = self._choose(now)
+        if chosen is not None and chosen.id != one.id:
+            return "others are before it"
         if reason := self._own_reason(now) or in_the_way:
             return reason
-        chosen = self._choose(now)
-        return "" if chosen is None or chosen.id == one.id else f"another one is before it: {chosen.title}"
+        return ""
+
+
+def _oldest(records: Iterable[HarnessNotification]) -> list[HarnessNotification]:
+    """Return the queued records that the pump takes."""
+    taken: list[HarnessNotification] = []
+    lanes = Counter[_Lane]()
+    queued = (one for one in records if one.status is NotificationStatus.QUEUED)
+    for one in sorted(queued, key=lambda one: (one.created_at_ms, one.id)):
+        lanes[_lane(one)] += 1
+        if lanes[_lane(one)] <= MAX_OF_LANE and len(taken) < MAX_WAITING:
+            taken.append(one)
+    return taken
 
 
 def _lane(one: HarnessNotification) -> _Lane:

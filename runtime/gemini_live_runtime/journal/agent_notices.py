@@ -186,7 +186,13 @@ def _speech_changed(view: SessionView, event: ev.Event, p: ev.SpeechChanged) -> 
     return Dirty.HEADER
 
 
-_SOURCES = {"prompt": "a prompt", "reply": "a reply", "user": "an answer", "model": "the model"}
+_SOURCES = {
+    "prompt": "a prompt",
+    "reply": "a reply",
+    "notification": "a notification",
+    "user": "an answer",
+    "model": "the model",
+}
 """Words for what made a speech."""
 
 

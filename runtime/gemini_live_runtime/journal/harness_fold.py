@@ -1,4 +1,4 @@
-"""Fold tasks and memory."""
+"""Fold tasks, notifications and memory."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from dataclasses import replace
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.blocks import open_block
 from gemini_live_runtime.journal.fold_parts import MAX_TEXT, Handlers, clean_name, tick
-from gemini_live_runtime.journal.harness_view import MAX_MEMORIES, MAX_TASKS, MemoryCard, TaskCard
+from gemini_live_runtime.journal.harness_view import (
+    MAX_MEMORIES,
+    MAX_NOTIFICATIONS,
+    MAX_TASKS,
+    MemoryCard,
+    NotificationCard,
+    TaskCard,
+)
 from gemini_live_runtime.journal.view import Dirty, SessionView
-from gemini_live_runtime.text import sanitise_line
+from gemini_live_runtime.text import sanitise, sanitise_line
 
 HANDLERS = Handlers()
 """Handlers of work that outlives the moment."""
@@ -71,3 +78,53 @@ def _memory_changed(view: SessionView, event: ev.Event, p: ev.MemoryChanged) -> 
     open_block(view, event, "notice", text=sanitise_line(told, _LONGEST), status="info", done=True)
     tick(view.agent_view, event, "task", told)
     return Dirty.HARNESS | Dirty.TIMELINE | Dirty.TRANSCRIPT | Dirty.NOTICES
+
+
+@HANDLERS.on(ev.NotificationChanged)
+def _notification_changed(view: SessionView, event: ev.Event, p: ev.NotificationChanged) -> Dirty:
+    known = view.harness.notifications
+    ident, title = clean_name(p.notification_id), sanitise_line(p.title, _LONGEST)
+    before = known.get(ident)
+    known[ident] = NotificationCard(
+        title=title,
+        t=event.t if before is None else before.t,
+        turn=event.turn,
+        seq=event.seq,
+        status=p.status,
+        body=sanitise(p.body)[:MAX_TEXT],
+        kind=sanitise_line(p.kind, 40),
+        source=sanitise_line(p.source, 80),
+        attempts=p.attempts,
+        reason=sanitise_line(p.reason, MAX_TEXT),
+        end=None if p.status in ("queued", "delivered") else event.t,
+    )
+    while len(known) > MAX_NOTIFICATIONS:
+        del known[next((key for key, other in known.items() if other.end is not None), next(iter(known)))]
+    dirty = Dirty.HARNESS | Dirty.HEADER
+    if before is not None and before.status == p.status:
+        return dirty
+    if before is None or p.status != "queued":
+        tick(view.agent_view, event, "notification", f"{title}: {_STATES[p.status]}")
+        dirty |= Dirty.TIMELINE
+    if p.status not in _BLOCKS:
+        return dirty
+    level, words = _BLOCKS[p.status]
+    text = f"{words}: {p.title}" + (f" ({p.reason})" if p.reason else "")
+    open_block(view, event, "notice", text=sanitise_line(text, _LONGEST), status=level, done=True)
+    return dirty | Dirty.TRANSCRIPT | Dirty.NOTICES
+
+
+_STATES = {
+    "queued": "waits",
+    "delivered": "is announced",
+    "acknowledged": "was heard, or dismissed",
+    "expired": "expired",
+    "failed": "was given up",
+}
+
+_BLOCKS = {
+    "delivered": ("info", "Notification"),
+    "expired": ("info", "A notification expired"),
+    "failed": ("warning", "A notification was given up"),
+}
+"""Level and words of statuses that stand in the transcript."""

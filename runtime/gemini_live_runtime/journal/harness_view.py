@@ -11,7 +11,8 @@ from gemini_live_runtime.records import record
 C = TypeVar("C")
 
 MAX_TASKS = 200
-"""Tasks that the view keeps, the newest; the files have all."""
+MAX_NOTIFICATIONS = 200
+"""Tasks and notifications that the view keeps, the newest; the files have all."""
 
 MAX_MEMORIES = 200
 """Changes of memory that the view keeps, the newest; the files have all memories."""
@@ -47,33 +48,64 @@ class MemoryCard:
     value: str = ""
 
 
+@record
+class NotificationCard:
+    """Notification that the session knows since `t`.
+
+    `reason` says why it waits, or was never heard. `end` is the session time of its end, None while it is open.
+    """
+
+    title: str
+    t: float
+    turn: int
+    seq: int
+    status: str = "queued"
+    body: str = ""
+    kind: str = ""
+    source: str = ""
+    attempts: int = 0
+    reason: str = ""
+    end: float | None = None
+
+
 @dataclass(slots=True)
 class HarnessView:
-    """Tasks by id in the order of their start, and memories that changed by scope/key."""
+    """Tasks and notifications by id in the order of their first events, and memories that changed by scope/key."""
 
     tasks: dict[str, TaskCard] = field(default_factory=dict)
     memories: dict[str, MemoryCard] = field(default_factory=dict)
+    notifications: dict[str, NotificationCard] = field(default_factory=dict)
 
     @property
     def running(self) -> list[TaskCard]:
         """Tasks that run, oldest first."""
         return [task for task in self.tasks.values() if task.end is None]
 
+    @property
+    def open_notifications(self) -> list[NotificationCard]:
+        """Notifications that wait or are announced, oldest first."""
+        return [one for one in self.notifications.values() if one.end is None]
+
     def copy(self) -> HarnessView:
         """Return an equal view that later events do not change."""
-        return HarnessView(dict(self.tasks), dict(self.memories))
+        return HarnessView(dict(self.tasks), dict(self.memories), dict(self.notifications))
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object from which `from_json` restores an equal view."""
-        return {"tasks": _to_json(self.tasks), "memories": _to_json(self.memories)}
+        cards = {"tasks": self.tasks, "memories": self.memories, "notifications": self.notifications}
+        return {name: _to_json(of_kind) for name, of_kind in cards.items()}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> HarnessView:
         """Restore a view: unknown fields are ignored, missing ones get their defaults."""
-        return cls(_from_json(TaskCard, value.get("tasks", {})), _from_json(MemoryCard, value.get("memories", {})))
+        return cls(
+            _from_json(TaskCard, value.get("tasks", {})),
+            _from_json(MemoryCard, value.get("memories", {})),
+            _from_json(NotificationCard, value.get("notifications", {})),
+        )
 
 
-def _to_json(cards: Mapping[str, TaskCard] | Mapping[str, MemoryCard]) -> dict[str, dict[str, Any]]:
+def _to_json(cards: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {ident: {one.name: getattr(card, one.name) for one in fields(card)} for ident, card in cards.items()}
 
 

@@ -30,6 +30,7 @@ from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
 from gemini_live_runtime.session.agent.handoff import HandoffRunner
 from gemini_live_runtime.session.agent.lifecycle import AgentLifecycle
 from gemini_live_runtime.session.agent.metrics_reporter import SETTLING, MetricsReporter
+from gemini_live_runtime.session.agent.notification_delivery import NotificationDelivery
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.agent.problems import ProblemFinder
 from gemini_live_runtime.session.agent.session_keys import OBSERVED, SessionSignals
@@ -100,6 +101,7 @@ class Orchestrator:
         source: Source[SessionPlan] | None = None,
         own_store: OwnStore | None = None,
         harness: HarnessWorker | None = None,
+        session_id: str = "",
     ) -> None:
         """`async_tools`: the model goes on while calls run.
 
@@ -130,7 +132,7 @@ class Orchestrator:
         if machine is not None:
             self.agent.phases, self.agent.guards = self._make_phases(machine)
         self._make_rules(faults)
-        self._make_steps(faults, async_tools, text_model, harness)
+        self._make_steps(faults, async_tools, text_model, harness, session_id)
         self._make_commands(source)
         self._connect()
 
@@ -214,7 +216,12 @@ class Orchestrator:
         return phases, GuardMonitor(machine, agent.state, emit=agent.emit, now=agent.clock.now)
 
     def _make_steps(
-        self, faults: FaultReporter, async_tools: bool, text_model: TextModel | None, harness: HarnessWorker
+        self,
+        faults: FaultReporter,
+        async_tools: bool,
+        text_model: TextModel | None,
+        harness: HarnessWorker,
+        session_id: str,
     ) -> None:
         agent, definition = self.agent, self.agent.plan.definition
         self.session_keys = SessionSignals(agent.state, agent.clock.now, agent.current_words)
@@ -236,6 +243,8 @@ class Orchestrator:
             harness=harness,
             memory=self.memory,
         )
+        self.notifications = NotificationDelivery(agent, harness, session_id)
+        self.tools.tasks.on_ended = lambda task_id: self.notifications.look()
         self.pipeline = TurnPipeline(
             agent,
             self.settle,
@@ -308,6 +317,7 @@ class Orchestrator:
         self.state_events.on_changes.append(self._refresh_guards)
         self.state_events.on_changes.append(self.observer.on_state_changes)
         self.state_events.on_unsettled = self.pipeline.queue_reevaluation
+        self.notifications.subscribe()
         agent.input_times.subscribe(bus)
         bus.subscribe(self.session_keys.on_event, *OBSERVED)
         bus.subscribe(self.observer.on_session_state, ev.SessionState)
@@ -335,6 +345,7 @@ class Orchestrator:
         self.hot_reload.begin()
         self.checkpoints.gate.begin()
         self.agent.queue.begin()
+        self.notifications.begin()
 
     async def _begin(self, part: str, work: Awaitable[T]) -> T | None:
         """Return the result of `work`, or None when it failed, which is reported."""

@@ -130,15 +130,15 @@ class Notifications(RuleBasedStateMachine):
                 self.check_choice(one.id)
                 known = self.known[one.id]
                 known.status, known.attempts, known.passed = "delivered", known.attempts + 1, 0
-            case Expire(name):
-                known = self.known[name]
+            case Expire(one):
+                known = self.known[one.id]
                 assert known.expires is not None
                 assert known.expires <= self.wall_ms
                 assert known.status == "queued"
                 known.status = "expired"
-            case GiveUp(name):
-                assert self.known[name].attempts >= ATTEMPTS
-                self.known[name].status = "failed"
+            case GiveUp(one):
+                assert self.known[one.id].attempts >= ATTEMPTS
+                self.known[one.id].status = "failed"
         self.write(step)
 
     def due(self) -> list[str]:

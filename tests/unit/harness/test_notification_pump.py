@@ -117,7 +117,8 @@ def test_one_that_is_never_heard_is_given_up_with_its_reason() -> None:
     pump = pump_with(replace(notice("a"), attempts=MAX_ATTEMPTS - 1))
     pump.next_step(0.0, WALL)
     step = pump.on_not_heard(0.0, "the link was lost")
-    assert step == GiveUp("a", f"begun {MAX_ATTEMPTS} times and never heard to its end: the link was lost")
+    assert isinstance(step, GiveUp)
+    assert step.reason == f"begun {MAX_ATTEMPTS} times and never heard to its end: the link was lost"
     assert pump.next_step(1e9, WALL) is None
 
 
@@ -133,7 +134,7 @@ def test_after_an_interruption_nothing_is_told_until_the_user_was_answered() -> 
     pump.next_step(0.0, WALL)
     assert pump.on_not_heard(0.0, "the user spoke over it", by_user=True) == Requeue("a", "the user spoke over it")
     assert pump.next_step(5.0, WALL) is None
-    assert pump.why_waiting("b", 5.0) == "the user is to be answered first"
+    assert pump.why_waiting("a", 5.0) == "the user is to be answered first"
     pump.on_answered()
     assert delivered(pump.next_step(5.0, WALL)) == "a"
 
@@ -149,7 +150,7 @@ def test_one_whose_time_is_over_expires_also_while_somebody_speaks() -> None:
     pump = pump_with(notice("a", expires=WALL + 5_000))
     assert pump.wait_s(0.0, WALL) == 5.0
     assert pump.next_step(0.0, WALL + 4_999, "the user is speaking") is None
-    assert pump.next_step(0.0, WALL + 5_000, "the user is speaking") == Expire("a")
+    assert isinstance(pump.next_step(0.0, WALL + 5_000, "the user is speaking"), Expire)
     assert pump.next_step(0.0, WALL + 5_000) is None
 
 
@@ -169,5 +170,21 @@ def test_one_that_another_program_has_dismissed_is_not_told() -> None:
 def test_one_that_waits_behind_another_says_so() -> None:
     pump = pump_with(notice("oven", 1), notice("wash", 2))
     assert pump.why_waiting("oven", 0.0) == ""
-    assert pump.why_waiting("wash", 0.0) == "another one is before it: oven"
+    assert pump.why_waiting("wash", 0.0) == "others are before it"
     assert pump.why_waiting("unknown", 0.0) == ""
+
+
+def test_one_that_the_model_could_not_be_asked_for_waits_and_keeps_its_attempts() -> None:
+    pump = pump_with(notice("a"))
+    pump.next_step(0.0, WALL)
+    pump.on_postponed(0.0, 0.5)
+    assert pump.next_step(0.4, WALL) is None
+    step = pump.next_step(0.5, WALL)
+    assert isinstance(step, Deliver)
+    assert step.notification.attempts == 0
+
+
+def test_a_flood_of_one_source_leaves_room_for_others() -> None:
+    pump = pump_with(*(notice(f"n{at}", at, source="noise") for at in range(5000)), notice("oven", 9000))
+    assert len(pump.waiting) <= 1000
+    assert "oven" in [one.id for one in pump.waiting]

@@ -40,10 +40,11 @@ THINGS = {
     "held": "h",
     "handoff": "o",
     "task": "b",
+    "notification": "n",
 }
 """Letters of moments where all of them share a lane; a tool is `t`, a mark `m`, an answer without sound `a`."""
 
-LEGEND = "k typed, z away, a answer, w watcher, t tool, m mark, x refused, ! fault, h held, o hand-off, b task"
+LEGEND = "k typed, z away, a answer, w watch, t tool, m mark, x refused, ! fault, h held, o agent, b task, n note"
 
 
 @record

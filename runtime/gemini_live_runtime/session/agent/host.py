@@ -10,7 +10,7 @@ from gemini_live_runtime.commands import SendText
 from gemini_live_runtime.events import UserState
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
-from gemini_live_runtime.session.core.speech_queue import SpeechQueue
+from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue
 from gemini_live_runtime.session.core.turn_options import TurnOptions
 from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.tools.background import ToolAnswer
@@ -142,6 +142,33 @@ class SessionHost:
         """Return True while an answer is pending, or a typed text is about to be sent."""
         return self.is_answer_pending() or self.has_waiting_text
 
+    @property
+    def is_over(self) -> bool:
+        """True when the session has ended, or is about to."""
+        return self._core.is_over()
+
+    @property
+    def why_not_free(self) -> str:
+        """Reason why the model cannot speak unprompted now, in words; "" for none."""
+        state = self._core.state
+        facts = state.facts
+        if state.ended or state.is_draining:
+            return "the session is ending"
+        if not state.link.is_open or facts.status != "ready":
+            return "there is no connection"
+        if state.is_held:
+            return "the agent is held"
+        if facts.voice:
+            return "the user is speaking"
+        if state.playing or facts.speaking or self._audio.playing:
+            return "the model is speaking"
+        if self.awaits_tools:
+            return "a tool is running"
+        is_owed = facts.owed or facts.answer_possible_since is not None
+        if is_owed or state.turns.is_open or state.link.outbox.texts:
+            return "the user is to be answered first"
+        return ""
+
     def move(self, *, fresh: bool) -> None:
         """Go on at once on another connection.
 
@@ -196,6 +223,14 @@ class SessionHost:
     def forget_prompt(self) -> None:
         """Forget that the model was asked to speak: another prompt follows."""
         self._core.state.prompted = False
+
+    def withdraw(self, speech: Speech) -> None:
+        """Ask no other connection for a speech that a lost one was asked for."""
+        state = self._core.state
+        if state.speeches.current is speech and speech.status == "asked":
+            state.prompted = False
+            state.tell_speeches(state.speeches.on_given_up())
+            self._perform(state.flush(self._clock.now()))
 
     def take_soft_turn(self) -> None:
         """End the user's turn although the model kept silent."""

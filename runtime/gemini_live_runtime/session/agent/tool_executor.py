@@ -28,6 +28,7 @@ from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRu
 from gemini_live_runtime.session.agent.mock_tools import stand_in
 from gemini_live_runtime.session.agent.session_memory import SessionMemory
 from gemini_live_runtime.session.core.effects import RunTool
+from gemini_live_runtime.session.core.speech_queue import Speech
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
@@ -37,6 +38,13 @@ NOT_ON_DISK = {
     "error": "It was not run, because the disk did not take the record of this call in time. Ask again a little later."
 }
 """Result of a call with side effects that the disk has refused."""
+
+
+UNASKED = (
+    "{name} was not run: a notification asked for it, not the user, and it has effects outside of the conversation. "
+    "Tell the user about the notification, and ask whether to do it."
+)
+"""Reason to refuse a call with side effects in a speech that announces a notification."""
 
 
 @record
@@ -143,7 +151,9 @@ class ToolExecutor:
     def on_calls(self, calls: Sequence[RunTool]) -> None:
         """Queue the gate for calls that the model made."""
         self._waiting.update(call.call_id for call in calls)
-        self._agent.queue.put("tool calls", lambda: self._gate(calls))
+        # Now: by the time of the gate another speech may have begun.
+        speech = self._agent.host.speeches.current
+        self._agent.queue.put("tool calls", lambda: self._gate(calls, speech))
 
     def cancel(self, call_id: str) -> None:
         """Cancel a call whose answer the server no longer wants."""
@@ -223,18 +233,22 @@ class ToolExecutor:
 
     # -- the gate ----------------------------------------------------------------------------------------------------
 
-    async def _gate(self, calls: Sequence[RunTool]) -> None:
-        """Refuse calls that the phase does not allow, let listeners answer, run the rest."""
+    async def _gate(self, calls: Sequence[RunTool], speech: Speech | None) -> None:
+        """Refuse calls that are not allowed, let listeners answer, run the rest.
+
+        `speech` is the one in which the model made the calls.
+        """
         admitted = []
         for call in calls:
             if call.call_id not in self._cancelled:
                 await self._checkpoints.before_call(call)
-        speech = self._agent.host.speeches.current
         for call in calls:
             if call.refusal:
                 self._refuse(call, call.refusal)
             elif speech is not None and not speech.uses_tools:
                 self._refuse(call, "No tool may be used in this answer. Answer without one.")
+            elif speech is not None and speech.source == "notification" and self.dispatcher.has_side_effects(call.name):
+                self._refuse(call, UNASKED.format(name=call.name))
             elif self._is_allowed(call.name):
                 admitted.append(call)
             else:

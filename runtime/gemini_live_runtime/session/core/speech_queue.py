@@ -19,8 +19,11 @@ from gemini_live_runtime.errors import AgentError
 MAX_QUEUED = 100
 """Speeches that may wait; what asks for more is looping."""
 
-SpeechSource = Literal["prompt", "reply", "user", "model"]
+SpeechSource = Literal["prompt", "reply", "notification", "user", "model"]
 SpeechStatus = Literal["queued", "asked", "speaking", "done", "interrupted", "dropped"]
+
+ASKED_FOR: tuple[SpeechSource, ...] = ("prompt", "reply", "notification")
+"""Sources of speeches that are asked for."""
 
 OVER: tuple[SpeechStatus, ...] = ("done", "interrupted", "dropped")
 """Statuses that end a speech."""
@@ -38,8 +41,8 @@ class SpeechPriority(IntEnum):
 class Speech:
     """Answer of the model, from its request to its last sample.
 
-    `source` is what made it: a prompt of the agent, a program's request for a reply, the user's words, or the model
-    itself. `step` counts its generations, from 1 with the first.
+    `source` is what made it: a prompt of the agent, a program's request for a reply, a notification, the user's words,
+    or the model itself. `step` counts its generations, from 1 with the first.
     """
 
     id: str
@@ -121,7 +124,7 @@ class SpeechQueue:
         """Return a speech with an id of its own, which is in no queue yet."""
         self.made += 1
         parent = self.current.id if self.current is not None else ""
-        return Speech(f"speech-{self.made}", source, reason, parent=parent if source in ("prompt", "reply") else "")
+        return Speech(f"speech-{self.made}", source, reason, parent=parent if source in ASKED_FOR else "")
 
     def add(self, speech: Speech) -> None:
         """Let a speech wait.

@@ -258,6 +258,7 @@ class LiveSession:
             source=source,
             own_store=own_store,
             harness=harness,
+            session_id=self._started.session_id,
         )
 
     def _make_router(self) -> CommandRouter:
@@ -386,6 +387,7 @@ class LiveSession:
     def on_records_changed(self) -> None:
         """Look at the records that another program has changed."""
         self.orchestrator.tools.tasks.look_for_requests()
+        self.orchestrator.notifications.look()
 
     @property
     def first_failure(self) -> GeminiLiveError | None:
@@ -535,6 +537,7 @@ class LiveSession:
         parts: tuple[tuple[Callable[[], Awaitable[None]], float], ...] = (
             (lambda: self._end_tasks(opening), ENDING_S),
             (self.orchestrator.handoff.close, ENDING_S),
+            (self.orchestrator.notifications.close, ENDING_S),
             (self.orchestrator.tools.close, 2 * ENDING_S),
             (self.orchestrator.close, AGENT_ENDING_S),
             (self._connections.hang_up, ENDING_S),

@@ -50,7 +50,7 @@ class SpeechHandle:
 
     @property
     def source(self) -> SpeechSource:
-        """Cause of the speech: "reply", "prompt", "user" or "model"."""
+        """Cause of the speech: "reply", "prompt", "notification", "user" or "model"."""
         return self._speech.source
 
     @property

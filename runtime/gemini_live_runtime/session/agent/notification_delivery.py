@@ -1,0 +1,395 @@
+"""Have the model announce notifications while nothing else is said.
+
+The pump decides; here its steps meet the session. A notification becomes a speech of low priority, whose end decides
+what becomes of the record: heard to its end it is acknowledged, else it waits again. Records are written after the
+model was asked, not before: the disk may not delay a word, and a notification that is announced twice after a crash is
+better than one that is lost.
+
+Nothing runs while nothing waits, but for a look at the folder's time every `POLL_S`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.harness.delivery import Delivery
+from gemini_live_runtime.harness.notification_prompt import format_passive_notification_prompt
+from gemini_live_runtime.harness.pump import Deliver, Expire, GiveUp, PassiveNotificationPump, PumpStep
+from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.session.core.speech_queue import Speech, SpeechPriority
+from gemini_live_runtime.session.rules.reactor import PromptArmed
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.harness.listing import Listing
+    from gemini_live_runtime.harness.notifications import HarnessNotification
+    from gemini_live_runtime.harness.store import Harness
+    from gemini_live_runtime.harness.worker import HarnessWorker
+    from gemini_live_runtime.session.agent.context import AgentContext
+
+POLL_S = 5.0
+"""Seconds between looks at the folder's time, for programs that do not poke the engine."""
+
+LULL_S = 1.5
+"""Least silence before a notification, in seconds: the user may want to answer what was said."""
+
+AGAIN_S = 0.5
+"""Seconds until the next attempt to ask the model, when a rule or the connection kept this one back."""
+
+MAX_SHOWN = 50
+"""Waiting notifications that events tell of; further ones follow as these are announced."""
+
+MAX_BODY = 500
+"""Characters of a body in an event."""
+
+CLOSING_S = 1.0
+"""Seconds to write what was announced when the session ends."""
+
+_LULL = "a short silence is awaited"
+
+
+class NotificationDelivery:
+    """Notifications of one session's profile, while no other engine delivers them."""
+
+    def __init__(self, agent: AgentContext, harness: HarnessWorker, name: str) -> None:
+        """`name` is that of the engine's folder."""
+        self._agent = agent
+        self._harness = harness
+        self._name = name
+        self._pump = PassiveNotificationPump()
+        self._delivery: Delivery | None = None
+        self._speech: Speech | None = None
+        """Speech that carries the notification in flight."""
+        self._is_overtaken = False
+        """True when the user said something between the request and the first word."""
+        self._is_complete = False
+        """True once the model has generated all of it."""
+        self._last_sign = agent.clock.now()
+        """Time of the newest sign of speech, by either side."""
+        self._in_the_way = ""
+        self._told: dict[str, tuple[object, ...]] = {}
+        """Newest event of each waiting notification, as a key."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._poll: asyncio.TimerHandle | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._running: set[asyncio.Task[None]] = set()
+        self._is_reading = self._reads_again = False
+        self._has_failed = False
+        self._closed = False
+
+    def subscribe(self) -> None:
+        """Follow the session's events."""
+        subscribe = self._agent.bus.subscribe
+        subscribe(self._on_speech, ev.SpeechChanged)
+        subscribe(self._on_words, ev.TranscriptDelta, ev.TextSent)
+        subscribe(self._on_sign, ev.PlaybackDrained, ev.TurnCompleted, ev.VoiceMarked, ev.ConnectionReady)
+        subscribe(self._on_interrupted, ev.TurnInterrupted)
+        subscribe(self._on_generated, ev.GenerationCompleted)
+        subscribe(self._on_connection_closed, ev.ConnectionClosed)
+
+    def begin(self) -> None:
+        """Look for notifications, now and every `POLL_S`."""
+        if self._harness.root:
+            self.look()
+            self._poll_later()
+
+    # -- the files ---------------------------------------------------------------------------------------------------
+
+    def _poll_later(self) -> None:
+        self._poll = asyncio.get_running_loop().call_later(POLL_S, self._on_poll)
+
+    def _on_poll(self) -> None:
+        if self._delivery is None or self._delivery.needs_look:
+            self.look()
+        self._poll_later()
+
+    def look(self) -> None:
+        """Read what waits, soon; cheap while no file has changed."""
+        if self._closed or not (self._harness.is_open or Path(self._harness.root, "harness.json").exists()):
+            return
+        self._reads_again = True
+        if not self._is_reading:
+            self._is_reading = True
+            self._spawn(self._read())
+
+    async def _read(self) -> None:
+        try:
+            while self._reads_again and not self._closed:
+                self._reads_again = False
+                listing = await self._harness.call(self._open_ones)
+                if listing is not None and not self._closed:
+                    self._pump.on_records(listing.records)
+                    self._forget({one.id for one in listing.records})
+                    self.advance()
+        except GeminiLiveError as error:
+            self._report(error)
+        finally:
+            self._is_reading = False
+
+    def _open_ones(self, harness: Harness) -> Listing[HarnessNotification] | None:
+        if self._delivery is None:
+            self._delivery = Delivery(harness, self._name)
+        return self._delivery.look()
+
+    def _forget(self, open_ids: set[str]) -> None:
+        """Tell that another program has closed what was waiting."""
+        for name in self._told.keys() - open_ids:
+            title = self._told.pop(name)[0]
+            self._agent.emit(ev.NotificationChanged(notification_id=name, status="acknowledged", title=str(title)))
+
+    def _write(self, step: PumpStep) -> None:
+        self._spawn(self._record(step))
+
+    async def _record(self, step: PumpStep) -> None:
+        delivery = self._delivery
+        if delivery is not None:
+            try:
+                await self._harness.call(lambda harness: delivery.record(step))
+            except GeminiLiveError as error:
+                self._report(error)
+
+    def _report(self, error: GeminiLiveError) -> None:
+        # A disk that fails does so at every write.
+        if not self._has_failed:
+            self._has_failed = True
+            text, remedy = redactor.text(f"Of a notification: {error.message}"), redactor.text(error.remedy)
+            self._agent.emit(ev.Notice(level="warning", code="harness", text=text, remedy=remedy))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        running = asyncio.get_running_loop().create_task(work, name="notifications")
+        self._running.add(running)
+        running.add_done_callback(self._running.discard)
+
+    # -- the right moment --------------------------------------------------------------------------------------------
+
+    def _reason(self, now: float) -> str:
+        """Return what keeps the model from announcing something now, "" for nothing."""
+        host = self._agent.host
+        if reason := host.why_not_free:
+            return reason
+        if not self._agent.queue.idle:
+            return "the agent is deciding"
+        current = host.speeches.current
+        if host.speeches.has_waiting or (current is not None and not current.is_over):
+            return "something else is to be said first"
+        return _LULL if now < self._lull_ends else ""
+
+    @property
+    def _lull_ends(self) -> float:
+        return self._last_sign + max(LULL_S, self._agent.plan.definition.min_speech_gap_s)
+
+    async def _watch(self) -> None:
+        """Look again at each change of what is in the way, while something waits."""
+        host = self._agent.host
+        while self._pump.has_waiting and not (self._closed or host.is_over):
+            await host.until(lambda: self._closed or self._reason(self._agent.clock.now()) != self._in_the_way)
+            self.advance()
+
+    def advance(self) -> None:
+        """Do what can be done now, and tell why the rest waits."""
+        if self._closed or self._agent.host.is_over:
+            return
+        now, wall_ms = self._agent.clock.now(), round(self._agent.clock.wall() * 1000)
+        self._in_the_way = self._reason(now)
+        while (step := self._pump.next_step(now, wall_ms, self._in_the_way)) is not None:
+            if isinstance(step, Deliver):
+                self._ask(step.notification, now)
+                self._in_the_way = self._reason(now)
+            else:
+                self._close_one(step)
+        self._tell_waiting(now)
+        self._schedule(now, wall_ms)
+        if self._pump.has_waiting and (self._watching is None or self._watching.done()):
+            self._watching = asyncio.get_running_loop().create_task(self._watch(), name="notifications")
+
+    def _schedule(self, now: float, wall_ms: int) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        waits = [self._pump.wait_s(now, wall_ms)]
+        if self._in_the_way == _LULL and self._pump.has_waiting:
+            waits.append(self._lull_ends - now)
+        if due := [wait for wait in waits if wait is not None]:
+            # The loop's clock may be a hair early.
+            self._timer = asyncio.get_running_loop().call_later(min(due) + 0.001, self.advance)
+
+    # -- announcing --------------------------------------------------------------------------------------------------
+
+    def _ask(self, one: HarnessNotification, now: float) -> None:
+        """Queue a speech that announces a notification; it goes out at once."""
+        speeches = self._agent.host.speeches
+        speech = speeches.new("notification", one.title)
+        speech.priority = SpeechPriority.LOW
+        speech.instructions = redactor.text(format_passive_notification_prompt(one))
+        self._speech, self._is_overtaken, self._is_complete = speech, False, False
+        try:
+            speeches.add(speech)
+        except AgentError:
+            self._speech = None
+            self._pump.on_postponed(now, AGAIN_S)
+            return
+        self._agent.emit(speech.event())
+        self._agent.react(PromptArmed())
+        if speech.status == "queued":
+            # What keeps it back may be the user, who would be answered by it.
+            self._speech = None
+            speeches.drop(speech)
+            self._agent.emit(speech.event())
+            self._pump.on_postponed(now, AGAIN_S)
+
+    def _on_speech(self, event: ev.Event) -> None:
+        changed, speech = event.payload, self._speech
+        assert isinstance(changed, ev.SpeechChanged)
+        if speech is None or changed.id != speech.id:
+            return
+        match changed.status:
+            case "asked" if self._pump.in_flight is not None:
+                self._write(Deliver(self._pump.in_flight))
+                self._tell(self._pump.in_flight, "delivered", speech=speech.id, begun=1)
+            case "done":
+                self._on_done(changed.step)
+            case "interrupted" | "dropped":
+                # The event that says what was heard follows.
+                asyncio.get_running_loop().call_soon(self._on_lost, speech, "no answer came", False)
+
+    def _on_done(self, steps: int) -> None:
+        if self._is_overtaken:
+            self._lose("the user spoke before it began", by_user=True)
+        elif not steps:
+            self._lose("the model said nothing")
+        else:
+            self._hear()
+
+    def _hear(self) -> None:
+        one, self._speech = self._pump.in_flight, None
+        step = self._pump.on_heard()
+        if one is not None and step is not None:
+            self._write(step)
+            self._tell(one, "acknowledged", begun=1)
+        self._advance_soon()
+
+    def _lose(self, reason: str, *, by_user: bool = False) -> None:
+        one, self._speech = self._pump.in_flight, None
+        step = self._pump.on_not_heard(self._agent.clock.now(), reason, by_user=by_user)
+        if one is None or step is None:
+            return
+        self._write(step)
+        if isinstance(step, GiveUp):
+            self._tell(one, "failed", step.reason, begun=1)
+        self._advance_soon()
+
+    def _on_lost(self, speech: Speech, reason: str, by_user: bool) -> None:
+        if self._speech is speech:
+            self._lose("the session ended" if self._agent.host.is_over else reason, by_user=by_user)
+
+    def _advance_soon(self) -> None:
+        # Not within the handling of an event, whose other handlers are still to come.
+        asyncio.get_running_loop().call_soon(self.advance)
+
+    # -- what is said meanwhile --------------------------------------------------------------------------------------
+
+    def _on_words(self, event: ev.Event) -> None:
+        said = event.payload
+        is_users = isinstance(said, ev.TextSent) or (
+            isinstance(said, ev.TranscriptDelta) and said.side == "user" and said.text.strip() != ""
+        )
+        if is_users:
+            self._last_sign = self._agent.clock.now()
+            if self._speech is not None and self._speech.status == "asked":
+                self._is_overtaken = True
+
+    def _on_sign(self, event: ev.Event) -> None:
+        self._last_sign = self._agent.clock.now()
+        if isinstance(event.payload, ev.TurnCompleted) and event.payload.outcome != "interrupted":
+            self._pump.on_answered()
+
+    def _on_generated(self, event: ev.Event) -> None:
+        if self._speech is not None and event.gen in self._speech.gens:
+            self._is_complete = True
+
+    def _on_interrupted(self, event: ev.Event) -> None:
+        cut, speech = event.payload, self._speech
+        assert isinstance(cut, ev.TurnInterrupted)
+        self._last_sign = self._agent.clock.now()
+        if speech is None or speech.turn != event.turn or not speech.is_over:
+            return
+        if self._is_complete and cut.heard_text.strip() and not cut.unheard_text.strip():
+            self._hear()
+            return
+        reasons = {"operator": "it was stopped by hand", "device": "the loudspeaker was lost"}
+        self._on_lost(speech, reasons.get(cut.by, "the user spoke over it"), cut.by != "device")
+
+    def _on_connection_closed(self, event: ev.Event) -> None:
+        speech = self._speech
+        if speech is None or speech.is_over or (speech.status == "speaking" and self._is_complete):
+            return
+        self._on_lost(speech, "the connection was lost", False)
+        # The next connection would be asked without what is to be announced.
+        self._agent.host.withdraw(speech)
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def _close_one(self, step: PumpStep) -> None:
+        self._write(step)
+        if isinstance(step, Expire | GiveUp):
+            one = step.notification
+            self._tell(one, *(("expired", step.reason) if isinstance(step, Expire) else ("failed", step.reason)))
+
+    def _tell_waiting(self, now: float) -> None:
+        for one in self._pump.waiting[:MAX_SHOWN]:
+            reason = self._pump.why_waiting(one.id, now, self._in_the_way)
+            # The seconds of a retry count down by themselves.
+            word = "retry" if self._pump.awaits_retry(one.id, now) else reason
+            told = (redactor.text(one.title), one.body, one.attempts, word)
+            if self._told.get(one.id) != told:
+                self._told[one.id] = told
+                self._tell(one, "queued", reason)
+
+    def _tell(
+        self,
+        one: HarnessNotification,
+        status: ev.NotificationState,
+        reason: str = "",
+        *,
+        speech: str = "",
+        begun: int = 0,
+    ) -> None:
+        if status != "queued":
+            self._told.pop(one.id, None)
+        self._agent.emit(
+            ev.NotificationChanged(
+                notification_id=one.id,
+                status=status,
+                title=redactor.text(one.title),
+                body=redactor.text(one.body)[:MAX_BODY],
+                kind=one.kind.value,
+                source=redactor.text(one.source or ""),
+                attempts=one.attempts + begun,
+                reason=redactor.text(reason),
+                speech=speech,
+                task_id=one.task_id or "",
+            )
+        )
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        """Queue again what was not heard, and let the next engine deliver."""
+        if self._closed:
+            return
+        if self._pump.in_flight is not None:
+            self._lose("the session ended")
+        self._closed = True
+        for timer in (self._timer, self._poll):
+            if timer is not None:
+                timer.cancel()
+        if self._watching is not None:
+            self._watching.cancel()
+        if self._running:
+            await asyncio.wait(set(self._running), timeout=CLOSING_S)
+        if self._delivery is not None:
+            self._delivery.close()
