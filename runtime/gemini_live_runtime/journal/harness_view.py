@@ -70,7 +70,10 @@ class NotificationCard:
 
 @dataclass(slots=True)
 class HarnessView:
-    """Tasks and notifications by id in the order of their first events, and memories that changed by scope/key."""
+    """Tasks and notifications by id, and changed memories by scope/key.
+
+    Each kind is in the order of its first events.
+    """
 
     tasks: dict[str, TaskCard] = field(default_factory=dict)
     memories: dict[str, MemoryCard] = field(default_factory=dict)
@@ -92,7 +95,11 @@ class HarnessView:
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object from which `from_json` restores an equal view."""
-        cards = {"tasks": self.tasks, "memories": self.memories, "notifications": self.notifications}
+        cards: dict[str, Mapping[str, Any]] = {
+            "tasks": self.tasks,
+            "memories": self.memories,
+            "notifications": self.notifications,
+        }
         return {name: _to_json(of_kind) for name, of_kind in cards.items()}
 
     @classmethod

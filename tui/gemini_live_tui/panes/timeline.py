@@ -68,9 +68,10 @@ class Timeline(Sheet):
         name = "turn" if self._zoom == TURN else ZOOMS[self._zoom][0]
         shared = "events" in lanes.chosen(self.size.height)
         sign = f" {self._glyphs.separator} "
-        legend = f"{lanes.LEGEND}{sign}" if shared and self.size.width >= 112 else ""
         keys = f"{sign}{self._glyphs.up} {self._glyphs.down} zoom" if self.has_focus else ""
-        return f"{legend}{name}{keys}"
+        note = f"{name}{keys}"
+        with_legend = f"{lanes.LEGEND}{sign}{note}"
+        return with_legend if shared and len(with_legend) <= self.size.width else note
 
     def rows(self, width: int, height: int) -> Sequence[Sequence[Run]]:
         """Return the lanes."""
