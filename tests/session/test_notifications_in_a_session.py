@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.session.talking import Talk, agent, talk
 
+from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import tool
 from gemini_live_runtime.clock import LoopClock
@@ -290,6 +291,16 @@ async def test_one_that_another_program_dismisses_is_not_announced(tmp_path: Pat
         await t.passes(20.0)
         assert announced(t) == []
         assert t.all(ev.NotificationChanged)[-1].status == "acknowledged"
+
+
+async def test_one_wakes_a_dormant_session(tmp_path: Path) -> None:
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        await t.commands(cmd.Sleep())
+        queue(tmp_path)
+        t.stage.session.on_records_changed()
+        await t.connects_again()
+        await t.passes(LULL_S + 0.1)
+        assert announced(t) == ["the oven is ready"]
 
 
 async def test_a_damaged_file_holds_up_no_other(tmp_path: Path) -> None:

@@ -206,6 +206,10 @@ class PassiveNotificationPump:
     def _rank(self, one: HarnessNotification) -> tuple[int, int, str]:
         return self._tags[_lane(one)], one.created_at_ms, one.id
 
+    def is_due(self, now: float) -> bool:
+        """Return True when a notification only waits for the model to be free."""
+        return not self._own_reason(now) and self._choose(now) is not None
+
     def awaits_retry(self, notification_id: str, now: float) -> bool:
         """Return True while a notification waits for its next attempt."""
         return self._retry_at.get(notification_id, now) > now

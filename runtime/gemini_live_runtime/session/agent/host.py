@@ -20,6 +20,10 @@ SOFT_TURN = "soft turn"
 """Reason of a turn's end when the model kept silent and that is fine."""
 
 
+DORMANT = "the session is dormant"
+"""Reason why the model cannot speak while no connection is needed."""
+
+
 class SessionHost:
     """Session of one agent, as the agent sees it."""
 
@@ -154,6 +158,8 @@ class SessionHost:
         facts = state.facts
         if state.ended or state.is_draining:
             return "the session is ending"
+        if state.link.is_dormant:
+            return DORMANT
         if not state.link.is_open or facts.status != "ready":
             return "there is no connection"
         if state.is_held:
@@ -223,6 +229,12 @@ class SessionHost:
     def forget_prompt(self) -> None:
         """Forget that the model was asked to speak: another prompt follows."""
         self._core.state.prompted = False
+
+    def wake(self, by: str) -> None:
+        """Make the connection again that a dormant session has closed."""
+        state = self._core.state
+        state.wake(by)
+        self._perform(state.flush(self._clock.now()))
 
     def withdraw(self, speech: Speech) -> None:
         """Ask no other connection for a speech that a lost one was asked for."""

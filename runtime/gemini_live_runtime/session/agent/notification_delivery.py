@@ -21,6 +21,7 @@ from gemini_live_runtime.harness.delivery import Delivery
 from gemini_live_runtime.harness.notification_prompt import format_passive_notification_prompt
 from gemini_live_runtime.harness.pump import Deliver, Expire, GiveUp, PassiveNotificationPump, PumpStep
 from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.session.agent.host import DORMANT
 from gemini_live_runtime.session.core.speech_queue import Speech, SpeechPriority
 from gemini_live_runtime.session.rules.reactor import PromptArmed
 
@@ -201,6 +202,8 @@ class NotificationDelivery:
                 self._in_the_way = self._reason(now)
             else:
                 self._close_one(step)
+        if self._in_the_way == DORMANT and self._pump.is_due(now):
+            self._agent.host.wake("a notification")
         self._tell_waiting(now)
         self._schedule(now, wall_ms)
         if self._pump.has_waiting and (self._watching is None or self._watching.done()):
