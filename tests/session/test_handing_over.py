@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
+from tests.simulation.device import ScriptedDevice
+from tests.simulation.timeline import Timeline
 
 from gemini_live_runtime import Agent, FsPersistence, Live, Phase, State, Transition, key, tool
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
 def specialist() -> Live:
@@ -379,3 +382,18 @@ async def test_a_call_in_the_background_is_answered_after_its_agent_has_handed_o
         (ended,) = t.all(ev.ToolFinished)
         assert (ended.name, ended.status) == ("order", "ok")
         assert "it comes tomorrow" in str(t.wire)
+
+
+async def test_what_the_model_begins_to_say_while_an_agent_leaves_is_not_heard_after_the_hand_off() -> None:
+    async def leave() -> None:
+        await asyncio.sleep(0.5)
+
+    device = ScriptedDevice(Timeline(), microphone=False)
+    async with talk(agent().on_exit(leave), audio=lambda: device) as t:
+        t.stage.session.agent_session.update_agent(Live.builder("plain").instruction("Be plain."))
+        await t.rests()
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.passes(1)
+        assert [event.agent for event in t.all(ev.AgentHandedOff)] == ["plain"]
+        assert device.waiting_s == 0
+        assert [(event.status) for event in t.all(ev.SpeechChanged)] == ["speaking", "interrupted"]

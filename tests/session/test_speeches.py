@@ -510,3 +510,26 @@ async def test_a_prompt_waits_for_a_reply_whose_text_is_about_to_be_sent() -> No
         await t.rests()
         assert told(t, reply.id) == ["queued", "asked"]
         assert [text.text for text in t.all(ev.TextSent)] == ["what is for dinner?"]
+
+
+async def test_a_reply_to_a_text_that_waits_when_a_drain_begins_is_still_spoken() -> None:
+    async with talk(agent()) as t:
+        await t.says("Well,")
+        reply = session_of(t).generate_reply("what is for dinner?")
+        session_of(t).shutdown()
+        await t.ends()
+        assert t.sent("text") == [("text", "what is for dinner?")]
+        await t.says("Soup.")
+        await t.ends()
+        assert reply.status == "done"
+    assert t.all(ev.SessionEnded)[-1].by == "drain"
+
+
+async def test_what_was_asked_for_is_dropped_when_the_link_is_given_up() -> None:
+    async with talk(agent()) as t:
+        reply = session_of(t).generate_reply(instructions="Thank them.")
+        await t.rests()
+        assert reply.status == "asked"
+        await t.server.closes(1008, "API key expired.")
+        await t.rests()
+        assert reply.status == "dropped"

@@ -303,6 +303,9 @@ class HandoffRunner:
                 for other in reversed((*self._tasks.paused, *skipped)):
                     await self._leave(other.plan)
                 self._tasks.replace(f"{parts.plan.name} took over")
+            if agent.host.is_heard:
+                # The model has begun to speak while hooks ran; nothing of it is heard after the other's beginning.
+                agent.host.interrupt()
         self._in_a_row += paused is None
         in_place = self._put_in_place(parts, waiting)
         if stay is not None and agent.phases is not None:

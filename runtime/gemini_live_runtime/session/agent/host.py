@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.commands import SendText
 from gemini_live_runtime.events import UserState
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
@@ -218,8 +217,8 @@ class SessionHost:
         self._perform(self._core.commands.interrupt(self._clock.now()))
 
     def type_text(self, command_id: str, text: str) -> None:
-        """Send a text of a program's as the user's."""
-        self._perform(self._core.commands.handlers()[SendText](self._clock.now(), SendText(text=text), command_id))
+        """Send a text of a program's as the user's, also during a drain."""
+        self._perform(self._core.commands.take_text(self._clock.now(), command_id, text))
 
     @property
     def has_waiting_text(self) -> bool:

@@ -63,12 +63,20 @@ class CoreCommands:
             )
         elif state.is_draining:
             state.refuse(command_id, order.command, "Not sent: the session ends once all that is owed is said")
-        elif state.link.is_open:
+        else:
+            return self.take_text(now, command_id, text)
+        return state.flush(now)
+
+    def take_text(self, now: float, command_id: str, text: str) -> list[Effect]:
+        """Send a text, or keep it until there is a connection."""
+        state = self._state
+        if state.link.is_open:
             state.send_text(command_id, text, now)
         # It waits there until the connection is ready and the model knows what it has to know.
         elif not state.link.outbox.add_text(command_id, text):
             count = state.link.policy.max_texts
-            state.refuse(command_id, order.command, f"Not sent: {count} texts are waiting for a connection already")
+            text = f"Not sent: {count} texts are waiting for a connection already"
+            state.refuse(command_id, cmd.SendText.command, text)
         else:
             state.wake("a text")
         state.emit_outbox()

@@ -241,6 +241,7 @@ class ConnectionEvents:
         state.apply_microphone(now)
         if not (retrying or is_dormant):
             state.link.outbox.audio.drop()
+            state.tell_speeches(state.speeches.on_given_up())
         state.emit_outbox()
         if end is LinkEnd.MESSAGE and (close_code_of(error) in REFUSED_MESSAGES or not retrying):
             self._set_aside()
