@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.simulation.agent_tools import Current
 from tests.simulation.other_agents import DESK
+from tests.simulation.spoken import RATE, spoken
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
@@ -140,10 +141,17 @@ async def voice(world: World, chance: random.Random) -> None:
 
 @_action(*ANY, open=1.5)
 async def talk_over(world: World, chance: random.Random) -> None:
-    """Pass on a voice over the model, as our own detector does."""
+    """Speak over the model, and say something or nothing.
+
+    Where our own detector finds turns it hears a voice; elsewhere its report is passed on.
+    """
     if world.wire == "open":
         await sound(world, chance)
         await asyncio.sleep(0.001)
+    if world.detects_turns:
+        silence = bytes(int(RATE * chance.choice((0.0, 0.0, 1.2))) * 2)
+        world.device.say(spoken(chance.choice((0.3, 0.8, 1.4))) + silence)
+        return
     if world.core.state.speeches.is_protected:
         # The detector hears silence.
         return
@@ -604,6 +612,17 @@ async def mark(world: World, chance: random.Random) -> None:
 async def look_away(world: World, chance: random.Random) -> None:
     """Detach the last console, or attach one."""
     world.session.on_console_attached(chance.random() < 0.6)
+
+
+@_action(*ANY, open=0.12, pending=0.2, none=0.2)
+async def drain(world: World, chance: random.Random) -> None:
+    """End the session once all that is owed is said, as the operator or the program."""
+    world.is_drained = True
+    if chance.random() < 0.5:
+        await world.command(cmd.Drain())
+    else:
+        with _refused_when_over(world):
+            world.program.shutdown()
 
 
 @_action(*ANY, open=0.12, pending=0.2, none=0.2)

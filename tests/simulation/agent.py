@@ -351,14 +351,16 @@ MODELS = ("gemini-3.8-live", "gemini-2.5-flash-live", "gemini-3.1-flash-live")
 
 @cache
 def variant(
-    model: str, steering: SteeringMode, deferred: bool, greeting: bool, soft: bool, push_to_talk: bool
+    model: str, steering: SteeringMode, deferred: bool, greeting: bool, soft: bool, turns: str
 ) -> tuple[Live, SessionPlan]:
     """Return a variant of the agent, and its plan."""
     live = _base().model(model).steering(steering, ContextDelivery.DEFERRED if deferred else ContextDelivery.IMMEDIATE)
     if greeting:
         live = live.greeting("Greet the caller.")
-    if push_to_talk:
-        live = live.turn_taking("push-to-talk")
+    if turns == "manual":
+        live = live.turn_taking("manual")
+    elif turns == "client":
+        live = live.turn_taking("client", "responsive").interruptions("client")
     elif soft:
         live = live.soft_turns(2.0)
     return live, live.plan()
@@ -375,7 +377,7 @@ def choose_plan(chance: random.Random, *, reconnects: bool) -> SessionPlan:
         chance.random() < 0.3,
         chance.random() < 0.3,
         chance.random() < 0.3,
-        chance.random() < 0.15,
+        chance.choices(("auto", "manual", "client"), (0.65, 0.15, 0.2))[0],
     )
     if chance.random() < 0.3:
         definition = replace(plan.definition, persistence=MemoryPersistence(), telemetry_s=5.0)

@@ -138,6 +138,13 @@ class ScriptedDevice:
         if self._listener is not None and not self.closed:
             self._listener.on_voice(speaking)
 
+    def say(self, pcm: bytes) -> None:
+        """Pass on a voice at the microphone (s16le mono at 16 kHz), as far as that is on."""
+        now = asyncio.get_running_loop().time()
+        for at in range(0, len(pcm), 640):
+            if self._listener is not None and self.microphone_on and not self.closed:
+                self._listener.on_mic_chunk(MicChunk(pcm[at : at + 640], now))
+
     def hear(self, chunks: int) -> None:
         """Microphone chunks, as far as the microphone is on.
 

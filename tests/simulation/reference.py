@@ -236,6 +236,9 @@ class Phases(Rule):
         state = self.memory.values if self.leaving is None else self.leaving
         self.leaving = None
         phase, before = data["phase"], self.current
+        if data["trigger"] == "restored":
+            self.check(phase == before, f"it goes on in {phase} after its task, it was in {before}")
+            return
         self.check(data["previous"] == before, f"{phase} followed {data['previous']}, the phase was {before}")
         self.check(phase != before, f"{phase} was entered twice")
         if data["trigger"] == "guard":
@@ -351,7 +354,7 @@ class Texts(Rule):
         if (kind == "command" and data["order"] == "text.send") or (kind == "reply" and data["text"]):
             self.typed[data["id"]] = data["text"]
         elif kind == "reply refused":
-            self.refused.update({data["id"]} & self.typed.keys())
+            self.typed.pop(data["id"], None)
         elif kind == "opened":
             self.line = data["line"]
         elif kind == "heard":
@@ -454,6 +457,7 @@ class Rest(Rule):
             self.check(rest["quiet"], f"it does not come to rest: {rest['why']}")
             may_miss = self.gave_up or rest["tasks"]  # the end cuts off the calls that wait for tasks
             self.check(may_miss or not facts["missing"], f"at rest, and still missing: {facts['missing']}")
+        self.check(facts["drained"], "nothing more is owed, and the session that was drained goes on")
         self.check(facts["code"] == 0, f"the exit code is {facts['code']}")
 
 

@@ -35,11 +35,15 @@ class Audio(Rule):
         """True once a speech may have been protected."""
         self.hidden: set[int] = set()
         """Chunks that were captured during a protected speech."""
+        self.is_detected = False
+        """True where our detector decides what is sent: only what it takes for speech, and that with its beginning."""
         self.over = False
         """True after hanging up: what the microphone hears then is not the session's."""
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
-        if kind == "hung up":
+        if kind == "detector":
+            self.is_detected = True
+        elif kind == "hung up":
             self.over = True
         elif kind == "captured" and not self.over:
             self.captured.add(data["chunk"])
@@ -47,7 +51,7 @@ class Audio(Rule):
                 self.hidden.add(data["chunk"])
         elif kind == "ran" and data["name"] == "protect":
             self.may_be_protected = True
-        elif kind == "heard" and "audio" in data["frame"].get("realtimeInput", {}):
+        elif kind == "heard" and not self.is_detected and "audio" in data["frame"].get("realtimeInput", {}):
             self._arrived(data["line"], base64.b64decode(data["frame"]["realtimeInput"]["audio"]["data"]))
 
     def _arrived(self, line: int, pcm: bytes) -> None:
@@ -72,6 +76,8 @@ class Audio(Rule):
             dropped_s = event["data"]["dropped"]
             self.check(dropped_s >= self.dropped_s, f"{dropped_s} s are counted, it was {self.dropped_s} s")
             self.dropped_s = dropped_s
+        elif event["type"] == "session.ending":
+            self.over = True
         elif event["type"] == "speech.changed":
             speech = event["data"]
             if speech["status"] == "speaking" and speech["protected"]:
@@ -80,6 +86,8 @@ class Audio(Rule):
                 self.protected = ""
 
     def end(self, facts: dict[str, Any]) -> None:
+        if self.is_detected:
+            return
         lost = len(self.captured - self.arrived) * CHUNK
         counted = round(self.dropped_s * RATE)
         # Silence has no number: a later connection may have got the same again.

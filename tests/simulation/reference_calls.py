@@ -97,6 +97,8 @@ class Calls(Rule):
         self.gone: set[int] = set()
         self.over = False
         self.told = 0
+        self.is_left = False
+        """True while the connection of an agent before is being left: nothing of it counts."""
         self.may_refuse = False
         """True once a reply was asked for that may use no tools."""
 
@@ -127,7 +129,11 @@ class Calls(Rule):
     def event(self, event: dict[str, Any]) -> None:
         data = event["data"]
         match event["type"]:
-            case "wire.message" if data["direction"] == "received":
+            case "session.ending":
+                self.over = True
+            case "agent.handed_off" if data["via"] == "connection":
+                self.is_left = True
+            case "wire.message" if data["direction"] == "received" and not self.is_left:
                 self._received(data["frame"], event["t"])
             case "tool.called":
                 self.check(bool(self.due), f"{data['call_id']} was never called")
@@ -143,13 +149,13 @@ class Calls(Rule):
                 self.check(data["delivered"] or not wanted, f"{call.id} was not acknowledged")
             case "tool.finished":
                 self._finished(data)
-            case "phase.entered" | "agent.handed_off":
+            case "phase.entered" | "agent.described":
                 for call in self.order:
                     if call.finished is None:
                         call.phases.add(self.phases.place)
             case "connection.ready":
                 self.line += 1
-                self.ready = True
+                self.ready, self.is_left = True, False
                 for call in self.order:
                     call.is_answered = call.answer_in_handle
                     if call.finished is None or call.waits:

@@ -17,6 +17,7 @@ from tests.simulation.agent_tools import Current
 from tests.simulation.coverage import POSSIBLE, Director, Step
 from tests.simulation.device import ScriptedDevice
 from tests.simulation.server import Line
+from tests.simulation.spoken import RATE
 from tests.simulation.timeline import Timeline
 
 from gemini_live_runtime import commands as cmd
@@ -41,7 +42,7 @@ from gemini_live_runtime.wire.transport import Transport
 LONGEST_S = 3600.0
 """Virtual seconds after which a session that does not end is a finding."""
 
-FATAL = ("hang_up", "close_for_good", "refuse", "drop")
+FATAL = ("hang_up", "drain", "close_for_good", "refuse", "drop")
 """Actions that end a session, or may."""
 
 WATCHED = ("ready", "error")
@@ -89,7 +90,7 @@ class World:
         self.frames = 0
         self.late: set[str] = set()
         """Keys that the program wrote after the end."""
-        self.hung_up = False
+        self.hung_up = self.is_drained = False
         chance = self.chance
         self.mode: ev.Mode = chance.choice(("voice", "voice", "text"))
         self.uplink_s = chance.choice((0.0, 0.0, 0.03, 0.4))
@@ -238,6 +239,11 @@ class World:
         """Let the server say some content."""
         self.push(serverContent=fields)
 
+    @property
+    def detects_turns(self) -> bool:
+        """True while our own detector finds the user's turns."""
+        return self.core.state.client_activity
+
     def ident(self) -> str:
         """Return an id of a command that was not used before."""
         return f"{self.console}{len(self.timeline.entries)}"
@@ -264,12 +270,16 @@ class World:
         """Start the session."""
         self.make()
         self.running = asyncio.create_task(self.session.run())
+        if self.detects_turns:
+            self.timeline.note("detector")
         # Nobody knows of a session before it has begun.
         await asyncio.sleep(0)
 
     async def end(self) -> dict[str, Any]:
         """Bring it to rest, perhaps, and hang up."""
         rest = await self._finish() if self.finishes and not self.running.done() else {}
+        # What has ended by itself has all that was owed to it.
+        drained = not self.is_drained or not rest or rest["gave_up"] or self.running.done()
         if not self.hung_up:
             self.timeline.note("hung up")
             self.session.hang_up("the simulation is over")
@@ -277,7 +287,7 @@ class World:
         # The callbacks of what ended with the session.
         await asyncio.sleep(0)
         self.write_late("app:too late", True)
-        return {"code": code, "rest": rest, **self._facts()}
+        return {"code": code, "rest": rest, "drained": drained, **self._facts()}
 
     def write_late(self, key: str, value: Any) -> None:
         """Write, as the program, values that belong to no session any more."""
@@ -369,9 +379,11 @@ class World:
         if self.orchestrator.checkpoints.gate.held or self.orchestrator.checkpoints.gate.stepping:
             await self.command(cmd.ReleaseAgent())
         self.device.voice(False)
+        if self.detects_turns:
+            self.device.say(bytes(2 * RATE * 2))
         self.perform(self.core.interruptions.on_voice_ended(asyncio.get_running_loop().time()))
         for _ in range(40):
-            if self._is_given_up():
+            if self._is_given_up() or self.running.done():
                 break
             if self.wire == "none":
                 await self.passes(1.0)
@@ -389,13 +401,19 @@ class World:
                 self.push(setupComplete={"sessionId": f"s-{len(self.lines)}"})
             await self.passes(3.0)
         for _ in range(60):
-            if self.session.is_quiet:
+            if self.session.is_quiet or self.running.done():
                 break
             if self.wire == "open" and self.core.state.facts.owed:
                 self.content(outputTranscription={"text": f" {self.word('m')}"}, turnComplete=True)
             elif self.wire == "pending":
                 self.push(setupComplete={"sessionId": f"s-{len(self.lines)}"})
             await self.passes(1.0)
+        if self.is_drained:
+            await self.passes(0.1)
+        if self.core.is_over():
+            # It ends by itself.
+            await asyncio.wait((self.running,))
+            return {}
         self.timeline.note("at rest", quiet=self.session.is_quiet, wire=self.wire, gave_up=self.given_up)
         current = self.core.state.speeches.current
         return {
