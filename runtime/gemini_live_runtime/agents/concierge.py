@@ -1,6 +1,7 @@
 """Hotel concierge with weather, timers, notes, table bookings, taxis and the time.
 
-The default demo agent: phases for a table with needs that an extractor fills, tools, a computed value, a watcher.
+The default demo agent: phases for a table with needs that an extractor fills, tools, a computed value, a watcher, and
+a memory of the guest from one conversation to the next.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pydantic import Field
 
 from gemini_live_runtime import (
     ComputedVar,
+    ContextBuilder,
     FieldPromotion,
     FunctionExtractor,
     Live,
@@ -31,6 +33,7 @@ from gemini_live_runtime.agents.times import minutes_since_midnight
 PHRASES = """
 what is the weather in Lisbon; set a timer for ten minutes; book a table; take a note buy milk; what time is it
 book a table for eight people at seven; which timers are running; how warm is it in Cairo; read my notes
+my name is Ada and I am vegetarian; what do you know about me; forget what you know about me
 order a taxi; do I need an umbrella in London; remind me to water the plants; set a tea timer for five minutes
 cancel my booking; make a reservation please; delete the last note; tell me a story; count to twenty
 tell me a joke; say that again; what can I say; who are you; how are you; please stop talking; never mind
@@ -90,7 +93,9 @@ def table(state: State) -> str | None:
 
 def tell_kitchen(state: State) -> None:
     """Write the kitchen's slip, or take it back; called when the booking changes."""
-    state.set("app:kitchen", f"room {state['app:room']}: {state.get('derived:table', 'no table')}")
+    slip = f"room {state['app:room']}: {state.get('derived:table', 'no table')}"
+    known = {one["key"]: one["value"] for one in state.get("session:memory:user", [])}
+    state.set("app:kitchen", f"{slip}, {known['diet']}" if BOOKING in state and "diet" in known else slip)
 
 
 PROMOTIONS = [
@@ -136,9 +141,12 @@ def concierge(wall_clock: Callable[[], datetime] = lambda: datetime.now().astime
         .instruction(
             "You are the concierge of a small hotel. Be brief and friendly, answer in one or two sentences. "
             "Use the tools for weather, timers, notes, tables, taxis and the time; never make up their results. "
-            "The weather tool gives what is typical for the month, so say that it is typical."
+            "The weather tool gives what is typical for the month, so say that it is typical. "
+            "Remember the guest's name as name and what they do not eat as diet, and use what you know of them."
         )
         .tools(*hotel_tools(wall_clock), book_table, cancel_booking)
+        .memory("user")
+        .in_every_phase(ContextBuilder().memory("user").as_modifier())
         .voice("Puck")
         .phrases(*(phrase.strip() for line in PHRASES.strip().splitlines() for phrase in line.split(";")))
         .state(WANTED, PEOPLE, TIME, BOOKING, values={"app:room": 12})
