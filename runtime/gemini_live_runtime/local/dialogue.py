@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gemini_live_runtime.local.announcement import announcement_of
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
 from gemini_live_runtime.local.instruction_notes import InstructionNotes
 from gemini_live_runtime.local.intents import DialogueState, IntentMatcher
@@ -80,6 +81,8 @@ class ScriptedDialogue:
         """Utterances in a row that were not understood."""
         self._open = OpenCalls()
         self._notes = InstructionNotes()
+        self._announcement = ""
+        """Words about a notification, until the next prompt."""
         self._remembered: dict[str, SlotValue] = {}
         self._last_call: tuple[str, Mapping[str, SlotValue]] | None = None
 
@@ -125,12 +128,25 @@ class ScriptedDialogue:
         self._drop_unfit_question()
 
     def note(self, text: str) -> None:
-        """Add a note to the instruction."""
+        """Add a note to the instruction.
+
+        What a notification says is no instruction: it waits for the next prompt.
+        """
+        if announcement := announcement_of(text):
+            self._announcement = announcement
+            return
         self._notes.note(text)
         self._drop_unfit_question()
 
     def prompt(self) -> Reply:
-        """Return what to say unasked: a cue, the greeting, the open question or a line."""
+        """Return what to say unasked.
+
+        That is a notification, a cue, the greeting, the open question or a line.
+        """
+        announcement, self._announcement = self._announcement, ""
+        if announcement:
+            # An open question stays open.
+            return Reply(announcement)
         for text in self._notes.newest_first():
             for cue in self._script.cues:
                 said = self._fill(cue.say, {}) if any(part in text for part in cue.told) else ""
@@ -212,6 +228,7 @@ class ScriptedDialogue:
             "misses": self._misses,
             "open": self._open.snapshot(),
             "told": self._notes.snapshot(),
+            "announcement": self._announcement,
             "remembered": dict(self._remembered),
             "last_call": None if self._last_call is None else [self._last_call[0], dict(self._last_call[1])],
         }
@@ -232,6 +249,7 @@ class ScriptedDialogue:
         self._misses = int(state.get("misses", 0))
         self._open.restore(state.get("open", []))
         self._notes.restore(state.get("told", {}))
+        self._announcement = str(state.get("announcement", ""))
         remembered = state.get("remembered", {})
         self._remembered = {name: value for name, value in remembered.items() if name in self._script.slots}
         last_call = state.get("last_call")

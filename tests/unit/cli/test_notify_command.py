@@ -153,6 +153,18 @@ def test_an_engine_that_delivers_is_poked(harness: Harness, monkeypatch: pytest.
     lock.release()
 
 
+def test_a_program_that_died_while_it_delivered_is_not_promised(harness: Harness) -> None:
+    harness.paths.delivery_lock.write_text("20261124-001500-abcd")
+    assert "it waits for a conversation" in run("notify", "oven").out
+
+
+def test_a_program_without_an_engine_finds_it_by_its_poll(harness: Harness) -> None:
+    lock = DeliveryLock(harness.paths, harness.files, "20261124-001500-abcd")
+    assert lock.take()
+    assert "announces it at the next pause" in run("notify", "oven").out
+    lock.release()
+
+
 def test_hostile_text_reaches_no_terminal(harness: Harness) -> None:
     for text in (*HOSTILE, "\x1b]0;x\x07oven"):
         assert run("notify", text or "x", "--source", text, "--key", text).control == []

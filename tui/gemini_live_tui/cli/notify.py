@@ -156,15 +156,19 @@ def _acknowledge(harness: Harness, name: str) -> HarnessNotification:
 
 
 def _poke(harness: Harness) -> bool:
-    """Tell the engine that delivers; return False without one."""
+    """Tell the program that delivers; return False without one.
+
+    One that is no engine of its own, such as `talk`, finds the file within its poll.
+    """
     from gemini_live_runtime.harness.delivery import delivering_engine
+    from gemini_live_runtime.journal.disk import is_locked
 
     name = delivering_engine(harness.paths)
     if not name:
         return False
     from gemini_live_runtime.engine.poke import poke
 
-    return poke(name)
+    return poke(name) or is_locked(harness.paths.delivery_lock)
 
 
 def _list(harness: Harness, everything: bool, as_json: bool) -> int:
