@@ -148,6 +148,18 @@ class Sleep(Order):
 
 
 @keyword_record
+class CancelTask(Order):
+    """Cancel a task and its tool; `reason` is kept in its record.
+
+    Refused for a task that does not run in this session.
+    """
+
+    command: ClassVar[str] = "task.cancel"
+    task_id: str
+    reason: str = ""
+
+
+@keyword_record
 class HandOff(Order):
     """Hand the conversation over to an agent that the present one knows.
 

@@ -10,6 +10,7 @@ import pytest
 from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import ToolContext, tool
+from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.notifications import NotificationKind
@@ -229,6 +230,17 @@ async def test_another_program_cancels_a_task_and_its_tool(tmp_path: Path) -> No
         assert was_cancelled.is_set()
         (task,) = tasks(tmp_path)
         assert (task.status, task.last_error) == (TaskStatus.CANCELLED, "not needed")
+
+
+async def test_the_operator_cancels_a_task_and_no_other() -> None:
+    async with talk(agent().tools(report)) as t:
+        await t.calls("report")
+        await t.passes(1.0)
+        assert "does not run in this session" in await t.commands(cmd.CancelTask(task_id="task_1"))
+        task_id = t.all(ev.TaskChanged)[0].task_id
+        assert await t.commands(cmd.CancelTask(task_id=task_id)) == ""
+        last = t.all(ev.TaskChanged)[-1]
+        assert (last.status, last.text) == ("cancelled", "The operator cancelled it.")
 
 
 async def test_where_the_disk_refuses_the_record_the_model_waits_for_the_result(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ SCREENS: Mapping[str, str] = {
     "palette": "pickers.palette:CommandsScreen",
     "phase-override": "editors.phase_override:PhaseOverride",
     "sessions": "pickers.sessions:SessionsScreen",
+    "tasks": "dialogs.tasks:TasksScreen",
     "themes": "pickers.themes:ThemesScreen",
     "state-editor": "editors.state:StateEditor",
     "vertex": "dialogs.vertex:VertexScreen",

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import HandOff
+from gemini_live_runtime.commands import CancelTask, HandOff
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.worker import HarnessWorker
@@ -425,6 +425,7 @@ class Orchestrator:
         """Register the operator's commands that the agent carries out."""
         for part in (self.debugger, self.operator, self.hot_reload):
             part.register(router)
+        router.register(CancelTask, lambda order, command_id: self.tools.tasks.cancel_by_operator(order))
         router.register(HandOff, lambda order, command_id: self.handoff.request_by_name(order.agent))
 
     # -- events ------------------------------------------------------------------------------------------------------

@@ -119,6 +119,12 @@ PLACES: Mapping[str, Place] = {
             "Context that the model does not answer, or a new instruction.",
             "screen",
         ),
+        Place(
+            "tasks",
+            "Tasks",
+            "Calls that go on as tasks, with their progress and end, and what was put into memory.",
+            "screen",
+        ),
         Place("details", "Details", "All fields of a record.", "screen"),
     )
 }

@@ -98,6 +98,11 @@ class Header(Row):
         where = f" {self._glyphs.separator} ".join(part for part in (view.backend, view.model) if part)
         if where:
             runs.append((fit(where, 44, self._glyphs.ellipsis), "quiet"))
+        running = view.harness.running
+        if running:
+            known = [task.fraction for task in running if task.fraction is not None]
+            done = f" {sum(known) / len(known):.0%}" if known else ""
+            runs.append((f"{len(running)} task{'' if len(running) == 1 else 's'}{done}", "key"))
         if view.cost_usd:
             runs.append((cost_text(view.cost_usd), "quiet"))
         if self._replay or self._behind:

@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import CancelTask
 from gemini_live_runtime.errors import GeminiLiveError, HarnessError
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask, TaskStatus
@@ -282,6 +283,16 @@ class HarnessToolRuntime:
                 task.reason = redactor.text(reason)[:MAX_SUMMARY]
                 return self._dispatcher.cancel(task.call.call_id)
         return False
+
+    def cancel_by_operator(self, order: CancelTask) -> None:
+        """Cancel a task; raise `HarnessError` for one that does not run here."""
+        if not self.cancel(order.task_id, order.reason or "The operator cancelled it."):
+            raise HarnessError(
+                f"The task {order.task_id:.60} does not run in this session",
+                remedy="See: gemini-live-tui tasks",
+                field="task_id",
+                value=order.task_id,
+            )
 
     def _watch_requests(self) -> None:
         if self._poll is None:
