@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
+from tests.simulation.device import ScriptedDevice
+from tests.simulation.timeline import Timeline
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
@@ -18,6 +20,7 @@ from gemini_live_runtime.harness.notifications import HarnessNotification, NewNo
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.notification_delivery import LULL_S, POLL_S
+from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
 def queue(root: Path, title: str = "the oven is ready", **more: Any) -> str:
@@ -303,6 +306,32 @@ async def test_one_wakes_a_dormant_session(tmp_path: Path) -> None:
         assert announced(t) == ["the oven is ready"]
 
 
+async def test_one_that_is_dismissed_while_it_is_announced_is_not_announced_again(tmp_path: Path) -> None:
+    name = queue(tmp_path)
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        await t.passes(LULL_S + 0.1)
+        await t.says("The ov")
+        with Harness.open(tmp_path) as harness:
+            harness.notifications.acknowledge(name)
+        await t.server.says(serverContent={"interrupted": True})
+        await t.passes(60.0)
+        assert len(announced(t)) == 1
+        assert statuses(tmp_path) == ["acknowledged"]
+
+
+async def test_one_that_was_not_heard_gives_way_to_a_newer_one_with_its_key(tmp_path: Path) -> None:
+    queue(tmp_path, "80 %", dedupe_key="disk")
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        await t.passes(LULL_S + 0.1)
+        await t.says("Eighty")
+        queue(tmp_path, "90 %", dedupe_key="disk")
+        await t.server.says(serverContent={"interrupted": True})
+        await t.passes(18.0)
+        assert announced(t) == ["80 %", "90 %"]
+        assert sorted(statuses(tmp_path)) == ["delivered", "expired"]
+        assert "expired" in [event.status for event in t.all(ev.NotificationChanged)]
+
+
 async def test_a_damaged_file_holds_up_no_other(tmp_path: Path) -> None:
     queue(tmp_path)
     (tmp_path / "notifications" / "damaged.json").write_text("{")
@@ -362,3 +391,21 @@ async def test_a_disk_that_fails_is_told_once_and_the_conversation_goes_on(tmp_p
         notices = [notice.text for notice in t.all(ev.Notice) if notice.code == "harness"]
         assert len(notices) <= 1
         assert len(announced(t)) == 1
+
+
+@pytest.mark.parametrize(("played_s", "status"), [(0.5, "queued"), (1.0, "acknowledged")])
+async def test_one_that_was_heard_whole_before_the_user_spoke_is_not_announced_again(
+    tmp_path: Path, played_s: float, status: str
+) -> None:
+    device = ScriptedDevice(Timeline(), microphone=False)
+    queue(tmp_path)
+    async with talk(agent(), harness=HarnessWorker(tmp_path), audio=lambda: device) as t:
+        await t.passes(LULL_S + 0.1)
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.says("The oven is ready.")
+        await t.server.says(serverContent={"generationComplete": True})
+        await t.rests()
+        device.consume(played_s)
+        await t.server.says(serverContent={"interrupted": True})
+        await t.rests()
+        assert statuses(tmp_path) == [status]

@@ -19,7 +19,9 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.harness.delivery import Delivery
 from gemini_live_runtime.harness.notification_prompt import format_passive_notification_prompt
-from gemini_live_runtime.harness.pump import Deliver, Expire, GiveUp, PassiveNotificationPump, PumpStep
+from gemini_live_runtime.harness.notifications import HarnessNotification, NotificationStatus
+from gemini_live_runtime.harness.paths import HarnessPaths
+from gemini_live_runtime.harness.pump import Deliver, Expire, GiveUp, PassiveNotificationPump, PumpStep, Requeue
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.host import DORMANT
 from gemini_live_runtime.session.core.speech_queue import Speech, SpeechPriority
@@ -27,13 +29,15 @@ from gemini_live_runtime.session.rules.reactor import PromptArmed
 
 if TYPE_CHECKING:
     from gemini_live_runtime.harness.listing import Listing
-    from gemini_live_runtime.harness.notifications import HarnessNotification
     from gemini_live_runtime.harness.store import Harness
     from gemini_live_runtime.harness.worker import HarnessWorker
     from gemini_live_runtime.session.agent.context import AgentContext
 
 POLL_S = 5.0
 """Seconds between looks at the folder's time, for programs that do not poke the engine."""
+
+FIRST_LOOK_S = 1.0
+"""Seconds from the session's begin to the first look."""
 
 LULL_S = 1.5
 """Least silence before a notification, in seconds: the user may want to answer what was said."""
@@ -93,24 +97,22 @@ class NotificationDelivery:
         subscribe(self._on_connection_closed, ev.ConnectionClosed)
 
     def begin(self) -> None:
-        """Look for notifications, now and every `POLL_S`."""
+        """Look for notifications, soon and every `POLL_S`."""
         if self._harness.root:
-            self.look()
-            self._poll_later()
+            # Reading the files may not delay the connection.
+            self._poll = asyncio.get_running_loop().call_later(FIRST_LOOK_S, self._on_poll)
 
     # -- the files ---------------------------------------------------------------------------------------------------
-
-    def _poll_later(self) -> None:
-        self._poll = asyncio.get_running_loop().call_later(POLL_S, self._on_poll)
 
     def _on_poll(self) -> None:
         if self._delivery is None or self._delivery.needs_look:
             self.look()
-        self._poll_later()
+        self._poll = asyncio.get_running_loop().call_later(POLL_S, self._on_poll)
 
     def look(self) -> None:
         """Read what waits, soon; cheap while no file has changed."""
-        if self._closed or not (self._harness.is_open or Path(self._harness.root, "harness.json").exists()):
+        root = self._harness.root
+        if self._closed or not (self._harness.is_open or (root and HarnessPaths(Path(root)).header.exists())):
             return
         self._reads_again = True
         if not self._is_reading:
@@ -147,11 +149,18 @@ class NotificationDelivery:
 
     async def _record(self, step: PumpStep) -> None:
         delivery = self._delivery
-        if delivery is not None:
-            try:
-                await self._harness.call(lambda harness: delivery.record(step))
-            except GeminiLiveError as error:
-                self._report(error)
+        if delivery is None:
+            return
+        try:
+            record = await self._harness.call(lambda harness: delivery.record(step))
+        except GeminiLiveError as error:
+            self._report(error)
+            return
+        if record is not None and record.status is NotificationStatus.EXPIRED and isinstance(step, Requeue):
+            self._tell(record, "expired", record.reason or "")
+        if record is None or record.status is NotificationStatus.EXPIRED:
+            # Another program has closed or replaced it meanwhile.
+            self.look()
 
     def _report(self, error: GeminiLiveError) -> None:
         # A disk that fails does so at every write.
@@ -163,7 +172,13 @@ class NotificationDelivery:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         running = asyncio.get_running_loop().create_task(work, name="notifications")
         self._running.add(running)
-        running.add_done_callback(self._running.discard)
+        running.add_done_callback(self._on_done_running)
+
+    def _on_done_running(self, running: asyncio.Task[None]) -> None:
+        self._running.discard(running)
+        if not running.cancelled() and (error := running.exception()) is not None and not self._closed:
+            text = redactor.text(f"Notifications: {error!r:.300}")
+            self._agent.emit(ev.Notice(level="error", code="harness", text=text))
 
     # -- the right moment --------------------------------------------------------------------------------------------
 
