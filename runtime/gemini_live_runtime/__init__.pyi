@@ -47,6 +47,11 @@ from gemini_live_runtime.conversation.transitions import TransitionEvaluation as
 from gemini_live_runtime.conversation.transitions import TransitionResult as TransitionResult
 from gemini_live_runtime.conversation.transitions import TransitionTrigger as TransitionTrigger
 from gemini_live_runtime.errors import StopResponse as StopResponse
+from gemini_live_runtime.harness.memory import MemoryAuthor as MemoryAuthor
+from gemini_live_runtime.harness.memory import MemoryProvenance as MemoryProvenance
+from gemini_live_runtime.harness.memory import MemoryRecord as MemoryRecord
+from gemini_live_runtime.harness.memory import MemoryWrite as MemoryWrite
+from gemini_live_runtime.harness.store import Harness as Harness
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher as BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.background_agents import TextAgent as TextAgent
 from gemini_live_runtime.session.agent.mock_tools import mock_tools as mock_tools

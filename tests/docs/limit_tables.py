@@ -13,8 +13,9 @@ from gemini_live_runtime import commands, redactor
 from gemini_live_runtime.agents import loader
 from gemini_live_runtime.audio import echo_path, kept_speech, playback_buffer, shared_rings, wav
 from gemini_live_runtime.audio.interface import MODEL_RATE
-from gemini_live_runtime.conversation import gemini_text, llm_extractor, transcript, transcript_turn
+from gemini_live_runtime.conversation import gemini_text, llm_extractor, memory_text, transcript, transcript_turn
 from gemini_live_runtime.engine import console_server, host, hub, link, stdio
+from gemini_live_runtime.harness import memory_store
 from gemini_live_runtime.journal import large_values, lines, reader, view, writer
 from gemini_live_runtime.local import activity, content, context, live_config, script, server, speech
 from gemini_live_runtime.session.agent import background_agents
@@ -419,6 +420,30 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             f"{background_agents.MAX_WAITING}",
             "a further one is refused",
             "unit/session/test_background_agents.py::test_too_many_waiting_are_refused",
+        ),
+        Limit(
+            "memory's value",
+            _characters(memory_store.MAX_VALUE),
+            "it is refused",
+            "unit/harness/test_memory_store.py::test_a_memory_that_is_too_large_is_refused_in_a_sentence",
+        ),
+        Limit(
+            "memories of a scope",
+            f"{memory_store.MAX_IN_SCOPE:,}",
+            "a further one is refused",
+            "unit/harness/test_memory_store.py::test_a_full_scope_takes_changes_but_nothing_new",
+        ),
+        Limit(
+            "memories of a profile",
+            f"{memory_store.MAX_MEMORIES:,}, in {memory_store.MAX_SCOPES:,} scopes",
+            "a further one is refused",
+            "unit/harness/test_memory_store.py::test_a_root_has_a_limit_over_all_scopes",
+        ),
+        Limit(
+            "memories that the model is told at the start",
+            f"{memory_text.MAX_TOLD} of a scope, {memory_text.MAX_CHARS:,} characters in all",
+            "the rest is counted",
+            "session/test_memory_in_a_session.py::test_what_is_told_is_capped_and_the_rest_counted",
         ),
         Limit(
             "saved session",

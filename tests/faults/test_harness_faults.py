@@ -13,6 +13,7 @@ from faulty_disk import FaultyFileDisk, Killed
 
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.delivery import DeliveryLock, OpenNotifications, record_step
+from gemini_live_runtime.harness.memory import MemoryWrite
 from gemini_live_runtime.harness.notifications import KIND_OF_END, NewNotification, NotificationStatus
 from gemini_live_runtime.harness.pump import Deliver, PassiveNotificationPump
 from gemini_live_runtime.harness.store import Harness
@@ -175,3 +176,47 @@ def test_a_failing_disk_is_a_sentence_and_what_was_promised_holds(tmp_path: Path
         with contextlib.suppress(HarnessError), opened(root, disk) as harness:
             work(harness, promises)
         check(root, promises)
+
+
+def remember(harness: Harness, told: list[str]) -> None:
+    """Write a memory twice and another one, and delete that; note what was answered."""
+    for value in ("Ada", "Grace"):
+        harness.memory.put(MemoryWrite(scope="user", key="name", value=value))
+        told.append(value)
+    harness.memory.put(MemoryWrite(scope="hotel", key="room", value=12))
+    harness.memory.search("grace")
+    harness.memory.delete("hotel", "room")
+    told.append("deleted")
+
+
+def check_memory(root: Path, told: list[str]) -> None:
+    """Check that the newest answered write is there, or the one that was under way."""
+    with Harness.open(root, disk=QuickDisk()) as harness:
+        harness.reconcile()
+        listing = harness.memory.find()
+        assert not listing.problems
+        found = {one.key: one.value for one in listing.records}
+        allowed = {0: {None, "Ada"}, 1: {"Ada", "Grace"}}.get(len(told), {"Grace"})
+        assert found.get("name") in allowed
+        assert "room" not in found or told[-1:] != ["deleted"]
+        assert found.get("room", 12) == 12
+        names = {one.key for one in harness.memory.search("ada grace 12").records} if found else set()
+        assert names == set(found)
+    assert not list(root.rglob("*.part"))
+
+
+def test_memory_is_the_old_or_the_new_when_the_program_dies_at_any_call(tmp_path: Path) -> None:
+    for disk in disks("kill", half=True):
+        root, told = tmp_path / str(disk.at), list[str]()
+        with contextlib.suppress(Killed), opened(root, disk) as harness:
+            remember(harness, told)
+        check_memory(root, told)
+
+
+@pytest.mark.parametrize(("number", "lasting"), [(errno.EIO, False), (errno.ENOSPC, True)])
+def test_memory_is_the_old_or_the_new_when_the_disk_fails(tmp_path: Path, number: int, lasting: bool) -> None:
+    for disk in disks(number, lasting=lasting, half=True):
+        root, told = tmp_path / str(disk.at), list[str]()
+        with contextlib.suppress(HarnessError), opened(root, disk) as harness:
+            remember(harness, told)
+        check_memory(root, told)

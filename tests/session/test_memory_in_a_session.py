@@ -177,6 +177,21 @@ async def test_a_scope_that_the_agent_does_not_name_is_out_of_reach(tmp_path: Pa
     assert len(memories(tmp_path)) == 1
 
 
+async def test_what_another_program_remembers_is_told_when_it_says_so(tmp_path: Path) -> None:
+    async with talk(host(), harness=HarnessWorker(tmp_path)) as t:
+        remember(tmp_path, "name", "Ada")
+        t.stage.session.on_records_changed()
+        await t.rests()
+        assert t.state.get_raw("session:memory:user") == [{"key": "name", "value": "Ada", "by": "operator"}]
+        assert "user/name" in json.dumps(t.server.frames)
+
+
+async def test_memory_that_ends_with_the_session_is_announced() -> None:
+    async with talk(host()) as t:
+        (notice,) = [one for one in t.all(ev.Notice) if one.code == "memory"]
+        assert (notice.level, notice.text) == ("info", "What the agent remembers ends with this session")
+
+
 async def test_a_root_that_cannot_be_used_is_told_and_the_talk_goes_on(tmp_path: Path) -> None:
     root = tmp_path / "file"
     root.write_text("no folder")

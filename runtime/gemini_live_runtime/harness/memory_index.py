@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import HarnessError
-from gemini_live_runtime.harness.memory import MemoryRecord
 from gemini_live_runtime.harness.memory_files import MemoryFiles, Stamp
 from gemini_live_runtime.harness.memory_words import MemoryQuery, finds_longer, memory_words
+from gemini_live_runtime.harness.record_files import UnreadableRecordError
 
 if TYPE_CHECKING:
     import sqlite3
@@ -132,11 +132,13 @@ class MemoryIndex:
             # The newest get the highest row numbers.
             for (scope, key), stamp in sorted(stale.items(), key=lambda one: one[1] or ()):
                 _remove(database, scope, key)
-                if stamp is not None:
-                    _add(database, scope, key, stamp, texts[scope, key])
-            for scope, time_ns in changed.items():
-                time_told = time_ns if time_ns < settled else None
-                database.execute("INSERT OR REPLACE INTO scopes VALUES (?, ?)", (scope, time_told))
+                if stamp is not None and (text := texts[scope, key]) is not None:
+                    _add(database, scope, key, stamp, text)
+            unread = {scope for (scope, _), text in texts.items() if text is None}
+            for scope in {*changed, *unread}:
+                time_ns = changed.get(scope, settled)
+                is_known = time_ns < settled and scope not in unread
+                database.execute("INSERT OR REPLACE INTO scopes VALUES (?, ?)", (scope, time_ns if is_known else None))
 
     def _changed_in_place(
         self, database: sqlite3.Connection, seen: Iterable[str]
@@ -155,12 +157,18 @@ class MemoryIndex:
                 changed[scope, key] = present
         return changed
 
-    def _text(self, scope: str, key: str) -> str:
-        """Return the words of a memory as the index keeps them, "" for an unusable file."""
-        memory: MemoryRecord | None = None
-        with contextlib.suppress(HarnessError):
+    def _text(self, scope: str, key: str) -> str | None:
+        """Return the words of a memory as the index keeps them.
+
+        "" for a damaged file; None for one that cannot be read now.
+        """
+        try:
             memory = self._files.read(scope, key)
-        return "" if memory is None else " ".join(map(_token, memory_words(memory)))
+        except UnreadableRecordError:
+            return None
+        except HarnessError:
+            return ""
+        return None if memory is None else " ".join(map(_token, memory_words(memory)))
 
     # -- the database ------------------------------------------------------------------------------------------------
 

@@ -209,5 +209,9 @@ def _newer(path: Path, version: int) -> HarnessError:
     )
 
 
-def _unreadable(path: Path, error: OSError) -> HarnessError:
-    return HarnessError(f"{path} cannot be read: {error.strerror or error}", field="record", value=str(path))
+class UnreadableRecordError(HarnessError):
+    """File of a record that the disk did not give; it may do so later."""
+
+
+def _unreadable(path: Path, error: OSError) -> UnreadableRecordError:
+    return UnreadableRecordError(f"{path} cannot be read: {error.strerror or error}", field="record", value=str(path))

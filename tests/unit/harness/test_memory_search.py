@@ -268,3 +268,21 @@ def test_a_word_that_most_memories_have_ranks_nothing(filled: Harness, monkeypat
     monkeypatch.setattr(memory_index, "COMMON", 1)
     assert indexed(filled, "nuts") == ["hobby", "diet"]
     assert indexed(filled, "nuts ada cat")[:2] != ["hobby", "diet"]
+
+
+def test_a_file_that_the_disk_did_not_give_is_found_as_soon_as_it_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness = opened(tmp_path)
+    fill(harness)
+    for path in harness.paths.memory_scope("user").iterdir():
+        os.utime(path, (1, 1))
+    os.utime(harness.paths.memory_scope("user"), (1, 1))  # long ago, so that the folder's time tells all
+
+    def fails(*_: object) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(harness.files.disk, "read", fails)
+        assert indexed(harness, "ada") == []
+    assert indexed(harness, "ada") == ["name"]

@@ -45,6 +45,22 @@ def open_harness(root: str | None, profile: str | None) -> Harness:
     return Harness.open(Path(root) if root is not None else default_root(profile or DEFAULT_PROFILE))
 
 
+def poke_engine(harness: Harness) -> bool:
+    """Tell the program that delivers; return False without one.
+
+    One that is no engine of its own, such as `talk`, finds the file within its poll.
+    """
+    from gemini_live_runtime.harness.delivery import delivering_engine
+    from gemini_live_runtime.journal.disk import is_locked
+
+    name = delivering_engine(harness.paths)
+    if not name:
+        return False
+    from gemini_live_runtime.engine.poke import poke
+
+    return poke(name) or is_locked(harness.paths.delivery_lock)
+
+
 @click.group(invoke_without_command=True)
 @root_options
 @_JSON

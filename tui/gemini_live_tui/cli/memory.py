@@ -10,7 +10,7 @@ import click
 
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.text import sanitise, sanitise_line
-from gemini_live_tui.cli.harness import age, open_harness, print_problems, root_options
+from gemini_live_tui.cli.harness import age, open_harness, poke_engine, print_problems, root_options
 
 if TYPE_CHECKING:
     from gemini_live_runtime.harness.listing import Listing
@@ -138,6 +138,7 @@ def put(
     )
     with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
         one = harness.memory.put(write)
+        poke_engine(harness)
     if as_json:
         _print([one], True, "")
     else:
@@ -167,6 +168,7 @@ def delete(ctx: click.Context, scope: str, key: str) -> int:
     """Delete a memory for good."""
     with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
         existed = harness.memory.delete(scope, key)
+        poke_engine(harness)
     click.echo(f"Deleted {scope}/{key}." if existed else f"There was no memory {scope}/{key}.")
     return 0
 

@@ -18,7 +18,7 @@ from gemini_live_runtime.harness.notifications import (
     NotificationStatus,
 )
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.cli.harness import age, open_harness, print_problems, root_options, short_id
+from gemini_live_tui.cli.harness import age, open_harness, poke_engine, print_problems, root_options, short_id
 
 if TYPE_CHECKING:
     from gemini_live_runtime.harness.store import Harness
@@ -88,7 +88,7 @@ def notify(
         if listing:
             return _list(harness, everything, as_json)
         one = _acknowledge(harness, ack) if ack is not None else harness.notifications.queue(_new(text, **given))
-        is_delivered = _poke(harness)
+        is_delivered = poke_engine(harness)
     if as_json:
         from gemini_live_runtime.harness.record_files import json_of
 
@@ -153,22 +153,6 @@ def _acknowledge(harness: Harness, name: str) -> HarnessNotification:
     if len(matching) > 1:
         raise UsageError(f"{len(matching)} notifications end with {name[:60]!r}", remedy="Give more of the id")
     return harness.notifications.acknowledge(matching[0])
-
-
-def _poke(harness: Harness) -> bool:
-    """Tell the program that delivers; return False without one.
-
-    One that is no engine of its own, such as `talk`, finds the file within its poll.
-    """
-    from gemini_live_runtime.harness.delivery import delivering_engine
-    from gemini_live_runtime.journal.disk import is_locked
-
-    name = delivering_engine(harness.paths)
-    if not name:
-        return False
-    from gemini_live_runtime.engine.poke import poke
-
-    return poke(name) or is_locked(harness.paths.delivery_lock)
 
 
 def _list(harness: Harness, everything: bool, as_json: bool) -> int:

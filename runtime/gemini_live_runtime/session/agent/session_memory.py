@@ -18,6 +18,8 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.state.mutations import Origin, writing_as
 
+_SIGNAL = Origin("signal", "memory")
+
 MAX_SHOWN = 200
 """Characters of a value in an event."""
 
@@ -35,20 +37,39 @@ class SessionMemory:
 
         The operator learns of files that cannot be read; the session goes on without them.
         """
+        scopes = self._agent.plan.definition.memory_scopes
+        if scopes and not self._harness.root:
+            self._agent.emit(
+                ev.Notice(
+                    level="info",
+                    code="memory",
+                    text="What the agent remembers ends with this session",
+                    remedy="Give connect(harness_root=...) the folder that is to keep it",
+                )
+            )
+        await self._load(_SIGNAL)
+
+    def look(self) -> None:
+        """Read the memories again, which another program may have changed."""
+        if self._agent.plan.definition.memory_scopes:
+            # The program's writes are told to the model at once.
+            self._agent.queue.put("memory changed", lambda: self._load(Origin("program", "memory")))
+
+    async def _load(self, origin: Origin) -> None:
         for scope in self._agent.plan.definition.memory_scopes:
             try:
-                await self._tell(scope)
+                await self._tell(scope, origin)
             except GeminiLiveError as error:
                 text = f"The agent begins without the memory of {scope}: {error.message}"
                 self._agent.emit(
                     ev.Notice(level="warning", code="memory", text=redactor.text(text), remedy=error.remedy)
                 )
 
-    async def _tell(self, scope: str) -> None:
+    async def _tell(self, scope: str, origin: Origin) -> None:
         """Bring the newest memories of a scope into the state, sorted by key."""
         found = await self._harness.call(lambda harness: harness.memory.find(scope, limit=MAX_TOLD))
         memories = sorted((_told(one) for one in found.records), key=lambda one: one["key"])
-        with writing_as(Origin("signal", "memory")):
+        with writing_as(origin):
             self._agent.state.set(memory_key(scope), memories)
 
     # -- tools -------------------------------------------------------------------------------------------------------
@@ -100,7 +121,7 @@ class SessionMemory:
         self._agent.emit(
             ev.MemoryChanged(scope=scope, key=key, action=action, by="model", value=redactor.text(value[:MAX_SHOWN]))
         )
-        await self._tell(scope)
+        await self._tell(scope, _SIGNAL)
 
     def _checked(self, scope: str) -> str:
         """Return a scope that the agent may use; raise `HarnessError` for another one."""

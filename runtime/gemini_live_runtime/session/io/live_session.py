@@ -388,6 +388,7 @@ class LiveSession:
         """Look at the records that another program has changed."""
         self.orchestrator.tools.tasks.look_for_requests()
         self.orchestrator.notifications.look()
+        self.orchestrator.memory.look()
 
     @property
     def first_failure(self) -> GeminiLiveError | None:
