@@ -1,4 +1,4 @@
-"""Two thousand sessions against the reference model; a failure prints its command."""
+"""Many sessions against the reference model; a failure prints its command."""
 
 from __future__ import annotations
 

@@ -30,7 +30,9 @@ class Timeline:
     Kinds: `action` (name), `event` (an event as JSON), `sent` and `heard` (a frame by the server, and of the client as
     it arrived), `opened` and `closed` (connection), `command` (id, order, text), `queued` and `played` (samples of an
     audio frame), `captured` (a chunk of the microphone), `ran` (a tool), `leaving` (a phase's on_exit), `moved` (a
-    programmatic transition), `hung up`.
+    programmatic transition), `hung up`, `reply` and `reply refused` (a speech that the program asks for), `forced` (a
+    speech that it interrupts by force), `speech created` and `speech done` (as handles tell), `entered` and
+    `left` (hooks of an agent), `paused` and `unpaused` (playback), `detector` (ours finds the user's turns).
     """
 
     entries: list[Entry] = field(default_factory=list)

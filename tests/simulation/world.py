@@ -104,8 +104,9 @@ class World:
         Current.chance = random.Random(seed + 1)
         Current.faulty = chance.choice((0.0, 0.1, 0.5))
         count = len(POSSIBLE)
-        # Two pairs are brought about in each session, so that every pair is several times.
-        pairs = (POSSIBLE[seed % count], POSSIBLE[(seed * 7 + count // 2) % count])
+        # Three pairs are brought about in each session, so that every pair is several times.
+        places = (seed, seed * 7 + count // 2, seed * 11 + count // 3)
+        pairs = [POSSIBLE[place % count] for place in places]
         self.directors = [Director(pair, chance.randint(0, 6)) for pair in pairs]
         self.directed = False
         self.plan = choose_plan(chance, reconnects=any(director.reconnects for director in self.directors))
