@@ -49,19 +49,18 @@ class SessionCore:
 
     @property
     def is_quiet(self) -> bool:
-        """True when nothing is going on and nothing is owed."""
-        return self.is_quiet_besides(0)
+        """True when nothing is going on and nothing is owed.
 
-    def is_quiet_besides(self, waiting_calls: int) -> bool:
-        """Return True when nothing goes on but this many calls that wait for the user."""
+        So it is while a call waits for another agent, with which the user talks.
+        """
         state, facts = self.state, self.state.facts
         # The turn of a call lasts as long as the call.
-        is_turn_waiting = waiting_calls > 0 and bool(state.turns.calls) and not state.ledger.current_opened
+        is_turn_waiting = state.calls.is_waiting(state.turns.calls) and not state.ledger.current_opened
         is_turn_open = state.turns.is_open and not is_turn_waiting
         return (
             facts.status in ("ready", "dormant", "error")
             and not state.playing
-            and len(state.calls) <= waiting_calls
+            and not len(state.calls)
             # Without a connection nothing more happens by itself.
             and (facts.status == "error" or not (is_turn_open or state.link.outbox.texts))
             and not facts.voice

@@ -69,6 +69,10 @@ class CallLedger:
         else:
             self._suspended.discard(call_id)
 
+    def is_waiting(self, call_ids: set[str]) -> bool:
+        """Return True when one of these calls waits for another agent."""
+        return not self._suspended.isdisjoint(call_ids)
+
     def begin(self, call_id: str | None, name: str, mark: int = 0) -> str | None:
         """Register a call and return its id, or None for a call that was seen before.
 

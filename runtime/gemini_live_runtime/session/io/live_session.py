@@ -452,9 +452,8 @@ class LiveSession:
 
         So they are while calls wait for tasks, which wait for the user.
         """
-        is_calm = self._core.is_quiet_besides(self.orchestrator.handoff.waiting_places)
         is_silent = not (self._audio.playing or self.audio_input.turns.is_completing)
-        return is_calm and is_silent and self.orchestrator.is_quiet
+        return self._core.is_quiet and is_silent and self.orchestrator.is_quiet
 
     async def until_quiet(self, seconds: float, *, microphone_too: bool = False, tasks_too: bool = False) -> None:
         """Return once the session was quiet for `seconds`, or is over.
