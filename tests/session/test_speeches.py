@@ -533,3 +533,14 @@ async def test_what_was_asked_for_is_dropped_when_the_link_is_given_up() -> None
         await t.server.closes(1008, "API key expired.")
         await t.rests()
         assert reply.status == "dropped"
+
+
+async def test_a_speech_ends_with_its_turn_when_the_model_says_nothing_after_a_call() -> None:
+    async with talk(agent()) as t:
+        await t.hears("hello")
+        await t.says("One moment.")
+        await t.server.says(serverContent={"generationComplete": True})
+        await t.calls("nothing")
+        await t.passes(25)
+        assert [turn.reason for turn in t.all(ev.TurnCompleted)] == ["no answer"]
+        assert told(t, "speech-1") == ["speaking", "done"]

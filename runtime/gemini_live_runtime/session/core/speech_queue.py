@@ -254,9 +254,13 @@ class SpeechQueue:
         current.gens &= playing
         return [] if current.gens else self._end("done")
 
-    def on_empty_turn(self) -> list[Speech]:
-        """Note that the model ended its turn in silence; return the speeches that changed."""
-        return self._end("done") if self.current is not None and self.current.status == "asked" else []
+    def on_empty_turn(self, playing: set[int]) -> list[Speech]:
+        """Note that the turn is over without an answer; return the speeches that changed.
+
+        The model may have spoken before a call, and not after it.
+        """
+        is_asked = self.current is not None and self.current.status == "asked"
+        return self._end("done") if is_asked else self.on_turn_closed(playing)
 
     def on_cut(self, cut_below: int) -> list[Speech]:
         """Note that nothing below a generation's number is heard any more.

@@ -442,7 +442,7 @@ class CoreState:
         is_silent = outcome == "empty" and not is_superseded
         if not self.calls.in_foreground:
             self.tell_speeches(
-                self.speeches.on_empty_turn() if is_silent else self.speeches.on_turn_closed(self.playing)
+                self.speeches.on_empty_turn(self.playing) if is_silent else self.speeches.on_turn_closed(self.playing)
             )
         elif not is_silent:
             self.tell_speeches(self.speeches.on_turn_closed(self.playing, awaits_call=True))
