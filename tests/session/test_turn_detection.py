@@ -15,7 +15,7 @@ from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.audio.program_audio import ProgramAudio
-from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 
 SPOKEN = Path(__file__).parents[1] / "data" / "speech" / "please_stop_talking.wav"
 
@@ -216,3 +216,11 @@ async def test_an_option_that_cannot_be_followed_is_refused_and_nothing_changes(
             await t.handle.update_options(**options)
         assert words in str(caught.value)
         assert len(t.all(ev.TurnsChanged)) == 1
+
+
+async def test_an_option_that_there_is_not_is_refused_with_the_one_that_is_meant() -> None:
+    async with talk(agent()) as t:
+        wrong: Any = {"max_tool_step": 3}
+        for of in (t.handle, AgentSession.of(t.handle)):
+            with pytest.raises(AgentError, match="There is no option max_tool_step"):
+                await of.update_options(**wrong)

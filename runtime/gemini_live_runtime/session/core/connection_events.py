@@ -110,7 +110,9 @@ class ConnectionEvents:
                 self._send_audio(audio.take_before(waiting.number))
                 state.send_text(waiting.command_id, waiting.text, now)
             self._send_audio(audio.take())
-            state.emit_outbox()
+            if not any(isinstance(effect, SendKeptAudio) for effect in state.out):
+                # Else it is told once the sound was sent, with what that has lost.
+                state.emit_outbox()
         return state.flush(now)
 
     def _send_audio(self, chunks: list[SoundChunk]) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import isawaitable
-from types import EllipsisType, MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, overload
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, Unpack, overload
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.chat import check_messages
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.core.speech_queue import Speech
     from gemini_live_runtime.session.definition.plan import SessionPlan
     from gemini_live_runtime.session.io.handle import LiveHandle
+    from gemini_live_runtime.session.io.turn_changes import TurnChanges
     from gemini_live_runtime.session.orchestrator import Orchestrator
     from gemini_live_runtime.state.store import State
 
@@ -277,29 +278,9 @@ class AgentSession:
 
     # -- turns ---------------------------------------------------------------------------------------------------------
 
-    async def update_options(
-        self,
-        *,
-        turn_detection: Literal["auto", "server", "client", "manual"] | None = None,
-        min_endpointing_delay: float | None = None,
-        max_endpointing_delay: float | None = None,
-        user_away_timeout: float | EllipsisType | None = ...,
-        min_interruption_duration: float | EllipsisType | None = ...,
-        min_interruption_words: int | EllipsisType = ...,
-        false_interruption_timeout: float | EllipsisType | None = ...,
-        max_tool_steps: int | EllipsisType | None = ...,
-    ) -> None:
+    async def update_options(self, **options: Unpack[TurnChanges]) -> None:
         """Change options of the running session, as `LiveHandle.update_options` does."""
-        await self.handle.update_options(
-            turn_detection=turn_detection,
-            min_endpointing_delay=min_endpointing_delay,
-            max_endpointing_delay=max_endpointing_delay,
-            user_away_timeout=user_away_timeout,
-            min_interruption_duration=min_interruption_duration,
-            min_interruption_words=min_interruption_words,
-            false_interruption_timeout=false_interruption_timeout,
-            max_tool_steps=max_tool_steps,
-        )
+        await self.handle.update_options(**options)
 
     async def commit_user_turn(self) -> None:
         """End the user's turn now, as `LiveHandle.commit_user_turn` does."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from copy import deepcopy
-from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
@@ -15,6 +14,7 @@ from gemini_live_runtime.session.agent.background_agents import BackgroundAgentD
 from gemini_live_runtime.session.agent.subscription import Subscription
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
 from gemini_live_runtime.session.io.loop_calls import LoopCalls, async_on_loop, on_loop
+from gemini_live_runtime.session.io.turn_changes import TURNS, TurnChanges, check_turn_changes
 from gemini_live_runtime.session.outbound.context_queue import PROGRAM, DeferredWriter
 from gemini_live_runtime.session.ports.messages import CALL_IT, check_text
 from gemini_live_runtime.session.rules.reactor import PlaybackDrained, VoiceRuntimeState
@@ -119,39 +119,23 @@ class LiveHandle:
         await self._order(cmd.Interrupt())
 
     @async_on_loop
-    async def update_options(
-        self,
-        *,
-        turn_detection: Literal["auto", "server", "client", "manual"] | None = None,
-        min_endpointing_delay: float | None = None,
-        max_endpointing_delay: float | None = None,
-        user_away_timeout: float | EllipsisType | None = ...,
-        min_interruption_duration: float | EllipsisType | None = ...,
-        min_interruption_words: int | EllipsisType = ...,
-        false_interruption_timeout: float | EllipsisType | None = ...,
-        max_tool_steps: int | EllipsisType | None = ...,
-    ) -> None:
+    async def update_options(self, **options: Unpack[TurnChanges]) -> None:
         """Change how turns are taken; what is left out stays.
 
+        Options are `turn_detection`, `min_endpointing_delay`, `max_endpointing_delay`, `user_away_timeout`,
+        `min_interruption_duration`, `min_interruption_words`, `false_interruption_timeout` and `max_tool_steps`.
         A change from or to the server's detector takes effect with a new connection, which is made in the next pause.
         The rules from `user_away_timeout` on take effect at once; None turns one off. Raises `GeminiLiveError` for what
         cannot change in this session; what is before it in this order has changed then.
         """
-        given = {
-            "user_away_timeout": user_away_timeout,
-            "min_interruption_duration": min_interruption_duration,
-            "min_interruption_words": min_interruption_words,
-            "false_interruption_timeout": false_interruption_timeout,
-            "max_tool_steps": max_tool_steps,
-        }
-        changes = {name: value for name, value in given.items() if value is not ...}
-        turns = (turn_detection, min_endpointing_delay, max_endpointing_delay)
-        if not changes or any(value is not None for value in turns):
+        check_turn_changes(options)
+        changes = {name: value for name, value in options.items() if name not in TURNS and value is not ...}
+        if not changes or any(options.get(name) is not None for name in TURNS):
             await self._order(
                 cmd.SetOptions(
-                    turn_detection=turn_detection,
-                    min_endpointing_delay=min_endpointing_delay,
-                    max_endpointing_delay=max_endpointing_delay,
+                    turn_detection=options.get("turn_detection"),
+                    min_endpointing_delay=options.get("min_endpointing_delay"),
+                    max_endpointing_delay=options.get("max_endpointing_delay"),
                 )
             )
         if changes:
