@@ -544,3 +544,13 @@ async def test_a_speech_ends_with_its_turn_when_the_model_says_nothing_after_a_c
         await t.passes(25)
         assert [turn.reason for turn in t.all(ev.TurnCompleted)] == ["no answer"]
         assert told(t, "speech-1") == ["speaking", "done"]
+
+
+async def test_a_speech_that_was_interrupted_before_it_began_cannot_be_protected_either() -> None:
+    async with talk(agent()) as t:
+        speech = session_of(t).generate_reply(instructions="one")
+        await t.rests()
+        speech.interrupt()
+        assert speech.status == "asked"
+        with pytest.raises(AgentError, match="was interrupted already"):
+            speech.allow_interruptions = False

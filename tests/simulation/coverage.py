@@ -24,6 +24,11 @@ POSSIBLE: tuple[tuple[str, str], ...] = tuple(
     (first, then) for first in ACTIONS for then in ACTIONS if (first, then) not in IMPOSSIBLE
 )
 
+RARE: tuple[tuple[str, str], ...] = tuple(
+    (first, then) for first, then in POSSIBLE if ACTIONS[then].needs == ("pending",) or first in CLOSING
+)
+"""Pairs around a connection that is yet to be accepted, which chance hardly makes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

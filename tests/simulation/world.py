@@ -14,7 +14,7 @@ from typing import Any
 from tests.simulation.actions import ACTIONS, Action, possible
 from tests.simulation.agent import choose_plan
 from tests.simulation.agent_tools import Current
-from tests.simulation.coverage import POSSIBLE, Director, Step
+from tests.simulation.coverage import POSSIBLE, RARE, Director, Step
 from tests.simulation.device import ScriptedDevice
 from tests.simulation.server import Line
 from tests.simulation.spoken import RATE
@@ -104,9 +104,9 @@ class World:
         Current.chance = random.Random(seed + 1)
         Current.faulty = chance.choice((0.0, 0.1, 0.5))
         count = len(POSSIBLE)
-        # Three pairs are brought about in each session, so that every pair is several times.
-        places = (seed, seed * 7 + count // 2, seed * 11 + count // 3)
-        pairs = [POSSIBLE[place % count] for place in places]
+        # Three pairs are brought about in each session, so that every pair is several times; one is of those that
+        # need a connection at a certain moment.
+        pairs = (POSSIBLE[seed % count], POSSIBLE[(seed * 7 + count // 2) % count], RARE[seed % len(RARE)])
         self.directors = [Director(pair, chance.randint(0, 6)) for pair in pairs]
         self.directed = False
         self.plan = choose_plan(chance, reconnects=any(director.reconnects for director in self.directors))

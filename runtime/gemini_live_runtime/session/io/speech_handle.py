@@ -90,7 +90,7 @@ class SpeechHandle:
 
     @allow_interruptions.setter
     def allow_interruptions(self, allowed: bool) -> None:
-        if self.interrupted and not allowed:
+        if (self.interrupted or self._speech.is_cancelled) and not allowed:
             raise AgentError(
                 f"{self.id} was interrupted already", remedy="Set it before", field="allow_interruptions", value=allowed
             )
