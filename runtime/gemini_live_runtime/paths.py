@@ -170,7 +170,7 @@ def _unsafe(folder: Path, problem: str, remedy: str = "") -> UsageError:
     )
 
 
-def open_private(path: Path, flags: int) -> int:
+def open_private(path: str | Path, flags: int) -> int:
     """Open a file with mode 0600 from its creation on, and return the descriptor.
 
     Does not follow a symbolic link. Raises `OSError`.

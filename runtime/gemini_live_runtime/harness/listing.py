@@ -24,7 +24,7 @@ class Listing(Generic[R]):
 def list_records(
     files: RecordFiles,
     kind: type[R],
-    paths: Iterable[Path],
+    paths: Iterable[str | Path],
     wanted: Callable[[R], bool],
     *,
     key: Callable[[R], Any],

@@ -92,7 +92,7 @@ def _encoded(value: object, path: Path, indent: int | None) -> bytes:
     return data
 
 
-def parse(kind: type[R], data: bytes, path: Path) -> R:
+def parse(kind: type[R], data: bytes, path: str | Path) -> R:
     """Return the record in `data`, the content of `path`; raise `HarnessError`."""
     from pydantic import ValidationError
 
@@ -117,7 +117,7 @@ class RecordFiles:
     def __init__(self, disk: FileDisk | None = None) -> None:
         self.disk = disk or FileDisk()
 
-    def read(self, kind: type[R], path: Path) -> R | None:
+    def read(self, kind: type[R], path: str | Path) -> R | None:
         """Return the record in a file, or None without the file."""
         try:
             data = self.disk.read(path, MAX_RECORD)
@@ -194,13 +194,13 @@ def _version(data: bytes) -> int:
     return version if isinstance(version, int) else 0
 
 
-def _damaged(path: Path, why: str) -> HarnessError:
+def _damaged(path: str | Path, why: str) -> HarnessError:
     return HarnessError(
         f"{path} is damaged: {why}", remedy="It was left as it is; repair or delete it", field="record", value=str(path)
     )
 
 
-def _newer(path: Path, version: int) -> HarnessError:
+def _newer(path: str | Path, version: int) -> HarnessError:
     return HarnessError(
         f"{path} has version {version}, this program reads up to {VERSION}",
         remedy="Update gemini-live-tui",
@@ -213,5 +213,5 @@ class UnreadableRecordError(HarnessError):
     """File of a record that the disk did not give; it may do so later."""
 
 
-def _unreadable(path: Path, error: OSError) -> UnreadableRecordError:
+def _unreadable(path: str | Path, error: OSError) -> UnreadableRecordError:
     return UnreadableRecordError(f"{path} cannot be read: {error.strerror or error}", field="record", value=str(path))

@@ -282,7 +282,7 @@ class TaskStore:
         listing = list_records(
             self._files,
             HarnessTask,
-            [Path(folder, "task.json") for folder in _folders(self._paths.tasks)],
+            [f"{folder}/task.json" for folder in _folders(self._paths.tasks)],
             lambda task: status is None or task.status is status,
             key=lambda task: (-task.updated_at_ms, task.id),
         )

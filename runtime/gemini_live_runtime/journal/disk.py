@@ -66,16 +66,30 @@ class Disk:
         path.rmdir()
 
 
+_ONE_READ = 64 * 1024
+"""Bytes of a file that one call reads whole."""
+
+
 class FileDisk(Disk):
     """File-system calls for whole files, besides those of the journal."""
 
-    def read(self, path: Path, limit: int) -> bytes:
+    def read(self, path: str | Path, limit: int) -> bytes:
         """Return at most `limit` + 1 bytes of a regular file; raise `OSError`."""
+        # Without a file object: listings read thousands of small files.
         fd = paths.open_private(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with os.fdopen(fd, "rb") as file:
-            if not stat.S_ISREG(os.fstat(fd).st_mode):
+        try:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, "it is no regular file", str(path))
-            return file.read(limit + 1)
+            data = os.read(fd, min(status.st_size, limit) + 1)
+            if len(data) < min(status.st_size, limit) + 1 <= _ONE_READ:
+                return data
+            parts = [data]
+            while (left := limit + 1 - sum(map(len, parts))) > 0 and (part := os.read(fd, left)):
+                parts.append(part)
+            return b"".join(parts)
+        finally:
+            os.close(fd)
 
     def replace(self, source: Path, target: Path) -> None:
         """Rename `source` to `target`, replacing an existing file."""
