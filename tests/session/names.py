@@ -21,7 +21,10 @@ ServerDetection, StopResponse, UserTurn, EndOfTurnModel, SmartTurn,
 AgentStateChangedEvent, UserStateChangedEvent, UserInputTranscribedEvent, ConversationItemAddedEvent,
 FunctionToolsExecutedEvent,
 MetricsCollectedEvent, SpeechCreatedEvent, ErrorEvent, CloseEvent, CloseReason, ChatMessage, FunctionCall,
-FunctionCallOutput, AgentHandoff, mock_tools
+FunctionCallOutput, AgentHandoff, mock_tools,
+Harness, HarnessPaths, HarnessError, HarnessTask, NewRunningTask, TaskStatus, TaskDetail, TaskResult, TaskEvent,
+TaskEventKind, TaskRuntimeInstance, HarnessNotification, NewNotification, NotificationKind, NotificationStatus,
+MemoryRecord, MemoryWrite, HarnessController
 """
 """The public names that every session must be able to use."""
 
@@ -45,6 +48,7 @@ PLAN = "plan_faults"
 HANDING_OVER = "handing_over"
 SPEECHES = "speeches"
 TASKS = "inline_tasks"
+HARNESS = "harness_of_a_session"
 TURNS = "turn_detection"
 ENDS = "ends_of_user_turns"
 PAUSES = "end_of_turn_model"
@@ -122,6 +126,16 @@ COVERED: dict[str, str] = {
     "SessionSnapshot": f"{KEPT}::test_snapshots_are_written_in_order_and_keep_nobody_waiting",
     "FsPersistence": f"{KEPT}::test_a_session_kept_in_a_file_is_private_versioned_and_taken_up",
     "MemoryPersistence": f"{KEPT}::test_a_session_that_was_kept_goes_on_where_it_stood",
+    **dict.fromkeys(
+        (
+            *("Harness", "HarnessPaths", "HarnessController", "HarnessTask", "TaskStatus", "TaskDetail", "TaskResult"),
+            *("TaskEvent", "TaskEventKind", "TaskRuntimeInstance", "HarnessNotification", "NewNotification"),
+            *("NotificationKind", "NotificationStatus", "MemoryRecord", "MemoryWrite"),
+        ),
+        f"{HARNESS}::test_a_program_reads_and_changes_the_harness_of_its_session",
+    ),
+    "NewRunningTask": f"{HARNESS}::test_a_program_records_work_of_its_own",
+    "HarnessError": f"{HARNESS}::test_a_program_records_work_of_its_own",
     "Agent": f"{HANDING_OVER}::test_tools_among_an_agents_methods_work_on_its_object",
     "AgentSession": f"{SPEECHES}::test_a_reply_is_asked_for_at_once_when_nobody_speaks_and_its_handle_follows_it",
     "InlineTask": f"{TASKS}::test_a_task_speaks_in_place_of_the_agent_and_its_result_is_that_of_the_await",

@@ -13,6 +13,7 @@ from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.subscription import Subscription
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
+from gemini_live_runtime.session.io.harness_controller import HarnessController
 from gemini_live_runtime.session.io.loop_calls import LoopCalls, async_on_loop, on_loop
 from gemini_live_runtime.session.io.turn_changes import TURNS, TurnChanges, check_turn_changes
 from gemini_live_runtime.session.outbound.context_queue import PROGRAM, DeferredWriter
@@ -60,6 +61,8 @@ class LiveHandle:
         self.agent_session: object = None
         """`AgentSession` over this handle, which `AgentSession.of` returns."""
         self.loop_calls = LoopCalls(done.get_loop())
+        self.harness = HarnessController(orchestrator.tools.tasks, self.loop_calls)
+        """Tasks, notifications and memory of the session."""
 
     # -- talking -------------------------------------------------------------------------------------------------------
 

@@ -213,6 +213,7 @@ class LiveSession:
         self.agent_session = agent_session or AgentSession()
         self.agent_session.attach(self.handle, self.orchestrator)
         life.session = self.handle.agent_session = self.agent_session
+        self.handle.harness.on_changed = self.on_records_changed
         life.spawn_hook = self.agent_session.spawn_hook
         self.orchestrator.tools.dispatcher.make_context = partial(
             RunContext, session=self.agent_session, until=self.until, playing=lambda: bool(core.state.playing)

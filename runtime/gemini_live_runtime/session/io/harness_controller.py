@@ -1,0 +1,71 @@
+"""Give programs the tasks, notifications and memory of their session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from gemini_live_runtime.harness.notifications import NewNotification
+from gemini_live_runtime.session.io.loop_calls import async_on_loop, on_loop
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.harness.listing import Listing
+    from gemini_live_runtime.harness.memory import MemoryRecord, MemoryWrite
+    from gemini_live_runtime.harness.notifications import HarnessNotification
+    from gemini_live_runtime.harness.store import Harness
+    from gemini_live_runtime.harness.tasks import HarnessTask, TaskDetail, TaskStatus
+    from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime
+    from gemini_live_runtime.session.io.loop_calls import LoopCalls
+
+T = TypeVar("T")
+
+
+class HarnessController:
+    """Harness of a running session, `LiveHandle.harness`.
+
+    Its methods may be called from any thread and raise `HarnessError`; the disk's work runs in a thread.
+    """
+
+    def __init__(self, runtime: HarnessToolRuntime, loop_calls: LoopCalls) -> None:
+        self._runtime = runtime
+        self.loop_calls = loop_calls
+        self.on_changed: Callable[[], None] = lambda: None
+        """Called when records were changed that the session looks for."""
+
+    @async_on_loop
+    async def call(self, work: Callable[[Harness], T]) -> T:
+        """Return the result of `work`, which gets the `Harness`, in its thread."""
+        return await self._runtime.harness.call(work)
+
+    @async_on_loop
+    async def tasks(self, status: TaskStatus | None = None) -> Listing[HarnessTask]:
+        """Return the tasks of the root, newest change first."""
+        return await self.call(lambda harness: harness.tasks.find(status))
+
+    @async_on_loop
+    async def task(self, task_id: str) -> TaskDetail:
+        """Return a task with its result and its newest events."""
+        return await self.call(lambda harness: harness.tasks.detail(task_id))
+
+    @on_loop
+    def cancel(self, task_id: str, reason: str = "") -> bool:
+        """Cancel a task of this session and its tool; False when it does not run here."""
+        return self._runtime.cancel(task_id, reason or "The program cancelled it.")
+
+    @async_on_loop
+    async def notify(self, notification: NewNotification | str) -> HarnessNotification:
+        """Queue a notification, which the model announces in a pause."""
+        new = NewNotification(title=notification) if isinstance(notification, str) else notification
+        queued = await self.call(lambda harness: harness.notifications.queue(new))
+        self.on_changed()
+        return queued
+
+    @async_on_loop
+    async def remember(self, write: MemoryWrite) -> MemoryRecord:
+        """Put a memory, which other sessions find."""
+        return await self.call(lambda harness: harness.memory.put(write))
+
+    @async_on_loop
+    async def recall(self, words: str, *, scope: str | None = None) -> Listing[MemoryRecord]:
+        """Return memories that have these words, the best first."""
+        return await self.call(lambda harness: harness.memory.search(words, scope=scope))
