@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.session.talking import Talk, agent, talk
 
-from gemini_live_runtime import ContextBuilder, Live, Phase
+from gemini_live_runtime import ContextBuilder, Live, Phase, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryRecord, MemoryWrite
@@ -23,11 +23,12 @@ from gemini_live_runtime.journal.view import SessionView
 TOOLS = ["memory_put", "memory_get", "memory_list", "memory_delete", "memory_search"]
 
 
-def host(*scopes: str) -> Live:
+def host(*scopes: str, name: str = "test") -> Live:
     """Return an agent with a memory, which its one phase tells."""
     scopes = scopes or ("user",)
     told = ContextBuilder().memory(*scopes).as_modifier()
-    return agent().memory(*scopes).phase(Phase("help", "Help.")).in_every_phase(told)
+    begun = Live.builder(name).instruction("Be brief.").memory(*scopes)
+    return begun.phase(Phase("help", "Help.")).in_every_phase(told)
 
 
 def answers(t: Talk) -> list[dict[str, Any]]:
@@ -184,6 +185,31 @@ async def test_what_another_program_remembers_is_told_when_it_says_so(tmp_path: 
         await t.rests()
         assert t.state.get_raw("session:memory:user") == [{"key": "name", "value": "Ada", "by": "operator"}]
         assert "user/name" in json.dumps(t.server.frames)
+
+
+async def test_an_agent_that_takes_over_knows_the_memory_of_its_own_scopes(tmp_path: Path) -> None:
+    @tool
+    def escalate() -> Live:
+        """Hand over."""
+        return host("hotel", name="porter")
+
+    remember(tmp_path, "room", 12, scope="hotel")
+    async with talk(agent().tools(escalate), harness=HarnessWorker(tmp_path)) as t:
+        assert "hotel/room" not in instruction(t)
+        await t.hears("I need a specialist")
+        await t.calls("escalate")
+        await t.says("One moment.")
+        await t.ends()
+        await t.passes(1.0)
+        t.setup = await t.connects_again()
+        assert '- hotel/room: "12" (by operator)' in instruction(t)
+
+
+async def test_an_agent_without_phases_tells_memory_by_an_amendment(tmp_path: Path) -> None:
+    remember(tmp_path, "name", "Ada")
+    one = agent().memory("user").on("instruction_amendment", ContextBuilder().memory("user").render)
+    async with talk(one, harness=HarnessWorker(tmp_path)) as t:
+        assert '- user/name: "Ada" (by operator)' in instruction(t)
 
 
 async def test_memory_that_ends_with_the_session_is_announced() -> None:

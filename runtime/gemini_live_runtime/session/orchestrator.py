@@ -291,6 +291,7 @@ class Orchestrator:
         self.handoff = HandoffRunner(
             agent, adoption, self.settle, leave=self.lifecycle.leave, arrive=self.lifecycle.arrive
         )
+        self.handoff.before_taking_over = self.memory.load_for
         self.updates = AgentUpdates(agent, adoption)
         self.autosave.take_over = self.handoff.restore
         self.autosave.first_paused = lambda: next(iter(self.handoff.paused), None)
@@ -321,6 +322,7 @@ class Orchestrator:
         agent.input_times.subscribe(bus)
         bus.subscribe(self.session_keys.on_event, *OBSERVED)
         bus.subscribe(self.observer.on_session_state, ev.SessionState)
+        bus.subscribe(self.memory.on_described, ev.AgentDescribed)
         bus.subscribe(self._on_turn_started, ev.TurnStarted)
         bus.subscribe(self._on_phase_entered, ev.PhaseEntered)
         bus.subscribe(self._on_turn_completed, ev.TurnCompleted)

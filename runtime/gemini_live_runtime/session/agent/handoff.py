@@ -83,6 +83,8 @@ class HandoffRunner:
         self._settle = settle
         self._leave = leave
         self._arrive = arrive
+        self.before_taking_over: Callable[[SessionPlan], Awaitable[None]] = _nothing
+        """Prepares what an agent needs before it is in place."""
         self._waiting: Handoff | None = None
         self._task: asyncio.Task[None] | None = None
         self._in_a_row = 0
@@ -294,6 +296,7 @@ class HandoffRunner:
             if waiting.returns_to is not None and not self._closed:
                 self._go_on(waiting.returns_to, reason=f"{waiting.plan.name} did not take over")
             return
+        await self.before_taking_over(parts.plan)
         if waiting.task is not None:
             self._tasks.begin(waiting.task, waiting.returns_to or before)
         else:
@@ -411,3 +414,7 @@ class HandoffRunner:
 def _fail(handoff: Handoff, error: GeminiLiveError) -> None:
     if not handoff.done.done():
         handoff.done.set_exception(error)
+
+
+async def _nothing(plan: SessionPlan) -> None:
+    return None

@@ -5,7 +5,8 @@ What an agent's scopes hold is in the state, under `session:memory:<scope>`, so 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.memory_text import MAX_TOLD, Told, memory_key, told
@@ -17,6 +18,9 @@ from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.state.mutations import Origin, writing_as
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.session.definition.plan import SessionPlan
 
 _SIGNAL = Origin("signal", "memory")
 
@@ -31,12 +35,16 @@ class SessionMemory:
         self.session_id = ""
         self._agent = agent
         self._harness = harness
+        self._read: set[str] = set()
+        """Scopes that are in the state, or whose files cannot be read."""
+        self._has_begun = False
 
     async def load(self) -> None:
         """Read the memories of the agent's scopes into the state.
 
         The operator learns of files that cannot be read; the session goes on without them.
         """
+        self._has_begun = True
         scopes = self._agent.plan.definition.memory_scopes
         if scopes and not self._harness.root:
             self._agent.emit(
@@ -47,16 +55,27 @@ class SessionMemory:
                     remedy="Give connect(harness_root=...) the folder that is to keep it",
                 )
             )
-        await self._load(_SIGNAL)
+        await self._load(scopes, _SIGNAL)
+
+    async def load_for(self, plan: SessionPlan) -> None:
+        """Read the scopes of an agent that is to take over, as far as they are new."""
+        await self._load([one for one in plan.definition.memory_scopes if one not in self._read], _SIGNAL)
+
+    def on_described(self, event: ev.Event) -> None:
+        """Read the scopes of an agent that was changed, as far as they are new."""
+        if self._has_begun and not self._read.issuperset(self._agent.plan.definition.memory_scopes):
+            self.look()
 
     def look(self) -> None:
         """Read the memories again, which another program may have changed."""
-        if self._agent.plan.definition.memory_scopes:
+        scopes = self._agent.plan.definition.memory_scopes
+        if scopes:
             # The program's writes are told to the model at once.
-            self._agent.queue.put("memory changed", lambda: self._load(Origin("program", "memory")))
+            self._agent.queue.put("memory changed", lambda: self._load(scopes, Origin("program", "memory")))
 
-    async def _load(self, origin: Origin) -> None:
-        for scope in self._agent.plan.definition.memory_scopes:
+    async def _load(self, scopes: Sequence[str], origin: Origin) -> None:
+        self._read.update(scopes)
+        for scope in scopes:
             try:
                 await self._tell(scope, origin)
             except GeminiLiveError as error:
