@@ -168,7 +168,7 @@ DISPATCH = rows(
     ("_perform", "what rules ask for is performed", drop("perform_reactions"), REACTOR),
     ("_perform", "reactions are reported", drop("_emit"), REACTOR),
     ("_perform", "rules replace the instruction", drop("_replace_instruction"), REACTOR),
-    ("_is_possible", "a prompt waits for a pending answer", decide("_is_answer_pending", False), PROMPTS),
+    ("_is_possible", "a prompt waits for a pending answer", decide("_is_floor_taken", False), PROMPTS),
     ("_is_possible", "a prompt that waited is asked about again", drop("_on_prompt_withheld"), PROMPTS),
 )
 

@@ -394,7 +394,7 @@ class Texts(Rule):
             self.refused[data["command_id"]] += 1
         elif event["type"] == "speech.changed" and data["status"] == "dropped":
             # What a program said for the user in a reply that was dropped before it was asked for.
-            self.refused.update({data["id"]} & self.typed.keys() - self.sent.keys())
+            self.refused.update({data["id"]} & self.typed.keys() - self.sent.keys() - self.refused.keys())
 
     def end(self, facts: dict[str, Any]) -> None:
         for ident, text in self.typed.items():

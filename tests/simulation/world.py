@@ -104,9 +104,10 @@ class World:
         Current.chance = random.Random(seed + 1)
         Current.faulty = chance.choice((0.0, 0.1, 0.5))
         count = len(POSSIBLE)
-        # Three pairs are brought about in each session, so that every pair is several times; one is of those that
-        # need a connection at a certain moment.
-        pairs = (POSSIBLE[seed % count], POSSIBLE[(seed * 7 + count // 2) % count], RARE[seed % len(RARE)])
+        # Four pairs are brought about in each session, so that every pair is several times; one is of those that need a
+        # connection at a certain moment.
+        places = (seed, seed * 7 + count // 2, seed * 11 + count // 3)
+        pairs = (RARE[seed % len(RARE)], *(POSSIBLE[place % count] for place in places))
         self.directors = [Director(pair, chance.randint(0, 6)) for pair in pairs]
         self.directed = False
         self.plan = choose_plan(chance, reconnects=any(director.reconnects for director in self.directors))
