@@ -15,7 +15,7 @@ from gemini_live_runtime.audio import echo_path, kept_speech, playback_buffer, s
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.conversation import gemini_text, llm_extractor, memory_text, transcript, transcript_turn
 from gemini_live_runtime.engine import console_server, host, hub, link, stdio
-from gemini_live_runtime.harness import memory_store
+from gemini_live_runtime.harness import memory_store, notification_prompt, notification_store, pump
 from gemini_live_runtime.journal import large_values, lines, reader, view, writer
 from gemini_live_runtime.local import activity, content, context, live_config, script, server, speech
 from gemini_live_runtime.session.agent import background_agents
@@ -61,6 +61,32 @@ def _characters(count: int) -> str:
 
 
 LIMITS: dict[str, tuple[Limit, ...]] = {
+    "From other programs of the user": (
+        Limit(
+            "title and body of a notification",
+            f"{notification_store.MAX_TITLE} and {_characters(notification_store.MAX_BODY)}",
+            "the rest is cut, with a mark",
+            "unit/harness/test_notification_store.py::test_a_long_title_and_body_are_cut_with_a_mark",
+        ),
+        Limit(
+            "body of a notification, for the model",
+            _characters(notification_prompt.MAX_BODY),
+            "the rest is left out, and a mark says how much",
+            "unit/harness/test_notification_prompt.py::test_a_long_body_is_cut_with_a_mark",
+        ),
+        Limit(
+            "notifications of one source in turn",
+            f"the {pump.MAX_OF_LANE} oldest",
+            "further ones wait in their files",
+            "unit/harness/test_notification_pump.py::test_a_flood_of_one_source_leaves_room_for_others",
+        ),
+        Limit(
+            "announcements of a notification that is not heard",
+            f"{pump.MAX_ATTEMPTS}",
+            "it is given up, with the reason",
+            "unit/harness/test_notification_pump.py::test_one_that_is_never_heard_is_given_up_with_its_reason",
+        ),
+    ),
     "From a model's server": (
         Limit(
             "DNS, TCP, TLS and upgrade",

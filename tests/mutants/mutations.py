@@ -34,6 +34,7 @@ HANDING_OVER = "handing_over"
 HANDLE = "handle_in_a_session"
 INTERRUPTIONS = "interruptions"
 INSPECTION = "inspection_in_a_session"
+NOTIFICATIONS = "notifications_in_a_session"
 OPERATOR = "operator_in_a_session"
 PATTERNS = "patterns_in_a_session"
 PERSISTENCE = "persistence_in_a_session"
@@ -354,6 +355,7 @@ TOOL_EXECUTOR = rows(
     "ToolExecutor",
     ("on_calls", "tool calls pass the gate", drop("put"), TOOLS),
     ("on_outcome", "the program answers for a tool", decide("override", False), TOOLS),
+    ("_gate", "a notification runs no tool with effects", decide("has_side_effects", False), NOTIFICATIONS),
     ("_gate", "the allow-list", decide("_is_allowed", True), PHASES),
     ("_gate", "on_tool_call", gives("tool_overrides", "{}"), TOOLS),
     ("_start", "background calls are acknowledged", drop("acknowledge"), TOOLS),
@@ -789,6 +791,31 @@ BUDGET = (
     ),
 )
 
+DELIVERY = rows(
+    "agent.notification_delivery",
+    "NotificationDelivery",
+    ("begin", "files are looked at by themselves", drop("call_later"), NOTIFICATIONS),
+    ("_on_poll", "the poll goes on", drop("call_later"), NOTIFICATIONS),
+    ("_record", "what another program has changed is read again", drop("self.look"), NOTIFICATIONS),
+    ("_reason", "other speech comes first", decide("why_not_free", False), NOTIFICATIONS),
+    ("_reason", "a short silence is awaited", decide("_lull_ends", False), NOTIFICATIONS),
+    ("advance", "a dormant session is woken", drop("wake"), NOTIFICATIONS),
+    ("advance", "events say why one waits", drop("_tell_waiting"), NOTIFICATIONS),
+    ("advance", "time alone goes on", drop("_schedule"), NOTIFICATIONS),
+    ("advance", "changes are watched while one waits", drop("create_task"), NOTIFICATIONS),
+    ("_on_speech", "a delivery is recorded", drop("_write"), NOTIFICATIONS),
+    ("_on_speech", "a cut or dropped speech waits again", drop("call_soon"), NOTIFICATIONS),
+    ("_on_done", "an answer to the user is no announcement", decide("_is_overtaken", False), NOTIFICATIONS),
+    ("_on_done", "silence is no announcement", decide("steps", False), NOTIFICATIONS),
+    ("_hear", "what was heard is acknowledged", drop("_write"), NOTIFICATIONS),
+    ("_lose", "what was not heard waits again", drop("_write"), NOTIFICATIONS),
+    ("_lose", "it goes on by itself", drop("_advance_soon"), NOTIFICATIONS),
+    ("_on_sign", "the user's answer lets the next one begin", drop("on_answered"), NOTIFICATIONS),
+    ("_on_interrupted", "one that was heard whole is acknowledged", drop("_hear"), NOTIFICATIONS),
+    ("_on_connection_closed", "the next connection is not asked again", drop("withdraw"), NOTIFICATIONS),
+    ("close", "the next engine delivers", drop("_delivery.close"), NOTIFICATIONS),
+)
+
 MUTATIONS: tuple[Mutation, ...] = (
     *BUDGET,
     *STEPS,
@@ -829,5 +856,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     *HISTORY,
     *AGENT_UPDATES,
     *DRAINING,
+    *DELIVERY,
 )
 """Every mutation."""

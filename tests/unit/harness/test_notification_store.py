@@ -120,3 +120,10 @@ def test_old_ones_and_the_oldest_of_too_many_are_deleted_together(tmp_path: Path
         harness.notifications.acknowledge(names[2])
         assert harness.notifications.retire(before, keep=2) == 2
         assert [one.id for one in harness.notifications.find().records] == [names[2]]
+
+
+def test_a_long_title_and_body_are_cut_with_a_mark(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        kept = harness.notifications.queue(NewNotification(title="t" * 1000, body="b" * 100_000))
+        assert (len(kept.title), len(kept.body)) == (200, 10_000)
+        assert kept.title[-1] == kept.body[-1] == "…"

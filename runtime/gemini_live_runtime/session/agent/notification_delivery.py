@@ -45,6 +45,9 @@ LULL_S = 1.5
 AGAIN_S = 0.5
 """Seconds until the next attempt to ask the model, when a rule or the connection kept this one back."""
 
+TAIL = 7_200
+"""Samples (24 kHz) at the end of an announcement that may be cut: 0.3 s, of which silence is the most."""
+
 MAX_SHOWN = 50
 """Waiting notifications that events tell of; further ones follow as these are announced."""
 
@@ -288,7 +291,6 @@ class NotificationDelivery:
         if one is not None and step is not None:
             self._write(step)
             self._tell(one, "acknowledged", begun=1)
-        self._advance_soon()
 
     def _lose(self, reason: str, *, by_user: bool = False) -> None:
         one, self._speech = self._pump.in_flight, None
@@ -335,7 +337,8 @@ class NotificationDelivery:
         self._last_sign = self._agent.clock.now()
         if speech is None or speech.turn != event.turn or not speech.is_over:
             return
-        if self._is_complete and cut.heard_text.strip() and not cut.unheard_text.strip():
+        is_heard = not cut.unheard_text.strip() or 0 < cut.unheard_samples <= TAIL
+        if self._is_complete and cut.heard_text.strip() and is_heard:
             self._hear()
             return
         reasons = {"operator": "it was stopped by hand", "device": "the loudspeaker was lost"}
