@@ -243,6 +243,29 @@ async def test_the_operator_cancels_a_task_and_no_other() -> None:
         assert (last.status, last.text) == ("cancelled", "The operator cancelled it.")
 
 
+async def test_a_model_with_the_tools_follows_and_cancels_a_task(tmp_path: Path) -> None:
+    async with talk(agent().tools(report).task_tools().max_tool_steps(9), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("report")
+        await t.passes(1.0)
+        task_id = answers(t)[0]["task"]
+        await t.calls("task_list")
+        await t.calls("task_get", task=task_id)
+        await t.calls("task_cancel", task=task_id)
+        await t.calls("task_get", task="../../etc/passwd")
+        await t.passes(2.0)
+        by_call = {call_id: answer for _, call_id, answer in t.sent("answer")}
+        listed, looked_up, cancelled, refused = (by_call[f"c{number}"] for number in range(2, 6))
+        assert listed == {"tasks": [{"task": task_id, "tool": "report", "status": "running"}]}
+        assert looked_up == listed["tasks"][0]
+        assert cancelled["status"] == "is being cancelled"
+        assert "cannot be used as a file name" in refused["error"]
+    assert [task.status for task in tasks(tmp_path)] == [TaskStatus.CANCELLED]
+
+
+async def test_without_asking_for_them_a_model_has_no_tools_for_tasks() -> None:
+    assert [declared.name for declared in agent().tools(report).plan().declared] == ["report"]
+
+
 async def test_where_the_disk_refuses_the_record_the_model_waits_for_the_result(tmp_path: Path) -> None:
     (tmp_path / "root").write_text("no folder")
     async with talk(agent().tools(report), harness=HarnessWorker(tmp_path / "root")) as t:

@@ -51,6 +51,25 @@ class Memory(Protocol):
         ...
 
 
+class Tasks(Protocol):
+    """Tasks of a session, as a tool may use them.
+
+    Each method raises `GeminiLiveError`.
+    """
+
+    async def overview(self) -> dict[str, Any]:
+        """Return the tasks that run, and the newest that have ended."""
+        ...
+
+    async def get(self, task_id: str) -> dict[str, Any]:
+        """Return one task with its progress, its result or its error."""
+        ...
+
+    async def ask_to_cancel(self, task_id: str) -> dict[str, Any]:
+        """Cancel a task, which another program may run."""
+        ...
+
+
 def session_ended(name: str, reason: str = "the session has ended") -> AgentError:
     """Return the error for a background agent that no session can run any more."""
     return AgentError(
@@ -64,12 +83,12 @@ def session_ended(name: str, reason: str = "the session has ended") -> AgentErro
 class ToolContext:
     """Session of a tool call: the call passes it to a parameter of this type.
 
-    The parameter is not part of the schema. `state`, `agents` and `memory` are the session's, None outside a session.
-    `cancelled` is set when the call was cancelled or timed out: a plain function that runs long should check
+    The parameter is not part of the schema. `state`, `agents`, `memory` and `tasks` are the session's, None outside a
+    session. `cancelled` is set when the call was cancelled or timed out: a plain function that runs long should check
     `cancelled.is_set()`, or wait with `cancelled.wait(seconds)`. An async tool gets `CancelledError` too.
     """
 
-    __slots__ = ("_notify", "_on_progress", "agents", "call_id", "cancelled", "memory", "state")
+    __slots__ = ("_notify", "_on_progress", "agents", "call_id", "cancelled", "memory", "state", "tasks")
 
     def __init__(
         self,
@@ -80,12 +99,14 @@ class ToolContext:
         cancelled: threading.Event | None = None,
         agents: Agents | None = None,
         memory: Memory | None = None,
+        tasks: Tasks | None = None,
         on_progress: Callable[[float | None, str], None] | None = None,
     ) -> None:
         self.call_id = call_id
         self.state = state
         self.agents = agents
         self.memory = memory
+        self.tasks = tasks
         self.cancelled = threading.Event() if cancelled is None else cancelled
         self._notify = notify
         self._on_progress = on_progress

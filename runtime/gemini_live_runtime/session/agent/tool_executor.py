@@ -96,6 +96,7 @@ class ToolExecutor:
         )
         self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
         self.tasks = HarnessToolRuntime(agent, self.dispatcher, harness, answer=self._queue_answer)
+        self.dispatcher.session_tasks = self.tasks
         self.on_ended: Callable[[Outcome], Awaitable[None]] = _ignore
         """Decides what follows from a call's outcome, as a step of the task queue, and gives its answer."""
         self.on_task_ended: Callable[[Outcome], Awaitable[None]] = _ignore

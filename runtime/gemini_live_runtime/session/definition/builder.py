@@ -108,6 +108,10 @@ class AgentBuilder:
         """
         return self._with(memory_scopes=tuple(dict.fromkeys((*self.definition.memory_scopes, *scopes))))
 
+    def task_tools(self) -> Self:
+        """Let the model follow and cancel tasks: `task_list`, `task_get`, `task_cancel`."""
+        return self._with(task_tools=True)
+
     def background_agents(self, at_most: int) -> Self:
         """Limit the background agents that run at once (at least 1)."""
         return self._with(background_agents=at_most)

@@ -77,6 +77,8 @@ class Definition:
     tools: tuple[Any, ...] = ()
     memory_scopes: tuple[str, ...] = ()
     """Scopes of memory that the agent reads at the start, and its model by tools."""
+    task_tools: bool = False
+    """True when the model may follow and cancel tasks."""
     state_keys: tuple[StateKey[Any], ...] = ()
     initial_state: Mapping[str, Any] = field(default_factory=dict)
     phases: tuple[Phase, ...] = ()

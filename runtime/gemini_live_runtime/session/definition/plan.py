@@ -24,6 +24,7 @@ from gemini_live_runtime.session.definition.checks import check_settings, withou
 from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET, MAX_ENDPOINTING_DELAY_S, Definition
 from gemini_live_runtime.session.definition.key_writers import LIVE_KEYS, Mentions
 from gemini_live_runtime.session.definition.memory_tools import memory_tools
+from gemini_live_runtime.session.definition.task_tools import task_tools
 from gemini_live_runtime.session.definition.turn_choice import as_turn_taking, decide
 from gemini_live_runtime.session.definition.unknown_names import NameCheck, UnknownKey
 from gemini_live_runtime.session.endpointing.policy import TurnCommitPolicy
@@ -193,7 +194,7 @@ def make_plan(definition: Definition) -> SessionPlan:
         faults.append(
             Fault(f"Agent {definition.name} has no instruction", definition.built_at, "Add .instruction(...) or phases")
         )
-    tools = tuple(_with_memory(definition, _declared(definition, faults)))
+    tools = tuple(_with_harness_tools(definition, _declared(definition, faults)))
     faults += _clashes("tools", ((item.name, item.defined_at) for item in tools))
     faults += _clashes("rules", ((item.name, item.defined_at) for item in definition.rules))
     faults += _clashes("state keys", ((item.key, item.defined_at) for item in definition.state_keys))
@@ -299,11 +300,13 @@ def _unread_memory(definition: Definition) -> Iterator[Fault]:
                 yield Fault(text, modifier.defined_at, f"Add .memory({scope!r:.60}) to the agent")
 
 
-def _with_memory(definition: Definition, declared: Iterable[Tool]) -> Iterator[Tool]:
+def _with_harness_tools(definition: Definition, declared: Iterable[Tool]) -> Iterator[Tool]:
     yield from declared
     scopes = tuple(scope for scope in definition.memory_scopes if isinstance(scope, str) and is_safe_name(scope))
     if scopes:
         yield from memory_tools(scopes)
+    if definition.task_tools:
+        yield from task_tools()
 
 
 def _place(function: Any) -> str:
