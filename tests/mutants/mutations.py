@@ -809,7 +809,6 @@ DELIVERY = rows(
     ("_on_done", "silence is no announcement", decide("steps", False), NOTIFICATIONS),
     ("_hear", "what was heard is acknowledged", drop("_write"), NOTIFICATIONS),
     ("_lose", "what was not heard waits again", drop("_write"), NOTIFICATIONS),
-    ("_lose", "it goes on by itself", drop("_advance_soon"), NOTIFICATIONS),
     ("_on_sign", "the user's answer lets the next one begin", drop("on_answered"), NOTIFICATIONS),
     ("_on_interrupted", "one that was heard whole is acknowledged", drop("_hear"), NOTIFICATIONS),
     ("_on_connection_closed", "the next connection is not asked again", drop("withdraw"), NOTIFICATIONS),
