@@ -277,6 +277,20 @@ async def test_where_the_disk_refuses_the_record_the_model_waits_for_the_result(
     assert [notice.code for notice in t.all(ev.Notice)] == ["harness"]
 
 
+async def test_a_fault_of_the_harness_loses_no_call() -> None:
+    class Broken(HarnessWorker):
+        async def call(self, work: Any) -> Any:
+            raise RuntimeError("a fault in this program")
+
+    async with talk(agent().tools(report), harness=Broken()) as t:
+        await t.calls("report")
+        await t.passes(11.0)
+        assert answers(t) == [{"output": "12 pages"}]
+        await t.turn()
+        await t.stage.session.until_quiet(0.0, tasks_too=True)
+    assert "a fault in this program" in t.all(ev.Notice)[0].text
+
+
 async def test_a_call_in_the_background_has_a_record_besides_its_answers(tmp_path: Path) -> None:
     @tool(background=True)
     async def search() -> str:

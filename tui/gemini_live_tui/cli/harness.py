@@ -83,8 +83,8 @@ def _list(root: str | None, profile: str | None, as_json: bool, everything: bool
         harness.tasks.reconcile()
         listing = harness.tasks.find()
     running = [task for task in listing.records if not task.status.is_terminal]
-    shown = listing.records if everything else (running + [t for t in listing.records if t.status.is_terminal])
-    shown = shown if everything else shown[: max(LISTED, len(running))]
+    ended = [task for task in listing.records if task.status.is_terminal]
+    shown = [*running, *(ended if everything else ended[: max(0, LISTED - len(running))])]
     if as_json:
         for task in shown:
             click.echo(json.dumps(json_of(task)))

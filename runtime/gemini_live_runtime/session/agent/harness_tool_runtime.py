@@ -13,10 +13,10 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.commands import CancelTask
 from gemini_live_runtime.errors import GeminiLiveError, HarnessError
 from gemini_live_runtime.harness.store import Harness
@@ -145,7 +145,8 @@ class HarnessToolRuntime:
         )
         try:
             task.record = await self.harness.call(lambda harness: harness.tasks.start(new))
-        except GeminiLiveError as error:
+        except Exception as error:
+            # Whatever it is, the call must not be lost with its record.
             self._on_not_recorded(task, error)
             return
         self._tell(task, "running")
@@ -158,11 +159,10 @@ class HarnessToolRuntime:
         if task.ended is not None:
             await self._finish(task, task.ended)
 
-    def _on_not_recorded(self, task: _Task, error: GeminiLiveError) -> None:
+    def _on_not_recorded(self, task: _Task, error: Exception) -> None:
         """Let a call whose record the disk refuses stay an ordinary one."""
         del self._tasks[task.call.call_id]
-        text = redactor.text(f"{task.call.name} is not recorded as a task: {error.message}")
-        self._agent.emit(ev.Notice(level="warning", code="harness", text=text, remedy=redactor.text(error.remedy)))
+        self._report(f"{task.call.name} is not recorded as a task", error)
         if task.ended is not None and not task.answered:
             self._answer(task.ended)
         self._agent.host.on_change()
@@ -193,18 +193,27 @@ class HarnessToolRuntime:
         self._tell(task, "running")
         fraction, text = task.fraction, task.text
         task.record = _with_progress(task.record, fraction, text)
-        record = lambda harness: harness.tasks.progress(task.id, text, fraction=fraction)  # noqa: E731
+
+        def record(harness: Harness) -> object:
+            return harness.tasks.progress(task.id, text, fraction=fraction)
+
         self._spawn(self._write(task, record), "record progress")
 
     async def _write(self, task: _Task, work: Callable[[Harness], object]) -> bool:
         """Write to the disk; return False when it refused, which is reported once."""
         try:
             await self.harness.call(work)
-        except HarnessError as error:
-            text = redactor.text(f"Of the task {task.call.name} something is not recorded: {error.message}")
-            self._agent.emit(ev.Notice(level="warning", code="harness", text=text, remedy=redactor.text(error.remedy)))
+        except Exception as error:
+            self._report(f"Of the task {task.call.name} something is not recorded", error)
             return False
         return True
+
+    def _report(self, what: str, error: Exception) -> None:
+        reason, remedy = error_text(error), ""
+        if isinstance(error, GeminiLiveError):
+            reason, remedy = error.message, error.remedy
+        text = redactor.text(f"{what}: {reason}")
+        self._agent.emit(ev.Notice(level="warning", code="harness", text=text, remedy=redactor.text(remedy)))
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
@@ -364,13 +373,12 @@ class HarnessToolRuntime:
     def _spawn(self, work: Any, name: str) -> None:
         running = asyncio.get_running_loop().create_task(work, name=name)
         self._running.add(running)
-        running.add_done_callback(partial(self._on_done))
+        running.add_done_callback(self._on_done)
 
     def _on_done(self, running: asyncio.Task[None]) -> None:
         self._running.discard(running)
         if not running.cancelled() and (error := running.exception()) is not None:
-            text = redactor.text(f"A task is not recorded: {error!r:.300}")
-            self._agent.emit(ev.Notice(level="error", code="harness", text=text))
+            self._report("A task is not recorded", error if isinstance(error, Exception) else RuntimeError(str(error)))
 
 
 def continues(task_id: str, tool: str) -> dict[str, Any]:
