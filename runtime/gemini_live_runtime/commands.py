@@ -334,6 +334,37 @@ class ReleaseAgent(Order):
     how: Literal["continue", "event", "turn"] = "continue"
 
 
+# -- consent ---------------------------------------------------------------------------------------------------------
+
+
+@keyword_record
+class GiveConsent(Order):
+    """Answer the open question of `consent.asked` with this id.
+
+    With `remember` a yes counts for later calls of the same tool, until it changes or the grant is revoked. Results in
+    `consent.given`.
+    """
+
+    command: ClassVar[str] = "consent.give"
+    id: str
+    yes: bool
+    remember: bool = False
+
+
+@keyword_record
+class RevokeConsent(Order):
+    """Revoke remembered consent: of one tool, or of all for "".
+
+    Results in `consent.revoked`.
+    """
+
+    command: ClassVar[str] = "consent.revoke"
+    tool: str = ""
+
+
+# -- marks -----------------------------------------------------------------------------------------------------------
+
+
 @keyword_record
 class SetMark(Order):
     """Mark this moment, or that of event `of`, with a note.

@@ -19,6 +19,7 @@ from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.autosave import OwnStore
+from gemini_live_runtime.session.agent.consent import ConsentOptions
 
 P = TypeVar("P", bound=ev.Payload)
 
@@ -235,6 +236,7 @@ async def talk(
     sink: Sink | None = None,
     harness: HarnessWorker | None = None,
     dormant_after_s: float = 0.0,
+    consent: ConsentOptions | None = None,
 ) -> AsyncIterator[Talk]:
     """Run a session of an agent beside the block, and hang up at its end.
 
@@ -249,6 +251,7 @@ async def talk(
         sink=sink,
         harness=harness,
         dormant_after_s=dormant_after_s,
+        consent=consent,
     ) as one:
         talking = Talk(one)
         if begins:

@@ -360,7 +360,9 @@ async def test_a_damaged_file_holds_up_no_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("side_effects", [True, False])
-async def test_its_turn_runs_no_tool_with_effects_outside(tmp_path: Path, side_effects: bool) -> None:
+async def test_its_turn_runs_a_tool_with_effects_outside_only_when_the_operator_agrees(
+    tmp_path: Path, side_effects: bool
+) -> None:
     ran: list[str] = []
 
     @tool(side_effects=side_effects)
@@ -374,9 +376,32 @@ async def test_its_turn_runs_no_tool_with_effects_outside(tmp_path: Path, side_e
         await t.passes(LULL_S + 0.1)
         await t.calls("unlock")
         await t.rests()
-        (answer,) = [answer[2] for answer in t.sent("answer")]
         assert ran == ([] if side_effects else ["unlock"])
-        assert ("a notification asked for it" in str(answer)) is side_effects
+        asked = t.all(ev.ConsentAsked)
+        assert [one.reason for one in asked] == (
+            ["A notification made the model call this tool, not the user."] if side_effects else []
+        )
+        for one in asked:
+            assert await t.commands(cmd.GiveConsent(id=one.id, yes=True)) == ""
+        assert ran == ["unlock"]
+
+
+async def test_a_grant_that_is_remembered_does_not_count_in_its_turn(tmp_path: Path) -> None:
+    @tool(side_effects=True, consent="ask")
+    def unlock() -> str:
+        """Unlock the door."""
+        return "unlocked"
+
+    async with talk(agent().tools(unlock), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("unlock")
+        assert await t.commands(cmd.GiveConsent(id=t.all(ev.ConsentAsked)[0].id, yes=True, remember=True)) == ""
+        await t.turn()
+        queue(tmp_path, "unlock the door")
+        t.stage.orchestrator.notifications.look()
+        await t.passes(LULL_S + 6.0)
+        await t.calls("unlock")
+        await t.rests()
+        assert len(t.all(ev.ConsentAsked)) == 2
 
 
 async def test_the_end_of_a_task_is_announced(tmp_path: Path) -> None:

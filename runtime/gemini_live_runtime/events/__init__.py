@@ -15,9 +15,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from gemini_live_runtime.events import agent, handoff, harness, inspection, link, session, speech, turn_taking
+from gemini_live_runtime.events import agent, consent, handoff, harness, inspection, link, session, speech, turn_taking
 from gemini_live_runtime.events.agent import *
 from gemini_live_runtime.events.base import *
+from gemini_live_runtime.events.consent import *
 from gemini_live_runtime.events.handoff import *
 from gemini_live_runtime.events.harness import *
 from gemini_live_runtime.events.inspection import *
@@ -30,7 +31,7 @@ from gemini_live_runtime.records import record
 
 PAYLOADS: dict[str, type[Payload]] = {
     cls.type: cls
-    for module in (session, link, agent, handoff, harness, inspection, speech, turn_taking)
+    for module in (session, link, agent, handoff, harness, consent, inspection, speech, turn_taking)
     for cls in vars(module).values()
     if isinstance(cls, type) and issubclass(cls, Payload) and cls not in (Payload, Unknown)
 }

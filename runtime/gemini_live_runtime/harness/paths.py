@@ -33,6 +33,7 @@ class HarnessPaths:
     memory/<scope>/<key>.json
     memory.index                     words of the memories, made from their files
     instances/<id>.lock              locked by the program that runs tasks, as long as it lives
+    consent.json                     grants that are remembered, and policies of tools
     delivery.lock                    locked by the engine that delivers notifications
     ```
     """
@@ -68,6 +69,16 @@ class HarnessPaths:
     def instances(self) -> Path:
         """Folder of the locks of programs that run tasks."""
         return self.root / "instances"
+
+    @property
+    def consent(self) -> Path:
+        """File of remembered grants and policies."""
+        return self.root / "consent.json"
+
+    @property
+    def consent_lock(self) -> Path:
+        """Lock of those who change it."""
+        return self.root / "consent.lock"
 
     @property
     def delivery_lock(self) -> Path:

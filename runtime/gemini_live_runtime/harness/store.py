@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.consent_store import ConsentStore
 from gemini_live_runtime.harness.memory_store import MemoryStore
 from gemini_live_runtime.harness.notification_store import NotificationStore
 from gemini_live_runtime.harness.paths import DEFAULT_PROFILE, HarnessPaths, default_root
@@ -52,6 +53,7 @@ class Harness:
         self.notifications = NotificationStore(paths, files, wall_ms)
         self.tasks = TaskStore(paths, files, self.notifications, wall_ms)
         self.memory = MemoryStore(paths, files, wall_ms)
+        self.consent = ConsentStore(paths, files, wall_ms)
 
     @classmethod
     def open(cls, root: str | Path, *, disk: FileDisk | None = None, wall: Callable[[], float] = time.time) -> Harness:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.store import Harness
 
 T = TypeVar("T")
@@ -40,6 +41,11 @@ class HarnessWorker:
     def is_open(self) -> bool:
         """True once the harness was used."""
         return self._harness is not None
+
+    @property
+    def has_consent(self) -> bool:
+        """True when consent was remembered; asking opens no harness."""
+        return bool(self.root) and HarnessPaths(Path(self.root).expanduser()).consent.exists()
 
     async def call(self, work: Callable[[Harness], T]) -> T:
         """Return the result of `work`, which gets the harness; raise `HarnessError`."""

@@ -2,8 +2,7 @@
 
 A run is complete when the model's output was seen, the end can be replayed, interventions are settled, and link,
 deliveries, approvals and recording have come to their end. The gate follows a session's events, live or from a file, so
-that an engine, `sessions`, a replay and an export come to the same result. Two things are no events: pending approvals,
-and how the recording was closed.
+that an engine, `sessions`, a replay and an export come to the same result. How the recording was closed is no event.
 """
 
 from __future__ import annotations
@@ -103,6 +102,7 @@ class RealtimeCompletionGate:
         """Forget what is open: events that follow here were left out."""
         self._work, self._interrupted, self._playing = OpenWork(), set(), set()
         self._held_at, self._lost_words = "", False
+        self._approvals.clear()
         self._lost_texts.clear()
         self._untold.clear()
 
@@ -195,6 +195,7 @@ class RealtimeCompletionGate:
         elif self._link in ("opening", "open"):
             self._link = "lost"
         self._held_at = ""
+        self._approvals.clear()
         self._playing.clear()
 
     def _on_ending(self, event: ev.Event, p: ev.SessionEnding) -> None:
@@ -293,6 +294,14 @@ class RealtimeCompletionGate:
         if p.how != "end":
             self._held_at = ""
 
+    def _consent_asked(self, event: ev.Event, p: ev.ConsentAsked) -> None:
+        self.on_approval_asked(p.id)
+
+    def _consent_given(self, event: ev.Event, p: ev.ConsentGiven) -> None:
+        # The end answers in nobody's name: the question stays open.
+        if p.by != "end":
+            self.on_approval_settled(p.id)
+
     def _notice(self, event: ev.Event, p: ev.Notice) -> None:
         if p.code in _FAULTS:
             self._faults[p.code] = None
@@ -330,6 +339,8 @@ _HANDLERS: dict[type[ev.Payload], Callable[[RealtimeCompletionGate, ev.Event, An
     ev.AudioLost: RealtimeCompletionGate._audio_lost,
     ev.AgentHeld: RealtimeCompletionGate._held,
     ev.AgentReleased: RealtimeCompletionGate._released,
+    ev.ConsentAsked: RealtimeCompletionGate._consent_asked,
+    ev.ConsentGiven: RealtimeCompletionGate._consent_given,
     ev.Notice: RealtimeCompletionGate._notice,
 }
 

@@ -32,6 +32,7 @@ from gemini_live_runtime.journal.blocks import (
     recent,
     streaming,
 )
+from gemini_live_runtime.journal.consent_fold import HANDLERS as CONSENT_HANDLERS
 from gemini_live_runtime.journal.debugger_fold import HANDLERS as DEBUGGER_HANDLERS
 from gemini_live_runtime.journal.fold_parts import Handler, Handlers
 from gemini_live_runtime.journal.harness_fold import HANDLERS as HARNESS_HANDLERS
@@ -141,6 +142,7 @@ def _ended(view: SessionView, event: ev.Event, p: ev.SessionEnded) -> Dirty:
     view.ended, view.exit_code = sanitise_line(p.reason) or "ended", p.exit_code
     view.playing, view.next_agent = False, ""
     view.speeches.clear()
+    view.harness.consent = None
     finish(view, "user", "model", "thought")
     spoken_blocks.stop(view, event)
     return Dirty.HEADER | Dirty.TRANSCRIPT | Dirty.METERS
@@ -563,5 +565,11 @@ def _chained(first: Handler, second: Handler) -> Handler:
     return chained
 
 
-for _cls, _handler in {**AGENT_HANDLERS, **TURN_HANDLERS, **DEBUGGER_HANDLERS, **HARNESS_HANDLERS}.items():
+for _cls, _handler in {
+    **AGENT_HANDLERS,
+    **TURN_HANDLERS,
+    **DEBUGGER_HANDLERS,
+    **HARNESS_HANDLERS,
+    **CONSENT_HANDLERS,
+}.items():
     _handlers[_cls] = _chained(_handlers[_cls], _handler) if _cls in _handlers else _handler

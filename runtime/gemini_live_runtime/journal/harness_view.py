@@ -68,16 +68,35 @@ class NotificationCard:
     end: float | None = None
 
 
+@record
+class ConsentCard:
+    """Call that waits for consent since `t`.
+
+    `id` is that for `consent.give`. `text` is the call with its whole arguments, unless `is_cut`.
+    """
+
+    id: str
+    tool: str
+    text: str
+    reason: str
+    expires_s: float
+    t: float
+    turn: int
+    seq: int
+    is_cut: bool = False
+
+
 @dataclass(slots=True)
 class HarnessView:
     """Tasks and notifications by id, and changed memories by scope/key.
 
-    Each kind is in the order of its first events.
+    Each kind is in the order of its first events. `consent` is the call that waits for the operator's consent.
     """
 
     tasks: dict[str, TaskCard] = field(default_factory=dict)
     memories: dict[str, MemoryCard] = field(default_factory=dict)
     notifications: dict[str, NotificationCard] = field(default_factory=dict)
+    consent: ConsentCard | None = None
 
     @property
     def running(self) -> list[TaskCard]:
@@ -91,7 +110,7 @@ class HarnessView:
 
     def copy(self) -> HarnessView:
         """Return an equal view that later events do not change."""
-        return HarnessView(dict(self.tasks), dict(self.memories), dict(self.notifications))
+        return HarnessView(dict(self.tasks), dict(self.memories), dict(self.notifications), self.consent)
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON object from which `from_json` restores an equal view."""
@@ -99,6 +118,7 @@ class HarnessView:
             "tasks": self.tasks,
             "memories": self.memories,
             "notifications": self.notifications,
+            "consent": {} if self.consent is None else {"": self.consent},
         }
         return {name: _to_json(of_kind) for name, of_kind in cards.items()}
 
@@ -109,6 +129,7 @@ class HarnessView:
             _from_json(TaskCard, value.get("tasks", {})),
             _from_json(MemoryCard, value.get("memories", {})),
             _from_json(NotificationCard, value.get("notifications", {})),
+            _from_json(ConsentCard, value.get("consent", {})).get(""),
         )
 
 

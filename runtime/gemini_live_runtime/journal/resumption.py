@@ -23,6 +23,7 @@ def resumed(view: SessionView, event: ev.Event, p: ev.SessionResumed) -> Dirty:
     view.resumable = view.link_failed = view.playing = view.voice = view.echo_leaking = False
     view.user_away, view.next_agent = False, ""
     view.speeches.clear()
+    view.harness.consent = None
     view.input_device = view.output_device = view.echo_canceller = ""
     view.health.clear()
     view.link_notice = 0

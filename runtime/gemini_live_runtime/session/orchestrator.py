@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import CancelTask, HandOff
+from gemini_live_runtime.commands import CancelTask, GiveConsent, HandOff, RevokeConsent
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.worker import HarnessWorker
@@ -23,6 +23,7 @@ from gemini_live_runtime.session.agent.agent_updates import AgentUpdates
 from gemini_live_runtime.session.agent.autosave import Autosave, OwnStore
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
+from gemini_live_runtime.session.agent.consent import ConsentGate, ConsentOptions
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.event_observer import EventObserver
 from gemini_live_runtime.session.agent.faults import FaultReporter
@@ -102,12 +103,14 @@ class Orchestrator:
         own_store: OwnStore | None = None,
         harness: HarnessWorker | None = None,
         session_id: str = "",
+        consent: ConsentOptions | None = None,
     ) -> None:
         """`async_tools`: the model goes on while calls run.
 
         `source` can be read again. `own_store` is that of the session's snapshots. `harness` keeps records that outlive
-        the session; None: they last as long as it.
+        the session; None: they last as long as it. `consent` says who agrees to calls; None: the operator.
         """
+        self._consent = consent or ConsentOptions()
         self._own_store = own_store
         harness = harness or HarnessWorker(clock=clock)
         state = plan.make_state()
@@ -233,6 +236,7 @@ class Orchestrator:
             definition.background_agents, clock=agent.clock, on_finished=self._on_agent_finished
         )
         self.memory = SessionMemory(agent, harness)
+        self.consent = ConsentGate(agent, harness, self.code, self._consent, tools=lambda: self.tools.dispatcher.tools)
         self.tools = ToolExecutor(
             agent,
             self.background_agents,
@@ -242,6 +246,7 @@ class Orchestrator:
             on_problem=faults.tool,
             harness=harness,
             memory=self.memory,
+            consent=self.consent,
         )
         self.notifications = NotificationDelivery(agent, harness, session_id)
         self.tools.tasks.on_ended = lambda task_id: self.notifications.look()
@@ -338,6 +343,7 @@ class Orchestrator:
         """
         is_restored = await self._begin("its kept state", self.autosave.restore())
         await self._begin("its memory", self.memory.load())
+        await self._begin("the policies of its profile", self.consent.load())
         self.settle.begin()
         if self.agent.phases is not None and not is_restored:
             await self._begin("its first phase", self.lifecycle.enter_first_phase(self.agent.phases))
@@ -428,6 +434,8 @@ class Orchestrator:
         for part in (self.debugger, self.operator, self.hot_reload):
             part.register(router)
         router.register(CancelTask, lambda order, command_id: self.tools.tasks.cancel_by_operator(order))
+        router.register(GiveConsent, self.consent.give)
+        router.register(RevokeConsent, self.consent.revoke)
         router.register(HandOff, lambda order, command_id: self.handoff.request_by_name(order.agent))
 
     # -- events ------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from gemini_live_runtime.tools.background import (
     Scheduling,
     ToolExecutionMode,
 )
+from gemini_live_runtime.tools.consent import ConsentPolicy, check_policy
 from gemini_live_runtime.tools.context import ToolContext
 from gemini_live_runtime.tools.parameters import BadArguments, Parameters, from_function, from_schema, parse_docstring
 
@@ -45,6 +46,8 @@ class Tool:
     """True when a call changes something outside the program: it runs once its intent is on the disk."""
     idempotent: bool = False
     """True when a call may run again after the program died in it."""
+    consent: ConsentPolicy = "allow"
+    """Rule for its calls: run them, ask the operator first, or refuse them."""
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
     """Source line of the declaration, as `file.py:12`."""
 
@@ -65,6 +68,7 @@ class Tool:
         idempotent: bool = False,
         spillable: bool = False,
         budget_ms: float | None = None,
+        consent: ConsentPolicy = "allow",
     ) -> Tool:
         """Declare a function that takes the arguments as one dict, with a JSON schema.
 
@@ -82,6 +86,7 @@ class Tool:
             timeout_s=_timeout(mode, timeout_s),
             side_effects=side_effects,
             idempotent=idempotent,
+            consent=check_policy(consent, name=name),
         )
 
     @property
@@ -136,6 +141,7 @@ def tool(
     idempotent: bool = False,
     spillable: bool = False,
     budget_ms: float | None = None,
+    consent: ConsentPolicy = "allow",
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -152,6 +158,7 @@ def tool(
     idempotent: bool = False,
     spillable: bool = False,
     budget_ms: float | None = None,
+    consent: ConsentPolicy = "allow",
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Declare a plain or async function as a tool.
 
@@ -170,6 +177,9 @@ def tool(
     A tool with `side_effects`, such as a payment, runs once the disk has its call, so that the death of the program
     hides none; where the disk refuses, the model gets an error in place of a result. Of a call that was running when
     the program died the model learns that it was interrupted; one of an `idempotent` tool runs again.
+
+    With `consent="ask"` each call waits until the operator has agreed to it with its arguments, and with "deny" it is
+    refused; the profile and the session may say otherwise. The time limit begins once it runs.
 
     Raises `AgentError` naming the function and the parameter that cannot be declared.
     """
@@ -192,6 +202,7 @@ def tool(
             timeout_s=_timeout(mode, timeout_s),
             side_effects=side_effects,
             idempotent=idempotent,
+            consent=check_policy(consent, name=called),
         )
 
     return declare if function is None else declare(function)

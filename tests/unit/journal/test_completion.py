@@ -261,6 +261,22 @@ def test_an_approval_that_is_pending_is_missing_until_it_is_given_or_refused() -
     assert gate.completion().is_complete
 
 
+def question(by: ev.ConsentBy, ident: str = "q1") -> tuple[ev.Payload, ...]:
+    """Return a question and its answer."""
+    asked = ev.ConsentAsked(id=ident, tool="pay", call_id="c1", args={}, reason="It asks.", expires_s=30.0)
+    return asked, ev.ConsentGiven(id=ident, tool="pay", call_id="c1", yes=False, by=by)
+
+
+def test_a_question_that_was_open_at_the_end_is_a_pending_approval() -> None:
+    assert with_events(*question("end")).words == "approvals (1 approval is pending)"
+    assert with_events(question("end")[0]).words == "approvals (1 approval is pending)"
+
+
+@pytest.mark.parametrize("by", ["operator", "time", "cancelled", "program", "unattended"])
+def test_a_question_that_was_answered_with_no_is_no_pending_approval(by: ev.ConsentBy) -> None:
+    assert with_events(*question(by)).is_complete
+
+
 # -- the recording ---------------------------------------------------------------------------------------------------
 
 
@@ -380,6 +396,7 @@ OBLIGATIONS = (
     ev.ToolFinished,
     ev.PlaybackStarted,
     ev.AgentHeld,
+    ev.ConsentAsked,
     ev.Notice,
 )
 """Events that open something: a result that was lost and a disk that fails do, too."""

@@ -19,6 +19,7 @@ from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.errors import GeminiLiveError, UnreachableError
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.autosave import OwnStore
+from gemini_live_runtime.session.agent.consent import ConsentOptions
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.state import CoreState
@@ -133,6 +134,7 @@ class Stage:
         link_policy: LinkPolicy | None = None,
         harness: HarnessWorker | None = None,
         dormant_after_s: float = 0.0,
+        consent: ConsentOptions | None = None,
     ) -> None:
         self.sink = sink or Sink()
         source = agent if isinstance(agent, AgentSource) else None
@@ -226,6 +228,7 @@ class Stage:
             own_store=own_store,
             harness=harness,
             dormant_after_s=dormant_after_s,
+            consent=consent,
         )
         self.orchestrator = self.session.orchestrator
         self.agent = self.orchestrator.agent
@@ -270,6 +273,7 @@ async def stage(
     link_policy: LinkPolicy | None = None,
     harness: HarnessWorker | None = None,
     dormant_after_s: float = 0.0,
+    consent: ConsentOptions | None = None,
 ) -> AsyncIterator[Stage]:
     """Run a session beside the block and wait for its exit code.
 
@@ -278,7 +282,18 @@ async def stage(
     """
     of = agent or Agent(name="test", instruction="Test.")
     one = Stage(
-        of, audio(), mode, max_minutes, text_model, dial, own_store, sink, link_policy, harness, dormant_after_s
+        of,
+        audio(),
+        mode,
+        max_minutes,
+        text_model,
+        dial,
+        own_store,
+        sink,
+        link_policy,
+        harness,
+        dormant_after_s,
+        consent,
     )
     running = asyncio.create_task(one.session.run())
     async with asyncio.timeout(100_000):

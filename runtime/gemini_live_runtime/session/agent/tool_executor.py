@@ -22,6 +22,8 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.restarts import FailureTracker
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
+from gemini_live_runtime.session.agent.consent import DENIED, REFUSALS, ConsentGate
+from gemini_live_runtime.session.agent.consent_queue import ConsentQuestion
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.faults import part_health
 from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime, already_running
@@ -32,19 +34,15 @@ from gemini_live_runtime.session.core.speech_queue import Speech
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
-from gemini_live_runtime.tools.results import as_object, nulls_text, outcome, result_outcome
+from gemini_live_runtime.tools.results import Status, as_object, nulls_text, outcome, result_outcome
 
 NOT_ON_DISK = {
     "error": "It was not run, because the disk did not take the record of this call in time. Ask again a little later."
 }
-"""Result of a call with side effects that the disk has refused."""
+"""Result of a call with side effects, or of one that was asked about, that the disk has refused."""
 
-
-UNASKED = (
-    "{name} was not run: a notification asked for it, not the user, and it has effects outside of the conversation. "
-    "Tell the user about the notification, and ask whether to do it."
-)
-"""Reason to refuse a call with side effects in a speech that announces a notification."""
+CHANGED = "The tool {name} has changed since the user was asked, so it was not run. Call it again to ask again."
+"""Reason to refuse a call whose tool is another one than was agreed to."""
 
 
 @record
@@ -79,10 +77,11 @@ class ToolExecutor:
         on_problem: Callable[[str, str, str, BaseException | None], None],
         harness: HarnessWorker,
         memory: SessionMemory,
+        consent: ConsentGate,
     ) -> None:
         """`on_problem` gets a tool, a problem, the code's place, and its error.
 
-        `harness` keeps records of calls that go on as tasks.
+        `harness` keeps records of calls that go on as tasks; `consent` says which calls may run.
         """
         self.dispatcher = ToolDispatcher(
             agent.plan.declared,
@@ -97,6 +96,8 @@ class ToolExecutor:
         self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
         self.tasks = HarnessToolRuntime(agent, self.dispatcher, harness, answer=self._queue_answer)
         self.dispatcher.session_tasks = self.tasks
+        self.consent = consent
+        consent.on_answer = self._on_consent
         self.on_ended: Callable[[Outcome], Awaitable[None]] = _ignore
         """Decides what follows from a call's outcome, as a step of the task queue, and gives its answer."""
         self.on_task_ended: Callable[[Outcome], Awaitable[None]] = _ignore
@@ -160,6 +161,7 @@ class ToolExecutor:
         """Cancel a call whose answer the server no longer wants."""
         if call_id in self._waiting:
             self._cancelled.add(call_id)
+            self.consent.withdraw(call_id)
         else:
             self.dispatcher.cancel(call_id)
 
@@ -224,6 +226,7 @@ class ToolExecutor:
 
     async def close(self) -> None:
         """Cancel every call, and wait until ended tasks are recorded."""
+        self.consent.close()
         await self.dispatcher.close()
         await self.tasks.close()
 
@@ -248,8 +251,6 @@ class ToolExecutor:
                 self._refuse(call, call.refusal)
             elif speech is not None and not speech.uses_tools:
                 self._refuse(call, "No tool may be used in this answer. Answer without one.")
-            elif speech is not None and speech.source == "notification" and self.dispatcher.has_side_effects(call.name):
-                self._refuse(call, UNASKED.format(name=call.name))
             elif self._is_allowed(call.name):
                 admitted.append(call)
             else:
@@ -259,26 +260,56 @@ class ToolExecutor:
             asked = [AskedCall(call.call_id, call.name, deepcopy(dict(call.args))) for call in admitted]
             overrides = await self._callbacks.tool_overrides(asked, self._agent.state)
             await self._checkpoints.before_send()
+        by_notification = speech is not None and speech.source == "notification"
         for call in admitted:
             tool_call = ToolCall(call.call_id, call.name, call.args)
-            may_run = call.call_id in overrides or await self._may_run(tool_call)
-            self._waiting.discard(call.call_id)
+            policy, reason = self.consent.policy(call.name, by_notification=by_notification)
             if call.call_id in self._cancelled:
-                self._cancelled.discard(call.call_id)
-                self.on_outcome(outcome(tool_call, "cancelled", {}))
+                self._end_waiting(tool_call, "cancelled")
             elif call.call_id in overrides:
+                self._waiting.discard(call.call_id)
                 self.on_outcome(self._overridden(tool_call, overrides[call.call_id]))
-            elif may_run:
-                self._start(tool_call)
+            elif policy == "deny":
+                self._refuse(call, DENIED.format(name=call.name))
+            elif policy == "ask" and call.name in self.dispatcher.tools:
+                await self.consent.request(tool_call, reason, by_notification=by_notification)
             else:
-                self.on_outcome(outcome(tool_call, "error", NOT_ON_DISK))
+                await self._run(tool_call, waits_for_disk=self.dispatcher.has_side_effects(call.name))
 
-    async def _may_run(self, call: ToolCall) -> bool:
-        """Return True once the disk has the intent of a call with side effects.
+    async def _run(self, call: ToolCall, *, waits_for_disk: bool) -> None:
+        """Start a call that may run, once the disk has its intent where that matters."""
+        is_written = not waits_for_disk or await self._agent.bus.written()
+        if call.call_id in self._cancelled:
+            self._end_waiting(call, "cancelled")
+        elif is_written:
+            self._waiting.discard(call.call_id)
+            self._start(call)
+        else:
+            self._end_waiting(call, "error", NOT_ON_DISK)
 
-        At once for other calls.
-        """
-        return not self.dispatcher.has_side_effects(call.name) or await self._agent.bus.written()
+    def _end_waiting(self, call: ToolCall, status: Status, result: dict[str, Any] | None = None) -> None:
+        """End a call that has not run."""
+        self._waiting.discard(call.call_id)
+        self._cancelled.discard(call.call_id)
+        self.on_outcome(outcome(call, status, result or {}, (result or {}).get("error", "")))
+
+    def _on_consent(self, question: ConsentQuestion, given: ev.ConsentGiven) -> None:
+        """Queue what follows from an answer: the call runs, or is refused."""
+        if not self._agent.queue.put("consent", lambda: self._after_consent(question, given)):
+            self._end_waiting(question.call, "refused", {"error": REFUSALS["end"].format(name=given.tool)})
+
+    async def _after_consent(self, question: ConsentQuestion, given: ev.ConsentGiven) -> None:
+        call = question.call
+        if call.call_id in self._cancelled:
+            self._end_waiting(call, "cancelled")
+        elif not given.yes:
+            self._end_waiting(call, "refused", {"error": REFUSALS[given.by].format(name=call.name)})
+        elif not self.consent.is_unchanged(question):
+            self._end_waiting(call, "refused", {"error": CHANGED.format(name=call.name)})
+        elif not self._is_allowed(call.name):
+            self._refuse(RunTool(call.call_id, call.name, dict(call.args)))
+        else:
+            await self._run(call, waits_for_disk=True)
 
     def _is_allowed(self, name: str) -> bool:
         return self._agent.phases is None or self._agent.phases.machine.allows(name)

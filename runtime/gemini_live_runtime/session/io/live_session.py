@@ -44,6 +44,7 @@ from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.samples import MeterSample
+from gemini_live_runtime.session.agent.consent import ConsentOptions
 from gemini_live_runtime.session.agent.host import SessionHost
 from gemini_live_runtime.session.control.command_router import CommandRouter
 from gemini_live_runtime.session.core.core import SessionCore
@@ -140,6 +141,7 @@ class LiveSession:
         agent_session: AgentSession | None = None,
         harness: HarnessWorker | None = None,
         dormant_after_s: float = 0.0,
+        consent: ConsentOptions | None = None,
     ) -> None:
         """Create a session; `opening` prepares connections, `closing` ends that.
 
@@ -147,7 +149,7 @@ class LiveSession:
         `notices` are published first. `own_store` keeps the snapshots of a recorded session, and has what an earlier
         engine recorded of it: then it has been started. `agent_session` is a facade that a program has made before.
         `harness` keeps records that outlive the session. After `dormant_after_s` seconds of quiet the connection is
-        closed until something is to be said; 0 is never.
+        closed until something is to be said; 0 is never. `consent` says who agrees to calls; None: the operator.
         """
         self._started = started
         self._speaks_with = speaks_with
@@ -175,7 +177,7 @@ class LiveSession:
         self._health = SoundHealth(self.bus.emit, clock.now) if isinstance(audio, ChangesDevices) else None
         if self._health is not None:
             self.bus.subscribe(self._health.on_event, *SoundHealth.KINDS)
-        self.orchestrator = self._make_orchestrator(plan, capabilities, text_model, source, own_store, harness)
+        self.orchestrator = self._make_orchestrator(plan, capabilities, text_model, source, own_store, harness, consent)
         self.orchestrator.memory.session_id = started.session_id
         agent = self.orchestrator.agent
         if self._kept is not None:
@@ -227,6 +229,7 @@ class LiveSession:
         source: Source[SessionPlan] | None,
         own_store: OwnStore | None,
         harness: HarnessWorker | None,
+        consent: ConsentOptions | None,
     ) -> Orchestrator:
         host = SessionHost(
             self._core,
@@ -260,6 +263,7 @@ class LiveSession:
             own_store=own_store,
             harness=harness,
             session_id=self._started.session_id,
+            consent=consent,
         )
 
     def _make_router(self) -> CommandRouter:

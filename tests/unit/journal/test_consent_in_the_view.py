@@ -1,0 +1,84 @@
+"""The view shows the open question with the whole call, and each answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.consent_fold import MAX_CALL
+from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.plain import PlainWriter
+from gemini_live_runtime.journal.view import SessionView
+
+
+def view_of(*payloads: ev.Payload) -> SessionView:
+    view = SessionView()
+    for number, payload in enumerate(payloads, 1):
+        apply(view, ev.Event(number, float(number), 1, 0, payload))
+    return view
+
+
+def asked(**args: Any) -> ev.ConsentAsked:
+    return ev.ConsentAsked(id="q1", tool="pay", call_id="c1", args=args, reason="The agent asks.", expires_s=30.0)
+
+
+def given(
+    by: ev.ConsentBy = "operator", *, yes: bool = True, ident: str = "q1", remembered: bool = False
+) -> ev.Payload:
+    return ev.ConsentGiven(id=ident, tool="pay", call_id="c1", yes=yes, by=by, remembered=remembered)
+
+
+def test_an_open_question_has_the_call_with_all_its_arguments() -> None:
+    card = view_of(asked(euros=7, text="a " * 200 + "rm -rf")).harness.consent
+    assert card is not None
+    assert card.text.startswith('pay(euros=7, text="a a')
+    assert card.text.endswith('rm -rf")')
+    assert not card.is_cut
+
+
+def test_arguments_cannot_write_on_the_screen_by_themselves() -> None:
+    card = view_of(asked(text="\x1b[2Jgone\nMay it?\u202e")).harness.consent
+    assert card is not None
+    assert not set("\x1b\n\u202e") & set(card.text)
+
+
+def test_a_call_that_is_too_long_to_be_shown_says_so() -> None:
+    card = view_of(asked(text="x" * 5000)).harness.consent
+    assert card is not None
+    assert card.is_cut
+    assert card.text.endswith(f"({5000 + len('pay(text=') + 3 - MAX_CALL:,} more characters)")
+
+
+def test_its_answer_closes_it_and_that_of_another_does_not() -> None:
+    assert view_of(asked(), given(ident="q2")).harness.consent is not None
+    assert view_of(asked(), given()).harness.consent is None
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        ev.SessionEnded(reason="hung up", exit_code=0),
+        ev.SessionResumed(after="crash", wall=0.0, record="off", program="test", kept=1),
+    ],
+    ids=lambda end: end.type,
+)
+def test_no_question_outlives_its_engine(end: ev.Payload) -> None:
+    assert view_of(asked(), end).harness.consent is None
+
+
+def test_a_view_that_is_kept_comes_back_with_its_question() -> None:
+    view = view_of(asked(euros=7))
+    assert SessionView.from_json(view.to_json()).harness == view.harness
+
+
+def test_question_and_answer_are_lines_of_plain_output() -> None:
+    writer = PlainWriter()
+    events = (asked(euros=7), given(yes=False, by="time"), given(remembered=True))
+    lines = [line for number, one in enumerate(events, 1) for line in writer.feed(ev.Event(number, 0.0, 1, 0, one))]
+    assert lines == [
+        "notice: warning: May pay(euros=7) run? The agent asks.",
+        "notice: info: pay was not run: nobody agreed in time",
+        "notice: info: pay may run: the operator agreed, and that is remembered",
+    ]
