@@ -68,6 +68,8 @@ class Call:
         self.acknowledged = False
         self.waits = False
         """True when it ended between two connections, so its answer goes out with the next."""
+        self.has_waited = False
+        """True once a connection was ready for the answer that had waited."""
         self.stranded = False
         """True when the server's current session does not know the call: the model gets the result in words."""
         self.in_handle = False
@@ -158,10 +160,12 @@ class Calls(Rule):
                 self.ready, self.is_left = True, False
                 for call in self.order:
                     call.is_answered = call.answer_in_handle
-                    if call.finished is None or call.waits:
+                    # The connection before may have ended before the answer could go out.
+                    is_due = call.waits or (call.has_waited and not call.answers)
+                    if call.finished is None or is_due:
                         call.stranded = call.stranded or not (data["resumed"] and call.in_handle)
                     if call.waits:
-                        call.waits, call.answered_on = False, self.line
+                        call.waits, call.answered_on, call.has_waited = False, self.line, True
             case "connection.resumable" if data["resumable"]:
                 for call in self.order:
                     call.in_handle = True
