@@ -27,6 +27,7 @@ class MemoryFiles:
     def __init__(self, paths: HarnessPaths, files: RecordFiles) -> None:
         self._paths = paths
         self._files = files
+        self._root = str(paths.memory)
 
     def folder(self, scope: str) -> Path:
         """Return the folder of a scope; raise `HarnessError` for an unusable name or link."""
@@ -88,7 +89,7 @@ class MemoryFiles:
 
     def stamp(self, scope: str, key: str) -> Stamp | None:
         """Return the stamp of a memory's file, or None without one."""
-        return _stamp_in(None, f"{self._paths.memory}{os.sep}{scope}{os.sep}{key}{_SUFFIX}")
+        return _stamp_in(None, f"{self._root}{os.sep}{scope}{os.sep}{key}{_SUFFIX}")
 
 
 def _stamp_in(folder: int | None, name: str) -> Stamp | None:
