@@ -5,7 +5,7 @@ from __future__ import annotations
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_fold import goes_on
 from gemini_live_runtime.journal.blocks import open_block
-from gemini_live_runtime.journal.fold_parts import Handlers, tick
+from gemini_live_runtime.journal.fold_parts import Handlers, clean_name, tick
 from gemini_live_runtime.journal.link_blocks import HANDED_OFF
 from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.view import Dirty, SessionView, WaitingSpeech
@@ -178,10 +178,11 @@ def _handed_off(view: SessionView, event: ev.Event, p: ev.AgentHandedOff) -> Dir
 
 @HANDLERS.on(ev.SpeechChanged)
 def _speech_changed(view: SessionView, event: ev.Event, p: ev.SpeechChanged) -> Dirty:
+    ident = clean_name(p.id)
     if p.status == "queued":
         label = sanitise_line(p.reason, 80) or _SOURCES[p.source]
-        view.speeches[p.id] = WaitingSpeech(label, p.priority, event.t)
-    elif view.speeches.pop(p.id, None) is None:
+        view.speeches[ident] = WaitingSpeech(label, p.priority, event.t)
+    elif view.speeches.pop(ident, None) is None:
         return Dirty.NONE
     return Dirty.HEADER
 

@@ -34,7 +34,7 @@ from gemini_live_runtime.journal.blocks import (
 )
 from gemini_live_runtime.journal.consent_fold import HANDLERS as CONSENT_HANDLERS
 from gemini_live_runtime.journal.debugger_fold import HANDLERS as DEBUGGER_HANDLERS
-from gemini_live_runtime.journal.fold_parts import Handler, Handlers
+from gemini_live_runtime.journal.fold_parts import Handler, Handlers, clean_name
 from gemini_live_runtime.journal.harness_fold import HANDLERS as HARNESS_HANDLERS
 from gemini_live_runtime.journal.turn_fold import HANDLERS as TURN_HANDLERS
 from gemini_live_runtime.journal.view import (
@@ -454,7 +454,8 @@ def _voice(view: SessionView, event: ev.Event, p: ev.VoiceMarked) -> Dirty:
 def _meters(view: SessionView, event: ev.Event, p: ev.Meters) -> Dirty:
     # The samples between tell of the audio process.
     restarts, priority = view.meters.audio_restarts, view.meters.audio_priority
-    view.meters = MeterSample(t=event.t, **asdict(p), audio_restarts=restarts, audio_priority=priority)
+    values = {**asdict(p), "answer": clean_name(p.answer)}
+    view.meters = MeterSample(t=event.t, **values, audio_restarts=restarts, audio_priority=priority)
     return Dirty.METERS
 
 

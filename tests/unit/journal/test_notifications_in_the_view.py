@@ -9,6 +9,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.harness_view import MAX_NOTIFICATIONS
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.text import sanitise
 
 
 def folded(*payloads: ev.NotificationChanged) -> SessionView:
@@ -62,3 +63,10 @@ def test_the_view_comes_back_from_json() -> None:
     view = folded(changed("queued", reason="the user is speaking"), changed("expired", "n2"))
     again = SessionView.from_json(json.loads(json.dumps(view.to_json())))
     assert again.harness == view.harness
+
+
+def test_the_id_of_a_speech_is_sanitised() -> None:
+    view = SessionView()
+    queued = ev.SpeechChanged(id="speech\x1b[31m\x92", status="queued", source="notification")
+    apply(view, ev.Event(seq=1, t=1.0, turn=1, gen=0, payload=queued))
+    assert [sanitise(ident) for ident in view.speeches] == list(view.speeches)
