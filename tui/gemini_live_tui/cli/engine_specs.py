@@ -62,7 +62,8 @@ def spec_of(
         reconnect_for_s=config.reconnect_for_s,
         dormant_after_s=0.0 if headless else config.dormant_after_s,
         linger_s=config.linger_s,
-        harness_root=str(default_root()),
+        # Without recording nothing is kept: tasks and memory last as long as the session.
+        harness_root="" if config.record == "off" else str(default_root()),
         record_cap_bytes=int(config.cap_gb * 1e9),
         trusted_hosts=tuple(config.trusted_hosts),
         api_version=config.api_version,
