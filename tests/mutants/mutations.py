@@ -355,7 +355,7 @@ TOOL_EXECUTOR = rows(
     "ToolExecutor",
     ("on_calls", "tool calls pass the gate", drop("put"), TOOLS),
     ("on_outcome", "the program answers for a tool", decide("override", False), TOOLS),
-    ("_gate", "a notification runs no tool with effects", decide("has_side_effects", False), NOTIFICATIONS),
+    ("_gate", "a notification runs no tool with effects", assign("by_notification", "False"), NOTIFICATIONS),
     ("_gate", "the allow-list", decide("_is_allowed", True), PHASES),
     ("_gate", "on_tool_call", gives("tool_overrides", "{}"), TOOLS),
     ("_start", "background calls are acknowledged", drop("acknowledge"), TOOLS),
@@ -503,7 +503,7 @@ CONNECTIONS = rows(
     ("move_now", "the old connection is left at once", drop("_leave"), HANDING_OVER),
     ("run", "the agent begins before the connection", drop("_orchestrator.begin"), PHASES),
     ("_one", "a session is resumed", assign("handle", "''"), RECONNECTING),
-    ("_one", "a setup carries the present instruction", gives("instruction_for_setup", "''"), PHASES),
+    ("_open", "a setup carries the present instruction", gives("instruction_for_setup", "''"), PHASES),
     ("_read", "what an old connection says is not heard", decide("_is_unheard", False), HANDING_OVER),
     ("_one", "the agent learns of a connection", drop("lifecycle.on_connected"), PHASES),
 )
@@ -607,13 +607,13 @@ HANDING = rows(
     "agent.handoff",
     "HandoffRunner",
     ("_wait", "the model finishes speaking", gives("host.until", "asyncio.sleep(0)"), HANDING_OVER),
-    ("_hand_over", "the agent that speaks is left", drop("_leave"), HANDING_OVER),
+    ("_hand_over", "the agent that speaks is left", drop("_leave", number=1), HANDING_OVER),
     ("_enter_phases", "the other agent's phases are entered", gives("phases.begin", "asyncio.sleep(0)"), HANDING_OVER),
     ("_put_in_place", "another connection carries the other agent", drop("host.move"), HANDING_OVER),
     ("_put_in_place", "a hand-off is an event", drop("agent.emit"), HANDING_OVER),
     ("_hand_over", "a paused agent goes on in its phase", drop("machine.restore"), TASKS),
-    ("go_on", "an agent goes on after its task", drop("_request"), TASKS),
-    ("close", "tasks fail at the end of the session", drop("call"), TASKS),
+    ("_go_on", "an agent goes on after its task", drop("_request"), TASKS),
+    ("close", "tasks fail at the end of the session", gives("_tasks.fail_all", "0"), TASKS),
 )
 
 PRESENCE = (
@@ -654,7 +654,7 @@ EVENT_VIEWS = rows(
     "SessionListeners",
     ("publish", "events are read by iteration", drop("stream.push"), EVENTS),
     ("publish", "listeners are called", drop("call_soon"), EVENTS),
-    ("_call", "a fault of a listener is reported", drop("code.failed"), EVENTS),
+    ("_call", "a listener is called as the agent's code is", drop("code.call"), EVENTS),
     ("end", "iteration ends with the session", drop("stream.end"), EVENTS),
 )
 
@@ -765,7 +765,7 @@ DRAINING = (
         "io.agent_session",
         "AgentSession",
         ("_check_usable", "nothing is accepted while draining", decide("is_draining", False), SESSIONS),
-        ("drain", "a tool does not wait for its own end", decide("place_of_code", False), SESSIONS),
+        ("drain", "a tool does not wait for its own end", drop("check_may_wait"), SESSIONS),
     ),
 )
 
