@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from gemini_live_tui.actions import change, console, debug, inspect, read, session, set_up, talk, time, write
+from gemini_live_tui.actions import change, consent, console, debug, inspect, read, session, set_up, talk, time, write
 from gemini_live_tui.actions.action import BEFORE_A_SESSION, GROUPS, Action, Bar, Group, Scope
 from gemini_live_tui.actions.places import PANES, PLACES, Place
 
@@ -35,6 +35,7 @@ __all__ = [
 
 ACTIONS: tuple[Action, ...] = (
     *talk.ACTIONS,
+    *consent.ACTIONS,
     *write.ACTIONS,
     *read.ACTIONS,
     *inspect.ACTIONS,

@@ -67,6 +67,8 @@ class Header(Row):
         left: list[Run] = [(" ", ""), state_run(self._word, self._glyphs, label)]
         if view.agent_view.held is not None:
             left += [(" HELD ", "held"), (" ", "")]
+        if view.harness.consent is not None:
+            left += [(" ASKS ", "held"), (" ", "")]
         right = self._right()
         # Drop the model first, then the cost; never the recording mark or the time.
         used = sum(cell_len(text) for text, _ in left) + 1 + sum(cell_len(text) + 2 for text, _ in right)

@@ -25,6 +25,8 @@ from gemini_live_tui.console.agent_commands import AgentCommands
 from gemini_live_tui.console.banner import Banner
 from gemini_live_tui.console.command_sender import CommandSender
 from gemini_live_tui.console.completions import Completions
+from gemini_live_tui.console.consent_answers import ConsentAnswers
+from gemini_live_tui.console.consent_row import ConsentRow
 from gemini_live_tui.console.conversation import Conversation
 from gemini_live_tui.console.escape_key import EscapeKey
 from gemini_live_tui.console.header import Header
@@ -102,6 +104,7 @@ class ConsoleScreen(Screen[None]):
         self.time_travel = TimeTravel(console, self.notices)
         self.conversation = Conversation(console, self, self.sender, self.notices, self.prompt_pane, self.transcript)
         self.held_agent = HeldAgent(console, self, self.sender, self.notices)
+        self.consent_answers = ConsentAnswers(console, self.consent_row, self.sender, self.notices)
         self.navigation = Navigation(self, store, self.grid, self.transcript, self.time_travel)
         self.unbound_keys = UnboundKeys(self, self.prompt, settings, self.notices, self.perform)
         self.agent_commands = AgentCommands(store, self.sender, self.notices, self.conversation)
@@ -115,6 +118,7 @@ class ConsoleScreen(Screen[None]):
             self.escape_key,
             self.utterance_sound,
             self.held_agent,
+            self.consent_answers,
             self.navigation,
             self.notices,
             self.time_travel,
@@ -139,6 +143,7 @@ class ConsoleScreen(Screen[None]):
         self.transcript = self.body.transcript
         self.grid = PaneGrid(self.body, settings, layout)
         self.held_row = HeldRow(id="held", keymap=settings.keymap, glyphs=signs, ascii_only=settings.ascii)
+        self.consent_row = ConsentRow(id="consent", keymap=settings.keymap, glyphs=signs, ascii_only=settings.ascii)
         self.speech_row = SpeechRow(id="speech-row", glyphs=signs)
         self.time_travel_row = TimeTravelRow(
             id="time-travel-row",
@@ -176,6 +181,7 @@ class ConsoleScreen(Screen[None]):
         yield self.grid
         yield self.speech_row
         yield self.held_row
+        yield self.consent_row
         yield self.time_travel_row
         if not self._settings.replay:
             yield self.prompt_pane
@@ -248,6 +254,7 @@ class ConsoleScreen(Screen[None]):
             there, then = (store.shown, store.shown.t) if self._settings.replay else (view, elapsed)
             waits.append(self.held_row.show(there.agent_view.held, then, operable=live))
             waits.append(self.speech_row.show(there, then))
+            self.consent_row.show(there.harness.consent, now, operable=live)
             if live:
                 waits.append(1.0 - elapsed % 1.0 + 0.005)
             if self.grid.arrangement.tabs:

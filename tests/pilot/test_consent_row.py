@@ -1,0 +1,64 @@
+"""Rows show the call that waits for consent, and only their keys answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.support.console_driver import Driver, console
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import SendText
+
+
+async def asks(driver: Driver, ident: str = "q1", **args: Any) -> None:
+    driver.link.emit(
+        ev.ConsentAsked(id=ident, tool="pay", call_id="c1", args=args, reason="The agent asks.", expires_s=30.0)
+    )
+    await driver.settle()
+
+
+def shown(driver: Driver) -> str:
+    """Return the rows of the question."""
+    row = driver.app.console_screen.consent_row
+    return "\n".join(driver.rows()[row.region.y : row.region.bottom])
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (100, 30), (60, 24)])
+async def test_question_keys_and_arguments_are_readable(width: int, height: int) -> None:
+    async with console(size=(width, height)) as driver:
+        await asks(driver, euros=7, text="word " * 30 + "end")
+        for words in ("MAY THIS RUN?", "alt+y", "alt+n", "alt+a", "pay(euros=7", 'end")'):
+            assert words in shown(driver), words
+
+
+async def test_of_a_long_call_the_rows_say_where_the_rest_is() -> None:
+    async with console(size=(80, 24)) as driver:
+        await asks(driver, text="word " * 200)
+        assert "the rest is in the transcript" in shown(driver)
+
+
+async def test_yes_that_is_typed_is_a_text_and_no_consent() -> None:
+    async with console() as driver:
+        await asks(driver)
+        driver.clock.advance(2.0)
+        await driver.press("i", *"yes", "enter")
+        assert driver.link.orders == [SendText(text="yes")]
+
+
+async def test_a_key_that_meant_the_question_before_answers_no_other() -> None:
+    async with console() as driver:
+        await asks(driver)
+        driver.clock.advance(5.0)
+        driver.link.emit(ev.ConsentGiven(id="q1", tool="pay", call_id="c1", yes=False, by="time"))
+        await asks(driver, "q2")
+        await driver.press("alt+y")
+        assert driver.link.orders == []
+        assert "The question is new" in driver.screen()
+
+
+async def test_hostile_arguments_are_shown_harmlessly() -> None:
+    async with console() as driver:
+        await asks(driver, text="\x1b[2J[bold]x[/]\u202e")
+        assert "[bold]x[/]" in shown(driver)
+        assert "\x1b" not in driver.screen()
