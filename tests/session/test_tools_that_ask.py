@@ -12,7 +12,8 @@ from tests.session.talking import Talk, agent, talk
 from gemini_live_runtime import Tool, tool
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.engine.embed import _spec, check_options
+from gemini_live_runtime.errors import AgentError, EngineError
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.consent import ConsentOptions, ConsentRequest
@@ -360,3 +361,27 @@ def lambda_tool(text: str) -> str:
 def test_a_policy_that_is_none_is_refused_by_name(policy: Any) -> None:
     with pytest.raises(AgentError, match="consent cannot be"):
         tool(consent=policy)(lambda_tool)
+
+
+# -- what programs give ----------------------------------------------------------------------------------------------
+
+
+def specified(**options: Any) -> tuple[bool, Any]:
+    """Return a spec's part in consent."""
+    spec = _spec("test", options)
+    return spec.headless, spec.consent
+
+
+def test_a_program_sets_the_policies_of_its_session() -> None:
+    assert specified(consent={"pay": "ask"}) == (True, {"pay": "ask"})
+
+
+@pytest.mark.parametrize("consent", [{"pay": "maybe"}, ["pay"], {1: "ask"}])
+def test_policies_that_are_none_are_refused_before_the_session(consent: Any) -> None:
+    with pytest.raises(AgentError, match="consent cannot be"):
+        specified(consent=consent)
+
+
+def test_a_callback_that_cannot_be_called_is_refused_by_name() -> None:
+    with pytest.raises(EngineError, match="on_consent is True"):
+        check_options({"on_consent": True})

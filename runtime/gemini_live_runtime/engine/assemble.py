@@ -20,6 +20,7 @@ from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.autosave import OwnStore
+from gemini_live_runtime.session.agent.consent import ConsentOptions, OnConsent
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.pricing import price_of, price_table, prices_as_of
@@ -32,6 +33,7 @@ from gemini_live_runtime.session.io.live_session import LiveSession, Opening
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.persistence.stores import FsPersistence
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
+from gemini_live_runtime.tools.consent import check_policies
 from gemini_live_runtime.wire.connection import Connection
 from gemini_live_runtime.wire.credentials import scrub_environment
 from gemini_live_runtime.wire.endpoints import redacted_url
@@ -78,11 +80,14 @@ def session_of(
     limits: Limits,
     source: AgentSource | None = None,
     agent_session: AgentSession | None = None,
+    on_consent: OnConsent | None = None,
 ) -> LiveSession:
     """Return a session of `plan`, not running yet.
 
-    `backend` is prepared: its credentials have been read. `source` is the agent's file, for hot reload.
+    `backend` is prepared: its credentials have been read. `source` is the agent's file, for hot reload. `on_consent`
+    answers in place of an operator.
     """
+    consent = ConsentOptions(check_policies(spec.consent), on_consent, is_attended=not spec.headless)
     definition = plan.definition
     parts = _local_parts(spec)
     model = spec.model or (definition.model if parts is None else _local_model(plan, parts))
@@ -188,6 +193,7 @@ def session_of(
         agent_session=agent_session,
         harness=HarnessWorker(spec.harness_root, clock=clock),
         dormant_after_s=spec.dormant_after_s,
+        consent=consent,
     )
     return session
 

@@ -18,6 +18,7 @@ from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.spec import BACKENDS, AudioKind, EngineSpec, new_session_id
 from gemini_live_runtime.errors import EngineError, GeminiLiveError
+from gemini_live_runtime.session.agent.consent import OnConsent
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.definition.choices import as_choice
 from gemini_live_runtime.session.definition.plan import SessionPlan
@@ -25,6 +26,7 @@ from gemini_live_runtime.session.io.agent_session import AgentSession
 from gemini_live_runtime.session.io.handle import LiveHandle
 from gemini_live_runtime.session.io.live_session import LiveSession
 from gemini_live_runtime.session.ports.provider import AdapterFactory
+from gemini_live_runtime.tools.consent import check_policies
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "mode": get_args(ev.Mode),
@@ -59,8 +61,9 @@ class Connecting:
         options: dict[str, Any],
         adapter: AdapterFactory | None = None,
         agent_session: AgentSession | None = None,
+        on_consent: OnConsent | None = None,
     ) -> None:
-        self._context = _running(plan, _spec(plan.name, options), adapter, agent_session)
+        self._context = _running(plan, _spec(plan.name, options), adapter, agent_session, on_consent)
         self._used = False
 
     async def __aenter__(self) -> LiveHandle:
@@ -82,6 +85,7 @@ def connect(
     *,
     adapter: AdapterFactory | None = None,
     agent_session: AgentSession | None = None,
+    on_consent: OnConsent | None = None,
     **options: Any,
 ) -> Connecting:
     """Run a session of `plan` during an `async with` block.
@@ -93,20 +97,32 @@ def connect(
     be made or is refused; later failures are events.
 
     `adapter` makes the connections in place of a backend: a provider of the program's own, or a `ScriptedAdapter` in
-    its tests. `agent_session` is a facade that stands for the session.
+    its tests. `agent_session` is a facade that stands for the session. `on_consent` gets each call that needs consent,
+    with its arguments, and returns True to let it run; it may be async and has 30 s. Without one they are refused.
     """
+    _check_on_consent(on_consent)
     if adapter is not None:
         _check_adapter(adapter, options)
-    return Connecting(plan, options, adapter, agent_session)
+    return Connecting(plan, options, adapter, agent_session, on_consent)
 
 
 def check_options(options: dict[str, Any]) -> None:
     """Raise `EngineError` for options that `connect` cannot use."""
     rest = dict(options)
     adapter = rest.pop("adapter", None)
+    _check_on_consent(rest.pop("on_consent", None))
     if adapter is not None:
         _check_adapter(adapter, rest)
     _spec("", rest)
+
+
+def _check_on_consent(on_consent: object) -> None:
+    if on_consent is not None and not callable(on_consent):
+        raise EngineError(
+            f"on_consent is {on_consent!r:.60}, which answers nothing",
+            remedy="Give a function of a ConsentRequest that returns True or False",
+            field="on_consent",
+        )
 
 
 def _check_adapter(adapter: object, options: dict[str, Any]) -> None:
@@ -144,12 +160,17 @@ def _spec(agent: str, options: dict[str, Any]) -> EngineSpec:
             raise EngineError(
                 f"{name} is {value!r:.60}, not a {type(default).__name__}", remedy="Leave it out", field=name
             )
+    check_policies(wanted.get("consent", {}))
     return EngineSpec(agent=agent, headless=True, **wanted)
 
 
 @asynccontextmanager
 async def _running(
-    plan: SessionPlan, spec: EngineSpec, adapter: AdapterFactory | None, agent_session: AgentSession | None
+    plan: SessionPlan,
+    spec: EngineSpec,
+    adapter: AdapterFactory | None,
+    agent_session: AgentSession | None,
+    on_consent: OnConsent | None,
 ) -> AsyncIterator[LiveHandle]:
     created: asyncio.Future[LiveSession] = asyncio.get_running_loop().create_future()
     refused: list[GeminiLiveError] = []
@@ -159,7 +180,16 @@ async def _running(
             backend = backend_of(spec) if adapter is None else Provided(adapter)
             backend.prepare()
             limits = Limits(spec.max_cost, spec.max_minutes)
-            session = session_of(plan, spec, hub, clock, backend=backend, limits=limits, agent_session=agent_session)
+            session = session_of(
+                plan,
+                spec,
+                hub,
+                clock,
+                backend=backend,
+                limits=limits,
+                agent_session=agent_session,
+                on_consent=on_consent,
+            )
         except GeminiLiveError as error:
             refused.append(error)
             raise

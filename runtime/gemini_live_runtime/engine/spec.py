@@ -74,6 +74,8 @@ class EngineSpec:
     """Folder of recordings; "" is the platform's data folder."""
     harness_root: str = ""
     """Folder of tasks, notifications and memory; "" for a temporary one that ends with the session."""
+    consent: dict[str, Any] = field(default_factory=dict)
+    """Policies of tools, "allow", "ask" or "deny" by name, which go ahead of the profile's and the tools' own."""
     record_cap_bytes: int = 2_000_000_000
     trusted_hosts: tuple[str, ...] = ()
     """Hosts from config that credentials may be sent to, besides Google's."""

@@ -22,6 +22,11 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
         "Text or voice",
         "Switch between text and voice; in text mode the microphone is off and the prompt has the cursor",
     ),
+    (
+        "consent-yes consent-no consent-always revoke-consent",
+        "Consent",
+        "Run the call that waits, refuse it, or run it and later calls of its tool; /revoke-consent asks again",
+    ),
     ("history-previous history-next", "Earlier messages", "Bring back an earlier message, or a later one"),
     (
         "scroll-up scroll-down page-up page-down top",

@@ -30,8 +30,12 @@ def spec_of(
     fast: bool = False,
     reload: bool = False,
     headless: bool = False,
+    allowed: tuple[str, ...] = (),
 ) -> EngineSpec:
-    """Return the engine's spec of a loaded config and the command line's additions."""
+    """Return the engine's spec of a loaded config and the command line's additions.
+
+    Calls of the `allowed` tools need no consent.
+    """
     config: Config = loaded.config
     if agent != Config().agent:
         # Checked before a screen opens and an engine starts. The default agent needs no check.
@@ -62,6 +66,7 @@ def spec_of(
         reconnect_for_s=config.reconnect_for_s,
         dormant_after_s=0.0 if headless else config.dormant_after_s,
         linger_s=config.linger_s,
+        consent=dict.fromkeys(allowed, "allow"),
         # Without recording nothing is kept: tasks and memory last as long as the session.
         harness_root="" if config.record == "off" else str(default_root()),
         record_cap_bytes=int(config.cap_gb * 1e9),

@@ -61,6 +61,13 @@ DEVICES_IDLE_S = 5.0
 @click.option("--plain", "form", flag_value="plain", default="plain", help="Print lines of text (the default).")
 @click.option("--json", "form", flag_value="json", help="Print events as JSON lines.")
 @DETAIL
+@click.option(
+    "--allow",
+    "allowed",
+    multiple=True,
+    metavar="TOOL",
+    help="Run calls of TOOL that need consent, which are refused otherwise. Repeatable.",
+)
 @click.option("--devices", is_flag=True, help="Use the sound devices instead of files.")
 @click.option("--fast", is_flag=True, help="Run in virtual time; for the embedded server.")
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server.")
@@ -76,6 +83,7 @@ def talk(
     timeout: float,
     form: str,
     detail: str,
+    allowed: tuple[str, ...],
     devices: bool,
     fast: bool,
     script: str | None,
@@ -115,6 +123,7 @@ def talk(
         script=script or "",
         fast=fast,
         headless=True,
+        allowed=allowed,
     )
     if kind == "files":
         from gemini_live_runtime.audio.file_audio import FileAudio

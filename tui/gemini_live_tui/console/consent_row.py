@@ -55,7 +55,10 @@ class ConsentRow(Painted):
         self._paint = Paint(self)
 
     def show(self, card: ConsentCard | None, now: float, *, operable: bool) -> None:
-        """Show the open question, or none; `operable`: it can be answered, which a recording cannot."""
+        """Show the open question, or none.
+
+        `operable`: it can be answered, which is impossible in a recording.
+        """
         if (card, operable) == (self.card, self._operable):
             return
         if card is None or self.card is None or card.id != self.card.id:
