@@ -32,6 +32,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "limits.max_cost": ("1", 1.0),
     "limits.max_minutes": ("2.5", 2.5),
     "engine.reconnect_for_s": ("10", 10.0),
+    "engine.dormant_after_s": ("120", 120.0),
     "engine.linger_s": ("60", 60.0),
     "ui.theme": ("paper", "paper"),
     "ui.fps": ("10", 10),
