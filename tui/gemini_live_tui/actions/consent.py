@@ -7,30 +7,27 @@ from gemini_live_tui.actions.action import Action
 ACTIONS: tuple[Action, ...] = (
     Action(
         "consent-yes",
-        "alt+y",
+        "A",
         "consent(True)",
         "Run it",
         "Agree to the call that waits, with the arguments on the screen",
         "Talk",
-        anywhere=True,
     ),
     Action(
         "consent-no",
-        "alt+n",
+        "X",
         "consent(False)",
         "Refuse",
         "Refuse the call that waits",
         "Talk",
-        anywhere=True,
     ),
     Action(
         "consent-always",
-        "alt+a",
+        "W",
         "consent(True, True)",
         "Always run",
         "Agree to the call that waits and to later calls of this tool, until it changes or you revoke it",
         "Talk",
-        anywhere=True,
     ),
     Action(
         "revoke-consent",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
-from gemini_live_runtime.harness.paths import default_root
+from gemini_live_runtime.harness.paths import HarnessPaths, default_root
 from gemini_live_runtime.records import keyword_record
 from gemini_live_tui.config import Config, Loaded
 
@@ -66,7 +66,7 @@ def spec_of(
         reconnect_for_s=config.reconnect_for_s,
         dormant_after_s=0.0 if headless else config.dormant_after_s,
         linger_s=config.linger_s,
-        consent=dict.fromkeys(allowed, "allow"),
+        consent={**_unrecorded_policies(config.record), **dict.fromkeys(allowed, "allow")},
         # Without recording nothing is kept: tasks and memory last as long as the session.
         harness_root="" if config.record == "off" else str(default_root()),
         record_cap_bytes=int(config.cap_gb * 1e9),
@@ -81,3 +81,17 @@ def spec_of(
         reload=reload,
         fast=fast,
     )
+
+
+def _unrecorded_policies(record: str) -> dict[str, str]:
+    """Return the profile's policies of consent for a session that keeps nothing.
+
+    It has no harness root to read them from. Raises `HarnessError` for a file that cannot be used.
+    """
+    paths = HarnessPaths(default_root())
+    if record != "off" or not paths.consent.exists():
+        return {}
+    from gemini_live_runtime.harness.consent_store import ConsentStore
+    from gemini_live_runtime.harness.record_files import RecordFiles
+
+    return dict(ConsentStore(paths, RecordFiles(), lambda: 0).read().policies or {})

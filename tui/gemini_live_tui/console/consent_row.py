@@ -29,7 +29,7 @@ _ANSWERS = (("consent-yes", "run it"), ("consent-no", "refuse"), ("consent-alway
 class ConsentRow(Painted):
     """Rows of the open question.
 
-    ` MAY THIS RUN? · alt+y run it · alt+n refuse · alt+a always`, and the call below.
+    ` MAY THIS RUN? · A run it · X refuse · W always`, and the call below.
     """
 
     DEFAULT_CSS = """
