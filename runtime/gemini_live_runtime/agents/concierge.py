@@ -26,20 +26,10 @@ from gemini_live_runtime import (
     key,
     tool,
 )
+from gemini_live_runtime.agents.hotel_phrases import PHRASES
 from gemini_live_runtime.agents.hotel_tools import hotel_tools
 from gemini_live_runtime.agents.table_request import table_request
 from gemini_live_runtime.agents.times import minutes_since_midnight
-
-PHRASES = """
-what is the weather in Lisbon; set a timer for ten minutes; book a table; take a note buy milk; what time is it
-book a table for eight people at seven; which timers are running; how warm is it in Cairo; read my notes
-my name is Ada and I am vegetarian; what do you know about me; forget what you know about me
-order a taxi; do I need an umbrella in London; remind me to water the plants; set a tea timer for five minutes
-cancel my booking; make a reservation please; delete the last note; tell me a story; count to twenty
-tell me a joke; say that again; what can I say; who are you; how are you; please stop talking; never mind
-thank you; good morning; goodbye
-"""
-"""Phrases that the embedded server's script understands; Gemini understands more."""
 
 MOST, MANY = 12, 8
 """The largest table, and the number of guests from which the kitchen makes a set menu."""
@@ -148,7 +138,7 @@ def concierge(wall_clock: Callable[[], datetime] = lambda: datetime.now().astime
         .memory("user")
         .in_every_phase(ContextBuilder().memory("user").as_modifier())
         .voice("Puck")
-        .phrases(*(phrase.strip() for line in PHRASES.strip().splitlines() for phrase in line.split(";")))
+        .phrases(*PHRASES)
         .state(WANTED, PEOPLE, TIME, BOOKING, values={"app:room": 12})
         .phase(*PHASES)
         .extract(FunctionExtractor(table_request, window=1, promotions=PROMOTIONS))
