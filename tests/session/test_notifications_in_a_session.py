@@ -80,6 +80,16 @@ async def test_it_is_announced_in_a_pause_and_acknowledged_once_it_was_heard(tmp
         assert [event.source for event in t.all(ev.SpeechChanged) if event.id == speech] == ["notification"] * 4
 
 
+async def test_one_that_waited_for_hours_tells_its_age(tmp_path: Path) -> None:
+    then = LoopClock().wall() - 3 * 3600
+    with Harness.open(tmp_path, wall=lambda: then) as harness:
+        harness.notifications.queue(NewNotification(title="the oven is ready"))
+    async with talk(agent(), harness=HarnessWorker(tmp_path, clock=LoopClock())) as t:
+        await t.passes(LULL_S + 0.1)
+        (prompt,) = [text for _, text in t.sent("user context") if "oven" in text]
+        assert '"queued": "3 hours ago"' in prompt
+
+
 async def test_one_that_is_queued_in_a_quiet_session_goes_out_with_the_poke(tmp_path: Path) -> None:
     queue(tmp_path, "first")
     async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:

@@ -41,7 +41,12 @@ def announcement_of(note: str) -> str:
         said = f"By the way, the task {what} {_ENDS[kind]}"
     else:
         said = f"By the way: {title}"
-    return f"{_sentence(said)} {body[:1].upper()}{body[1:]}".strip()
+    queued = _text(data, "queued")
+    return " ".join(part for part in (_sentence(said), f"{body[:1].upper()}{body[1:]}", _age(queued)) if part)
+
+
+def _age(queued: str) -> str:
+    return f"That was {queued}." if queued else ""
 
 
 def _text(data: Mapping[str, Any], name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,6 +71,15 @@ def test_a_long_body_is_cut_with_a_mark() -> None:
 def test_one_that_was_begun_before_is_told_briefly() -> None:
     assert "begun to tell it" not in format_passive_notification_prompt(notice())
     assert "begun to tell it" in format_passive_notification_prompt(notice(attempts=1))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "age"), [(-3600, None), (0, None), (179, None), (180, "3 minutes ago"), (3 * 3600, "3 hours ago")]
+)
+def test_one_that_waited_for_minutes_tells_its_age(seconds: int, age: str | None) -> None:
+    prompt = format_passive_notification_prompt(notice(), now_ms=1 + seconds * 1000)
+    assert data_of(prompt).get("queued") == age
+    assert ("how long ago" in prompt.partition(CLOSING)[2]) == (age is not None)
 
 
 def test_the_payload_stays_out() -> None:

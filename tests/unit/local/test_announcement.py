@@ -13,7 +13,9 @@ from gemini_live_runtime.local.dialogue import ScriptedDialogue
 from gemini_live_runtime.local.script import bundled_script
 
 
-def note(title: str, body: str = "", kind: NotificationKind = NotificationKind.GENERIC) -> str:
+def note(
+    title: str, body: str = "", kind: NotificationKind = NotificationKind.GENERIC, *, now_ms: int | None = None
+) -> str:
     return "[Context] " + format_passive_notification_prompt(
         HarnessNotification(
             id="n",
@@ -23,7 +25,8 @@ def note(title: str, body: str = "", kind: NotificationKind = NotificationKind.G
             status=NotificationStatus.QUEUED,
             title=title,
             body=body,
-        )
+        ),
+        now_ms=now_ms,
     )
 
 
@@ -48,6 +51,11 @@ def note(title: str, body: str = "", kind: NotificationKind = NotificationKind.G
 )
 def test_it_is_put_into_words(title: str, body: str, kind: str, said: str) -> None:
     assert announcement_of(note(title, body, NotificationKind(kind))) == said
+
+
+def test_its_age_is_said_last() -> None:
+    said = announcement_of(note("The oven is ready", "200 degrees", now_ms=3 * 3_600_000))
+    assert said == "By the way: The oven is ready. 200 degrees. That was 3 hours ago."
 
 
 @pytest.mark.parametrize(

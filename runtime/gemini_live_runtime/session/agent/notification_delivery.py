@@ -216,7 +216,7 @@ class NotificationDelivery:
         self._in_the_way = self._reason(now)
         while (step := self._pump.next_step(now, wall_ms, self._in_the_way)) is not None:
             if isinstance(step, Deliver):
-                self._ask(step.notification, now)
+                self._ask(step.notification, now, wall_ms)
                 self._in_the_way = self._reason(now)
             else:
                 self._close_one(step)
@@ -240,12 +240,12 @@ class NotificationDelivery:
 
     # -- announcing --------------------------------------------------------------------------------------------------
 
-    def _ask(self, one: HarnessNotification, now: float) -> None:
+    def _ask(self, one: HarnessNotification, now: float, wall_ms: int) -> None:
         """Queue a speech that announces a notification; it goes out at once."""
         speeches = self._agent.host.speeches
         speech = speeches.new("notification", one.title)
         speech.priority = SpeechPriority.LOW
-        speech.instructions = redactor.text(format_passive_notification_prompt(one))
+        speech.instructions = redactor.text(format_passive_notification_prompt(one, now_ms=wall_ms))
         self._speech, self._is_overtaken, self._is_complete = speech, False, False
         try:
             speeches.add(speech)
