@@ -18,6 +18,7 @@ from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import HarnessTask, TaskStatus
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.state.terms import CALLED_OK
+from gemini_live_runtime.tools.dispatch import MAX_CONCURRENT
 
 
 @tool(spillable=True)
@@ -289,6 +290,68 @@ async def test_a_fault_of_the_harness_loses_no_call() -> None:
         await t.turn()
         await t.stage.session.until_quiet(0.0, tasks_too=True)
     assert "a fault in this program" in t.all(ev.Notice)[0].text
+
+
+class SlowDisk(HarnessWorker):
+    """Worker that takes two seconds for each write, and may refuse it then."""
+
+    def __init__(self, root: Path, *, refuses: bool = False) -> None:
+        super().__init__(root)
+        self._refuses = refuses
+
+    async def call(self, work: Any) -> Any:
+        await asyncio.sleep(2.0)
+        if self._refuses:
+            raise RuntimeError("the disk is full")
+        return await super().call(work)
+
+
+async def test_a_tool_that_ends_while_its_record_is_written_has_one_answer_and_then_its_end(tmp_path: Path) -> None:
+    async with talk(agent().tools(report), harness=SlowDisk(tmp_path)) as t:
+        await t.calls("report", seconds=1.0)
+        await t.passes(10.0)
+        (answer,) = answers(t)
+        (task,) = tasks(tmp_path)
+        assert (answer["status"], answer["task"]) == ("running", task.id)
+        assert task.status is TaskStatus.SUCCEEDED
+        assert t.state.get(f"{CALLED_OK}report") == 1
+
+
+async def test_a_tool_that_ends_before_the_disk_refuses_its_record_is_answered_and_counted_once() -> None:
+    async with talk(agent().tools(report), harness=SlowDisk(Path(), refuses=True)) as t:
+        await t.calls("report", seconds=1.0)
+        await t.passes(10.0)
+        assert answers(t) == [{"output": "12 pages"}]
+        assert t.state.get(f"{CALLED_OK}report") == 1
+
+
+async def test_a_call_without_a_record_counts_as_a_call_again() -> None:
+    async with talk(agent().tools(report).max_tool_steps(50), harness=SlowDisk(Path(), refuses=True)) as t:
+        for seconds in range(40):
+            await t.calls("report", seconds=1000.0 + seconds)
+            await t.passes(3.0)
+        refused = [answer["error"] for answer in answers(t)]
+        assert len(refused) == 40 - MAX_CONCURRENT
+        assert all("Too many tools are running" in error for error in refused)
+
+
+async def test_a_background_call_is_answered_when_its_tool_has_become_another_one(tmp_path: Path) -> None:
+    @tool(background=True)
+    async def search() -> str:
+        """Search."""
+        await asyncio.sleep(5.0)
+        return "found"
+
+    async def again() -> str:
+        """Search."""
+        return "found at once"
+
+    async with talk(agent().tools(search), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("search")
+        await t.passes(1.0)
+        t.stage.orchestrator.tools.dispatcher.replace([tool(name="search")(again)])
+        await t.passes(6.0)
+        assert len(answers(t)) == 2
 
 
 async def test_a_call_in_the_background_has_a_record_besides_its_answers(tmp_path: Path) -> None:

@@ -166,6 +166,10 @@ class ToolDispatcher:
         self._tasks.add(call_id)
         return True
 
+    def continue_as_call(self, call_id: str) -> None:
+        """Take back `continue_as_task`: the model waits for the call."""
+        self._tasks.discard(call_id)
+
     def suspend_limit(self, call_id: str) -> None:
         """Let the time limit of a call rest: it waits for a person."""
         self._foreground.suspend_limit(call_id)

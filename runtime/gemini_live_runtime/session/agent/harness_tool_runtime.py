@@ -51,9 +51,10 @@ class _Task:
     call: ToolCall
     key: str
     """Name and arguments, by which a second call for the same is recognised."""
-    answered: bool
-    """True when the model no longer waits for the call."""
+    in_background: bool
+    """True for a call with an open answer of its own, which a tool that replaces this one does not change."""
     started: float
+    """Time at which the call began."""
     record: HarnessTask | None = None
     is_spilled: bool = False
     """True once the call has its answer and goes on."""
@@ -79,14 +80,16 @@ class HarnessToolRuntime:
         harness: HarnessWorker,
         *,
         answer: Callable[[Outcome], None],
+        end: Callable[[Outcome], None],
     ) -> None:
-        """`answer` gets the outcome with which a call is answered."""
+        """`answer` gets the outcome with which a call is answered, `end` that of one that was answered before."""
         self.harness = harness
         self.on_ended: Callable[[str], None] = lambda task_id: None
         """Called with the id of a task whose end is recorded."""
         self._agent = agent
         self._dispatcher = dispatcher
         self._answer = answer
+        self._end = end
         self._budgets: dict[str, asyncio.TimerHandle] = {}
         self._tasks: dict[str, _Task] = {}
         """Tasks by the ids of their calls."""
@@ -109,28 +112,30 @@ class HarnessToolRuntime:
     def running_like(self, call: ToolCall) -> str:
         """Return the id of a running task for the same tool and arguments, or ""."""
         key = _key(call)
-        return next((task.id for task in self._tasks.values() if task.key == key and task.answered), "")
+        return next((task.id for task in self._tasks.values() if task.key == key and task.is_spilled), "")
 
     def on_started(self, call: ToolCall) -> None:
         """Note that a call runs."""
         mode = self._dispatcher.mode_of(call.name)
+        task = _Task(call, _key(call), mode.is_background, self._agent.clock.now())
         if mode.budget_ms is not None:
             loop = asyncio.get_running_loop()
-            self._budgets[call.call_id] = loop.call_later(mode.budget_ms / 1000, self._on_budget_over, call)
+            self._budgets[call.call_id] = loop.call_later(mode.budget_ms / 1000, self._on_budget_over, task)
         elif mode.is_background:
-            self._begin(call, answered=True)
+            self._begin(task)
 
-    def _on_budget_over(self, call: ToolCall) -> None:
-        del self._budgets[call.call_id]
-        if call.call_id in self._dispatcher.active_ids and self._dispatcher.continue_as_task(call.call_id):
-            self._begin(call, answered=False)
+    def _on_budget_over(self, task: _Task) -> None:
+        call_id = task.call.call_id
+        del self._budgets[call_id]
+        if call_id in self._dispatcher.active_ids and self._dispatcher.continue_as_task(call_id):
+            self._begin(task)
 
-    def _begin(self, call: ToolCall, *, answered: bool) -> None:
-        task = self._tasks[call.call_id] = _Task(call, _key(call), answered, self._agent.clock.now())
-        self._spawn(self._record(task), f"record {call.name}")
+    def _begin(self, task: _Task) -> None:
+        self._tasks[task.call.call_id] = task
+        self._spawn(self._record(task), f"record {task.call.name}")
 
     async def _record(self, task: _Task) -> None:
-        call, in_background = task.call, task.answered
+        call = task.call
         declared = self._dispatcher.tools.get(call.name)
         new = NewRunningTask(
             title=f"Background tool: {call.name}",
@@ -141,7 +146,7 @@ class HarnessToolRuntime:
             origin_call_id=call.call_id,
             limit_s=3600.0 if declared is None else declared.timeout_s,
             # The open answer of a background call tells the model its end.
-            notifies=not in_background,
+            notifies=not task.in_background,
         )
         try:
             task.record = await self.harness.call(lambda harness: harness.tasks.start(new))
@@ -150,20 +155,22 @@ class HarnessToolRuntime:
             self._on_not_recorded(task, error)
             return
         self._tell(task, "running")
-        if not in_background:
-            task.answered = task.is_spilled = True
-            mode, now = self._dispatcher.mode_of(call.name), self._agent.clock.now()
-            ms = (mode.budget_ms or 0.0) + (now - task.started) * 1000
+        if not task.in_background:
+            task.is_spilled = True
+            ms = (self._agent.clock.now() - task.started) * 1000
             self._answer(replace(outcome(call, "ok", continues(task.id, call.name)), task=task.id, ms=ms))
         self._watch_requests()
         if task.ended is not None:
+            if task.is_spilled:
+                self._end(task.ended)
             await self._finish(task, task.ended)
 
     def _on_not_recorded(self, task: _Task, error: Exception) -> None:
         """Let a call whose record the disk refuses stay an ordinary one."""
         del self._tasks[task.call.call_id]
+        self._dispatcher.continue_as_call(task.call.call_id)
         self._report(f"{task.call.name} is not recorded as a task", error)
-        if task.ended is not None and not task.answered:
+        if task.ended is not None and not task.in_background:
             self._answer(task.ended)
         self._agent.host.on_change()
 
@@ -192,7 +199,7 @@ class HarnessToolRuntime:
         assert task.record is not None
         self._tell(task, "running")
         fraction, text = task.fraction, task.text
-        task.record = _with_progress(task.record, fraction, text)
+        task.record = replace(task.record, fraction=fraction, progress=text)
 
         def record(harness: Harness) -> object:
             return harness.tasks.progress(task.id, text, fraction=fraction)
@@ -217,10 +224,10 @@ class HarnessToolRuntime:
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
-    def takes(self, ended: Outcome) -> bool:
+    def take(self, ended: Outcome) -> bool:
         """Take the outcome of a call that is a task.
 
-        Returns True when the call is answered already.
+        Returns False when the caller has to answer the call.
         """
         timer = self._budgets.pop(ended.call_id, None)
         if timer is not None:
@@ -229,11 +236,12 @@ class HarnessToolRuntime:
         if task is None:
             return False
         task.ended = ended
-        in_background = self._dispatcher.mode_of(ended.name).is_background
+        # Until its record is written it is open whether the call is answered by the task's id, or by this outcome.
         if task.record is not None:
+            if task.is_spilled:
+                self._end(ended)
             self._spawn(self._finish(task, ended), f"end {ended.name}")
-        # While its record is being written, it is decided already that the call is answered by the task's id.
-        return not in_background
+        return not task.in_background
 
     async def _finish(self, task: _Task, ended: Outcome) -> None:
         if task.timer is not None:
@@ -409,10 +417,6 @@ def _in_short(task: HarnessTask) -> dict[str, Any]:
 
 def _key(call: ToolCall) -> str:
     return f"{call.name} {json.dumps(call.args, sort_keys=True, default=repr)}"
-
-
-def _with_progress(record: HarnessTask, fraction: float | None, text: str) -> HarnessTask:
-    return replace(record, fraction=fraction, progress=text)
 
 
 def _summary(result: dict[str, Any]) -> str:

@@ -94,7 +94,9 @@ class ToolExecutor:
             memory=memory,
         )
         self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
-        self.tasks = HarnessToolRuntime(agent, self.dispatcher, harness, answer=self._queue_answer)
+        self.tasks = HarnessToolRuntime(
+            agent, self.dispatcher, harness, answer=self._queue_answer, end=self._queue_end
+        )
         self.dispatcher.session_tasks = self.tasks
         self.consent = consent
         consent.on_answer = self._on_consent
@@ -192,10 +194,11 @@ class ToolExecutor:
         if override is not None:
             ended = replace(ended, status=override.status, result=override.result, cause=override.cause)
         self._watch_health(ended)
-        if self.tasks.takes(ended):
-            self._agent.queue.put("task ended", lambda: self.on_task_ended(ended))
-        else:
+        if not self.tasks.take(ended):
             self._queue_answer(ended)
+
+    def _queue_end(self, ended: Outcome) -> None:
+        self._agent.queue.put("task ended", lambda: self.on_task_ended(ended))
 
     def _queue_answer(self, ended: Outcome) -> None:
         self._unanswered[ended.call_id] = ended
