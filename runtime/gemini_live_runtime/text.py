@@ -65,3 +65,8 @@ def sanitise_line(text: str, limit: int = 0) -> str:
     else:
         line = " ".join(sanitise(text).split())
     return line if limit <= 0 or len(line) <= limit else line[: limit - 1] + "…"
+
+
+def clip(text: str, limit: int) -> str:
+    """Return at most `limit` characters of `text`; an ellipsis ends a longer one."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -22,13 +22,13 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 
 from tests.session.talking import agent, talk  # noqa: E402
+from tests.support.quick_disk import QuickDisk  # noqa: E402
 
 from gemini_live_runtime.clock import run_virtual  # noqa: E402
 from gemini_live_runtime.harness.delivery import Delivery  # noqa: E402
 from gemini_live_runtime.harness.notifications import NewNotification  # noqa: E402
 from gemini_live_runtime.harness.store import Harness  # noqa: E402
 from gemini_live_runtime.harness.worker import HarnessWorker  # noqa: E402
-from gemini_live_runtime.journal.disk import FileDisk  # noqa: E402
 from gemini_live_runtime.session.agent.notification_delivery import LULL_S  # noqa: E402
 
 ROUNDS = 30
@@ -37,16 +37,6 @@ MANY = 10_000
 WIRE_AT_MOST_MS = 10.0
 POLL_AT_MOST = 5.0
 """Times a bare `stat`."""
-
-
-class QuickDisk(FileDisk):
-    """Disk that does not wait for the device."""
-
-    def sync(self, fd: int) -> None:
-        """Do nothing."""
-
-    def sync_folder(self, path: Path) -> None:
-        """Do nothing."""
 
 
 def fill(root: Path, count: int) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from faulty_disk import FaultyFileDisk, Killed
+from tests.support.quick_disk import QuickDisk
 
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.delivery import DeliveryLock, OpenNotifications, record_step
@@ -18,15 +19,6 @@ from gemini_live_runtime.harness.notifications import KIND_OF_END, NewNotificati
 from gemini_live_runtime.harness.pump import Deliver, PassiveNotificationPump
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import NewRunningTask, TaskStatus
-from gemini_live_runtime.journal.disk import FileDisk
-
-
-class QuickDisk(FileDisk):
-    def sync(self, fd: int) -> None:
-        pass
-
-    def sync_folder(self, path: Path) -> None:
-        pass
 
 
 class Promises:

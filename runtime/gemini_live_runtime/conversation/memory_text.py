@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from gemini_live_runtime.json_values import escaped
 from gemini_live_runtime.state.store import State
+from gemini_live_runtime.text import clip
 
 MAX_TOLD = 50
 """Number of memories of a scope that an agent knows without asking, the newest."""
@@ -35,7 +36,7 @@ def memory_key(scope: str) -> str:
 def told(key: str, value: Any, by: str) -> Told:
     """Return a memory as the state has it, its value shortened."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return {"key": key, "value": text if len(text) <= MAX_VALUE else f"{text[: MAX_VALUE - 1]}…", "by": by}
+    return {"key": key, "value": clip(text, MAX_VALUE), "by": by}
 
 
 def memory_text(state: State, scopes: Sequence[str]) -> str:

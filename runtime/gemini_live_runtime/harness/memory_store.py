@@ -17,6 +17,7 @@ from gemini_live_runtime.harness.memory_words import MemoryQuery, memory_words
 from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.record_files import Problem, RecordFiles
 from gemini_live_runtime.journal.whole_file import remove_leftovers
+from gemini_live_runtime.text import clip
 
 MAX_VALUE = 64 * 1024
 """Characters of a memory's value and metadata."""
@@ -65,15 +66,17 @@ class MemoryStore:
             self._files.folder(path.parent)
             now = self._wall_ms()
             origin = write.provenance
+            if origin is not None and origin.text is not None:
+                origin = replace(origin, text=clip(origin.text, MAX_SOURCE))
             memory = MemoryRecord(
                 scope=write.scope,
                 key=write.key,
                 created_at_ms=now if old is None else old.created_at_ms,
                 updated_at_ms=now if old is None else max(now, old.updated_at_ms),
                 value=write.value,
-                summary=_short(write.summary, MAX_SUMMARY),
+                summary=write.summary and clip(write.summary, MAX_SUMMARY),
                 metadata=write.metadata,
-                provenance=None if origin is None else replace(origin, text=_short(origin.text, MAX_SOURCE)),
+                provenance=origin,
             )
             self._files.write(path, memory)
             if is_new_scope:
@@ -226,7 +229,3 @@ def _check_size(write: MemoryWrite) -> None:
 
 def _full(what: str, scope: str) -> HarnessError:
     return HarnessError(what, remedy="Delete some: gemini-live-tui memory delete SCOPE KEY", field="scope", value=scope)
-
-
-def _short(text: str | None, limit: int) -> str | None:
-    return text if text is None or len(text) <= limit else f"{text[: limit - 1]}…"

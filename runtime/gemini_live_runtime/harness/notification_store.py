@@ -19,6 +19,7 @@ from gemini_live_runtime.harness.notifications import (
 )
 from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.record_files import RecordFiles
+from gemini_live_runtime.text import clip
 
 MAX_TITLE = 200
 MAX_BODY = 10_000
@@ -42,7 +43,7 @@ class NotificationStore:
         With a `notification_id` that exists, and with the dedupe key of one that waits, no second one is created; the
         latter gets the new text. Raises `HarnessError`, also for an empty title.
         """
-        title = _short(new.title.strip(), MAX_TITLE)
+        title = clip(new.title.strip(), MAX_TITLE)
         if not title:
             raise HarnessError("A notification needs a text", remedy="Say what is to be told", field="title", value="")
         now = self._wall_ms()
@@ -53,7 +54,7 @@ class NotificationStore:
             updated_at_ms=now,
             status=NotificationStatus.QUEUED,
             title=title,
-            body=_short(new.body, MAX_BODY),
+            body=clip(new.body, MAX_BODY),
             task_id=new.task_id,
             payload=new.payload,
             source=new.source,
@@ -192,10 +193,6 @@ class NotificationStatusConflictError(HarnessError):
         super().__init__(
             f"The notification {old.id} is {old.status} and cannot become {status}", field="status", value=str(status)
         )
-
-
-def _short(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _entries(folder: Path) -> list[str]:

@@ -35,6 +35,7 @@ from gemini_live_runtime.harness.tasks import (
     TaskRuntimeInstance,
     TaskStatus,
 )
+from gemini_live_runtime.text import clip
 
 MAX_TITLE = 200
 MAX_TEXT = 2000
@@ -75,7 +76,7 @@ class TaskStore:
         now = self._wall_ms()
         task = HarnessTask(
             id=new_id("task", now),
-            title=_short(new.title, MAX_TITLE) or "Task",
+            title=clip(new.title, MAX_TITLE) or "Task",
             instructions=new.instructions,
             status=TaskStatus.RUNNING,
             created_at_ms=now,
@@ -111,7 +112,7 @@ class TaskStore:
         task = self._mine(task_id)
         if task.status is not TaskStatus.RUNNING:
             raise TaskNotRunningError(task)
-        message = _short(message, MAX_TEXT)
+        message = clip(message, MAX_TEXT)
         now = self._now(task)
         fraction = task.fraction if fraction is None else min(1.0, max(0.0, fraction))
         event = TaskEvent(
@@ -134,7 +135,7 @@ class TaskStore:
         """
         task = self._running(task_id)
         now = self._now(task)
-        short = _short(summary, MAX_TEXT) or None
+        short = clip(summary, MAX_TEXT) or None
         result = TaskResult(task_id=task_id, completed_at_ms=now, summary=short, output=output)
         self._files.write(self._paths.result_file(task_id), result)
         fraction = None if task.fraction is None else 1.0
@@ -165,7 +166,7 @@ class TaskStore:
 
     def _end_without_result(self, task: HarnessTask, status: TaskStatus, reason: str) -> HarnessTask:
         self._files.delete(self._paths.result_file(task.id))
-        reason = _short(reason, MAX_TEXT) or _WORDS[status][1]
+        reason = clip(reason, MAX_TEXT) or _WORDS[status][1]
         return self._end(replace(task, status=status, updated_at_ms=self._now(task), last_error=reason))
 
     def _end(self, task: HarnessTask) -> HarnessTask:
@@ -243,7 +244,7 @@ class TaskStore:
         if not self._runs(task):
             self.reconcile()
             return self.get(task_id)
-        request = CancelRequest(requested_at_ms=self._wall_ms(), reason=_short(reason, MAX_TEXT) or None)
+        request = CancelRequest(requested_at_ms=self._wall_ms(), reason=clip(reason, MAX_TEXT) or None)
         self._files.write(self._paths.cancel_file(task_id), request)
         return task
 
@@ -366,10 +367,6 @@ class TaskAlreadyTerminalError(HarnessError):
 
     def __init__(self, task: HarnessTask) -> None:
         super().__init__(f"The task {task.id} has ended already: {task.status}", field="task id", value=task.id)
-
-
-def _short(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _folders(folder: Path) -> list[str]:

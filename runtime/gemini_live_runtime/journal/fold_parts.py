@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_view import MAX_TICKS, AgentView, Tick, pack
 from gemini_live_runtime.journal.view import Dirty, SessionView
-from gemini_live_runtime.text import sanitise_line
+from gemini_live_runtime.text import clip, sanitise_line
 
 MAX_TEXT = 200
 """Characters of a value shown on one line."""
@@ -37,7 +37,7 @@ class Handlers(dict[type[ev.Payload], Handler]):
 def shown(packed: str, limit: int = MAX_TEXT) -> str:
     """Return a packed value as one sanitised line of at most `limit` characters."""
     if "\\" not in packed:
-        return packed if len(packed) <= limit else f"{packed[: limit - 1]}…"
+        return clip(packed, limit)
     import json
 
     return sanitise_line(json.dumps(json.loads(packed), ensure_ascii=False), limit)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.support.quick_disk import QuickDisk
+
 from gemini_live_runtime.harness.store import Harness
-from gemini_live_runtime.journal.disk import FileDisk
 
 
 class Wall:
@@ -16,19 +17,6 @@ class Wall:
 
     def __call__(self) -> float:
         return self.now
-
-
-class QuickDisk(FileDisk):
-    """The real disk without waiting for the device.
-
-    Waiting takes most of the time of these tests.
-    """
-
-    def sync(self, fd: int) -> None:
-        pass
-
-    def sync_folder(self, path: Path) -> None:
-        pass
 
 
 def opened(root: Path, wall: Wall | None = None) -> Harness:

@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness_support import QuickDisk, opened
+from harness_support import opened
+from tests.support.quick_disk import QuickDisk
 
 from gemini_live_runtime.harness.delivery import DeliveryLock, OpenNotifications, delivering_engine, record_step
 from gemini_live_runtime.harness.notifications import HarnessNotification, NewNotification, NotificationStatus

@@ -6,10 +6,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness_support import QuickDisk, Wall, opened
+from harness_support import Wall, opened
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from tests.support.quick_disk import QuickDisk
 
 from gemini_live_runtime.harness.delivery import OpenNotifications, record_step
 from gemini_live_runtime.harness.notifications import NewNotification, NotificationStatus

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from harness_support import QuickDisk, Wall, opened
+from harness_support import Wall, opened
+from tests.support.quick_disk import QuickDisk
 
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.notifications import NotificationKind, NotificationStatus

@@ -177,6 +177,7 @@ def cancel(ctx: click.Context, task: str, reason: str) -> int:
     """Cancel a task: TASK is its id, or the end of it."""
     with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
         asked = harness.tasks.request_cancel(_find(harness, task), reason or "It was cancelled by: tasks cancel")
+        poke_engine(harness)
     if asked.status.is_terminal:
         click.echo(f"{short_id(asked.id)}: its program has ended before; the task is {asked.status.value}.")
     else:

@@ -82,7 +82,10 @@ class HarnessToolRuntime:
         answer: Callable[[Outcome], None],
         end: Callable[[Outcome], None],
     ) -> None:
-        """`answer` gets the outcome with which a call is answered, `end` that of one that was answered before."""
+        """`answer` gets the outcome with which a call is answered.
+
+        `end` gets the outcome of a call that was answered with its task's id before.
+        """
         self.harness = harness
         self.on_ended: Callable[[str], None] = lambda task_id: None
         """Called with the id of a task whose end is recorded."""

@@ -94,9 +94,7 @@ class ToolExecutor:
             memory=memory,
         )
         self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
-        self.tasks = HarnessToolRuntime(
-            agent, self.dispatcher, harness, answer=self._queue_answer, end=self._queue_end
-        )
+        self.tasks = HarnessToolRuntime(agent, self.dispatcher, harness, answer=self._queue_answer, end=self._queue_end)
         self.dispatcher.session_tasks = self.tasks
         self.consent = consent
         consent.on_answer = self._on_consent

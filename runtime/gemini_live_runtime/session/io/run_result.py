@@ -18,6 +18,7 @@ from gemini_live_runtime.conversation.chat import (
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.agent.event_views import call_of, output_of
+from gemini_live_runtime.text import clip
 
 Kind = Literal["message", "function_call", "function_call_output", "agent_handoff"]
 
@@ -285,7 +286,7 @@ def _shown(item: ChatItem) -> str:
             shown = f"output of {name}: {output}{'' if status == 'ok' else f' ({status})'}"
         case AgentHandoff(previous=previous, agent=agent):
             shown = f"hand-off from {previous} to {agent}"
-    return shown if len(shown) <= MAX_SHOWN else f"{shown[: MAX_SHOWN - 1]}…"
+    return clip(shown, MAX_SHOWN)
 
 
 def run_result(events: Iterable[ev.Event], owners: Mapping[str, Any] | None = None) -> RunResult:
