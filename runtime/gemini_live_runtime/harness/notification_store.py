@@ -60,6 +60,7 @@ class NotificationStore:
             source=new.source,
             dedupe_key=new.dedupe_key,
             expires_at_ms=new.expires_at_ms,
+            due_at_ms=new.due_at_ms,
         )
         with self._locked():
             known = self._files.read(HarnessNotification, self._file(queued.id)) if notification_id else None

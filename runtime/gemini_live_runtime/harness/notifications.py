@@ -55,7 +55,7 @@ class NewNotification:
     """Notification to queue.
 
     One with the `dedupe_key` of a notification that is not acknowledged replaces its text. After `expires_at_ms` (Unix
-    milliseconds) it is no longer told.
+    milliseconds) it is no longer told, and before `due_at_ms` not yet.
     """
 
     title: str
@@ -66,13 +66,14 @@ class NewNotification:
     source: str | None = None
     dedupe_key: str | None = None
     expires_at_ms: int | None = None
+    due_at_ms: int | None = None
 
 
 @keyword_record
 class HarnessNotification:
     """Notification. Times are Unix milliseconds; `attempts` counts deliveries begun.
 
-    `reason` says why the last delivery did not succeed.
+    `reason` says why the last delivery did not succeed. Before `due_at_ms` it waits.
     """
 
     __pydantic_config__ = JSON_CONFIG
@@ -91,6 +92,7 @@ class HarnessNotification:
     source: str | None = None
     dedupe_key: str | None = None
     expires_at_ms: int | None = None
+    due_at_ms: int | None = None
     attempts: int = 0
     reason: str | None = None
     version: int = VERSION
@@ -98,3 +100,12 @@ class HarnessNotification:
     def is_expired(self, wall_ms: int) -> bool:
         """Return True when its time is over."""
         return self.expires_at_ms is not None and wall_ms >= self.expires_at_ms
+
+    def is_due(self, wall_ms: int) -> bool:
+        """Return True when its time has come; one without such a time is due at once."""
+        return self.due_at_ms is None or wall_ms >= self.due_at_ms
+
+    @property
+    def since_ms(self) -> int:
+        """Time from which it may be announced: it was queued, or is due."""
+        return self.created_at_ms if self.due_at_ms is None else self.due_at_ms

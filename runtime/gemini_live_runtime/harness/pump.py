@@ -4,6 +4,8 @@ The pump does no I/O: it gets the queued records, the time, and a word on what i
 others perform. The model announces one notification at a time, and a further one only once the first was heard to its
 end, waits again, or was given up.
 
+One with a due time takes no part before it.
+
 Sources are served in turn, by start-time fair queueing: each kind and source has a tag, the lowest one is next, and
 serving it raises its tag. Within a kind and source, and between equal tags, the oldest is next.
 """
@@ -16,6 +18,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from gemini_live_runtime.harness.notifications import HarnessNotification, NotificationStatus
+from gemini_live_runtime.harness.time_words import local_time
 from gemini_live_runtime.records import record
 
 MAX_ATTEMPTS = 5
@@ -29,10 +32,15 @@ ANSWER_S = 15.0
 
 MAX_WAITING = 1000
 MAX_OF_LANE = 50
-"""Notifications that the pump takes of all, and of one kind and source: the oldest; further ones wait in the files."""
+"""Notifications that the pump takes of all, and of one kind and source: the oldest, and of those with a time the next.
+
+Further ones wait in the files."""
 
 MAX_LANES = 1000
 """Kinds and sources whose tags are kept while nothing of them waits."""
+
+_LONGEST_MS = 10**10
+"""Milliseconds after which the files are asked again, however far a time is."""
 
 _Lane: TypeAlias = tuple[str, str]
 
@@ -90,6 +98,8 @@ class PassiveNotificationPump:
         self.in_flight: HarnessNotification | None = None
         """Notification that the model was asked to announce."""
         self._waiting: dict[str, HarnessNotification] = {}
+        self._later: dict[str, HarnessNotification] = {}
+        """Notifications whose time has not come."""
         self._over: set[str] = set()
         """Ids of closed notifications, which an older reading of the files may still have as queued."""
         self._retry_at: dict[str, float] = {}
@@ -103,15 +113,34 @@ class PassiveNotificationPump:
     # -- what happens ------------------------------------------------------------------------------------------------
 
     def on_records(self, records: Iterable[HarnessNotification]) -> None:
-        """Take in a new reading of the files: those that are queued wait."""
+        """Take in a new reading of the files: those that are queued wait.
+
+        `next_step` lets those take part whose time has come.
+        """
         queued = {one.id: one for one in _oldest(records)}
         self._over &= queued.keys()
         busy = None if self.in_flight is None else self.in_flight.id
-        self._waiting = {
+        taken = {
             one.id: self._with_attempts(one) for one in queued.values() if one.id != busy and one.id not in self._over
         }
+        self._later = {
+            name: one for name, one in taken.items() if one.due_at_ms is not None and not self._is_known_due(one)
+        }
+        self._waiting = {name: one for name, one in taken.items() if name not in self._later}
         self._retry_at = {name: at for name, at in self._retry_at.items() if name in self._waiting or name == busy}
         self._note_lanes()
+
+    def _is_known_due(self, one: HarnessNotification) -> bool:
+        known = self._waiting.get(one.id)
+        return known is not None and known.due_at_ms == one.due_at_ms
+
+    def _admit(self, wall_ms: int) -> None:
+        """Let those take part whose time has come."""
+        due = [one for one in self._later.values() if one.is_due(wall_ms) or one.is_expired(wall_ms)]
+        for one in due:
+            self._waiting[one.id] = self._later.pop(one.id)
+        if due:
+            self._note_lanes()
 
     def _with_attempts(self, one: HarnessNotification) -> HarnessNotification:
         """Return a record with the attempts that are not in the file yet."""
@@ -133,6 +162,7 @@ class PassiveNotificationPump:
 
         `in_the_way` says why the model cannot speak now; "" when it can. To be called again after each step.
         """
+        self._admit(wall_ms)
         for one in self._waiting.values():
             if one.is_expired(wall_ms):
                 self._finish(one.id)
@@ -204,7 +234,7 @@ class PassiveNotificationPump:
         return min(due, key=self._rank, default=None)
 
     def _rank(self, one: HarnessNotification) -> tuple[int, int, str]:
-        return self._tags[_lane(one)], one.created_at_ms, one.id
+        return self._tags[_lane(one)], one.since_ms, one.id
 
     def is_due(self, now: float) -> bool:
         """Return True when a notification only waits for the model to be free."""
@@ -216,20 +246,29 @@ class PassiveNotificationPump:
 
     @property
     def has_waiting(self) -> bool:
-        """True when a notification waits."""
+        """True when a notification waits whose time has come."""
         return bool(self._waiting)
 
     @property
     def waiting(self) -> list[HarnessNotification]:
-        """Notifications that wait, in the order of the present tags."""
-        return sorted(self._waiting.values(), key=self._rank)
+        """Notifications that wait, in the order of the present tags, then of their times."""
+        later = sorted(self._later.values(), key=lambda one: (one.since_ms, one.id))
+        return [*sorted(self._waiting.values(), key=self._rank), *later]
+
+    def has_come_due(self, wall_ms: int) -> bool:
+        """Return True when the time of a notification has come that takes no part yet."""
+        return any(one.is_due(wall_ms) for one in self._later.values())
 
     def wait_s(self, now: float, wall_ms: int) -> float | None:
-        """Return the seconds until the next delay or time limit ends; None without one."""
+        """Return the seconds until the next delay or time limit ends, or a time comes.
+
+        None without one.
+        """
         moments = [at - now for at in self._retry_at.values() if at > now]
-        moments += [
-            (one.expires_at_ms - wall_ms) / 1000 for one in self._waiting.values() if one.expires_at_ms is not None
-        ]
+        limits = [one.expires_at_ms for one in (*self._waiting.values(), *self._later.values())]
+        limits += [one.due_at_ms for one in self._later.values()]
+        # A file may have any number.
+        moments += [min(max(at_ms - wall_ms, 0), _LONGEST_MS) / 1000 for at_ms in limits if at_ms is not None]
         if self._answer_until is not None and self._waiting and self._answer_until > now:
             moments.append(self._answer_until - now)
         return max(0.0, min(moments)) if moments else None
@@ -243,6 +282,8 @@ class PassiveNotificationPump:
 
     def why_waiting(self, notification_id: str, now: float, in_the_way: str = "") -> str:
         """Return why a notification waits, as a part of a sentence; "" when it does not."""
+        if (later := self._later.get(notification_id)) is not None:
+            return f"it is due at {local_time(later.since_ms)}"
         one = self._waiting.get(notification_id)
         if one is None:
             return ""
@@ -263,7 +304,7 @@ def _oldest(records: Iterable[HarnessNotification]) -> list[HarnessNotification]
     taken: list[HarnessNotification] = []
     lanes = Counter[_Lane]()
     queued = (one for one in records if one.status is NotificationStatus.QUEUED)
-    for one in sorted(queued, key=lambda one: (one.created_at_ms, one.id)):
+    for one in sorted(queued, key=lambda one: (one.since_ms, one.id)):
         lanes[_lane(one)] += 1
         if lanes[_lane(one)] <= MAX_OF_LANE and len(taken) < MAX_WAITING:
             taken.append(one)

@@ -1,6 +1,8 @@
-"""Put a length of time into words."""
+"""Put times into words."""
 
 from __future__ import annotations
+
+from datetime import datetime
 
 _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
@@ -15,3 +17,11 @@ def in_words(seconds: float) -> str:
     name, size = next(((name, size) for name, size in _UNITS if seconds >= size * 1.5), _UNITS[-1])
     count = max(1, round(seconds / size))
     return f"{count} {name}" if count == 1 else f"{count} {name}s"
+
+
+def local_time(wall_ms: int) -> str:
+    """Return a moment in Unix milliseconds as local time, `2030-01-31 19:30:00`."""
+    try:
+        return datetime.fromtimestamp(wall_ms / 1000).strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, ValueError, OSError):
+        return "a time that no calendar has"

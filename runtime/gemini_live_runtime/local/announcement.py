@@ -40,13 +40,15 @@ def announcement_of(note: str) -> str:
         what = _TASK_TITLE.sub("", title).replace("_", " ")
         said = f"By the way, the task {what} {_ENDS[kind]}"
     else:
-        said = f"By the way: {title}"
-    queued = _text(data, "queued")
-    return " ".join(part for part in (_sentence(said), f"{body[:1].upper()}{body[1:]}", _age(queued)) if part)
+        said = f"Your timer is over: {title}" if _text(data, "source") == "timer" else f"By the way: {title}"
+    return " ".join(part for part in (_sentence(said), f"{body[:1].upper()}{body[1:]}", _age(data)) if part)
 
 
-def _age(queued: str) -> str:
-    return f"That was {queued}." if queued else ""
+def _age(data: Mapping[str, Any]) -> str:
+    if queued := _text(data, "queued"):
+        return f"That was {queued}."
+    due = _text(data, "due")
+    return f"It was due {due}." if due not in ("", "now") else ""
 
 
 def _text(data: Mapping[str, Any], name: str) -> str:

@@ -36,6 +36,7 @@ from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.agent.problems import ProblemFinder
 from gemini_live_runtime.session.agent.session_keys import OBSERVED, SessionSignals
 from gemini_live_runtime.session.agent.session_memory import SessionMemory
+from gemini_live_runtime.session.agent.session_notifications import SessionNotifications
 from gemini_live_runtime.session.agent.settle_engine import SettleEngine
 from gemini_live_runtime.session.agent.state_events import StateEvents
 from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
@@ -249,6 +250,7 @@ class Orchestrator:
             consent=self.consent,
         )
         self.notifications = NotificationDelivery(agent, harness, session_id)
+        self.tools.dispatcher.session_notifications = SessionNotifications(agent, harness, self.notifications)
         self.tools.tasks.on_ended = lambda task_id: self.notifications.look()
         self.pipeline = TurnPipeline(
             agent,

@@ -70,6 +70,25 @@ class Tasks(Protocol):
         ...
 
 
+class Notifications(Protocol):
+    """Notifications of a session, as a tool may use them.
+
+    Each method raises `GeminiLiveError`.
+    """
+
+    async def set_timer(self, text: str, *, seconds: float | None = None, at: str = "") -> dict[str, Any]:
+        """Have a text announced after so many seconds, or at a local time."""
+        ...
+
+    async def timers(self) -> dict[str, Any]:
+        """Return the timers that wait, the next one first."""
+        ...
+
+    async def cancel_timer(self, timer_id: str) -> dict[str, Any]:
+        """Take a timer back."""
+        ...
+
+
 def session_ended(name: str, reason: str = "the session has ended") -> AgentError:
     """Return the error for a background agent that no session can run any more."""
     return AgentError(
@@ -83,12 +102,22 @@ def session_ended(name: str, reason: str = "the session has ended") -> AgentErro
 class ToolContext:
     """Session of a tool call: the call passes it to a parameter of this type.
 
-    The parameter is not part of the schema. `state`, `agents`, `memory` and `tasks` are the session's, None outside a
-    session. `cancelled` is set when the call was cancelled or timed out: a plain function that runs long should check
-    `cancelled.is_set()`, or wait with `cancelled.wait(seconds)`. An async tool gets `CancelledError` too.
+    The parameter is not part of the schema. `state`, `agents`, `memory`, `tasks` and `notifications` are the session's,
+    None outside a session. `cancelled` is set when the call was cancelled or timed out: a plain function that runs long
+    should check `cancelled.is_set()`, or wait with `cancelled.wait(seconds)`. An async tool gets `CancelledError` too.
     """
 
-    __slots__ = ("_notify", "_on_progress", "agents", "call_id", "cancelled", "memory", "state", "tasks")
+    __slots__ = (
+        "_notify",
+        "_on_progress",
+        "agents",
+        "call_id",
+        "cancelled",
+        "memory",
+        "notifications",
+        "state",
+        "tasks",
+    )
 
     def __init__(
         self,
@@ -100,6 +129,7 @@ class ToolContext:
         agents: Agents | None = None,
         memory: Memory | None = None,
         tasks: Tasks | None = None,
+        notifications: Notifications | None = None,
         on_progress: Callable[[float | None, str], None] | None = None,
     ) -> None:
         self.call_id = call_id
@@ -107,6 +137,7 @@ class ToolContext:
         self.agents = agents
         self.memory = memory
         self.tasks = tasks
+        self.notifications = notifications
         self.cancelled = threading.Event() if cancelled is None else cancelled
         self._notify = notify
         self._on_progress = on_progress

@@ -48,6 +48,8 @@ class Tool:
     """True when a call may run again after the program died in it."""
     consent: ConsentPolicy = "allow"
     """Rule for its calls: run them, ask the operator first, or refuse them."""
+    after_notification: bool = True
+    """False when its calls are refused in a turn that a notification caused."""
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
     """Source line of the declaration, as `file.py:12`."""
 

@@ -23,7 +23,7 @@ from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
-from gemini_live_runtime.tools.context import Agents, Memory, Tasks, session_ended
+from gemini_live_runtime.tools.context import Agents, Memory, Notifications, Tasks, session_ended
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
 from gemini_live_runtime.tools.results import (
     IteratorResultError,
@@ -78,6 +78,8 @@ class ToolDispatcher:
         self._memory = memory
         self.session_tasks: Tasks | None = None
         """Tasks of the session, for tools that follow them."""
+        self.session_notifications: Notifications | None = None
+        """Notifications of the session, for tools that queue them."""
         self.make_context: Callable[..., ToolContext] = _tool_context
         """Makes the context of a call: `(call, notify, state=, cancelled=, agents=)`."""
         self.stand_in: Callable[[str], Callable[..., Any] | None] = lambda name: None
@@ -206,6 +208,7 @@ class ToolDispatcher:
             agents=None if self._agents is None else _ThreadSafeAgents(self._agents),
             memory=self._memory,
             tasks=self.session_tasks,
+            notifications=self.session_notifications,
             on_progress=_to_loop(partial(self._on_progress, call.call_id)),
         )
         with writing_as(Origin("tool", declared.name)):

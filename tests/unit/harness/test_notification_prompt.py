@@ -82,6 +82,14 @@ def test_one_that_waited_for_minutes_tells_its_age(seconds: int, age: str | None
     assert ("how long ago" in prompt.partition(CLOSING)[2]) == (age is not None)
 
 
+@pytest.mark.parametrize(("late_s", "due"), [(-60, "now"), (59, "now"), (60, "60 seconds ago"), (7200, "2 hours ago")])
+def test_one_with_a_time_tells_how_late_it_is(late_s: int, due: str) -> None:
+    day = 86_400_000
+    data = data_of(format_passive_notification_prompt(notice(due_at_ms=day), now_ms=day + late_s * 1000))
+    assert data["due"] == due
+    assert "queued" not in data
+
+
 def test_the_payload_stays_out() -> None:
     assert "s3cret" not in format_passive_notification_prompt(notice(payload={"token": "s3cret"}))
 

@@ -10,6 +10,7 @@ from gemini_live_runtime.harness.notifications import HarnessNotification, Notif
 from gemini_live_runtime.harness.pump import (
     ANSWER_S,
     MAX_ATTEMPTS,
+    MAX_OF_LANE,
     RETRY_S,
     Acknowledge,
     Deliver,
@@ -23,7 +24,9 @@ from gemini_live_runtime.harness.pump import (
 WALL = 1_700_000_000_000
 
 
-def notice(name: str, at: int = 0, *, source: str | None = None, expires: int | None = None) -> HarnessNotification:
+def notice(
+    name: str, at: int = 0, *, source: str | None = None, expires: int | None = None, due: int | None = None
+) -> HarnessNotification:
     return HarnessNotification(
         id=name,
         kind=NotificationKind.GENERIC,
@@ -33,6 +36,7 @@ def notice(name: str, at: int = 0, *, source: str | None = None, expires: int | 
         title=name,
         source=source,
         expires_at_ms=expires,
+        due_at_ms=due,
     )
 
 
@@ -188,3 +192,60 @@ def test_a_flood_of_one_source_leaves_room_for_others() -> None:
     pump = pump_with(*(notice(f"n{at}", at, source="noise") for at in range(5000)), notice("oven", 9000))
     assert len(pump.waiting) <= 1000
     assert "oven" in [one.id for one in pump.waiting]
+
+
+def test_one_with_a_time_takes_no_part_before_it() -> None:
+    pump = pump_with(notice("tea", due=WALL + 60_000))
+    assert pump.next_step(0.0, WALL + 59_999) is None
+    assert not pump.has_waiting
+    assert not pump.is_due(0.0)
+    assert [one.id for one in pump.waiting] == ["tea"]
+    assert pump.why_waiting("tea", 0.0).startswith("it is due at ")
+    assert delivered(pump.next_step(0.0, WALL + 60_000)) == "tea"
+
+
+def test_its_time_is_waited_for_exactly() -> None:
+    pump = pump_with(notice("tea", due=WALL + 60_000), notice("egg", due=WALL + 4_500))
+    assert pump.wait_s(0.0, WALL) == 4.5
+    assert not pump.has_come_due(WALL + 4_499)
+    assert pump.has_come_due(WALL + 4_500)
+
+
+def test_many_that_are_not_due_hide_none_that_is() -> None:
+    later = [notice(f"later{n}", n, source="timer", due=WALL + 60_000 + n) for n in range(MAX_OF_LANE)]
+    pump = pump_with(*later, notice("now", 999, source="timer", due=WALL))
+    assert told(pump) == "now"
+
+
+def test_one_that_comes_due_has_no_claim_to_the_turns_of_others() -> None:
+    waiting = [notice(f"a{n}", n, source="a") for n in range(9)]
+    waiting += [notice(f"t{n}", n, source="timer", due=WALL + 1000) for n in range(3)]
+    pump = pump_with(*waiting)
+    assert [told(pump) for _ in range(4)] == ["a0", "a1", "a2", "a3"]
+    order = []
+    for _ in range(4):
+        step = pump.next_step(0.0, WALL + 1000)
+        assert isinstance(step, Deliver)
+        pump.on_heard()
+        order.append(step.notification.id)
+    assert order == ["a4", "t0", "a5", "t1"]
+
+
+def test_one_that_expires_before_its_time_is_closed() -> None:
+    pump = pump_with(notice("tea", due=WALL + 60_000, expires=WALL + 1000))
+    assert isinstance(pump.next_step(0.0, WALL + 1000), Expire)
+
+
+def test_a_clock_that_is_set_back_does_not_make_a_due_one_wait() -> None:
+    tea = notice("tea", due=WALL)
+    pump = pump_with(tea)
+    assert pump.next_step(0.0, WALL, "the user is speaking") is None
+    pump.on_records([tea])
+    assert delivered(pump.next_step(0.0, WALL - 3_600_000)) == "tea"
+
+
+def test_a_time_beyond_all_calendars_is_waited_for() -> None:
+    pump = pump_with(notice("never", due=10**400))
+    assert pump.next_step(0.0, WALL) is None
+    assert (pump.wait_s(0.0, WALL) or 0.0) > 86_400
+    assert "no calendar" in pump.why_waiting("never", 0.0)

@@ -59,6 +59,15 @@ def test_its_age_is_said_last() -> None:
 
 
 @pytest.mark.parametrize(
+    ("due", "said"),
+    [("now", "Your timer is over: tea."), ("2 hours ago", "Your timer is over: tea. It was due 2 hours ago.")],
+)
+def test_a_timer_is_over_and_may_be_late(due: str, said: str) -> None:
+    data = json.dumps({"kind": "generic", "source": "timer", "due": due, "title": "tea"})
+    assert announcement_of(f"<notification>\n{data}\n</notification>") == said
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",

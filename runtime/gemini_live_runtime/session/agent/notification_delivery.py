@@ -5,7 +5,8 @@ what becomes of the record: heard to its end it is acknowledged, else it waits a
 model was asked, not before: the disk may not delay a word, and a notification that is announced twice after a crash is
 better than one that is lost.
 
-Nothing runs while nothing waits, but for a look at the folder's time every `POLL_S`.
+Nothing runs while nothing waits, but for a look at the folder's time every `POLL_S`. That look also finds a due time
+that came while the machine slept, which the event loop's clock does not count.
 """
 
 from __future__ import annotations
@@ -110,6 +111,8 @@ class NotificationDelivery:
     def _on_poll(self) -> None:
         if self._delivery is None or self._delivery.needs_look:
             self.look()
+        if self._pump.has_come_due(self._wall_ms()):
+            self.advance()
         self._poll = asyncio.get_running_loop().call_later(POLL_S, self._on_poll)
 
     def look(self) -> None:
@@ -140,6 +143,12 @@ class NotificationDelivery:
         if self._delivery is None:
             self._delivery = Delivery(harness, self._name)
         return self._delivery.look()
+
+    def on_cancelled(self, one: HarnessNotification) -> None:
+        """Tell that a notification was taken back, and look at the files."""
+        if one.id in self._told:
+            self._tell(one, "expired", one.reason or "")
+        self.look()
 
     def _forget(self, open_ids: set[str]) -> None:
         """Tell that another program has closed what was waiting."""
@@ -183,6 +192,9 @@ class NotificationDelivery:
             text = redactor.text(f"Notifications: {error!r:.300}")
             self._agent.emit(ev.Notice(level="error", code="harness", text=text))
 
+    def _wall_ms(self) -> int:
+        return round(self._agent.clock.wall() * 1000)
+
     # -- the right moment --------------------------------------------------------------------------------------------
 
     def _reason(self, now: float) -> str:
@@ -212,7 +224,7 @@ class NotificationDelivery:
         """Do what can be done now, and tell why the rest waits."""
         if self._closed or self._agent.host.is_over:
             return
-        now, wall_ms = self._agent.clock.now(), round(self._agent.clock.wall() * 1000)
+        now, wall_ms = self._agent.clock.now(), self._wall_ms()
         self._in_the_way = self._reason(now)
         while (step := self._pump.next_step(now, wall_ms, self._in_the_way)) is not None:
             if isinstance(step, Deliver):

@@ -45,6 +45,12 @@ CHANGED = "The tool {name} has changed since the user was asked, so it was not r
 """Reason to refuse a call whose tool is another one than was agreed to."""
 
 
+NOT_AFTER_NOTIFICATION = (
+    "A notification made you call {name}, not the user, so it was not run. Call it only when the user asks for it."
+)
+"""Reason to refuse a call by which the model could go on talking to itself."""
+
+
 @record
 class AskedCall:
     """Call as `on_tool_call` listeners get it."""
@@ -243,6 +249,7 @@ class ToolExecutor:
 
         `speech` is the one in which the model made the calls.
         """
+        by_notification = speech is not None and speech.source == "notification"
         admitted = []
         for call in calls:
             if call.call_id not in self._cancelled:
@@ -252,6 +259,8 @@ class ToolExecutor:
                 self._refuse(call, call.refusal)
             elif speech is not None and not speech.uses_tools:
                 self._refuse(call, "No tool may be used in this answer. Answer without one.")
+            elif by_notification and self._is_for_users_only(call.name):
+                self._refuse(call, NOT_AFTER_NOTIFICATION.format(name=call.name))
             elif self._is_allowed(call.name):
                 admitted.append(call)
             else:
@@ -261,7 +270,6 @@ class ToolExecutor:
             asked = [AskedCall(call.call_id, call.name, deepcopy(dict(call.args))) for call in admitted]
             overrides = await self._callbacks.tool_overrides(asked, self._agent.state)
             await self._checkpoints.before_send()
-        by_notification = speech is not None and speech.source == "notification"
         for call in admitted:
             tool_call = ToolCall(call.call_id, call.name, call.args)
             policy, reason = self.consent.policy(call.name, by_notification=by_notification)
@@ -311,6 +319,10 @@ class ToolExecutor:
             self._refuse(RunTool(call.call_id, call.name, dict(call.args)))
         else:
             await self._run(call, waits_for_disk=True)
+
+    def _is_for_users_only(self, name: str) -> bool:
+        declared = self.dispatcher.tools.get(name)
+        return declared is not None and not declared.after_notification
 
     def _is_allowed(self, name: str) -> bool:
         return self._agent.phases is None or self._agent.phases.machine.allows(name)

@@ -112,6 +112,13 @@ class AgentBuilder:
         """Let the model follow and cancel tasks: `task_list`, `task_get`, `task_cancel`."""
         return self._with(task_tools=True)
 
+    def timer_tools(self) -> Self:
+        """Let the model set timers: `timer`, `list_timers`, `cancel_timer`.
+
+        A timer outlives session and engine: it is a notification with a time.
+        """
+        return self._with(timer_tools=True)
+
     def background_agents(self, at_most: int) -> Self:
         """Limit the background agents that run at once (at least 1)."""
         return self._with(background_agents=at_most)

@@ -79,6 +79,8 @@ class Definition:
     """Scopes of memory that the agent reads at the start, and its model by tools."""
     task_tools: bool = False
     """True when the model may follow and cancel tasks."""
+    timer_tools: bool = False
+    """True when the model may set, list and cancel timers."""
     state_keys: tuple[StateKey[Any], ...] = ()
     initial_state: Mapping[str, Any] = field(default_factory=dict)
     phases: tuple[Phase, ...] = ()
