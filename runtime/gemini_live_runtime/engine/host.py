@@ -97,6 +97,7 @@ class Host:
             on_consoles=self._consoles_changed,
             kept=kept,
         )
+        self.hub.harness_root = self.spec.harness_root
         self._open_journal(kept)
         if kept is not None:
             self.hub.tell(

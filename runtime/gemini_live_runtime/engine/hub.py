@@ -177,6 +177,8 @@ class Hub:
         """Function that returns the current sample; the host sets it once the session exists."""
         self.folder = ""
         """Folder of the recording; consoles that attach later read earlier events there."""
+        self.harness_root = ""
+        """Folder of the tasks, notifications and memories, where they outlive the session."""
         self._identity = (session_id, pid, program)
         self._clock = clock
         self._origin = clock.now()
@@ -384,7 +386,7 @@ class Hub:
         Events continue from there without a gap.
         """
         outbox = Outbox()
-        outbox.push(encode(Hello(*self._identity, self.folder, METERS_S)))
+        outbox.push(encode(Hello(*self._identity, self.folder, METERS_S, self.harness_root)))
         outbox.push(encode_snapshot(self.view))
         # No await since the snapshot was encoded, so no event can come in between.
         self._outboxes.append(outbox)

@@ -54,6 +54,8 @@ class Hello:
     """Folder of the recording on this machine; "" for none."""
     beat_s: float = 0.0
     """Seconds between samples at most, after which the engine hangs; 0 when it need not send any."""
+    harness_root: str = ""
+    """Folder of the tasks, notifications and memories on this machine; "" where they end with the session."""
 
 
 @record
@@ -192,6 +194,7 @@ def decode(line: str | bytes) -> LinkMessage:
             str(hello["program"]),
             str(hello.get("folder", "")),
             float(hello.get("beat_s", 0.0)),
+            str(hello.get("harness_root", "")),
         )
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ProtocolError(f"The engine sent a malformed line: {str(error)[:100]}") from None

@@ -15,6 +15,9 @@ from pathlib import Path
 from gemini_live_runtime.engine.peer import peer_uid
 from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE, engine_folder, is_alive, read_token
 from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.harness.delivery import delivering_engine
+from gemini_live_runtime.harness.paths import HarnessPaths
+from gemini_live_runtime.journal.disk import is_locked
 
 POKE_S = 1.0
 """Seconds for the engine's answer."""
@@ -27,6 +30,15 @@ def poke(session_id: str, root: Path | None = None) -> bool:
         return is_alive(folder) and _exchange(folder)
     except (OSError, UsageError):
         return False
+
+
+def poke_deliverer(paths: HarnessPaths) -> bool:
+    """Tell the program that delivers notifications; return False without one.
+
+    One that is no engine of its own, such as `talk`, finds the change within its poll.
+    """
+    name = delivering_engine(paths)
+    return bool(name) and (poke(name) or is_locked(paths.delivery_lock))
 
 
 def _exchange(folder: Path) -> bool:

@@ -56,10 +56,26 @@ class MemoryStore:
         The time of its creation stays. Raises `HarnessError` for a name that is no file name, a value that is too
         large, and a scope or root that is full.
         """
+        return self._put(write, lambda old: None)
+
+    def replace(self, known: MemoryRecord | None, write: MemoryWrite) -> MemoryRecord:
+        """Write a memory unless it is another one than `known`, None for none.
+
+        Raises `MemoryChangedError` then, which has the other one, and else what `put` raises.
+        """
+
+        def check(old: MemoryRecord | None) -> None:
+            if old != known:
+                raise MemoryChangedError(write.scope, write.key, old)
+
+        return self._put(write, check)
+
+    def _put(self, write: MemoryWrite, check: Callable[[MemoryRecord | None], None]) -> MemoryRecord:
         path = self._memories.file(write.scope, write.key)
         _check_size(write)
         with self._locked():
             old = self._replaced(write.scope, write.key)
+            check(old)
             if old is None and not os.path.lexists(path):
                 self._check_room(write.scope)
             is_new_scope = not path.parent.exists()
@@ -198,6 +214,21 @@ class UnknownMemoryError(HarnessError):
             field="memory",
             value=f"{scope}/{key}",
         )
+
+
+class MemoryChangedError(HarnessError):
+    """Write of a memory that another program has changed meanwhile; `found` is it."""
+
+    def __init__(self, scope: str, key: str, found: MemoryRecord | None) -> None:
+        """`found` is None for a deleted memory."""
+        done = "deleted" if found is None else "written"
+        super().__init__(
+            f"Another program has {done} {scope}/{key} meanwhile",
+            remedy="Keep yours, or take theirs",
+            field="memory",
+            value=f"{scope}/{key}",
+        )
+        self.found = found
 
 
 def _check_size(write: MemoryWrite) -> None:

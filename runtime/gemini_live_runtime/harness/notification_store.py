@@ -147,6 +147,16 @@ class NotificationStore:
             self._files.write(self._file(notification_id), new)
             return new
 
+    def delete(self, notification_id: str) -> HarnessNotification:
+        """Delete a notification and return it.
+
+        Nothing announces it any more. Raises `UnknownNotificationError` without it.
+        """
+        with self._locked():
+            old = self.get(notification_id)
+            self._files.delete(self._file(notification_id))
+        return old
+
     def recover(self) -> list[HarnessNotification]:
         """Queue again what an engine that has ended had delivered, and return it.
 

@@ -287,13 +287,13 @@ async def test_an_outbox_of_a_console_that_leaves_keeps_only_what_is_about_the_e
         for first in (1, 4)
     ]
     end = ev.Event(7, 0.0, 0, 0, ev.SessionEnded(reason="hung up")).to_line()
-    outbox.push(encode(Hello("s1", 1, "p")))
+    outbox.push(encode(Hello("s1", 1, "p", harness_root="/records")))
     for line in before:
         outbox.push(line)
     outbox.leave()
     for line in (*after, end):
         outbox.push(line)
     assert [decode(line) for line in await outbox.take()] == [
-        Hello("s1", 1, "p"),
+        Hello("s1", 1, "p", harness_root="/records"),
         *(decode(line) for line in (before[1], after[1], end)),
     ]

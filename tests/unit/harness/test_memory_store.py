@@ -46,6 +46,29 @@ def test_writing_again_keeps_the_time_of_the_creation(tmp_path: Path) -> None:
         assert [one.value for one in harness.memory.find().records] == ["Grace"]
 
 
+def test_a_replaced_one_must_be_the_one_that_is_known(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        seen = put(harness)
+        theirs = put(harness, value="Grace")
+        mine = MemoryWrite(scope="user", key="name", value="Ada L.")
+        with pytest.raises(memory_store.MemoryChangedError) as caught:
+            harness.memory.replace(seen, mine)
+        assert caught.value.found == theirs
+        assert harness.memory.get("user", "name") == theirs
+        assert harness.memory.replace(theirs, mine).value == "Ada L."
+
+
+def test_a_new_one_replaces_none_and_a_deleted_one_is_said_to_be(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        write = MemoryWrite(scope="user", key="name", value="Ada")
+        new = harness.memory.replace(None, write)
+        with pytest.raises(memory_store.MemoryChangedError, match="written user/name meanwhile"):
+            harness.memory.replace(None, write)
+        harness.memory.delete("user", "name")
+        with pytest.raises(memory_store.MemoryChangedError, match="deleted user/name meanwhile"):
+            harness.memory.replace(new, write)
+
+
 def test_the_list_begins_with_the_newest_change_and_can_be_of_one_scope(tmp_path: Path) -> None:
     wall = Wall()
     with opened(tmp_path, wall) as harness:

@@ -8,7 +8,7 @@ import pytest
 from harness_support import Wall, opened
 
 from gemini_live_runtime.errors import HarnessError
-from gemini_live_runtime.harness.notification_store import NotificationStatusConflictError
+from gemini_live_runtime.harness.notification_store import NotificationStatusConflictError, UnknownNotificationError
 from gemini_live_runtime.harness.notifications import NewNotification, NotificationStatus
 from gemini_live_runtime.harness.store import Harness
 
@@ -127,3 +127,12 @@ def test_a_long_title_and_body_are_cut_with_a_mark(tmp_path: Path) -> None:
         kept = harness.notifications.queue(NewNotification(title="t" * 1000, body="b" * 100_000))
         assert (len(kept.title), len(kept.body)) == (200, 10_000)
         assert kept.title[-1] == kept.body[-1] == "…"
+
+
+def test_a_deleted_one_is_returned_and_gone(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        queued = harness.notifications.queue(OVEN)
+        assert harness.notifications.delete(queued.id) == queued
+        assert statuses(harness) == []
+        with pytest.raises(UnknownNotificationError):
+            harness.notifications.delete(queued.id)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from gemini_live_runtime.journal.agent_view import Mark, PhaseVisit, Span, Tick, ToolRun, TurnCard
+from gemini_live_runtime.journal.harness_view import NotificationCard
 from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.panes import timeline_lanes as lanes
@@ -69,6 +70,32 @@ def test_phases_and_what_happened_are_named_in_their_places() -> None:
     assert rows["ms"].index("●612") == 10
     assert rows["state"][12] != " "
     assert rows["state"][13] == "█"
+
+
+def _with_notification() -> SessionView:
+    view = _view()
+    view.agent_view.ticks.append(Tick("notification", 52, 9, "the oven is ready: waits"))
+    view.harness.notifications["n1"] = NotificationCard("the oven is ready", 52, 2, 9)
+    return view
+
+
+def _painted(view: SessionView, height: int) -> dict[str, str]:
+    rows = [
+        "".join(text for text, _ in row)
+        for row in lanes.paint(Lanes(view, MINUTE, 60.0, True, 60.0), 69, height, UNICODE)
+    ]
+    return {row[:GUTTER].strip(): row[GUTTER:] for row in rows}
+
+
+def test_notifications_have_a_lane_once_there_is_one() -> None:
+    assert "tasks" not in _painted(_view(), 10)
+    row = _painted(_with_notification(), 10)["tasks"]
+    assert row[52] == "●"
+    assert row[53:].startswith("the")
+
+
+def test_notifications_are_letters_where_events_share_a_row() -> None:
+    assert _painted(_with_notification(), 6)["events"][52] == "n"
 
 
 def test_fewer_rows_share_lanes_and_letters_say_what_they_are() -> None:

@@ -45,22 +45,6 @@ def open_harness(root: str | None, profile: str | None) -> Harness:
     return Harness.open(Path(root) if root is not None else default_root(profile or DEFAULT_PROFILE))
 
 
-def poke_engine(harness: Harness) -> bool:
-    """Tell the program that delivers; return False without one.
-
-    One that is no engine of its own, such as `talk`, finds the file within its poll.
-    """
-    from gemini_live_runtime.harness.delivery import delivering_engine
-    from gemini_live_runtime.journal.disk import is_locked
-
-    name = delivering_engine(harness.paths)
-    if not name:
-        return False
-    from gemini_live_runtime.engine.poke import poke
-
-    return poke(name) or is_locked(harness.paths.delivery_lock)
-
-
 @click.group(invoke_without_command=True)
 @root_options
 @_JSON
@@ -175,9 +159,11 @@ def show(ctx: click.Context, task: str, as_json: bool) -> int:
 @click.pass_context
 def cancel(ctx: click.Context, task: str, reason: str) -> int:
     """Cancel a task: TASK is its id, or the end of it."""
+    from gemini_live_runtime.engine.poke import poke_deliverer
+
     with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
         asked = harness.tasks.request_cancel(_find(harness, task), reason or "It was cancelled by: tasks cancel")
-        poke_engine(harness)
+        poke_deliverer(harness.paths)
     if asked.status.is_terminal:
         click.echo(f"{short_id(asked.id)}: its program has ended before; the task is {asked.status.value}.")
     else:

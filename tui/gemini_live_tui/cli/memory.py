@@ -10,7 +10,7 @@ import click
 
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.text import sanitise, sanitise_line
-from gemini_live_tui.cli.harness import age, open_harness, poke_engine, print_problems, root_options
+from gemini_live_tui.cli.harness import age, open_harness, print_problems, root_options
 
 if TYPE_CHECKING:
     from gemini_live_runtime.harness.listing import Listing
@@ -124,6 +124,7 @@ def put(
     ctx: click.Context, scope: str, key: str, value: str, json_value: bool, summary: str | None, as_json: bool
 ) -> int:
     """Write a memory, replacing one of the same key: VALUE, or standard input for "-"."""
+    from gemini_live_runtime.engine.poke import poke_deliverer
     from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryWrite
     from gemini_live_runtime.harness.memory_store import MAX_VALUE
 
@@ -138,7 +139,7 @@ def put(
     )
     with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
         one = harness.memory.put(write)
-        poke_engine(harness)
+        poke_deliverer(harness.paths)
     if as_json:
         _print([one], True, "")
     else:
@@ -166,9 +167,11 @@ def _parsed(text: str) -> Any:
 @click.pass_context
 def delete(ctx: click.Context, scope: str, key: str) -> int:
     """Delete a memory for good."""
+    from gemini_live_runtime.engine.poke import poke_deliverer
+
     with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
         existed = harness.memory.delete(scope, key)
-        poke_engine(harness)
+        poke_deliverer(harness.paths)
     click.echo(f"Deleted {scope}/{key}." if existed else f"There was no memory {scope}/{key}.")
     return 0
 

@@ -18,7 +18,7 @@ from gemini_live_runtime.harness.notifications import (
     NotificationStatus,
 )
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.cli.harness import age, open_harness, poke_engine, print_problems, root_options, short_id
+from gemini_live_tui.cli.harness import age, open_harness, print_problems, root_options, short_id
 
 if TYPE_CHECKING:
     from gemini_live_runtime.harness.store import Harness
@@ -83,12 +83,14 @@ def notify(
     console.
     """
     is_queueing = text is not None or given["title"] is not None
+    from gemini_live_runtime.engine.poke import poke_deliverer
+
     _check_one_job(listing, ack, is_queueing, everything)
     with open_harness(root, profile) as harness:
         if listing:
             return _list(harness, everything, as_json)
         one = _acknowledge(harness, ack) if ack is not None else harness.notifications.queue(_new(text, **given))
-        is_delivered = poke_engine(harness)
+        is_delivered = poke_deliverer(harness.paths)
     if as_json:
         from gemini_live_runtime.harness.record_files import json_of
 

@@ -105,6 +105,8 @@ class Header(Row):
             known = [task.fraction for task in running if task.fraction is not None]
             done = f" {sum(known) / len(known):.0%}" if known else ""
             runs.append((f"{len(running)} task{'' if len(running) == 1 else 's'}{done}", "key"))
+        if waiting := len(view.harness.open_notifications):
+            runs.append((f"{waiting} notification{'' if waiting == 1 else 's'}", "key"))
         if view.cost_usd:
             runs.append((cost_text(view.cost_usd), "quiet"))
         if self._replay or self._behind:

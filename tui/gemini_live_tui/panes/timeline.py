@@ -66,7 +66,7 @@ class Timeline(Sheet):
     def note(self) -> str:
         """Return the zoom, and a legend of letters where lanes share a row."""
         name = "turn" if self._zoom == TURN else ZOOMS[self._zoom][0]
-        shared = "events" in lanes.chosen(self.size.height)
+        shared = "events" in lanes.chosen(self.size.height, has_tasks=lanes.has_tasks(self._lanes.view))
         sign = f" {self._glyphs.separator} "
         keys = f"{sign}{self._glyphs.up} {self._glyphs.down} zoom" if self.has_focus else ""
         note = f"{name}{keys}"

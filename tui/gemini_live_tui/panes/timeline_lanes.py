@@ -44,6 +44,9 @@ THINGS = {
 }
 """Letters of moments where all of them share a lane; a tool is `t`, a mark `m`, an answer without sound `a`."""
 
+_LATER = {"task": "lane-tool", "notification": "lane-watcher"}
+"""Styles of what goes on after its moment: tasks with memory, and notifications."""
+
 LEGEND = "k typed, z away, a answer, w watch, t tool, m mark, x refused, ! fault, h held, o agent, b task, n note"
 
 
@@ -94,7 +97,7 @@ def paint(lanes: Lanes, width: int, height: int, glyphs: Glyphs) -> list[list[Ru
     """
     inner = max(1, width - GUTTER - 1)
     rows = []
-    names = chosen(height)
+    names = chosen(height, has_tasks=has_tasks(lanes.view))
     for name in names:
         cells = _PAINTERS[name](lanes, inner, glyphs)
         if name == "time" and "at" not in names:
@@ -103,9 +106,19 @@ def paint(lanes: Lanes, width: int, height: int, glyphs: Glyphs) -> list[list[Ru
     return rows
 
 
-def chosen(height: int) -> tuple[str, ...]:
-    """Return the lanes for `height` rows; events without a lane share one."""
-    for lanes in (
+def chosen(height: int, *, has_tasks: bool = False) -> tuple[str, ...]:
+    """Return the lanes for `height` rows; events without a lane share one.
+
+    With `has_tasks` tasks and notifications get a lane, too, where others have one.
+    """
+    with_tasks: tuple[tuple[str, ...], ...] = (
+        ("time", "you", "model", "phase", "watch", "tool", "tasks", "state", "ms", "mark", "at"),
+        ("time", "you", "model", "phase", "watch", "tool", "tasks", "state", "ms", "mark"),
+        ("time", "you", "model", "phase", "watch", "tool", "tasks", "state", "mark"),
+        ("time", "you", "model", "phase", "watch", "tool", "tasks", "state"),
+    )
+    shapes: tuple[tuple[str, ...], ...] = (
+        *(with_tasks if has_tasks else ()),
         ("time", "you", "model", "phase", "watch", "tool", "state", "ms", "mark", "at"),
         ("time", "you", "model", "phase", "watch", "tool", "state", "ms", "mark"),
         ("time", "you", "model", "phase", "watch", "tool", "state", "mark"),
@@ -115,10 +128,17 @@ def chosen(height: int) -> tuple[str, ...]:
         ("time", "voices", "phase", "events"),
         ("time", "voices", "phase"),
         ("time", "voices"),
-    ):
+    )
+    for lanes in shapes:
         if len(lanes) <= height:
             return lanes
     return ("voices",)
+
+
+def has_tasks(view: SessionView) -> bool:
+    """Return True when there is something for the lane of tasks and notifications."""
+    harness = view.harness
+    return bool(harness.tasks or harness.notifications or harness.memories)
 
 
 def axis_step(span: float, width: int) -> float:
@@ -290,6 +310,11 @@ def _watch(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     return _named(lanes, width, moments, glyphs)
 
 
+def _tasks(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
+    moments = [(tick.t, tick.text, _LATER[tick.lane]) for tick in _ticks(lanes, *_LATER)]
+    return _named(lanes, width, moments, glyphs)
+
+
 def _tool(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     window = lanes.window
     cells: list[Cell] = [(" ", "")] * width
@@ -352,7 +377,14 @@ def _events(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     found: list[tuple[float, str, str]] = []
     start, end = window.start, window.end
     found.extend((run.t, "t", "lane-tool") for run in lanes.view.agent_view.tools.values() if start <= run.t < end)
-    styles = {"refused": "warn", "watch": "lane-watcher", "held": "warn", "fault": "error", "handoff": "lane-phase"}
+    styles = {
+        **_LATER,
+        "refused": "warn",
+        "watch": "lane-watcher",
+        "held": "warn",
+        "fault": "error",
+        "handoff": "lane-phase",
+    }
     found.extend((tick.t, THINGS[tick.lane], styles[tick.lane]) for tick in _ticks(lanes, *styles))
     found.extend((mark.t, "m", "mark") for mark in lanes.view.agent_view.marks)
     for t, letter, style in found:
@@ -370,6 +402,7 @@ _PAINTERS: dict[str, Callable[[Lanes, int, Glyphs], list[Cell]]] = {
     "phase": _phase,
     "watch": _watch,
     "tool": _tool,
+    "tasks": _tasks,
     "state": _state,
     "ms": _ms,
     "mark": _mark,

@@ -154,7 +154,11 @@ class NotificationDelivery:
         """Tell that another program has closed what was waiting."""
         for name in self._told.keys() - open_ids:
             title = self._told.pop(name)[0]
-            self._agent.emit(ev.NotificationChanged(notification_id=name, status="acknowledged", title=str(title)))
+            self._agent.emit(
+                ev.NotificationChanged(
+                    notification_id=name, status="acknowledged", title=str(title), reason="it was dismissed"
+                )
+            )
 
     def _write(self, step: PumpStep) -> None:
         self._spawn(self._record(step))
