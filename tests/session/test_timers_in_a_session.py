@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.session.talking import Talk, agent, talk
+from tests.session.announcing import announced, answer, on_virtual_time, records, titles
+from tests.session.talking import agent, talk
 
 from gemini_live_runtime import Live
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, VirtualTimeLoop
-from gemini_live_runtime.harness.notifications import HarnessNotification, NewNotification
+from gemini_live_runtime.harness.notifications import NewNotification
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.notification_delivery import LULL_S, POLL_S
@@ -23,31 +23,6 @@ from gemini_live_runtime.session.agent.session_notifications import MAX_TIMERS
 
 def cook() -> Live:
     return agent().timer_tools()
-
-
-def records(root: Path) -> list[HarnessNotification]:
-    with Harness.open(root) as harness:
-        return harness.notifications.find().records
-
-
-def answer(t: Talk) -> dict[str, Any]:
-    """Return the newest answer of a tool."""
-    result: dict[str, Any] = t.sent("answer")[-1][2]
-    return result
-
-
-def announced(t: Talk) -> list[dict[str, str]]:
-    """Return what the model was asked to announce on this connection."""
-    texts = [text for _, text in t.sent("user context") if "<notification>" in text]
-    return [json.loads(line) for text in texts for line in text.splitlines() if line[:1] == "{"]
-
-
-def titles(t: Talk) -> list[str]:
-    return [one["title"] for one in announced(t)]
-
-
-def on_virtual_time(root: Path) -> HarnessWorker:
-    return HarnessWorker(root, clock=LoopClock())
 
 
 async def test_without_timer_tools_the_model_has_none() -> None:

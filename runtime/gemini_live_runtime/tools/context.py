@@ -80,6 +80,10 @@ class Notifications(Protocol):
         """Have a text announced after so many seconds, or at a local time."""
         ...
 
+    async def queue(self, title: str, body: str = "") -> dict[str, Any]:
+        """Have a text announced once the user is back, or by another session."""
+        ...
+
     async def timers(self) -> dict[str, Any]:
         """Return the timers that wait, the next one first."""
         ...

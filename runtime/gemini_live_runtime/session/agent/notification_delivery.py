@@ -82,6 +82,9 @@ class NotificationDelivery:
         self._in_the_way = ""
         self._told: dict[str, tuple[object, ...]] = {}
         """Newest event of each waiting notification, as a key."""
+        self._withheld: set[str] = set()
+        """Ids of what this session's model has queued, until the user was away and is back."""
+        self._is_user_gone = False
         self._timer: asyncio.TimerHandle | None = None
         self._poll: asyncio.TimerHandle | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -99,6 +102,7 @@ class NotificationDelivery:
         subscribe(self._on_interrupted, ev.TurnInterrupted)
         subscribe(self._on_generated, ev.GenerationCompleted)
         subscribe(self._on_connection_closed, ev.ConnectionClosed)
+        subscribe(self._on_presence, ev.UserStateChanged, ev.SessionState)
 
     def begin(self) -> None:
         """Look for notifications, soon and every `POLL_S`."""
@@ -131,7 +135,7 @@ class NotificationDelivery:
                 self._reads_again = False
                 listing = await self._harness.call(self._open_ones)
                 if listing is not None and not self._closed:
-                    self._pump.on_records(listing.records)
+                    self._pump.on_records(one for one in listing.records if one.id not in self._withheld)
                     self._forget({one.id for one in listing.records})
                     self.advance()
         except GeminiLiveError as error:
@@ -143,6 +147,37 @@ class NotificationDelivery:
         if self._delivery is None:
             self._delivery = Delivery(harness, self._name)
         return self._delivery.look()
+
+    # -- what the model queues ---------------------------------------------------------------------------------------
+
+    def withhold(self, notification_id: str) -> None:
+        """Do not announce a notification here before the user was away and is back.
+
+        To be called before it is queued: the model has just said what it is about.
+        """
+        self._withheld.add(notification_id)
+
+    def on_withheld(self, one: HarnessNotification) -> None:
+        """Tell that a notification was queued that is withheld."""
+        if one.id in self._withheld:
+            self._tell(one, "queued", "it is for when the user is back, or for another session")
+        self.look()
+
+    def _on_presence(self, event: ev.Event) -> None:
+        changed = event.payload
+        if isinstance(changed, ev.SessionState):
+            self._is_user_gone = self._is_user_gone or changed.word == "dormant"
+        elif isinstance(changed, ev.UserStateChanged) and changed.new == "away":
+            self._is_user_gone = True
+        else:
+            self._on_user_back()
+
+    def _on_user_back(self) -> None:
+        if self._is_user_gone:
+            self._is_user_gone = False
+            if self._withheld:
+                self._withheld.clear()
+                self.look()
 
     def on_cancelled(self, one: HarnessNotification) -> None:
         """Tell that a notification was taken back, and look at the files."""
@@ -335,6 +370,7 @@ class NotificationDelivery:
         )
         if is_users:
             self._last_sign = self._agent.clock.now()
+            self._on_user_back()
             if self._speech is not None and self._speech.status == "asked":
                 self._is_overtaken = True
 

@@ -1,4 +1,4 @@
-"""Serve the model's tools that queue notifications: timers.
+"""Serve the model's tools that queue notifications: timers, and texts for later.
 
 A timer is a notification with a time, in the records of the profile: it needs no process, and the engine that delivers
 announces it.
@@ -6,10 +6,12 @@ announces it.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.due_times import due_time
+from gemini_live_runtime.harness.ids import new_id
 from gemini_live_runtime.harness.notifications import HarnessNotification, NewNotification, NotificationStatus
 from gemini_live_runtime.harness.time_words import in_words, local_time
 from gemini_live_runtime.redactor import redactor
@@ -27,6 +29,15 @@ MAX_TIMERS = 100
 """Timers of a profile that may wait at once."""
 
 _LONGEST_MS = 10**15
+
+MODEL = "model"
+"""Source of the texts that models have queued."""
+
+MAX_QUEUED = 20
+"""Texts that may wait at once of what models have queued."""
+
+KEPT_S = 30 * 86_400
+"""Seconds after which such a text is no longer told."""
 
 CANCELLED = "the model cancelled it"
 
@@ -59,8 +70,42 @@ class SessionNotifications:
 
         timer = await self._harness.call(queue)
         self._delivery.look()
-        ends_with_session = {} if self._harness.root else {"note": "It is forgotten when this session ends."}
-        return {**self._told(timer), **ends_with_session}
+        return {**self._told(timer), **self._note()}
+
+    def _note(self) -> dict[str, str]:
+        return {} if self._harness.root else {"note": "It is forgotten when this session ends."}
+
+    async def queue(self, title: str, body: str = "") -> dict[str, Any]:
+        """Queue a text for when the user is back, or for another session.
+
+        A second one of the same words is none. Raises `HarnessError` for an empty title, and at `MAX_QUEUED`.
+        """
+        wall_ms = round(self._agent.clock.wall() * 1000)
+        title, body = redactor.text(title.strip()), redactor.text(body.strip())
+        name = new_id("notification", wall_ms)
+        key = hashlib.sha256(f"{title}\0{body}".casefold().encode("utf-8", "replace")).hexdigest()[:16]
+        new = NewNotification(
+            title=title,
+            body=body,
+            source=MODEL,
+            dedupe_key=f"{MODEL}-{key}",
+            expires_at_ms=wall_ms + KEPT_S * 1000,
+        )
+
+        def queue(harness: Harness) -> HarnessNotification:
+            waiting = _waiting(harness, MODEL)
+            if len(waiting) >= MAX_QUEUED and new.dedupe_key not in [one.dedupe_key for one in waiting]:
+                raise HarnessError(
+                    f"{MAX_QUEUED} notifications of yours wait already",
+                    remedy="The user has to hear them first",
+                    field="notifications",
+                    value=MAX_QUEUED,
+                )
+            return harness.notifications.queue(new, notification_id=name)
+
+        self._delivery.withhold(name)
+        self._delivery.on_withheld(await self._harness.call(queue))
+        return {"queued": title, "told": "when the user is back, or in another conversation", **self._note()}
 
     async def timers(self) -> dict[str, Any]:
         """Return the timers that wait, the next one first."""
@@ -92,5 +137,8 @@ class SessionNotifications:
 
 def _timers(harness: Harness) -> list[HarnessNotification]:
     """Return the timers that wait, the next one first."""
-    waiting = harness.notifications.find(NotificationStatus.QUEUED).records
-    return sorted((one for one in waiting if one.source == TIMER), key=lambda one: one.since_ms)
+    return sorted(_waiting(harness, TIMER), key=lambda one: one.since_ms)
+
+
+def _waiting(harness: Harness, source: str) -> list[HarnessNotification]:
+    return [one for one in harness.notifications.find(NotificationStatus.QUEUED).records if one.source == source]

@@ -119,6 +119,10 @@ class AgentBuilder:
         """
         return self._with(timer_tools=True)
 
+    def notify_tool(self) -> Self:
+        """Let the model leave texts for when the user is back: `notify`."""
+        return self._with(notify_tool=True)
+
     def background_agents(self, at_most: int) -> Self:
         """Limit the background agents that run at once (at least 1)."""
         return self._with(background_agents=at_most)

@@ -81,6 +81,8 @@ class Definition:
     """True when the model may follow and cancel tasks."""
     timer_tools: bool = False
     """True when the model may set, list and cancel timers."""
+    notify_tool: bool = False
+    """True when the model may leave the user a text for later."""
     state_keys: tuple[StateKey[Any], ...] = ()
     initial_state: Mapping[str, Any] = field(default_factory=dict)
     phases: tuple[Phase, ...] = ()

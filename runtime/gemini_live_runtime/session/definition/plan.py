@@ -24,8 +24,8 @@ from gemini_live_runtime.session.definition.checks import check_settings, withou
 from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET, MAX_ENDPOINTING_DELAY_S, Definition
 from gemini_live_runtime.session.definition.key_writers import LIVE_KEYS, Mentions
 from gemini_live_runtime.session.definition.memory_tools import memory_tools
+from gemini_live_runtime.session.definition.notification_tools import notify_tool, timer_tools
 from gemini_live_runtime.session.definition.task_tools import task_tools
-from gemini_live_runtime.session.definition.timer_tools import timer_tools
 from gemini_live_runtime.session.definition.turn_choice import as_turn_taking, decide
 from gemini_live_runtime.session.definition.unknown_names import NameCheck, UnknownKey
 from gemini_live_runtime.session.endpointing.policy import TurnCommitPolicy
@@ -310,6 +310,8 @@ def _with_harness_tools(definition: Definition, declared: Iterable[Tool]) -> Ite
         yield from task_tools()
     if definition.timer_tools:
         yield from timer_tools()
+    if definition.notify_tool:
+        yield notify_tool()
 
 
 def _place(function: Any) -> str:

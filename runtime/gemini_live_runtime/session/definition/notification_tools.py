@@ -1,4 +1,4 @@
-"""Declare the tools by which a model sets timers."""
+"""Declare the tools by which a model sets timers and leaves texts for later."""
 
 from __future__ import annotations
 
@@ -61,7 +61,34 @@ def timer_tools() -> tuple[Tool, ...]:
     )
 
 
+def notify_tool() -> Tool:
+    """Return `notify`."""
+
+    async def notify(args: dict[str, Any], context: ToolContext) -> dict[str, Any]:
+        return await _notifications(context).queue(args["title"], args.get("body", ""))
+
+    declared = Tool.from_schema(
+        "notify",
+        "Leave a notification, which the user is told later: once they were away and are back, or in another "
+        "conversation. What they should hear now, tell them yourself.",
+        {
+            "type": "object",
+            "properties": {
+                "title": {
+                    "type": "string",
+                    "description": "What the user is to be told, in a sentence.",
+                    "minLength": 1,
+                },
+                "body": {"type": "string", "description": "More about it, if there is more."},
+            },
+            "required": ["title"],
+        },
+        notify,
+    )
+    return replace(declared, after_notification=False)
+
+
 def _notifications(context: ToolContext) -> Notifications:
     if context.notifications is None:
-        raise AgentError("Tools for timers need a session", remedy="Call them in one", field="notifications")
+        raise AgentError("Tools for notifications need a session", remedy="Call them in one", field="notifications")
     return context.notifications
