@@ -15,7 +15,7 @@ from gemini_live_runtime.audio import echo_path, kept_speech, playback_buffer, s
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.conversation import gemini_text, llm_extractor, memory_text, transcript, transcript_turn
 from gemini_live_runtime.engine import console_server, host, hub, link, stdio
-from gemini_live_runtime.harness import memory_store, notification_prompt, notification_store, pump
+from gemini_live_runtime.harness import memory_store, notification_prompt, notification_store, profile, pump
 from gemini_live_runtime.journal import large_values, lines, reader, view, writer
 from gemini_live_runtime.local import activity, content, context, live_config, script, server, speech
 from gemini_live_runtime.session.agent import background_agents
@@ -27,7 +27,7 @@ from gemini_live_runtime.session.persistence import stores
 from gemini_live_runtime.state import edits, expressions, values
 from gemini_live_runtime.tools import dispatch, results
 from gemini_live_runtime.wire import closes, connection, fields, json_frame, key_check, transport, websocket
-from gemini_live_tui import config, theming
+from gemini_live_tui import config_files, theming
 from gemini_live_tui.editors import value_parser
 from gemini_live_tui.session_data import link as console_link
 
@@ -550,10 +550,16 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "unit/audio/test_wav.py::test_an_unusable_file_is_refused_by_name_with_a_remedy",
         ),
         Limit(
-            "config file",
-            size(config.MAX_BYTES),
+            "config file or profile",
+            size(config_files.MAX_BYTES),
             "it is refused with a sentence",
             "security/test_special_files.py::test_a_file_above_its_limit_is_not_read",
+        ),
+        Limit(
+            "entries of a table of a profile",
+            f"{profile.MAX_ENTRIES}",
+            "it is refused with a sentence",
+            "unit/harness/test_profile_tables.py::test_an_unusable_entry_names_file_key_value_and_remedy",
         ),
         Limit(
             "theme",

@@ -88,5 +88,5 @@ def test_the_links_of_the_page_lead_somewhere() -> None:
 def test_doctor_names_the_page_when_something_is_wrong(
     state: Literal["ok", "missing", "failed"], named: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks, "run_checks", lambda: [checks.Check("microphone", state, "No microphone")])
+    monkeypatch.setattr(checks, "run_checks", lambda _: [checks.Check("microphone", state, "No microphone")])
     assert ("docs/troubleshooting.md" in run("doctor").out) is named

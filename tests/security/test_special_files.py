@@ -18,7 +18,7 @@ from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.session_summary import started_at, summarise
 from gemini_live_runtime.journal.tracks import read_track
 from gemini_live_runtime.wire.credentials import find_api_key
-from gemini_live_tui import config, saved_layout
+from gemini_live_tui import config, config_files, saved_layout
 from gemini_live_tui.set_up import recent
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="named pipes and devices are POSIX")
@@ -86,7 +86,7 @@ def test_a_file_above_its_limit_is_not_read(tmp_path: Path) -> None:
         paths.read_regular(tmp_path / "file", 4)
     assert refused.value.errno == errno.EFBIG
     with (tmp_path / "config.toml").open("wb") as file:
-        file.truncate(config.MAX_BYTES + 1)
+        file.truncate(config_files.MAX_BYTES + 1)
     with pytest.raises(ConfigError, match="more than 1,048,576 bytes"):
         config.read_document(tmp_path / "config.toml")
 

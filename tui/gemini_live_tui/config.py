@@ -1,4 +1,4 @@
-"""Read settings in layers: flags, environment, config file, defaults.
+"""Read settings in layers: flags, environment, profile, config file, defaults.
 
 Every option is one field of `Config`; its key, help and limits stand beside it. With neither a file nor a variable set,
 nothing is parsed and nothing heavy is imported: the console starts at once.
@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import Field, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from gemini_live_runtime import paths
 from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.harness.paths import DEFAULT_PROFILE, check_profile_name, default_root
+from gemini_live_runtime.harness.profile import TABLE_KEYS, TABLES, Profile, profile_of
 from gemini_live_runtime.records import record
+from gemini_live_tui.config_files import CONFIG_PATH_VARIABLE as CONFIG_PATH_VARIABLE
+from gemini_live_tui.config_files import config_path as config_path
+from gemini_live_tui.config_files import read_document as read_document
+from gemini_live_tui.config_files import set_value as set_value
+from gemini_live_tui.profile_files import no_profile, profile_path, read_profile_document
 
 ENV_PREFIX = "GEMINI_LIVE_TUI_"
-CONFIG_PATH_VARIABLE = "GEMINI_LIVE_TUI_CONFIG"
-
-MAX_BYTES = 1024 * 1024
-"""Bytes of the largest config file."""
 
 _HOST = re.compile(r"(?:[\w-]+(?:\.[\w-]+)*|\[?[0-9a-fA-F:.]*:[0-9a-fA-F:.]+\]?)(?::[0-9]{1,5})?")
 """A host as a name or an address, and its port."""
@@ -51,6 +52,12 @@ def _backend(value: str) -> str:
 def _hosts(value: list[str]) -> str:
     fits = all(_HOST.fullmatch(item) for item in value)
     return "" if fits else "must have names of hosts alone, each with a port or without, and no patterns"
+
+
+def _profile(value: str) -> str:
+    """Check a profile's name; raise `UsageError`."""
+    check_profile_name(value)
+    return ""
 
 
 def _option(key: str, default: Any, help: str, check: Check | None = None) -> Any:
@@ -126,7 +133,11 @@ class Config:
         "prices", {}, "Prices in dollars per million tokens: as_of, and a table for each model prefix", _prices
     )
     keymap: dict[str, str] = _option("keymap", {}, 'Keys by action id, e.g. mute = "k,f4"')
+    profile: str = _option("profile", DEFAULT_PROFILE, "Profile: a file in profiles/ that goes ahead of this", _profile)
 
+
+_TABLE_OPTIONS = ("keymap", "prices")
+"""Options that no variable can set."""
 
 OPTIONS: dict[str, Field[Any]] = {f.metadata["key"]: f for f in fields(Config)}
 """Options by their key in the file."""
@@ -136,18 +147,13 @@ OPTIONS: dict[str, Field[Any]] = {f.metadata["key"]: f for f in fields(Config)}
 class Loaded:
     """Config with the source of each value, by key.
 
-    A source is `default`, `file`, a variable's name or `flag`.
+    A source is `default`, `file`, `profile`, a variable's name or `flag`.
     """
 
     config: Config
     sources: Mapping[str, str]
     path: Path
-
-
-def config_path(environment: Mapping[str, str]) -> Path:
-    """Return `GEMINI_LIVE_TUI_CONFIG`, else `config.toml` in the platform's folder."""
-    named = environment.get(CONFIG_PATH_VARIABLE, "")
-    return Path(named).expanduser() if named else paths.config_dir() / "config.toml"
+    profile: Profile
 
 
 def variable_of(key: str) -> str:
@@ -165,64 +171,100 @@ def load(environment: Mapping[str, str] | None = None, flags: Mapping[str, Any] 
     path = config_path(environment)
     values: dict[str, Any] = {}
     sources = dict.fromkeys(OPTIONS, "default")
-    for key, value in _file_values(path).items():
-        values[OPTIONS[key].name] = _checked(key, value, str(path))
-        sources[key] = "file"
-    for key, option in OPTIONS.items():
-        variable = variable_of(key)
-        if variable in environment and option.name not in ("keymap", "prices"):
-            values[option.name] = _checked(key, _from_text(key, environment[variable], variable), variable)
-            sources[key] = variable
-    for key, value in (flags or {}).items():
-        if value is not None:
-            values[OPTIONS[key].name] = _checked(key, value, "the command line")
-            sources[key] = "flag"
-    return Loaded(replace(Config(), **values), sources, path)
+
+    def use(found: Mapping[str, Any], source: str) -> None:
+        for key, value in found.items():
+            values[OPTIONS[key].name] = value
+            sources[key] = source
+
+    use(_file_values(path, read_document(path)), "file")
+    set_here = {
+        key: variable_of(key) for key in OPTIONS if variable_of(key) in environment and key not in _TABLE_OPTIONS
+    }
+    from_environment = {
+        key: _checked(key, _from_text(key, environment[variable], variable), variable)
+        for key, variable in set_here.items()
+    }
+    given = {key: _checked(key, value, "the command line") for key, value in (flags or {}).items() if value is not None}
+    name = {**values, **from_environment, **given}.get("profile", DEFAULT_PROFILE)
+    source = "the command line" if "profile" in given else set_here.get("profile", str(path))
+    options, profile = read_profile(name, source)
+    use(options, "profile")
+    for key, value in from_environment.items():
+        use({key: value}, set_here[key])
+    use(given, "flag")
+    return Loaded(replace(Config(), **values), sources, path, profile)
 
 
-def read_document(path: Path) -> dict[str, Any]:
-    """Return the TOML of `path`, {} when there is no such file.
+def _file_values(path: Path, document: Mapping[str, Any], *more: str) -> dict[str, Any]:
+    """Return the checked options of a file, by key.
 
-    Raise `ConfigError` with line and column.
+    `more` are other keys that it may have.
     """
-    if str(path) == os.devnull:  # a usual name for "none", but no regular file
-        return {}
-    try:
-        return tomllib.loads(paths.read_regular(path, MAX_BYTES).decode("utf-8"))
-    except FileNotFoundError:
-        return {}
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path} is not text in UTF-8", remedy="Save it as UTF-8", field="config") from None
-    except (ValueError, RecursionError) as error:
-        # Not only bad TOML: also numbers of thousands of digits and deeply nested tables.
-        raise ConfigError(f"{path} is not valid TOML: {error!s:.200}", remedy="Mend that", field="config") from None
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", field="config") from None
-
-
-def _file_values(path: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     def walk(table: Mapping[str, Any], prefix: str) -> None:
         for name, value in table.items():
             key = f"{prefix}{name}"
             if key in OPTIONS:
-                found[key] = value
+                found[key] = _checked(key, value, str(path))
             elif isinstance(value, dict):
                 walk(value, f"{key}.")
             else:
-                raise _unknown(key, str(path))
+                raise _unknown(key, str(path), *more)
 
-    walk(read_document(path), "")
+    walk(document, "")
     return found
 
 
-def _unknown(key: str, where: str) -> ConfigError:
+def read_profile(name: str, source: str = "the command line") -> tuple[dict[str, Any], Profile]:
+    """Return the options of a profile by key, and what else it says.
+
+    `source` names who asks for it. The default profile may have no file. Raise `ConfigError` with file, key, value and
+    remedy, also for a value that looks like a credential.
+    """
+    path = profile_path(name)
+    document = read_profile_document(name, source)
+    if "profile" in document:
+        raise ConfigError(
+            f"A profile cannot name a profile ({path})", remedy="Leave out the option profile", field="profile"
+        )
+    options = _file_values(path, {key: value for key, value in document.items() if key not in TABLES}, *TABLE_KEYS)
+    return options, profile_of(document, name=name, where=str(path))
+
+
+def _unknown(key: str, where: str, *more: str) -> ConfigError:
     import difflib
 
-    close = difflib.get_close_matches(key, OPTIONS, n=1)
+    section, _, rest = key.partition(".")
+    close = difflib.get_close_matches(key, [*OPTIONS, *more], n=1)
+    if not close and more and rest:
+        close = [f"{table}.{rest}" for table in difflib.get_close_matches(section, TABLES, n=1)]
     remedy = f"Did you mean {close[0]}?" if close else "See gemini-live-tui config show"
+    if section in TABLES and not more:
+        remedy = "Only a profile has it: gemini-live-tui profiles"
     return ConfigError(f"There is no option {key[:60]!r} ({where})", remedy=remedy, field=key)
+
+
+def chosen_profile(flag: str | None, environment: Mapping[str, str] | None = None) -> str:
+    """Return the profile of `--profile`, else of environment or config file.
+
+    No other option is read, so that commands for records work beside a broken one. Raises `UsageError` for a name that
+    has neither a file nor records.
+    """
+    environment = os.environ if environment is None else environment
+    variable = variable_of("profile")
+    path = config_path(environment)
+    if flag is not None:
+        name, source = flag, "the command line"
+    elif variable in environment:
+        name, source = environment[variable], variable
+    else:
+        name, source = read_document(path).get("profile", DEFAULT_PROFILE), str(path)
+    name = _checked("profile", name, source)
+    if name != DEFAULT_PROFILE and not profile_path(name).exists() and not default_root(name).exists():
+        raise no_profile(name, source)
+    return str(name)
 
 
 def option_of(key: str) -> Field[Any]:
@@ -305,41 +347,3 @@ def _kind(default: Any) -> str:
     if isinstance(default, float):
         return "a number"
     return "text" if isinstance(default, str) else "a list of texts" if isinstance(default, list) else "a table"
-
-
-def set_value(path: Path, key: str, value: Any) -> None:
-    """Write `key` to the file at `path`, keeping its comments and order.
-
-    The file is replaced atomically, with mode 0600. Raise `ConfigError` for a file that is broken or cannot be written.
-    """
-    try:
-        _write(path, _with_value(path, key, value))
-    except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be written: {error.strerror or error}",
-            remedy=f"Name another file in {CONFIG_PATH_VARIABLE}",
-            field="config",
-            value=str(path),
-        ) from None
-
-
-def _with_value(path: Path, key: str, value: Any) -> str:
-    """Return the text of the file at `path` with `key` set to `value`."""
-    import tomlkit
-    import tomlkit.items
-
-    read_document(path)
-    document = tomlkit.parse(path.read_text("utf-8")) if path.exists() else tomlkit.document()
-    *sections, name = key.split(".")
-    table: Any = document
-    for section in sections:
-        if not isinstance(table.get(section), dict):
-            table[section] = tomlkit.table()
-        table = table[section]
-    table[name] = value
-    return tomlkit.dumps(document)
-
-
-def _write(path: Path, text: str) -> None:
-    paths.private_dir(path.parent)
-    paths.write_private_text(path, text, sync=True)

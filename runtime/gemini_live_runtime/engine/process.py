@@ -117,6 +117,7 @@ def _register(spec: EngineSpec, folder: Path, host: Host) -> None:
             "backend": redactor.text(spec.backend),
             "started": host.hub.wall,
             "program": PROGRAM,
+            "profile": spec.profile.name,
         },
     )
 

@@ -65,6 +65,8 @@ class EngineInfo:
     backend: str
     started: float
     program: str
+    profile: str = ""
+    """Name of the profile; "" for an engine of an older version."""
 
 
 def engine_folder(session_id: str, root: Path | None = None) -> Path:
@@ -200,6 +202,7 @@ def read_info(folder: Path) -> EngineInfo | None:
             backend=str(value["backend"]),
             started=float(value["started"]),
             program=str(value["program"]),
+            profile=str(value.get("profile", "")),
         )
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None

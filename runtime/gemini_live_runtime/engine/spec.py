@@ -7,6 +7,7 @@ from dataclasses import asdict, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.errors import EngineError
+from gemini_live_runtime.harness.profile import Profile, profile_of_json
 from gemini_live_runtime.records import keyword_record
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class EngineSpec:
     """Folder of recordings; "" is the platform's data folder."""
     harness_root: str = ""
     """Folder of tasks, notifications and memory; "" for a temporary one that ends with the session."""
+    profile: Profile = field(default_factory=Profile)
+    """Profile's name, policies of consent and tools; its options are in the other fields."""
     consent: dict[str, Any] = field(default_factory=dict)
     """Policies of tools, "allow", "ask" or "deny" by name, which go ahead of the profile's and the tools' own."""
     record_cap_bytes: int = 2_000_000_000
@@ -102,7 +105,9 @@ class EngineSpec:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> EngineSpec:
-        """Restore a spec; raises `EngineError` for an unknown or missing field."""
+        """Restore a spec.
+
+        Raises `EngineError` for an unknown or missing field, and `ConfigError` for a profile that cannot be used."""
         known = {f.name for f in fields(cls)}
         for name in value:
             if name not in known:
@@ -110,4 +115,4 @@ class EngineSpec:
         if "session_id" not in value:
             raise EngineError("An engine spec lacks session_id", field="session_id")
         value = {**value, "trusted_hosts": tuple(value.get("trusted_hosts", ()))}
-        return cls(**value)
+        return cls(**{**value, "profile": profile_of_json(value.get("profile", {}))})

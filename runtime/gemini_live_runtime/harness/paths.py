@@ -10,13 +10,33 @@ from gemini_live_runtime.records import record
 
 DEFAULT_PROFILE = "default"
 
+MAX_PROFILE_NAME = 64
+"""Characters of the longest name of a profile."""
+
 
 def default_root(profile: str = DEFAULT_PROFILE) -> Path:
     """Return the root of a profile in the data folder; it may not exist.
 
     Raises `UsageError` for a name that is no file name.
     """
-    return paths.data_dir() / "harness" / paths.safe_name(profile or DEFAULT_PROFILE, field="profile")
+    return paths.data_dir() / "harness" / check_profile_name(profile or DEFAULT_PROFILE)
+
+
+def is_profile_name(name: str) -> bool:
+    """Return True for a name that a profile may have."""
+    return paths.is_safe_name(name) and len(name) <= MAX_PROFILE_NAME
+
+
+def check_profile_name(name: str) -> str:
+    """Return a profile's name when it is safe as a file name, else raise `UsageError`."""
+    if not is_profile_name(name):
+        raise UsageError(
+            f"profile is {name[:60]!r}, which cannot be used as a file name",
+            remedy=f"Use letters, digits, dots, dashes and underscores, at most {MAX_PROFILE_NAME}",
+            field="profile",
+            value=name[:80],
+        )
+    return name
 
 
 @record

@@ -42,6 +42,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "credentials.trusted_hosts": ("a.example, b.example:8443", ["a.example", "b.example:8443"]),
     "vertex.project": ("p", "p"),
     "vertex.location": ("global", "global"),
+    "profile": ("work", "work"),
 }
 
 
@@ -58,6 +59,7 @@ def test_the_table_above_covers_every_option() -> None:
 def test_an_option_can_be_set_is_shown_with_its_source_and_overridden(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (paths.private_dir(paths.config_dir() / "profiles") / "work.toml").touch()
     text, value = VALUES[key]
     ended = run("config", "set", key, text)
     assert (ended.code, ended.err) == (0, "")

@@ -10,6 +10,7 @@ import pytest
 from tests.support.canaries import HOSTILE
 from tests.support.command_line import run
 
+from gemini_live_runtime import paths
 from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryWrite
 from gemini_live_runtime.harness.paths import default_root
 from gemini_live_runtime.harness.store import Harness
@@ -115,6 +116,7 @@ def test_a_damaged_file_hides_no_other_and_is_named(harness: Harness) -> None:
 
 def test_another_root_or_profile_has_memories_of_its_own(tmp_path: Path) -> None:
     run("memory", "--root", str(tmp_path / "a"), "put", "user", "name", "Ada")
+    (paths.private_dir(paths.config_dir() / "profiles") / "work.toml").touch()
     run("memory", "--profile", "work", "put", "user", "name", "Grace")
     assert "Ada" in run("memory", "--root", str(tmp_path / "a")).out
     assert "Grace" in run("memory", "--profile", "work", "list").out

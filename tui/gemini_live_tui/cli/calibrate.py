@@ -12,7 +12,7 @@ import click
 
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.cli.options import DEVICE_OPTIONS, config_options
+from gemini_live_tui.cli.options import DEVICE_OPTIONS, PROFILE_OPTIONS, config_options
 
 _STEPS = {
     "room": "Be quiet for {seconds:.0f} s.",
@@ -22,7 +22,7 @@ _STEPS = {
 
 
 @click.command()
-@config_options(DEVICE_OPTIONS)
+@config_options(PROFILE_OPTIONS, DEVICE_OPTIONS)
 @click.option("--no-voice", is_flag=True, help="Do not listen to your voice.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def calibrate(no_voice: bool, as_json: bool, flags: dict[str, Any]) -> int:

@@ -21,9 +21,13 @@ from gemini_live_runtime import __version__, paths
 from gemini_live_runtime.errors import GeminiLiveError, UsageError
 from gemini_live_runtime.records import record
 from gemini_live_tui import config as configuration
+from gemini_live_tui.config import Loaded
 
 if TYPE_CHECKING:
     from gemini_live_runtime.audio.devices import SoundDevice
+
+Settings = Callable[[], Loaded]
+"""Returns the settings; raises `ConfigError`."""
 
 REACH_TIMEOUT_S = 5.0
 _READ_BYTES = 4_000_000
@@ -54,12 +58,19 @@ class Check:
     remedy: str = ""
 
 
-def run_checks() -> list[Check]:
-    """Run all checks, in the order of display; a check that raises becomes `failed`."""
+def run_checks(profile: str | None = None) -> list[Check]:
+    """Run all checks, in the order of display; a check that raises becomes `failed`.
+
+    `profile` is one other than that in use.
+    """
+
+    def settings() -> Loaded:
+        return configuration.load(flags={"profile": profile})
+
     checks: list[Check] = []
     for name, check in _CHECKS:
         try:
-            checks += check()
+            checks += check(settings)
         except GeminiLiveError as error:
             checks.append(Check(name, "failed", error.message, error.remedy))
         except Exception as error:
@@ -82,8 +93,8 @@ def _version(name: str) -> str:
         return "missing"
 
 
-def _config() -> list[Check]:
-    loaded = configuration.load()
+def _config(settings: Settings) -> list[Check]:
+    loaded = settings()
     changed = [key for key, source in loaded.sources.items() if source != "default"]
     state = str(loaded.path) if loaded.path.exists() else "no file, defaults"
     checks = [Check("config", "ok", f"{state}; set: {', '.join(changed) or 'nothing'}")]
@@ -96,12 +107,12 @@ def _config() -> list[Check]:
     return checks
 
 
-def _looks() -> list[Check]:
+def _looks(settings: Settings) -> list[Check]:
     """Report entries of the keymap and themes that cannot be used."""
     from gemini_live_tui.actions.keymap import usable_keymap
     from gemini_live_tui.theming import load_themes
 
-    _, faults = usable_keymap(configuration.load().config.keymap)
+    _, faults = usable_keymap(settings().config.keymap)
     _, failures = load_themes(paths.config_dir() / "themes")
     return [
         *(Check("keymap", "missing", fault.message, fault.remedy) for fault in faults),
@@ -135,12 +146,12 @@ def _terminal() -> list[Check]:
     return [Check("terminal", "ok", "; ".join([found, *notes]))]
 
 
-def _devices() -> list[Check]:
+def _devices(settings: Settings) -> list[Check]:
     from gemini_live_runtime.audio.devices import select_device
     from gemini_live_runtime.audio.interface import Direction
     from gemini_live_runtime.audio.probe import list_devices
 
-    loaded = configuration.load().config
+    loaded = settings().config
     listed = list_devices()
     checks = []
     usable: dict[str, SoundDevice] = {}
@@ -236,10 +247,10 @@ def _offline() -> list[Check]:
     return checks
 
 
-def _credentials() -> list[Check]:
+def _credentials(settings: Settings) -> list[Check]:
     from gemini_live_runtime.wire.credentials import NO_KEY_REMEDY, find_api_key
 
-    loaded = configuration.load().config
+    loaded = settings().config
     key_file = Path(loaded.api_key_file).expanduser() if loaded.api_key_file else None
     found = find_api_key(os.environ, source=loaded.api_key_source, key_file=key_file)
     checks = []
@@ -257,10 +268,10 @@ def _credentials() -> list[Check]:
     return checks
 
 
-def _reachability() -> list[Check]:
+def _reachability(settings: Settings) -> list[Check]:
     from gemini_live_tui.cli.console_start import chosen_backend
 
-    loaded = configuration.load().config
+    loaded = settings().config
     backend = chosen_backend(loaded)
     if backend == "local":
         return [Check("backend", "ok", "local: the embedded server")]
@@ -349,17 +360,22 @@ def _engines_problem(folder: Path) -> UsageError | None:
     return None
 
 
-_CHECKS: tuple[tuple[str, Callable[[], list[Check]]], ...] = (
-    ("program", _versions),
+def _plain(check: Callable[[], list[Check]]) -> Callable[[Settings], list[Check]]:
+    """Return a check that needs no settings as one of the table."""
+    return lambda _: check()
+
+
+_CHECKS: tuple[tuple[str, Callable[[Settings], list[Check]]], ...] = (
+    ("program", _plain(_versions)),
     ("config", _config),
     ("looks", _looks),
-    ("folders", _folders),
-    ("terminal", _terminal),
+    ("folders", _plain(_folders)),
+    ("terminal", _plain(_terminal)),
     ("devices", _devices),
-    ("audio priority", _audio_priority),
-    ("echo canceller", _echo),
-    ("last sound", _last_sound),
-    ("local server", _offline),
+    ("audio priority", _plain(_audio_priority)),
+    ("echo canceller", _plain(_echo)),
+    ("last sound", _plain(_last_sound)),
+    ("local server", _plain(_offline)),
     ("credentials", _credentials),
     ("backend", _reachability),
 )

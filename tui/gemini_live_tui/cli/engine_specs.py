@@ -66,9 +66,10 @@ def spec_of(
         reconnect_for_s=config.reconnect_for_s,
         dormant_after_s=0.0 if headless else config.dormant_after_s,
         linger_s=config.linger_s,
-        consent={**_unrecorded_policies(config.record), **dict.fromkeys(allowed, "allow")},
+        profile=loaded.profile,
+        consent={**_unrecorded_policies(loaded), **dict.fromkeys(allowed, "allow")},
         # Without recording nothing is kept: tasks and memory last as long as the session.
-        harness_root="" if config.record == "off" else str(default_root()),
+        harness_root="" if config.record == "off" else str(default_root(loaded.profile.name)),
         record_cap_bytes=int(config.cap_gb * 1e9),
         trusted_hosts=tuple(config.trusted_hosts),
         api_version=config.api_version,
@@ -83,13 +84,13 @@ def spec_of(
     )
 
 
-def _unrecorded_policies(record: str) -> dict[str, str]:
+def _unrecorded_policies(loaded: Loaded) -> dict[str, str]:
     """Return the profile's policies of consent for a session that keeps nothing.
 
     It has no harness root to read them from. Raises `HarnessError` for a file that cannot be used.
     """
-    paths = HarnessPaths(default_root())
-    if record != "off" or not paths.consent.exists():
+    paths = HarnessPaths(default_root(loaded.profile.name))
+    if loaded.config.record != "off" or not paths.consent.exists():
         return {}
     from gemini_live_runtime.harness.consent_store import ConsentStore
     from gemini_live_runtime.harness.record_files import RecordFiles

@@ -14,14 +14,14 @@ import click
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import EngineError, UsageError
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.cli.options import LOOK_OPTIONS, config_options
+from gemini_live_tui.cli.options import LOOK_OPTIONS, PROFILE_OPTIONS, config_options
 from gemini_live_tui.cli.records import complete_session, locate
 from gemini_live_tui.config import load
 
 
 @click.command()
 @click.argument("session", default="")
-@config_options(LOOK_OPTIONS)
+@config_options(PROFILE_OPTIONS, LOOK_OPTIONS)
 def attach(session: str, flags: dict[str, Any]) -> int:
     """Attach a console to a running engine: SESSION, or the only running one.
 
@@ -42,7 +42,7 @@ def attach(session: str, flags: dict[str, Any]) -> int:
 
 @click.command()
 @click.argument("session", default="", shell_complete=complete_session)
-@config_options(LOOK_OPTIONS)
+@config_options(PROFILE_OPTIONS, LOOK_OPTIONS)
 def resume(session: str, flags: dict[str, Any]) -> int:
     """Go on with a recorded session: SESSION, or the newest one that was broken off.
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gemini_live_runtime.errors import HarnessError, UsageError
-from gemini_live_runtime.harness.paths import DEFAULT_PROFILE, default_root
+from gemini_live_runtime.harness.paths import default_root
 from gemini_live_runtime.text import sanitise_line
+from gemini_live_tui.config import chosen_profile
 
 if TYPE_CHECKING:
     from gemini_live_runtime.harness.listing import Listing
@@ -42,7 +43,7 @@ def open_harness(root: str | None, profile: str | None) -> Harness:
 
     if root is not None and profile is not None:
         raise UsageError("Give --root or --profile, not both", field="root", value=root)
-    return Harness.open(Path(root) if root is not None else default_root(profile or DEFAULT_PROFILE))
+    return Harness.open(Path(root) if root is not None else default_root(chosen_profile(profile)))
 
 
 @click.group(invoke_without_command=True)

@@ -44,14 +44,15 @@ def devices(as_json: bool) -> int:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def doctor(as_json: bool) -> int:
+@click.option("--profile", metavar="NAME", default=None, help="Profile, instead of the one that is in use.")
+def doctor(as_json: bool, profile: str | None) -> int:
     """Check everything a call needs.
 
     The exit code is 1 when a check failed.
     """
     from gemini_live_tui.cli.checks import run_checks
 
-    checks = run_checks()
+    checks = run_checks(profile)
     failed = any(check.state == "failed" for check in checks)
     if as_json:
         click.echo(json.dumps({"ok": not failed, "checks": [asdict(check) for check in checks]}, indent=2))

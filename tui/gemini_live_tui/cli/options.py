@@ -32,6 +32,10 @@ def _refuse_empty(ctx: click.Context, param: click.Parameter, given: str | None)
     )
 
 
+PROFILE_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("--profile", "profile", {"metavar": "NAME", "help": "Profile: its options, records and policies."}),
+)
+
 SESSION_OPTIONS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
         "--backend",
@@ -118,7 +122,7 @@ def config_options(*groups: tuple[tuple[str, str, dict[str, Any]], ...]) -> Call
 
 def start_options(function: F) -> F:
     """Decorate a command with all options of starting a console on a backend."""
-    decorated = config_options(SESSION_OPTIONS, DEVICE_OPTIONS, LOOK_OPTIONS)(function)
+    decorated = config_options(PROFILE_OPTIONS, SESSION_OPTIONS, DEVICE_OPTIONS, LOOK_OPTIONS)(function)
     no_sound = click.option("--no-sound", is_flag=True, help="Use no sound device at all.")
     return click.option("--text", "-t", is_flag=True, help="Start in text mode.")(no_sound(decorated))
 

@@ -11,7 +11,7 @@ import click
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.cli.options import DETAIL, LOOK_OPTIONS, config_options
+from gemini_live_tui.cli.options import DETAIL, LOOK_OPTIONS, PROFILE_OPTIONS, config_options
 from gemini_live_tui.config import load
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str
 @click.option("--times", is_flag=True, help="With --plain: begin each line with its time.")
 @DETAIL
 @click.option("--speed", type=float, metavar="X", help="Play back at X times the session's own speed.")
-@config_options(LOOK_OPTIONS)
+@config_options(PROFILE_OPTIONS, LOOK_OPTIONS)
 def replay(
     session: str,
     plain: bool,

@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import click
 from click.shell_completion import get_completion_class
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.harness.profile import TABLES, parse_entry
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import config as configuration
+from gemini_live_tui.profile_files import profile_path, refuse_secrets
+
+PROFILE = click.option("--profile", metavar="NAME", default=None, help="Profile, instead of the one that is in use.")
 
 
 @click.group(invoke_without_command=True)
+@PROFILE
 @click.pass_context
-def config(ctx: click.Context) -> int:
-    """Show and change settings. Flags override variables, variables override the file."""
-    return _show(False) if ctx.invoked_subcommand is None else 0
+def config(ctx: click.Context, profile: str | None) -> int:
+    """Show and change settings.
+
+    Flags override variables, variables override the profile, and that overrides the file.
+    """
+    ctx.obj["profile"] = profile
+    return _show(False, profile) if ctx.invoked_subcommand is None else 0
 
 
 @config.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def show(as_json: bool) -> int:
+@PROFILE
+@click.pass_context
+def show(ctx: click.Context, as_json: bool, profile: str | None) -> int:
     """Print every option's value and where it comes from."""
-    return _show(as_json)
+    return _show(as_json, profile if profile is not None else ctx.obj["profile"])
 
 
-def _show(as_json: bool) -> int:
-    loaded = configuration.load()
+def _show(as_json: bool, profile: str | None) -> int:
+    loaded = configuration.load(flags={"profile": profile})
     rows = {
         key: (redactor.value(getattr(loaded.config, option.name)), loaded.sources[key])
         for key, option in configuration.OPTIONS.items()
@@ -40,11 +52,13 @@ def _show(as_json: bool) -> int:
         click.echo(json.dumps({key: {"value": value, "source": source} for key, (value, source) in rows.items()}))
         _print_keymap_faults(loaded.config.keymap)
         return 0
-    click.echo(f"# {sanitise_line(str(loaded.path))}{'' if loaded.path.exists() else ' (does not exist yet)'}")
+    for path in (loaded.path, profile_path(loaded.profile.name)):
+        if path.exists() or path == loaded.path:
+            click.echo(f"# {sanitise_line(str(path))}{'' if path.exists() else ' (does not exist yet)'}")
     width = max(map(len, rows))
     for key, (value, source) in rows.items():
         help = configuration.OPTIONS[key].metadata["help"]
-        click.echo(f"{key:{width}} = {_written(value):14} # {source}: {help}")
+        click.echo(f"{key:{width}} = {written(value):14} # {source}: {help}")
     _print_keymap_faults(loaded.config.keymap)
     return 0
 
@@ -58,8 +72,11 @@ def _print_keymap_faults(keymap: Mapping[str, str]) -> None:
 
 
 @config.command()
-def path() -> int:
+@click.pass_context
+def path(ctx: click.Context) -> int:
     """Print the path of the config file."""
+    if ctx.obj["profile"] is not None:
+        raise UsageError("It is the config file of all profiles", remedy="Use: profiles path NAME", field="profile")
     click.echo(str(configuration.config_path(os.environ)))
     return 0
 
@@ -67,38 +84,85 @@ def path() -> int:
 @config.command("set", context_settings={"ignore_unknown_options": True})
 @click.argument("key")
 @click.argument("value")
-def set_(key: str, value: str) -> int:
+@click.option("--profile", metavar="NAME", default=None, help="Change this profile's file, not the config file.")
+@click.pass_context
+def set_(ctx: click.Context, key: str, value: str, profile: str | None) -> int:
     """Set KEY to VALUE in the config file, keeping its comments.
 
     Separate the items of a list with commas.
     """
+    profile = profile if profile is not None else ctx.obj["profile"]
+    if profile is not None:
+        return set_in_profile(profile, key, value)
     target = configuration.config_path(os.environ)
-    if key.startswith("keymap."):
-        from gemini_live_tui.actions.keymap import check_keymap, usable_keymap
-
-        parsed: object = value
-        ident = key.removeprefix("keymap.")
-        others = {name: keys for name, keys in configuration.load().config.keymap.items() if name != ident}
-        check_keymap({**usable_keymap(others)[0], ident: value})
-    else:
-        if key.split(".")[0] == "prices":
-            raise UsageError("prices are tables", remedy="Edit them in the file, see: config path", field="prices")
-        if key == "keymap":
-            raise UsageError("keymap is a table", remedy='Set one key: config set keymap.mute "k,f4"', field="keymap")
-        parsed = configuration.parse(key, value)
-        if key == "ui.theme" and value:
-            from gemini_live_tui.theming import load_theme
-
-            load_theme(value, paths.config_dir() / "themes")
+    parsed = parsed_value(key, value, lambda: configuration.load().config.keymap)
     configuration.set_value(target, key, parsed)
-    click.echo(f"{key} = {_written(redactor.value(parsed))} ({sanitise_line(str(target))})")
+    click.echo(f"{key} = {written(redactor.value(parsed))} ({sanitise_line(str(target))})")
+    _print_override(key)
+    return 0
+
+
+def set_in_profile(profile: str, key: str, text: str) -> int:
+    """Set an option, or an entry of a profile's own tables, in a profile's file."""
+    options, _ = configuration.read_profile(profile)
+    parsed: object
+    if key.split(".")[0] in TABLES:
+        place, parsed = parse_entry(key, text)
+    else:
+        if key == "profile":
+            raise UsageError("A profile cannot name a profile", remedy="Set it without --profile", field="profile")
+        place, parsed = tuple(key.split(".")), parsed_value(key, text, lambda: options.get("keymap", {}))
+    target = profile_path(profile)
+    refuse_secrets({key: parsed}, target)
+    configuration.set_value(target, place, parsed)
+    click.echo(f"{key} = {written(redactor.value(parsed))} ({sanitise_line(str(target))})")
     variable = configuration.variable_of(key)
     if variable in os.environ:
         click.echo(f"{variable} is set and overrides it.", err=True)
     return 0
 
 
-def _written(value: object) -> str:
+def parsed_value(key: str, value: str, keymap: Callable[[], Mapping[str, str]]) -> object:
+    """Return the checked value of an option for a file.
+
+    `keymap` returns the present keys by action. Raises `ConfigError` or `UsageError`.
+    """
+    if key.startswith("keymap."):
+        from gemini_live_tui.actions.keymap import check_keymap, usable_keymap
+
+        ident = key.removeprefix("keymap.")
+        others = {name: keys for name, keys in keymap().items() if name != ident}
+        check_keymap({**usable_keymap(others)[0], ident: value})
+        return value
+    if key.split(".")[0] == "prices":
+        raise UsageError("prices are tables", remedy="Edit them in the file, see: config path", field="prices")
+    if key == "keymap":
+        raise UsageError("keymap is a table", remedy='Set one key: config set keymap.mute "k,f4"', field="keymap")
+    parsed = configuration.parse(key, value)
+    if key == "ui.theme" and value:
+        from gemini_live_tui.theming import load_theme
+
+        load_theme(value, paths.config_dir() / "themes")
+    if key == "profile":
+        configuration.read_profile(value)
+    return parsed
+
+
+def _print_override(key: str) -> None:
+    """Print what overrides an option of the config file, on standard error."""
+    variable = configuration.variable_of(key)
+    if variable in os.environ:
+        click.echo(f"{variable} is set and overrides it.", err=True)
+        return
+    with contextlib.suppress(UsageError):
+        loaded = configuration.load()
+        if loaded.sources.get(key) == "profile":
+            path = sanitise_line(str(profile_path(loaded.profile.name)))
+            click.echo(f"The profile {loaded.profile.name} sets it too, and overrides it ({path}).", err=True)
+
+
+def written(value: object) -> str:
+    """Return a value as it is printed."""
     return sanitise_line(json.dumps(value, ensure_ascii=False))
 
 

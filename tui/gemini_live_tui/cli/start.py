@@ -22,6 +22,7 @@ from gemini_live_tui.cli.engine_specs import Sound, spec_of
 from gemini_live_tui.cli.options import (
     DEVICE_OPTIONS,
     LOOK_OPTIONS,
+    PROFILE_OPTIONS,
     SESSION_OPTIONS,
     config_options,
     start_options,
@@ -56,6 +57,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @NO_SOUND
 @SINGLE_PROCESS
 @config_options(
+    PROFILE_OPTIONS,
     tuple(option for option in SESSION_OPTIONS if option[0] not in ("--backend", "--api-version")),
     DEVICE_OPTIONS,
     LOOK_OPTIONS,

@@ -24,7 +24,7 @@ import click
 from gemini_live_runtime.errors import EngineError, GeminiLiveError, JournalError, UsageError
 from gemini_live_tui.cli.agent_output import AgentOutput
 from gemini_live_tui.cli.engine_specs import Sound, spec_of
-from gemini_live_tui.cli.options import DETAIL, DEVICE_OPTIONS, SESSION_OPTIONS, config_options
+from gemini_live_tui.cli.options import DETAIL, DEVICE_OPTIONS, PROFILE_OPTIONS, SESSION_OPTIONS, config_options
 from gemini_live_tui.config import load
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ DEVICES_IDLE_S = 5.0
 @click.option("--devices", is_flag=True, help="Use the sound devices instead of files.")
 @click.option("--fast", is_flag=True, help="Run in virtual time; for the embedded server.")
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server.")
-@config_options(SESSION_OPTIONS, DEVICE_OPTIONS)
+@config_options(PROFILE_OPTIONS, SESSION_OPTIONS, DEVICE_OPTIONS)
 @click.pass_obj
 def talk(
     shared: dict[str, bool],

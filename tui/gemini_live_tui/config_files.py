@@ -1,0 +1,86 @@
+"""Read and write TOML files of settings."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import ConfigError
+
+CONFIG_PATH_VARIABLE = "GEMINI_LIVE_TUI_CONFIG"
+
+MAX_BYTES = 1024 * 1024
+"""Bytes of the largest config file."""
+
+
+def config_path(environment: Mapping[str, str]) -> Path:
+    """Return `GEMINI_LIVE_TUI_CONFIG`, else `config.toml` in the platform's folder."""
+    named = environment.get(CONFIG_PATH_VARIABLE, "")
+    return Path(named).expanduser() if named else paths.config_dir() / "config.toml"
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """Return the TOML of `path`, {} when there is no such file.
+
+    Raise `ConfigError` with line and column.
+    """
+    if str(path) == os.devnull:  # a usual name for "none", but no regular file
+        return {}
+    try:
+        return tomllib.loads(paths.read_regular(path, MAX_BYTES).decode("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} is not text in UTF-8", remedy="Save it as UTF-8", field="config") from None
+    except (ValueError, RecursionError) as error:
+        # Not only bad TOML: also numbers of thousands of digits and deeply nested tables.
+        raise ConfigError(f"{path} is not valid TOML: {error!s:.200}", remedy="Mend that", field="config") from None
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", field="config") from None
+
+
+def set_value(path: Path, key: str | tuple[str, ...], value: Any) -> None:
+    """Write `key` to the file at `path`, keeping its comments and order.
+
+    A key of parts may have dots in them. A value of None takes the key out.
+
+    The file is replaced atomically, with mode 0600. Raise `ConfigError` for a file that is broken or cannot be written.
+    """
+    try:
+        _write(path, _with_value(path, key, value))
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror or error}",
+            remedy=f"Name another file in {CONFIG_PATH_VARIABLE}",
+            field="config",
+            value=str(path),
+        ) from None
+
+
+def _with_value(path: Path, key: str | tuple[str, ...], value: Any) -> str:
+    """Return the text of the file at `path` with `key` set to `value`."""
+    import tomlkit
+    import tomlkit.items
+
+    read_document(path)
+    document = tomlkit.parse(path.read_text("utf-8")) if path.exists() else tomlkit.document()
+    *sections, name = key.split(".") if isinstance(key, str) else key
+    table: Any = document
+    for section in sections:
+        if not isinstance(table.get(section), dict):
+            table[section] = tomlkit.table()
+        table = table[section]
+    if value is not None:
+        table[name] = value
+    elif name in table:
+        del table[name]
+    return tomlkit.dumps(document)
+
+
+def _write(path: Path, text: str) -> None:
+    paths.private_dir(path.parent)
+    paths.write_private_text(path, text, sync=True)

@@ -1,0 +1,84 @@
+"""Find, read, create and delete the files of profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gemini_live_runtime import paths
+from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.harness.paths import DEFAULT_PROFILE, check_profile_name, is_profile_name
+from gemini_live_tui.config_files import read_document
+
+
+def profiles_dir() -> Path:
+    """Return the folder of profiles, which need not exist."""
+    return paths.config_dir() / "profiles"
+
+
+def profile_path(name: str) -> Path:
+    """Return the file of a profile, which need not exist.
+
+    Raises `UsageError` for a bad name.
+    """
+    return profiles_dir() / f"{check_profile_name(name)}.toml"
+
+
+def profile_names() -> list[str]:
+    """Return the names of profiles: the default one, and those with a file."""
+    try:
+        found = {path.stem for path in profiles_dir().glob("*.toml")}
+    except OSError:
+        found = set()
+    return sorted({DEFAULT_PROFILE, *(name for name in found if is_profile_name(name))})
+
+
+def read_profile_document(name: str, source: str) -> dict[str, Any]:
+    """Return the TOML of a profile; {} for the default profile without a file.
+
+    `source` names who asks for it. Raises `ConfigError`, also for a value that looks like a credential.
+    """
+    path = profile_path(name)
+    if name != DEFAULT_PROFILE and not path.exists():
+        raise no_profile(name, source)
+    document = read_document(path)
+    if not document:
+        return {}
+    refuse_secrets(document, path)
+    return document
+
+
+def no_profile(name: str, source: str) -> ConfigError:
+    """Return the error for a profile without a file."""
+    import difflib
+
+    close = difflib.get_close_matches(name, profile_names(), n=1)
+    near = f"Did you mean {close[0]}? " if close else ""
+    return ConfigError(
+        f"There is no profile {name!r} ({source})",
+        remedy=f"{near}Create it: gemini-live-tui profiles create {name}",
+        field="profile",
+        value=name,
+    )
+
+
+def refuse_secrets(document: Mapping[str, Any], path: Path) -> None:
+    """Raise `ConfigError` for a value that looks like a credential, without naming it."""
+    from gemini_live_runtime.redactor import redactor
+
+    def walk(value: Any, key: str) -> None:
+        if isinstance(value, Mapping):
+            for name, one in value.items():
+                walk(one, f"{key}.{name}" if key else str(name))
+            return
+        field = {key.rpartition(".")[2]: value}
+        arguments = " ".join(map(str, value)) if isinstance(value, list) else ""
+        if redactor.value(field) != field or redactor.text(arguments) != arguments:
+            raise ConfigError(
+                f"{redactor.text(key)[:60]} holds what looks like a key in {path}",
+                remedy="Take it out, and save it in the keyring: gemini-live-tui profiles set-key",
+                field=key[:60],
+            )
+
+    walk(document, "")
