@@ -200,6 +200,37 @@ async def test_the_sessions_policy_goes_ahead_of_the_profiles(
         assert (len(t.all(ev.ConsentAsked)), len(PAID)) == (asks, runs)
 
 
+@pytest.mark.parametrize("remembered", ["allow", "ask", "deny"])
+@pytest.mark.parametrize("file", ["allow", "deny"])
+async def test_what_is_remembered_goes_ahead_of_the_profiles_file(tmp_path: Path, remembered: Any, file: Any) -> None:
+    with Harness.open(tmp_path) as harness:
+        harness.consent.set_policy("pay", remembered)
+    options = ConsentOptions(profile={"pay": file})
+    async with talk(agent().tools(pay), harness=HarnessWorker(tmp_path), consent=options) as t:
+        await t.calls("pay")
+        assert (len(t.all(ev.ConsentAsked)), len(PAID)) == (remembered == "ask", remembered == "allow")
+
+
+@pytest.mark.parametrize(("file", "asks", "runs"), [("allow", 0, 1), ("ask", 1, 0), ("deny", 0, 0)])
+async def test_the_profiles_file_goes_ahead_of_the_tool(tmp_path: Path, file: Any, asks: int, runs: int) -> None:
+    options = ConsentOptions(profile={"pay": file})
+    async with talk(agent().tools(pay), harness=HarnessWorker(tmp_path), consent=options) as t:
+        await t.calls("pay")
+        assert (len(t.all(ev.ConsentAsked)), len(PAID)) == (asks, runs)
+
+
+async def test_a_file_that_allows_a_tool_with_effects_does_not_help_where_a_refusal_may_be_remembered(
+    tmp_path: Path,
+) -> None:
+    with Harness.open(tmp_path) as harness:
+        harness.consent.set_policy("pay", "deny")
+        harness.paths.consent.write_text("{")
+    options = ConsentOptions(profile={"pay": "allow"})
+    async with talk(agent().tools(pay), harness=HarnessWorker(tmp_path), consent=options) as t:
+        await t.calls("pay")
+        assert (len(t.all(ev.ConsentAsked)), PAID) == (1, [])
+
+
 async def test_the_profiles_policy_goes_ahead_of_the_tools(tmp_path: Path) -> None:
     with Harness.open(tmp_path) as harness:
         harness.consent.set_policy("pay", "deny")

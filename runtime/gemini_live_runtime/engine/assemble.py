@@ -87,7 +87,9 @@ def session_of(
     `backend` is prepared: its credentials have been read. `source` is the agent's file, for hot reload. `on_consent`
     answers in place of an operator.
     """
-    consent = ConsentOptions(check_policies(spec.consent), on_consent, is_attended=not spec.headless)
+    consent = ConsentOptions(
+        check_policies(spec.consent), spec.profile.consent, on_consent, is_attended=not spec.headless
+    )
     definition = plan.definition
     parts = _local_parts(spec)
     model = spec.model or (definition.model if parts is None else _local_model(plan, parts))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
 from gemini_live_runtime.errors import AgentError
@@ -35,3 +35,17 @@ def check_policies(policies: object) -> dict[str, ConsentPolicy]:
             value=type(policies).__name__,
         )
     return {name: check_policy(policy, name=name) for name, policy in policies.items()}
+
+
+def first_policy(
+    tool: str, layers: Iterable[tuple[Mapping[str, ConsentPolicy], str]]
+) -> tuple[ConsentPolicy, str] | None:
+    """Return the first policy of a tool among layers, each with its reason to ask.
+
+    Only the layers' order decides: a "deny" of one is not loosened by another behind it. None when no layer names the
+    tool.
+    """
+    for policies, reason in layers:
+        if (policy := policies.get(tool)) is not None:
+            return policy, reason
+    return None

@@ -85,7 +85,7 @@ def spec_of(
 
 
 def _unrecorded_policies(loaded: Loaded) -> dict[str, str]:
-    """Return the profile's policies of consent for a session that keeps nothing.
+    """Return the policies that are remembered, for a session that keeps nothing.
 
     It has no harness root to read them from. Raises `HarnessError` for a file that cannot be used.
     """

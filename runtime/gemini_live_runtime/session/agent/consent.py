@@ -27,7 +27,7 @@ from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.user_code import UserCode
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin
-from gemini_live_runtime.tools.consent import ConsentPolicy
+from gemini_live_runtime.tools.consent import ConsentPolicy, first_policy
 from gemini_live_runtime.tools.declaration import Tool
 from gemini_live_runtime.tools.fingerprint import fingerprint
 from gemini_live_runtime.tools.results import ToolCall
@@ -70,6 +70,8 @@ class ConsentOptions:
 
     policies: Mapping[str, ConsentPolicy] = field(default_factory=dict)
     """Policies that go ahead of the profile's and the tools' own."""
+    profile: Mapping[str, ConsentPolicy] = field(default_factory=dict)
+    """Policies of the profile's file, behind those that are remembered for the profile."""
     on_consent: OnConsent | None = None
     is_attended: bool = True
     """False without `on_consent` and without a console: the answer is no at once."""
@@ -98,8 +100,8 @@ class ConsentGate:
         self._queue = ConsentQueue()
         self._asked = 0
         self._timer: asyncio.TimerHandle | None = None
-        self._profile: Mapping[str, ConsentPolicy] | None = {}
-        """Policies of the profile; None when they cannot be read."""
+        self._remembered: Mapping[str, ConsentPolicy] | None = {}
+        """Policies that the profile's records remember; None when they cannot be read."""
         self._told_unreadable = False
         agent.bus.subscribe(self._on_held, ev.AgentHeld)
         agent.bus.subscribe(self._on_released, ev.AgentReleased)
@@ -107,13 +109,13 @@ class ConsentGate:
     # -- policies ----------------------------------------------------------------------------------------------------
 
     async def load(self) -> None:
-        """Read the policies of the profile.
+        """Read the policies that are remembered for the profile.
 
         Where they cannot be read, tools with side effects ask.
         """
         if self._harness.has_consent:
             record = await self._read()
-            self._profile = None if record is None else record.policies or {}
+            self._remembered = None if record is None else record.policies or {}
 
     async def _read(self) -> ConsentRecord | None:
         """Return what the disk remembers; None when it cannot be used.
@@ -132,8 +134,9 @@ class ConsentGate:
     def policy(self, name: str, *, by_notification: bool = False) -> tuple[ConsentPolicy, str]:
         """Return the policy of a tool, with the reason to ask.
 
-        The session's goes ahead of the profile's, and that of the tool's own. `by_notification`: the model calls it in
-        a turn that a notification caused, in which tools with side effects ask unless they are denied.
+        The session's goes first, then what is remembered for the profile, then the profile's file, then the tool's own.
+        Operator and program write these, never a model. `by_notification`: the model calls it in a turn that a
+        notification caused, in which tools with side effects ask unless they are denied.
         """
         policy, reason = self._usual_policy(name)
         tool = self._tools().get(name)
@@ -143,15 +146,17 @@ class ConsentGate:
 
     def _usual_policy(self, name: str) -> tuple[ConsentPolicy, str]:
         tool = self._tools().get(name)
-        if (policy := self._options.policies.get(name)) is not None:
-            return policy, BY_SESSION
-        if self._profile is not None and (policy := self._profile.get(name)) is not None:
-            return policy, BY_PROFILE
-        if tool is None:
-            return "allow", ""
-        if self._profile is None and tool.side_effects and tool.consent == "allow":
+        remembered = self._remembered
+        layers = (
+            (self._options.policies, BY_SESSION),
+            (remembered or {}, BY_PROFILE),
+            (self._options.profile, BY_PROFILE),
+            ({} if tool is None else {name: tool.consent}, DECLARED),
+        )
+        policy, reason = first_policy(name, layers) or ("allow", "")
+        if remembered is None and policy == "allow" and reason != BY_SESSION and tool is not None and tool.side_effects:
             return "ask", UNREADABLE
-        return tool.consent, DECLARED
+        return policy, reason
 
     # -- questions ---------------------------------------------------------------------------------------------------
 
