@@ -20,7 +20,7 @@ class CardPayment(InlineTask[str]):
             phrases=("I have done that", "my card does not work"),
         )
 
-    @tool
+    @tool(risk="money")
     def card_read(self) -> dict[str, str]:
         """Take the payment, now that the guest has held the card to the reader."""
         self.complete("card")

@@ -9,10 +9,8 @@ from collections.abc import Callable
 from gemini_live_runtime.audio.devices import SoundDevice
 from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
 from gemini_live_runtime.audio.echo_path import EchoPath, no_echo_path
+from gemini_live_runtime.audio.interface import NONE_NEEDED
 from gemini_live_runtime.audio.warm_up import WarmUp, make_canceller
-
-NONE_NEEDED = "none needed"
-"""Name of the echo canceller for headphones."""
 
 
 class CancellerMaker:

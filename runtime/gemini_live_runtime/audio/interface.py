@@ -19,6 +19,9 @@ MODEL_RATE = 24_000
 CHUNK_MS = 20
 CHUNK_SAMPLES = MIC_RATE * CHUNK_MS // 1000
 
+NONE_NEEDED = "none needed"
+"""Name of the echo canceller for headphones."""
+
 Direction = Literal["input", "output"]
 
 

@@ -17,14 +17,14 @@ class SpeechChanged(Payload):
     `queued`: it waits until the floor is free; `asked`: the model was asked for it, or calls a tool before its first
     word; `speaking`: it is generated and heard, `step` being the number of its generations so far; `done`: it was heard
     to its end; `interrupted`: it was cut; `dropped`: it never began. `source` is what made it: a prompt of the agent, a
-    program's request for a reply, a notification, the user's words, or the model itself. `parent` is the id of the
-    speech during which it was asked for.
+    program's request for a reply, a notification, a question of consent, the user's words, or the model itself.
+    `parent` is the id of the speech during which it was asked for.
     """
 
     type: ClassVar[str] = "speech.changed"
     id: str
     status: Literal["queued", "asked", "speaking", "done", "interrupted", "dropped"]
-    source: Literal["prompt", "reply", "notification", "user", "model"]
+    source: Literal["prompt", "reply", "notification", "consent", "user", "model"]
     reason: str = ""
     priority: int = 5
     step: int = 0

@@ -191,6 +191,7 @@ _SOURCES = {
     "prompt": "a prompt",
     "reply": "a reply",
     "notification": "a notification",
+    "consent": "a question of consent",
     "user": "an answer",
     "model": "the model",
 }

@@ -72,7 +72,9 @@ class NotificationCard:
 class ConsentCard:
     """Call that waits for consent since `t`.
 
-    `id` is that for `consent.give`. `text` is the call with its whole arguments, unless `is_cut`.
+    `id` is that for `consent.give`. `text` is the call with its whole arguments, unless `is_cut`. `voice` is "asking"
+    while the model asks the `question` aloud, "listening" while a spoken answer counts, "off" when only keys answer,
+    for the `voice_reason`, and "" for a tool that is never asked about aloud.
     """
 
     id: str
@@ -84,6 +86,9 @@ class ConsentCard:
     turn: int
     seq: int
     is_cut: bool = False
+    voice: str = ""
+    voice_reason: str = ""
+    question: str = ""
 
 
 @dataclass(slots=True)

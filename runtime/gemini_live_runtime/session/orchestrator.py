@@ -237,7 +237,14 @@ class Orchestrator:
             definition.background_agents, clock=agent.clock, on_finished=self._on_agent_finished
         )
         self.memory = SessionMemory(agent, harness)
-        self.consent = ConsentGate(agent, harness, self.code, self._consent, tools=lambda: self.tools.dispatcher.tools)
+        self.consent = ConsentGate(
+            agent,
+            harness,
+            self.code,
+            self._consent,
+            tools=lambda: self.tools.dispatcher.tools,
+            async_tools=async_tools,
+        )
         self.tools = ToolExecutor(
             agent,
             self.background_agents,

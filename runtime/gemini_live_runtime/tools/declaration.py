@@ -20,6 +20,7 @@ from gemini_live_runtime.tools.background import (
 from gemini_live_runtime.tools.consent import ConsentPolicy, check_policy
 from gemini_live_runtime.tools.context import ToolContext
 from gemini_live_runtime.tools.parameters import BadArguments, Parameters, from_function, from_schema, parse_docstring
+from gemini_live_runtime.tools.voice_consent import ToolRisk, check_question, check_risk
 
 __all__ = ["BadArguments", "Scheduling", "Tool", "ToolContext", "tool"]
 
@@ -50,6 +51,10 @@ class Tool:
     """Rule for its calls: run them, ask the operator first, or refuse them."""
     after_notification: bool = True
     """False when its calls are refused in a turn that a notification caused."""
+    voice_consent: str = ""
+    """Question that asks the user aloud, with the names of parameters in braces; "": only keys answer."""
+    risk: ToolRisk = ""
+    """Thing that it touches for which no spoken consent counts; "" for none."""
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
     """Source line of the declaration, as `file.py:12`."""
 
@@ -71,24 +76,33 @@ class Tool:
         spillable: bool = False,
         budget_ms: float | None = None,
         consent: ConsentPolicy = "allow",
+        voice_consent: str | None = None,
+        risk: ToolRisk = "",
     ) -> Tool:
         """Declare a function that takes the arguments as one dict, with a JSON schema.
 
         The arguments are checked for required properties, types, enums and bounds. Further parameters may be
         annotated `ToolContext` or `State`. The options are those of `tool`.
         """
-        mode = _mode(name, blocking, background, scheduling, formatter, spillable, budget_ms)
         _check(name, timeout_s)
+        signature = from_schema(function, name, parameters)
+        risk = check_risk(risk, name=name)
+        question = check_question(voice_consent, signature.schema, name=name, risk=risk)
+        mode = _mode(
+            name, blocking, background, scheduling, formatter, spillable, budget_ms, is_asked_aloud=bool(question)
+        )
         return cls(
             name=name,
             description=description,
             function=function,
-            signature=from_schema(function, name, parameters),
+            signature=signature,
             mode=mode,
             timeout_s=_timeout(mode, timeout_s),
             side_effects=side_effects,
             idempotent=idempotent,
             consent=check_policy(consent, name=name),
+            voice_consent=question,
+            risk=risk,
         )
 
     @property
@@ -144,6 +158,8 @@ def tool(
     spillable: bool = False,
     budget_ms: float | None = None,
     consent: ConsentPolicy = "allow",
+    voice_consent: str | None = None,
+    risk: ToolRisk = "",
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     function: Callable[..., Any] | None = None,
@@ -161,6 +177,8 @@ def tool(
     spillable: bool = False,
     budget_ms: float | None = None,
     consent: ConsentPolicy = "allow",
+    voice_consent: str | None = None,
+    risk: ToolRisk = "",
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Declare a plain or async function as a tool.
 
@@ -183,6 +201,10 @@ def tool(
     With `consent="ask"` each call waits until the operator has agreed to it with its arguments, and with "deny" it is
     refused; the profile and the session may say otherwise. The time limit begins once it runs.
 
+    `voice_consent` is the question to ask the user aloud then, such as "Shall I order a taxi to {place}?", with the
+    names of all parameters in braces; a spoken yes counts as well as the operator's key. The model does not wait for
+    the answer of such a tool. One whose `risk` is "commands", "files" or "money" needs the key.
+
     Raises `AgentError` naming the function and the parameter that cannot be declared.
     """
 
@@ -193,18 +215,24 @@ def tool(
         if inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target):
             raise AgentError(f"Tool {called} is a generator", remedy="Return the result instead", field="function")
         summary, documented = parse_docstring(target)
-        mode = _mode(called, blocking, background, scheduling, formatter, spillable, budget_ms)
         _check(called, timeout_s)
+        signature = from_function(target, called, documented)
+        checked_risk = check_risk(risk, name=called)
+        question = check_question(voice_consent, signature.schema, name=called, risk=checked_risk)
+        options = (blocking, background, scheduling, formatter, spillable, budget_ms)
+        mode = _mode(called, *options, is_asked_aloud=bool(question))
         return Tool(
             name=called,
             description=description or summary,
             function=target,
-            signature=from_function(target, called, documented),
+            signature=signature,
             mode=mode,
             timeout_s=_timeout(mode, timeout_s),
             side_effects=side_effects,
             idempotent=idempotent,
             consent=check_policy(consent, name=called),
+            voice_consent=question,
+            risk=checked_risk,
         )
 
     return declare if function is None else declare(function)
@@ -235,7 +263,16 @@ def _mode(
     formatter: ResultFormatter | None,
     spillable: bool,
     budget_ms: float | None,
+    *,
+    is_asked_aloud: bool = False,
 ) -> ToolExecutionMode:
+    if is_asked_aloud and blocking:
+        raise AgentError(
+            f"Tool {name}: voice_consent needs a model that does not wait for the call, or it could not ask",
+            remedy="Leave out blocking=True",
+            field="blocking",
+            value=blocking,
+        )
     spills = spillable or budget_ms is not None
     if spills and (background or blocking is False):
         raise AgentError(
@@ -248,7 +285,7 @@ def _mode(
         raise AgentError(f"Tool {name}: a background tool cannot be blocking", field="blocking", value=blocking)
     if formatter is not None and not background:
         raise AgentError(f"Tool {name}: formatter needs background=True", field="formatter", value=formatter)
-    if scheduling is not None and not background and blocking in (None, True):
+    if scheduling is not None and not background and blocking in (None, True) and not (is_asked_aloud and not spills):
         raise AgentError(
             f"Tool {name}: scheduling needs blocking=False or background=True", field="scheduling", value=scheduling
         )
@@ -256,8 +293,10 @@ def _mode(
         if background:
             return ToolExecutionMode.background(formatter, scheduling or "WHEN_IDLE")
         if spills:
-            return ToolExecutionMode.budget(DEFAULT_BUDGET_MS if budget_ms is None else budget_ms)
-        return ToolExecutionMode.standard((scheduling or "WHEN_IDLE") if blocking is False else None)
+            mode = ToolExecutionMode.budget(DEFAULT_BUDGET_MS if budget_ms is None else budget_ms)
+            return replace(mode, scheduling="WHEN_IDLE") if is_asked_aloud else mode
+        waits = blocking is not False and not is_asked_aloud
+        return ToolExecutionMode.standard(None if waits else scheduling or "WHEN_IDLE")
     except AgentError as error:
         message = f"Tool {name}: {error.message}"
         raise AgentError(message, remedy=error.remedy, field=error.field, value=error.value) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -82,3 +83,44 @@ def test_question_and_answer_are_lines_of_plain_output() -> None:
         "notice: info: pay was not run: nobody agreed in time",
         "notice: info: pay may run: the operator agreed, and that is remembered",
     ]
+
+
+def test_a_question_that_is_asked_aloud_says_how_far_it_is_and_why_only_keys_answer() -> None:
+    aloud = replace(asked(), voice=True, question="Shall I\u202e pay?")
+    card = view_of(aloud).harness.consent
+    assert card is not None
+    assert (card.voice, card.question) == ("asking", "Shall I pay?")
+    listening = ev.ConsentVoice(id="q1", state="listening")
+    card = view_of(aloud, listening).harness.consent
+    assert card is not None
+    assert card.voice == "listening"
+    view = view_of(aloud, listening, ev.ConsentVoice(id="q1", state="off", reason="the model spoke"))
+    card = view.harness.consent
+    assert card is not None
+    assert (card.voice, card.voice_reason) == ("off", "the model spoke")
+    assert "by key only: the model spoke" in view.blocks[-1].text
+
+
+def test_a_question_that_is_not_asked_aloud_has_the_reason_and_one_without_wording_has_none() -> None:
+    card = view_of(replace(asked(), voice_reason="the microphone is off")).harness.consent
+    assert card is not None
+    assert (card.voice, card.voice_reason) == ("off", "the microphone is off")
+    card = view_of(asked()).harness.consent
+    assert card is not None
+    assert (card.voice, card.voice_reason) == ("", "")
+
+
+def test_the_voice_of_another_question_changes_nothing() -> None:
+    view = view_of(asked(), ev.ConsentVoice(id="q2", state="off", reason="x"))
+    assert view.harness.consent is not None
+    assert view.harness.consent.voice == ""
+
+
+@pytest.mark.parametrize(
+    ("yes", "told"), [(True, "pay may run: the user said yes"), (False, "was not run: the user said no")]
+)
+def test_an_answer_by_voice_is_told_with_its_words(yes: bool, told: str) -> None:
+    answer = replace(given("voice", yes=yes), said="well\u202e then")
+    text = view_of(asked(), answer).blocks[-1].text
+    assert told in text
+    assert "(\u201cwell then\u201d)" in text

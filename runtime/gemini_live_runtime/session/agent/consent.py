@@ -1,8 +1,8 @@
 """Decide which tool calls may run, and ask the operator where needed.
 
 A call that waits for consent does not wait on the task queue: the conversation goes on meanwhile. Only a command of the
-operator's, the program's `on_consent` or a remembered grant says yes. What the user types or says, what the model says,
-and results, notifications and memory come nowhere near.
+operator's, the program's `on_consent`, a remembered grant or, where `VoiceConsent` has asked aloud, the user's voice
+says yes. What the user types, what the model says, and results, notifications and memory come nowhere near.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.consent_queue import PATIENCE_S, ConsentQuestion, ConsentQueue
 from gemini_live_runtime.session.agent.context import AgentContext
+from gemini_live_runtime.session.agent.spoken_question import SpokenAnswer
 from gemini_live_runtime.session.agent.user_code import UserCode
+from gemini_live_runtime.session.agent.voice_consent import VoiceConsent
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.tools.consent import ConsentPolicy, first_policy
@@ -41,6 +43,7 @@ UNREADABLE = "The policies of the profile cannot be read, and this tool has effe
 DENIED = "The tool {name} is not allowed here, so it was not run. Tell the user, and do not call it again."
 REFUSALS: dict[ev.ConsentBy, str] = {
     "operator": "The user refused the call of {name}, so it was not run. Do not call it again unless the user asks.",
+    "voice": "The user refused the call of {name}, so it was not run. Do not call it again unless the user asks.",
     "program": "The program refused the call of {name}, so it was not run. Do not call it again unless the user asks.",
     "unattended": "The call of {name} needs the consent of a person, and nobody can give it here, so it was not run.",
     "time": "Nobody agreed to the call of {name} in time, so it was not run. Call it again if the user asks for it.",
@@ -88,8 +91,12 @@ class ConsentGate:
         options: ConsentOptions,
         *,
         tools: Callable[[], Mapping[str, Tool]],
+        async_tools: bool,
     ) -> None:
-        """`tools` returns the present tools by name."""
+        """`tools` returns the present tools by name.
+
+        `async_tools`: the model can go on speaking while calls run.
+        """
         self.on_answer: Callable[[ConsentQuestion, ev.ConsentGiven], None] = lambda question, given: None
         """Called with a question and its answer, once that is published."""
         self._agent = agent
@@ -103,6 +110,10 @@ class ConsentGate:
         self._remembered: Mapping[str, ConsentPolicy] | None = {}
         """Policies that the profile's records remember; None when they cannot be read."""
         self._told_unreadable = False
+        self._voice = VoiceConsent(agent, tools, async_tools=async_tools)
+        self._voice.on_listening = self._on_listening
+        self._voice.on_answer = self._on_spoken
+        self._voice.on_off = self._on_voice_off
         agent.bus.subscribe(self._on_held, ev.AgentHeld)
         agent.bus.subscribe(self._on_released, ev.AgentReleased)
 
@@ -173,7 +184,7 @@ class ConsentGate:
         tool = self._tools()[call.name]
         version = fingerprint(tool)
         self._asked += 1
-        question = ConsentQuestion(self._new_id(call), call, reason, version)
+        question = ConsentQuestion(self._new_id(call), call, reason, version, by_notification)
         record = await self._read() if self._harness.has_consent and not by_notification else None
         if record is not None and record.has_grant(call.name, version):
             self._settle(question, yes=True, by="remembered")
@@ -192,7 +203,8 @@ class ConsentGate:
         question = self._queue.open
         if question is None:
             return
-        call = question.call
+        call, on_consent = question.call, self._options.on_consent
+        aloud, voice_reason = self._voice.question_for(question, by_program=on_consent is not None)
         self._agent.emit(
             ev.ConsentAsked(
                 id=question.id,
@@ -201,11 +213,16 @@ class ConsentGate:
                 args=redactor.value(dict(call.args)),
                 reason=question.reason,
                 expires_s=PATIENCE_S,
+                voice=bool(aloud),
+                voice_reason=redactor.text(voice_reason),
+                question=aloud,
             )
         )
         self._schedule()
-        if self._options.on_consent is not None:
-            self._ask_program(question, self._options.on_consent)
+        if on_consent is not None:
+            self._ask_program(question, on_consent)
+        elif aloud:
+            self._voice.begin(question, aloud)
         elif not self._options.is_attended:
             self._answer(question, yes=False, by="unattended")
 
@@ -226,7 +243,9 @@ class ConsentGate:
         ask.__qualname__ = name = function_name(on_consent)
         self._code.spawn("on_consent", ask, origin=Origin("callback", name, "on_consent"))
 
-    def _answer(self, question: ConsentQuestion, *, yes: bool, by: ev.ConsentBy, remembered: bool = False) -> bool:
+    def _answer(
+        self, question: ConsentQuestion, *, yes: bool, by: ev.ConsentBy, remembered: bool = False, said: str = ""
+    ) -> bool:
         """Answer a question, and ask the next one.
 
         Returns False for one that was answered before.
@@ -234,16 +253,19 @@ class ConsentGate:
         was_open = self._queue.open is question
         if not self._queue.remove(question, self._agent.clock.now()):
             return False
-        self._settle(question, yes=yes, by=by, remembered=remembered)
+        self._voice.end(question)
+        self._settle(question, yes=yes, by=by, remembered=remembered, said=said)
         if was_open:
             self._schedule()
             self._ask()
         return True
 
-    def _settle(self, question: ConsentQuestion, *, yes: bool, by: ev.ConsentBy, remembered: bool = False) -> None:
+    def _settle(
+        self, question: ConsentQuestion, *, yes: bool, by: ev.ConsentBy, remembered: bool = False, said: str = ""
+    ) -> None:
         call = question.call
         given = ev.ConsentGiven(
-            id=question.id, tool=call.name, call_id=call.call_id, yes=yes, by=by, remembered=remembered
+            id=question.id, tool=call.name, call_id=call.call_id, yes=yes, by=by, remembered=remembered, said=said
         )
         self._agent.emit(given)
         self.on_answer(question, given)
@@ -266,6 +288,19 @@ class ConsentGate:
         while (question := self._queue.last) is not None:
             self._answer(question, yes=False, by="end")
         self._schedule()
+
+    # -- voice -------------------------------------------------------------------------------------------------------
+
+    def _on_listening(self, question: ConsentQuestion) -> None:
+        self._queue.renew(question, self._agent.clock.now())
+        self._schedule()
+
+    def _on_spoken(self, question: ConsentQuestion, answer: SpokenAnswer) -> None:
+        self._answer(question, yes=answer.yes, by="voice", said=redactor.text(answer.said))
+
+    def _on_voice_off(self, question: ConsentQuestion) -> None:
+        if not self._options.is_attended:
+            self._answer(question, yes=False, by="unattended")
 
     # -- time --------------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ class ConsentQuestion:
     call: ToolCall
     reason: str
     fingerprint: str
+    by_notification: bool = False
+    """True in a turn that a notification caused."""
 
 
 class ConsentQueue:
@@ -74,6 +76,11 @@ class ConsentQueue:
         if was_open:
             self._begin(now)
         return True
+
+    def renew(self, question: ConsentQuestion, now: float) -> None:
+        """Let the time of a question begin anew, if it is open."""
+        if self.open is question:
+            self._begin(now)
 
     def hold(self, now: float) -> None:
         """Let the open question's time rest."""

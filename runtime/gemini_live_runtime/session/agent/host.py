@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.events import UserState
+from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue
@@ -144,6 +145,22 @@ class SessionHost:
     def is_floor_taken(self) -> bool:
         """Return True while an answer is pending, or a typed text is about to be sent."""
         return self.is_answer_pending() or self.has_waiting_text
+
+    @property
+    def why_unheard(self) -> str:
+        """Reason why user and model cannot hear each other, in words; "" for none."""
+        state = self._core.state
+        if not state.input_open:
+            return "there is no microphone"
+        if state.mode != "voice":
+            return "the session is in text mode"
+        if not state.microphone_on:
+            return "the microphone is off"
+        return "" if state.speaker_on else "the speaker is off"
+
+    def levels(self) -> MeterSample:
+        """Return the sound's meters as they are now."""
+        return self._audio.levels()
 
     @property
     def is_over(self) -> bool:

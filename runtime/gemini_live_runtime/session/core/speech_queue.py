@@ -19,10 +19,10 @@ from gemini_live_runtime.errors import AgentError
 MAX_QUEUED = 100
 """Speeches that may wait; what asks for more is looping."""
 
-SpeechSource = Literal["prompt", "reply", "notification", "user", "model"]
+SpeechSource = Literal["prompt", "reply", "notification", "consent", "user", "model"]
 SpeechStatus = Literal["queued", "asked", "speaking", "done", "interrupted", "dropped"]
 
-ASKED_FOR: tuple[SpeechSource, ...] = ("prompt", "reply", "notification")
+ASKED_FOR: tuple[SpeechSource, ...] = ("prompt", "reply", "notification", "consent")
 """Sources of speeches that are asked for."""
 
 OVER: tuple[SpeechStatus, ...] = ("done", "interrupted", "dropped")
@@ -41,8 +41,8 @@ class SpeechPriority(IntEnum):
 class Speech:
     """Answer of the model, from its request to its last sample.
 
-    `source` is what made it: a prompt of the agent, a program's request for a reply, a notification, the user's words,
-    or the model itself. `step` counts its generations, from 1 with the first.
+    `source` is what made it: a prompt of the agent, a program's request for a reply, a notification, a question of
+    consent, the user's words, or the model itself. `step` counts its generations, from 1 with the first.
     """
 
     id: str

@@ -50,7 +50,7 @@ class SpeechHandle:
 
     @property
     def source(self) -> SpeechSource:
-        """Cause of the speech: "reply", "prompt", "notification", "user" or "model"."""
+        """Cause of the speech, such as "reply" or "user", as in `speech.changed`."""
         return self._speech.source
 
     @property
