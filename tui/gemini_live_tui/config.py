@@ -54,6 +54,10 @@ def _hosts(value: list[str]) -> str:
     return "" if fits else "must have names of hosts alone, each with a port or without, and no patterns"
 
 
+def _entry(value: str) -> str:
+    return "" if len(value) <= 128 and value.isprintable() else "must be the name of an entry, at most 128 characters"
+
+
 def _profile(value: str) -> str:
     """Check a profile's name; raise `UsageError`."""
     check_profile_name(value)
@@ -124,6 +128,9 @@ class Config:
         _choice("", "env", "keyring", "file"),
     )
     api_key_file: str = _option("credentials.file", "", "A file, mode 0600, that holds the key")
+    api_key_entry: str = _option(
+        "credentials.keyring", "", "Entry of the system's keyring with the key; empty: the usual one", _entry
+    )
     trusted_hosts: list[str] = _option(
         "credentials.trusted_hosts", [], "Hosts besides Google's that may get the key", _hosts
     )
@@ -246,25 +253,32 @@ def _unknown(key: str, where: str, *more: str) -> ConfigError:
     return ConfigError(f"There is no option {key[:60]!r} ({where})", remedy=remedy, field=key)
 
 
-def chosen_profile(flag: str | None, environment: Mapping[str, str] | None = None) -> str:
-    """Return the profile of `--profile`, else of environment or config file.
+def named_profile(flag: str | None = None, environment: Mapping[str, str] | None = None) -> tuple[str, str]:
+    """Return the profile of flag, environment or config file, and who names it.
 
-    No other option is read, so that commands for records work beside a broken one. Raises `UsageError` for a name that
-    has neither a file nor records.
+    No other option is read, and the profile need not exist. Raises `UsageError` for a bad name.
     """
     environment = os.environ if environment is None else environment
-    variable = variable_of("profile")
-    path = config_path(environment)
+    variable, path = variable_of("profile"), config_path(environment)
+    document = {} if flag is not None or variable in environment else read_document(path)
     if flag is not None:
         name, source = flag, "the command line"
     elif variable in environment:
         name, source = environment[variable], variable
     else:
-        name, source = read_document(path).get("profile", DEFAULT_PROFILE), str(path)
-    name = _checked("profile", name, source)
+        name, source = document.get("profile", DEFAULT_PROFILE), str(path) if "profile" in document else "default"
+    return str(_checked("profile", name, source)), source
+
+
+def chosen_profile(flag: str | None, environment: Mapping[str, str] | None = None) -> str:
+    """Return the `named_profile`, whose records are wanted.
+
+    Raises `UsageError` for one that has neither a file nor records.
+    """
+    name, source = named_profile(flag, environment)
     if name != DEFAULT_PROFILE and not profile_path(name).exists() and not default_root(name).exists():
         raise no_profile(name, source)
-    return str(name)
+    return name
 
 
 def option_of(key: str) -> Field[Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.errors import ConfigError, write_remedy
 from gemini_live_runtime.harness.paths import DEFAULT_PROFILE, check_profile_name, is_profile_name
 from gemini_live_tui.config_files import read_document
 
@@ -47,6 +48,36 @@ def read_profile_document(name: str, source: str) -> dict[str, Any]:
         return {}
     refuse_secrets(document, path)
     return document
+
+
+def create_profile(name: str, *, copied: str | None, check: Callable[[str], object]) -> Path:
+    """Create the file of a profile, and return its path.
+
+    It is a copy of the profile `copied`, which `check` must accept, with its comments; else nothing is set in it.
+    Raises `ConfigError` for a profile that exists, and for a folder that cannot be written.
+    """
+    path = profile_path(name)
+    text = f"# Options of the profile {name}, which go ahead of those of the config file.\n"
+    if copied is not None:
+        check(copied)
+        if profile_path(copied).exists():
+            text = profile_path(copied).read_text("utf-8")
+    try:
+        paths.private_dir(path.parent)
+        with os.fdopen(paths.open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise ConfigError(
+            f"The profile {name} exists already ({path})", remedy="Take another name", field="profile", value=name
+        ) from None
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written: {error.strerror or error}",
+            remedy=write_remedy(error, path.parent),
+            field="profile",
+            value=name,
+        ) from None
+    return path
 
 
 def no_profile(name: str, source: str) -> ConfigError:

@@ -14,6 +14,7 @@ from gemini_live_runtime.wire.connection import TransportFactory
 from gemini_live_runtime.wire.credentials import (
     NO_KEY_REMEDY,
     Credential,
+    FoundCredential,
     credential_environment,
     find_api_key,
     find_vertex_token,
@@ -183,7 +184,7 @@ _Found = tuple[Callable[[], Endpoint], tuple[str, ...]]
 
 
 def _gemini(spec: EngineSpec) -> _Found:
-    found = find_api_key(credential_environment(), source=spec.api_key_source, key_file=_key_file(spec))
+    found = _find_key(spec)
     if found.credential is None:
         raise CredentialError("No Gemini API key was found", remedy=NO_KEY_REMEDY, field="GEMINI_API_KEY")
     endpoint = gemini_endpoint(found.credential, version=spec.api_version, trusted_hosts=spec.trusted_hosts)
@@ -214,11 +215,16 @@ def _url(spec: EngineSpec) -> _Found:
     warnings: tuple[str, ...] = ()
     # A user's own server usually needs no key; one named in trusted_hosts gets it.
     if may_send_credential(spec.backend, spec.trusted_hosts):
-        found = find_api_key(credential_environment(), source=spec.api_key_source, key_file=_key_file(spec))
+        found = _find_key(spec)
         credential, warnings = found.credential, found.warnings
     endpoint = url_endpoint(spec.backend, credential, version=spec.api_version, trusted_hosts=spec.trusted_hosts)
     return lambda: endpoint, warnings
 
 
-def _key_file(spec: EngineSpec) -> Path | None:
-    return Path(spec.api_key_file).expanduser() if spec.api_key_file else None
+def _find_key(spec: EngineSpec) -> FoundCredential:
+    return find_api_key(
+        credential_environment(),
+        source=spec.api_key_source,
+        key_file=Path(spec.api_key_file).expanduser() if spec.api_key_file else None,
+        keyring_entry=spec.api_key_entry,
+    )

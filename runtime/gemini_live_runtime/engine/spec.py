@@ -89,6 +89,8 @@ class EngineSpec:
     """Place of the key by config: `env`, `keyring` or `file`; "" searches all."""
     api_key_file: str = ""
     """File (0600) that holds the key."""
+    api_key_entry: str = ""
+    """Name of the key's entry in the keyring; "" is the usual one."""
     voice: str = ""
     prices: dict[str, Any] = field(default_factory=dict)
     """Table `[prices]` of the config, which overrides the built-in one."""

@@ -113,8 +113,12 @@ def key_problem(secret: str) -> str:
     return ""
 
 
-def find_api_key(environment: Mapping[str, str], *, source: str = "", key_file: Path | None = None) -> FoundCredential:
+def find_api_key(
+    environment: Mapping[str, str], *, source: str = "", key_file: Path | None = None, keyring_entry: str = ""
+) -> FoundCredential:
     """Search for an API key in `env`, `file` or `keyring`, or in all with `source` "".
+
+    `keyring_entry` is the name under which the keyring has it; "" is the usual one.
 
     Raises `CredentialError` for an unusable key, and `ConfigError` for an unusable `source`. Finding none is no error.
     """
@@ -142,8 +146,9 @@ def find_api_key(environment: Mapping[str, str], *, source: str = "", key_file: 
         )
     if source in ("", "file") and key_file is not None and (source or key_file.exists()):
         return FoundCredential(api_key(_read_key_file(key_file), str(key_file)))
-    if source in ("", "keyring") and (secret := _from_keyring(required=bool(source))):
-        return FoundCredential(api_key(secret, "the keyring"))
+    if source in ("", "keyring") and (secret := _from_keyring(keyring_entry, required=bool(source))):
+        where = f"the keyring, entry {keyring_entry}" if keyring_entry else "the keyring"
+        return FoundCredential(api_key(secret, where))
     return FoundCredential(None)
 
 
@@ -292,7 +297,7 @@ def _read_key_file(path: Path) -> str:
     return text
 
 
-def _from_keyring(*, required: bool) -> str:
+def _from_keyring(entry: str, *, required: bool) -> str:
     try:
         import keyring
         import keyring.errors
@@ -305,7 +310,7 @@ def _from_keyring(*, required: bool) -> str:
             ) from None
         return ""
     try:
-        return keyring.get_password(KEYRING_SERVICE, KEYRING_USER) or ""
+        return keyring.get_password(KEYRING_SERVICE, entry or KEYRING_USER) or ""
     except keyring.errors.KeyringError as error:
         if required:
             raise CredentialError(

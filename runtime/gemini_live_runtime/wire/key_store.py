@@ -30,10 +30,10 @@ def keyring_problem() -> str:
     return ""
 
 
-def save_to_keyring(credential: Credential) -> None:
+def save_to_keyring(credential: Credential, entry: str = KEYRING_USER) -> None:
     """Save the key in the system's keyring, where `find_api_key` searches.
 
-    May block. Raises `CredentialError`.
+    `entry` is its name there. May block. Raises `CredentialError`.
     """
     problem = keyring_problem()
     if problem:
@@ -43,7 +43,7 @@ def save_to_keyring(credential: Credential) -> None:
     import keyring
 
     try:
-        keyring.set_password(KEYRING_SERVICE, KEYRING_USER, credential.secret)
+        keyring.set_password(KEYRING_SERVICE, entry or KEYRING_USER, credential.secret)
     except Exception as error:
         raise CredentialError(
             f"The keyring did not save the key: {redactor.text(str(error)):.120}",

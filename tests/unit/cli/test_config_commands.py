@@ -39,6 +39,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "ui.ascii": ("yes", True),
     "credentials.source": ("env", "env"),
     "credentials.file": ("~/key", "~/key"),
+    "credentials.keyring": ("work", "work"),
     "credentials.trusted_hosts": ("a.example, b.example:8443", ["a.example", "b.example:8443"]),
     "vertex.project": ("p", "p"),
     "vertex.location": ("global", "global"),

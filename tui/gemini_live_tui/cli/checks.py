@@ -252,7 +252,9 @@ def _credentials(settings: Settings) -> list[Check]:
 
     loaded = settings().config
     key_file = Path(loaded.api_key_file).expanduser() if loaded.api_key_file else None
-    found = find_api_key(os.environ, source=loaded.api_key_source, key_file=key_file)
+    found = find_api_key(
+        os.environ, source=loaded.api_key_source, key_file=key_file, keyring_entry=loaded.api_key_entry
+    )
     checks = []
     if found.credential is None:
         checks.append(Check("Gemini key", "missing", "none found", NO_KEY_REMEDY))

@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "calibrate": ("calibrate", "Measure the speaker's echo in the microphone, for the echo canceller."),
     "doctor": ("inspect", "Check everything a call needs."),
     "schema": ("inspect", "Print the JSON Schema of events and commands."),
+    "profiles": ("profiles", "List, show, create, choose, change and delete profiles."),
     "config": ("settings", "Show and change settings."),
     "completion": ("settings", "Print the shell completion script."),
 }

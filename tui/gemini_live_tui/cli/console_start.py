@@ -121,7 +121,13 @@ def key_found(config: Config) -> bool:
 
     key_file = Path(config.api_key_file).expanduser() if config.api_key_file else None
     return (
-        find_api_key(credential_environment(), source=config.api_key_source, key_file=key_file).credential is not None
+        find_api_key(
+            credential_environment(),
+            source=config.api_key_source,
+            key_file=key_file,
+            keyring_entry=config.api_key_entry,
+        ).credential
+        is not None
     )
 
 

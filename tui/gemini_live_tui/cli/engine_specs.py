@@ -77,6 +77,7 @@ def spec_of(
         vertex_location=config.vertex_location,
         api_key_source=config.api_key_source,
         api_key_file=config.api_key_file,
+        api_key_entry=config.api_key_entry,
         prices=config.prices,
         server_script=script,
         reload=reload,

@@ -102,7 +102,7 @@ def set_(ctx: click.Context, key: str, value: str, profile: str | None) -> int:
     return 0
 
 
-def set_in_profile(profile: str, key: str, text: str) -> int:
+def set_in_profile(profile: str, key: str, text: str, *, as_json: bool = False) -> int:
     """Set an option, or an entry of a profile's own tables, in a profile's file."""
     options, _ = configuration.read_profile(profile)
     parsed: object
@@ -115,7 +115,10 @@ def set_in_profile(profile: str, key: str, text: str) -> int:
     target = profile_path(profile)
     refuse_secrets({key: parsed}, target)
     configuration.set_value(target, place, parsed)
-    click.echo(f"{key} = {written(redactor.value(parsed))} ({sanitise_line(str(target))})")
+    if as_json:
+        click.echo(json.dumps({"name": profile, "key": key, "value": redactor.value(parsed), "file": str(target)}))
+    else:
+        click.echo(f"{key} = {written(redactor.value(parsed))} ({sanitise_line(str(target))})")
     variable = configuration.variable_of(key)
     if variable in os.environ:
         click.echo(f"{variable} is set and overrides it.", err=True)
