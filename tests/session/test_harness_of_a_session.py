@@ -53,6 +53,7 @@ async def test_a_program_reads_and_changes_the_harness_of_its_session(tmp_path: 
         assert last.type is TaskEventKind.SUCCEEDED
         assert not controller.cancel(running[0].id)
         written: MemoryRecord = await controller.remember(MemoryWrite(scope="user", key="name", value="Ada"))
+        assert written.is_trusted
         assert [one.key for one in (await controller.recall("Ada")).records] == [written.key]
         told: HarnessNotification = await controller.notify(NewNotification(title="the oven is ready"))
         assert (told.kind, told.status) == (NotificationKind.GENERIC, NotificationStatus.QUEUED)

@@ -72,7 +72,7 @@ class MemoryRecord:
     def is_trusted(self) -> bool:
         """True when the operator or a program of theirs wrote it, and no model.
 
-        False for a file that does not say who wrote it.
+        False for a file that does not say who wrote it: a program says so by its `provenance`.
         """
         return self.provenance is not None and self.provenance.author is not MemoryAuthor.MODEL
 

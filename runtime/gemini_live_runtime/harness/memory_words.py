@@ -36,6 +36,15 @@ def memory_words(memory: MemoryRecord) -> list[str]:
     return words_of(f"{memory.key} {memory.summary or ''} {value_text(memory.value)}")
 
 
+def is_in_users_words(memory: MemoryRecord) -> bool:
+    """Return True when each word of a memory was said by the user when it was written.
+
+    Such a memory cannot carry the words of a stranger, such as a web page that a tool has read.
+    """
+    said = "" if memory.provenance is None else memory.provenance.text or ""
+    return set(words_of(value_text(memory.value))) <= set(words_of(said))
+
+
 @record
 class MemoryQuery:
     """Words to search for, none twice."""

@@ -244,6 +244,7 @@ class Orchestrator:
             self._consent,
             tools=lambda: self.tools.dispatcher.tools,
             async_tools=async_tools,
+            doubtful_memory=lambda: self.memory.doubtful,
         )
         self.tools = ToolExecutor(
             agent,

@@ -38,6 +38,7 @@ DECLARED = "The agent asks before each call of this tool."
 BY_PROFILE = "The profile asks before each call of this tool."
 BY_SESSION = "This session asks before each call of this tool."
 BY_NOTIFICATION = "A notification made the model call this tool, not the user."
+BY_MEMORY = "The model remembers {name} in words that are not yours, and this tool has effects outside the program."
 UNREADABLE = "The policies of the profile cannot be read, and this tool has effects outside the program."
 
 DENIED = "The tool {name} is not allowed here, so it was not run. Tell the user, and do not call it again."
@@ -92,10 +93,12 @@ class ConsentGate:
         *,
         tools: Callable[[], Mapping[str, Tool]],
         async_tools: bool,
+        doubtful_memory: Callable[[], str],
     ) -> None:
         """`tools` returns the present tools by name.
 
-        `async_tools`: the model can go on speaking while calls run.
+        `async_tools`: the model can go on speaking while calls run. `doubtful_memory` returns the name of a memory
+        that may hold a stranger's words, "" without one.
         """
         self.on_answer: Callable[[ConsentQuestion, ev.ConsentGiven], None] = lambda question, given: None
         """Called with a question and its answer, once that is published."""
@@ -104,6 +107,7 @@ class ConsentGate:
         self._code = code
         self._options = options
         self._tools = tools
+        self._doubtful_memory = doubtful_memory
         self._queue = ConsentQueue()
         self._asked = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -165,8 +169,11 @@ class ConsentGate:
             ({} if tool is None else {name: tool.consent}, DECLARED),
         )
         policy, reason = first_policy(name, layers) or ("allow", "")
-        if remembered is None and policy == "allow" and reason != BY_SESSION and tool is not None and tool.side_effects:
+        has_effects = tool is not None and tool.side_effects
+        if remembered is None and policy == "allow" and reason != BY_SESSION and has_effects:
             return "ask", UNREADABLE
+        if policy == "allow" and reason == DECLARED and has_effects and (memory := self._doubtful_memory()):
+            return "ask", BY_MEMORY.format(name=memory)
         return policy, reason
 
     # -- questions ---------------------------------------------------------------------------------------------------
@@ -204,7 +211,9 @@ class ConsentGate:
         if question is None:
             return
         call, on_consent = question.call, self._options.on_consent
-        aloud, voice_reason = self._voice.question_for(question, by_program=on_consent is not None)
+        aloud, voice_reason = self._voice.question_for(
+            question, by_program=on_consent is not None, doubtful_memory=self._doubtful_memory()
+        )
         self._agent.emit(
             ev.ConsentAsked(
                 id=question.id,

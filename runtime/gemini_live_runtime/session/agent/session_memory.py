@@ -5,7 +5,7 @@ What an agent's scopes hold is in the state, under `session:memory:<scope>`, so 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
@@ -14,6 +14,7 @@ from gemini_live_runtime.errors import GeminiLiveError, HarnessError
 from gemini_live_runtime.harness.listing import Listing
 from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryRecord, MemoryWrite
 from gemini_live_runtime.harness.memory_store import MAX_SOURCE
+from gemini_live_runtime.harness.memory_words import is_in_users_words
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.context import AgentContext
@@ -38,6 +39,26 @@ class SessionMemory:
         self._read: set[str] = set()
         """Scopes that are in the state, or whose files cannot be read."""
         self._has_begun = False
+        self._doubtful: dict[str, None] = {}
+        """Memories that the model knows and that may hold a stranger's words, as scope/key, oldest first."""
+
+    @property
+    def doubtful(self) -> str:
+        """Memory that may hold a stranger's words, as scope/key; "" without one.
+
+        The model knows it. A model of another session wrote it, in words that are not the user's.
+        """
+        return next(iter(self._doubtful), "")
+
+    def _note(self, records: Iterable[MemoryRecord]) -> None:
+        """Note memories that the model learns. It does not forget one that is deleted."""
+        for one in records:
+            name = f"{one.scope}/{one.key}"
+            is_own = one.provenance is not None and one.provenance.session_id == self.session_id != ""
+            if one.is_trusted or is_own or is_in_users_words(one):
+                self._doubtful.pop(name, None)
+            else:
+                self._doubtful[name] = None
 
     async def load(self) -> None:
         """Read the memories of the agent's scopes into the state.
@@ -87,6 +108,7 @@ class SessionMemory:
     async def _tell(self, scope: str, origin: Origin) -> None:
         """Bring the newest memories of a scope into the state, sorted by key."""
         found = await self._harness.call(lambda harness: harness.memory.find(scope, limit=MAX_TOLD))
+        self._note(found.records)
         memories = sorted((_told(one) for one in found.records), key=lambda one: one["key"])
         with writing_as(origin):
             self._agent.state.set(memory_key(scope), memories)
@@ -116,12 +138,13 @@ class SessionMemory:
         """Return a memory with its origin."""
         checked = self._checked(scope)
         memory = await self._harness.call(lambda harness: harness.memory.get(checked, key))
+        self._note([memory])
         return {"key": memory.key, "value": memory.value, "by": _author(memory)}
 
     async def list(self, scope: str) -> dict[str, Any]:
         """Return the newest memories of a scope."""
         checked = self._checked(scope)
-        return _listed(await self._harness.call(lambda harness: harness.memory.find(checked, limit=MAX_TOLD)))
+        return self._listed(await self._harness.call(lambda harness: harness.memory.find(checked, limit=MAX_TOLD)))
 
     async def delete(self, scope: str, key: str) -> dict[str, Any]:
         """Forget a memory."""
@@ -134,7 +157,11 @@ class SessionMemory:
     async def search(self, scope: str, text: str) -> dict[str, Any]:
         """Return memories of a scope with words of `text`."""
         checked = self._checked(scope)
-        return _listed(await self._harness.call(lambda harness: harness.memory.search(text, scope=checked)))
+        return self._listed(await self._harness.call(lambda harness: harness.memory.search(text, scope=checked)))
+
+    def _listed(self, found: Listing[MemoryRecord]) -> dict[str, Any]:
+        self._note(found.records)
+        return {"memories": [_told(one) for one in found.records]}
 
     async def _changed(self, scope: str, key: str, action: ev.MemoryAction, value: str) -> None:
         self._agent.emit(
@@ -161,7 +188,3 @@ def _told(memory: MemoryRecord) -> Told:
 
 def _author(memory: MemoryRecord) -> str:
     return memory.provenance.author.value if memory.provenance is not None else "unknown"
-
-
-def _listed(found: Listing[MemoryRecord]) -> dict[str, Any]:
-    return {"memories": [_told(one) for one in found.records]}

@@ -38,6 +38,7 @@ FREE_S = 3.0
 
 NOT_HEARD = "the question was not heard to its end"
 BY_NOTIFICATION = "a notification made the model call it"
+BY_MEMORY = "the model remembers {name} in words that are not yours"
 BY_PROGRAM = "the program answers"
 WAITS = "this model waits for its calls"
 NOT_PROVEN = "the echo canceller is not proven yet"
@@ -84,10 +85,11 @@ class VoiceConsent:
 
     # -- whether to ask ----------------------------------------------------------------------------------------------
 
-    def question_for(self, question: ConsentQuestion, *, by_program: bool) -> tuple[str, str]:
+    def question_for(self, question: ConsentQuestion, *, by_program: bool, doubtful_memory: str) -> tuple[str, str]:
         """Return what to ask aloud about a call, or "" with the reason why not.
 
-        Both are "" for a tool that is never asked about aloud.
+        Both are "" for a tool that is never asked about aloud. `doubtful_memory` names a memory that may hold a
+        stranger's words.
         """
         call, tool = question.call, self._tools().get(question.call.name)
         if tool is None or not (tool.voice_consent or tool.risk):
@@ -98,6 +100,8 @@ class VoiceConsent:
             return "", BY_PROGRAM
         if question.by_notification:
             return "", BY_NOTIFICATION
+        if doubtful_memory and tool.side_effects:
+            return "", BY_MEMORY.format(name=doubtful_memory)
         if not self._async_tools or tool.mode.blocking:
             return "", WAITS
         if reason := self._why_unsafe():

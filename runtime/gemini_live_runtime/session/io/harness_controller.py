@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance
 from gemini_live_runtime.harness.notifications import NewNotification
 from gemini_live_runtime.session.io.loop_calls import async_on_loop, on_loop
 
@@ -62,7 +64,12 @@ class HarnessController:
 
     @async_on_loop
     async def remember(self, write: MemoryWrite) -> MemoryRecord:
-        """Put a memory, which other sessions find."""
+        """Put a memory, which other sessions find.
+
+        Without a `provenance` its author is the program.
+        """
+        if write.provenance is None:
+            write = replace(write, provenance=MemoryProvenance(author=MemoryAuthor.PROGRAM))
         return await self.call(lambda harness: harness.memory.put(write))
 
     @async_on_loop
