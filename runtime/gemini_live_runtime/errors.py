@@ -74,6 +74,12 @@ class AgentError(UsageError):
     code = "agent"
 
 
+class WorkspaceError(UsageError):
+    """File or program that a model may not use, or that cannot be."""
+
+    code = "workspace"
+
+
 class StopResponse(Exception):  # noqa: N818 - it stops an answer, and is no fault
     """Drop the user's turn: the model does not answer it.
 

@@ -55,6 +55,10 @@ class Tool:
     """Question that asks the user aloud, with the names of parameters in braces; "": only keys answer."""
     risk: ToolRisk = ""
     """Thing that it touches for which no spoken consent counts; "" for none."""
+    always_asks: bool = False
+    """True when no policy lets its calls run unasked, and no consent to them is remembered."""
+    explain: Callable[[Mapping[str, Any]], str] | None = field(default=None, compare=False, repr=False)
+    """Returns what a call with such arguments would do, for the one who is asked."""
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
     """Source line of the declaration, as `file.py:12`."""
 

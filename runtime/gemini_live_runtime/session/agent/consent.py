@@ -39,6 +39,7 @@ BY_PROFILE = "The profile asks before each call of this tool."
 BY_SESSION = "This session asks before each call of this tool."
 BY_NOTIFICATION = "A notification made the model call this tool, not the user."
 BY_MEMORY = "The model remembers {name} in words that are not yours, and this tool has effects outside the program."
+ALWAYS = "This tool asks before each call, whatever the policies say."
 UNREADABLE = "The policies of the profile cannot be read, and this tool has effects outside the program."
 
 DENIED = "The tool {name} is not allowed here, so it was not run. Tell the user, and do not call it again."
@@ -157,6 +158,8 @@ class ConsentGate:
         tool = self._tools().get(name)
         if by_notification and policy != "deny" and tool is not None and tool.side_effects:
             return "ask", BY_NOTIFICATION
+        if policy == "allow" and tool is not None and tool.always_asks:
+            return "ask", ALWAYS
         return policy, reason
 
     def _usual_policy(self, name: str) -> tuple[ConsentPolicy, str]:
@@ -191,8 +194,11 @@ class ConsentGate:
         tool = self._tools()[call.name]
         version = fingerprint(tool)
         self._asked += 1
+        if tool.explain is not None:
+            reason = f"{redactor.text(tool.explain(call.args))} {reason}"
         question = ConsentQuestion(self._new_id(call), call, reason, version, by_notification)
-        record = await self._read() if self._harness.has_consent and not by_notification else None
+        may_remember = self._harness.has_consent and not by_notification and not tool.always_asks
+        record = await self._read() if may_remember else None
         if record is not None and record.has_grant(call.name, version):
             self._settle(question, yes=True, by="remembered")
             return
@@ -354,6 +360,10 @@ class ConsentGate:
 
     async def _remember(self, question: ConsentQuestion) -> bool:
         """Remember a grant on the disk; return False when that refuses, which is reported."""
+        tool = self._tools().get(question.call.name)
+        if tool is not None and tool.always_asks:
+            self._notice("The grant counts for this call only: the tool asks each time", "")
+            return False
         if not self._harness.root:
             self._notice("The grant counts for this call only: the session keeps no harness", "Give it a harness_root")
             return False

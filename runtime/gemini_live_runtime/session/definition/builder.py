@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -24,6 +24,8 @@ from gemini_live_runtime.session.definition.turn_choice import as_turn_taking
 from gemini_live_runtime.session.endpointing.policy import PRESETS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from gemini_live_runtime.conversation.extraction import TurnExtractor
     from gemini_live_runtime.conversation.phases import InstructionModifier, Phase
     from gemini_live_runtime.conversation.text_model import TextModel
@@ -122,6 +124,19 @@ class AgentBuilder:
     def notify_tool(self) -> Self:
         """Let the model leave texts for when the user is back: `notify`."""
         return self._with(notify_tool=True)
+
+    def workspace(
+        self,
+        folders: Mapping[str, str | Path] | None = None,
+        programs: Mapping[str, Sequence[str]] | None = None,
+    ) -> Self:
+        """Let the model read text beneath folders, and run listed programs.
+
+        Its tools are `list_files`, `read_file` and, with programs, `run_program`, which asks each time. A program is a
+        list of texts, run without a shell in one of the folders; in the place of an element `{args}` come arguments of
+        the model. It is no sandbox.
+        """
+        return self._with(workspace=self.definition.workspace.with_more(folders, programs))
 
     def background_agents(self, at_most: int) -> Self:
         """Limit the background agents that run at once (at least 1)."""

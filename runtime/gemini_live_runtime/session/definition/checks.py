@@ -83,6 +83,7 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
                 f".memory(...) cannot use the scope {_shown(scope)}",
                 "Use letters, digits, dots, dashes and underscores, at most 80",
             )
+    yield from definition.workspace.problems()
     for name, kind, remedy in _PARTS:
         for item in getattr(definition, name):
             if not isinstance(item, kind):

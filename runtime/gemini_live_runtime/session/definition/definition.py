@@ -12,6 +12,7 @@ from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.session.core.turn_rules import TurnRules
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks
 from gemini_live_runtime.session.definition.server_detection import ServerDetection
+from gemini_live_runtime.session.definition.workspace import Workspace
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.extraction import TurnExtractor
@@ -83,6 +84,8 @@ class Definition:
     """True when the model may set, list and cancel timers."""
     notify_tool: bool = False
     """True when the model may leave the user a text for later."""
+    workspace: Workspace = Workspace()
+    """Folders that the model may read, and programs that it may have run."""
     state_keys: tuple[StateKey[Any], ...] = ()
     initial_state: Mapping[str, Any] = field(default_factory=dict)
     phases: tuple[Phase, ...] = ()

@@ -28,6 +28,7 @@ from gemini_live_runtime.session.definition.notification_tools import notify_too
 from gemini_live_runtime.session.definition.task_tools import task_tools
 from gemini_live_runtime.session.definition.turn_choice import as_turn_taking, decide
 from gemini_live_runtime.session.definition.unknown_names import NameCheck, UnknownKey
+from gemini_live_runtime.session.definition.workspace_tools import workspace_tools
 from gemini_live_runtime.session.endpointing.policy import TurnCommitPolicy
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.state.computed import ComputedRegistry
@@ -312,6 +313,7 @@ def _with_harness_tools(definition: Definition, declared: Iterable[Tool]) -> Ite
         yield from timer_tools()
     if definition.notify_tool:
         yield notify_tool()
+    yield from workspace_tools(definition.workspace.usable)
 
 
 def _place(function: Any) -> str:
