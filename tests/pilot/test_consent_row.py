@@ -11,9 +11,19 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import SendText
 
 
-async def asks(driver: Driver, ident: str = "q1", **args: Any) -> None:
+async def asks(driver: Driver, ident: str = "q1", *, aloud: str = "", why_not: str = "", **args: Any) -> None:
     driver.link.emit(
-        ev.ConsentAsked(id=ident, tool="pay", call_id="c1", args=args, reason="The agent asks.", expires_s=30.0)
+        ev.ConsentAsked(
+            id=ident,
+            tool="pay",
+            call_id="c1",
+            args=args,
+            reason="The agent asks.",
+            expires_s=30.0,
+            voice=bool(aloud),
+            question=aloud,
+            voice_reason=why_not,
+        )
     )
     await driver.settle()
 
@@ -62,3 +72,39 @@ async def test_hostile_arguments_are_shown_harmlessly() -> None:
         await asks(driver, text="\x1b[2J[bold]x[/]\u202e")
         assert "[bold]x[/]" in shown(driver)
         assert "\x1b" not in driver.screen()
+
+
+@pytest.mark.parametrize("width", [80, 60])
+async def test_the_row_says_when_a_spoken_answer_counts_and_why_it_does_not(width: int) -> None:
+    async with console(size=(width, 24)) as driver:
+        await asks(driver, aloud="Shall I pay 7 euros?", euros=7)
+        assert "The model asks aloud: Shall I pay 7 euros?" in shown(driver)
+        driver.link.emit(ev.ConsentVoice(id="q1", state="listening"))
+        await driver.settle()
+        assert "Say yes or no: Shall I pay 7 euros?" in shown(driver)
+        driver.link.emit(ev.ConsentVoice(id="q1", state="off", reason="“what?” is neither yes nor no"))
+        await driver.settle()
+        assert "By key only: “what?” is neither yes nor no." in shown(driver)
+        assert "A run it" in shown(driver)
+
+
+async def test_the_row_says_why_the_question_is_not_asked_aloud() -> None:
+    async with console(size=(80, 24)) as driver:
+        await asks(driver, why_not="the echo canceller is not proven yet", euros=7)
+        assert "By key only: the echo canceller is not proven yet." in shown(driver)
+
+
+async def test_the_row_of_a_tool_that_is_never_asked_about_aloud_says_nothing_of_it() -> None:
+    async with console(size=(80, 24)) as driver:
+        await asks(driver, euros=7)
+        assert "By key only" not in driver.screen()
+
+
+async def test_a_change_of_the_voice_is_no_new_question_that_has_to_be_read_first() -> None:
+    async with console() as driver:
+        await asks(driver, aloud="Shall I pay 7 euros?", euros=7)
+        driver.clock.advance(1.0)
+        driver.link.emit(ev.ConsentVoice(id="q1", state="listening"))
+        await driver.settle()
+        await driver.press("A")
+        assert [order.command for order in driver.link.orders] == ["consent.give"]

@@ -155,6 +155,17 @@ async def test_a_no_refuses_the_call() -> None:
         assert t.sent("answer")[0][2]["error"].startswith("The user refused the call of taxi")
 
 
+async def test_the_model_does_not_speak_of_a_no_that_it_has_heard_itself() -> None:
+    async with conversation() as t:
+        await t.asks()
+        await t.model(QUESTION)
+        await t.passes(1.0)
+        await t.user("no")
+        await t.settles()
+        (answer,) = (frame["toolResponse"] for frame in t.server.frames if "toolResponse" in frame)
+        assert [one["scheduling"] for one in answer["functionResponses"]] == ["SILENT"]
+
+
 async def test_the_answer_of_the_model_to_the_yes_does_not_disturb_it() -> None:
     async with conversation() as t:
         await t.asks()
@@ -459,8 +470,7 @@ async def test_the_next_question_is_asked_aloud_after_the_answer_to_the_first() 
 @pytest.mark.parametrize(
     ("room", "reason"),
     [
-        (Room("linear filter + WebRTC AEC3", "learning"), voice_consent.NOT_PROVEN),
-        (Room("linear filter + WebRTC AEC3", "disturbed"), voice_consent.NOT_PROVEN),
+        (Room("WebRTC AEC3", ""), voice_consent.NOT_PROVEN),
         (Room(""), voice_consent.NO_CANCELLER),
     ],
 )
@@ -482,6 +492,30 @@ async def test_a_memory_that_may_hold_a_strangers_words_leaves_the_answer_to_the
     async with conversation(memory=("user",), harness=HarnessWorker(tmp_path)) as t:
         await t.asks()
         assert (t.asked.voice, t.asked.voice_reason) == (False, voice_consent.BY_MEMORY.format(name="user/food"))
+
+
+@pytest.mark.parametrize("state", ["learning", "disturbed"])
+async def test_a_canceller_that_the_question_has_not_proven_leaves_the_answer_to_the_keys(state: str) -> None:
+    async with conversation(Room("linear filter + WebRTC AEC3", state)) as t:
+        await t.asks()
+        assert t.asked.voice
+        await t.model(QUESTION)
+        assert t.voice_states == [("off", voice_consent.NOT_PROVEN)]
+        await t.passes(1.0)
+        await t.user("yes")
+        await t.settles()
+        assert (ORDERED, t.given) == ([], [])
+
+
+async def test_a_canceller_may_learn_enough_from_the_question() -> None:
+    async with conversation(Room("linear filter + WebRTC AEC3", "learning")) as t:
+        await t.asks()
+        t.room.sample = replace(t.room.sample, echo_filter="proven")
+        await t.model(QUESTION)
+        await t.passes(1.0)
+        await t.user("yes")
+        await t.settles()
+        assert ORDERED == ["the harbor"]
 
 
 async def test_an_echo_that_is_not_removed_leaves_the_answer_to_the_keys() -> None:
@@ -527,7 +561,7 @@ async def test_a_tool_for_money_says_that_it_needs_the_key() -> None:
 
     async with conversation(None, pay) as t:
         await t.asks(name="pay")
-        assert (t.asked.voice, t.asked.voice_reason) == (False, "it touches money")
+        assert (t.asked.voice, t.asked.voice_reason) == (False, "it moves money")
 
 
 async def test_a_tool_without_a_question_is_not_asked_about_aloud() -> None:

@@ -416,3 +416,12 @@ def test_policies_that_are_none_are_refused_before_the_session(consent: Any) -> 
 def test_a_callback_that_cannot_be_called_is_refused_by_name() -> None:
     with pytest.raises(EngineError, match="on_consent is True"):
         check_options({"on_consent": True})
+
+
+async def test_a_call_waits_longer_for_a_busy_disk_than_a_typed_text_does() -> None:
+    async with talk(agent().tools(pay)) as t:
+        t.stage.sink.takes_s = 0.3
+        await t.calls("pay")
+        await says(t, True)
+        await t.passes(0.5)
+        assert PAID == [5]

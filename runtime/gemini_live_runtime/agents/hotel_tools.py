@@ -81,7 +81,7 @@ async def delete_last_note(state: State) -> dict[str, Any]:
     return {"deleted": notes[-1], "count": len(notes) - 1}
 
 
-@tool(spillable=True)
+@tool(spillable=True, side_effects=True, voice_consent="Shall I order a taxi?")
 async def order_taxi(context: ToolContext) -> str:
     """Order a taxi for the guest.
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.local.announcement import announcement_of
+from gemini_live_runtime.local.consent_question import ConsentQuestion
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
 from gemini_live_runtime.local.instruction_notes import InstructionNotes
 from gemini_live_runtime.local.intents import DialogueState, IntentMatcher
@@ -83,6 +84,7 @@ class ScriptedDialogue:
         self._notes = InstructionNotes()
         self._announcement = ""
         """Words about a notification, until the next prompt."""
+        self._consent = ConsentQuestion()
         self._remembered: dict[str, SlotValue] = {}
         self._last_call: tuple[str, Mapping[str, SlotValue]] | None = None
 
@@ -95,6 +97,7 @@ class ScriptedDialogue:
         patterns = [pattern for intent in self._script.intents for pattern in intent.say]
         if self._pending is not None:
             patterns += self._script.slots[self._pending.slot].answer
+        patterns += self._consent.patterns
         scripted = {call.tool for intent in self._script.intents for call in intent.calls}
         own = {name: schema for name, schema in self._tools.items() if name not in scripted}
         choices = {name: spoken_choices(schema) for name, schema in own.items() if self._script.call_by_name}
@@ -130,8 +133,10 @@ class ScriptedDialogue:
     def note(self, text: str) -> None:
         """Add a note to the instruction.
 
-        What a notification says is no instruction: it waits for the next prompt.
+        What a notification says is no instruction, nor is a question of consent: they wait for the next prompt.
         """
+        if self._consent.take(text):
+            return
         if announcement := announcement_of(text):
             self._announcement = announcement
             return
@@ -141,8 +146,10 @@ class ScriptedDialogue:
     def prompt(self) -> Reply:
         """Return what to say unasked.
 
-        That is a notification, a cue, the greeting, the open question or a line.
+        That is a question of consent, a notification, a cue, the greeting, the open question or a line.
         """
+        if question := self._consent.ask():
+            return self._remember_reply(Reply(question))
         announcement, self._announcement = self._announcement, ""
         if announcement:
             # An open question stays open.
@@ -163,7 +170,8 @@ class ScriptedDialogue:
         """Answer an utterance; "" was not understood. Typed and spoken mean the same."""
         self._turns += 1
         misses = self._misses
-        reply = self._answer(text)
+        agreed = self._consent.reply_to(text)
+        reply = Reply(agreed) if agreed else self._answer(text)
         if self._misses == misses:
             self._misses = 0
         self.remember(text)
@@ -176,6 +184,8 @@ class ScriptedDialogue:
         """
         if not text or self._matching.ending(self._notes) is not None:
             return None
+        if agreed := copy.copy(self._consent).reply_to(text):
+            return Reply(agreed)
         probe = copy.copy(self)
         probe._open, probe._misses = OpenCalls(), 0
         reply = probe._answer(text)
@@ -229,6 +239,7 @@ class ScriptedDialogue:
             "open": self._open.snapshot(),
             "told": self._notes.snapshot(),
             "announcement": self._announcement,
+            "consent": self._consent.snapshot(),
             "remembered": dict(self._remembered),
             "last_call": None if self._last_call is None else [self._last_call[0], dict(self._last_call[1])],
         }
@@ -250,6 +261,7 @@ class ScriptedDialogue:
         self._open.restore(state.get("open", []))
         self._notes.restore(state.get("told", {}))
         self._announcement = str(state.get("announcement", ""))
+        self._consent.restore(state.get("consent", {}))
         remembered = state.get("remembered", {})
         self._remembered = {name: value for name, value in remembered.items() if name in self._script.slots}
         last_call = state.get("last_call")

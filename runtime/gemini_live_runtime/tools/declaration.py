@@ -88,13 +88,12 @@ class Tool:
         The arguments are checked for required properties, types, enums and bounds. Further parameters may be
         annotated `ToolContext` or `State`. The options are those of `tool`.
         """
+        options = (blocking, background, scheduling, formatter, spillable, budget_ms)
+        mode = _mode(name, *options, is_asked_aloud=bool(voice_consent))
         _check(name, timeout_s)
         signature = from_schema(function, name, parameters)
         risk = check_risk(risk, name=name)
         question = check_question(voice_consent, signature.schema, name=name, risk=risk)
-        mode = _mode(
-            name, blocking, background, scheduling, formatter, spillable, budget_ms, is_asked_aloud=bool(question)
-        )
         return cls(
             name=name,
             description=description,
@@ -219,12 +218,12 @@ def tool(
         if inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target):
             raise AgentError(f"Tool {called} is a generator", remedy="Return the result instead", field="function")
         summary, documented = parse_docstring(target)
+        options = (blocking, background, scheduling, formatter, spillable, budget_ms)
+        mode = _mode(called, *options, is_asked_aloud=bool(voice_consent))
         _check(called, timeout_s)
         signature = from_function(target, called, documented)
         checked_risk = check_risk(risk, name=called)
         question = check_question(voice_consent, signature.schema, name=called, risk=checked_risk)
-        options = (blocking, background, scheduling, formatter, spillable, budget_ms)
-        mode = _mode(called, *options, is_asked_aloud=bool(question))
         return Tool(
             name=called,
             description=description or summary,

@@ -39,6 +39,16 @@ def starts(**flags: Any) -> start.EngineStarter:
     return start.EngineStarter(flags, Sound(kind="devices"))
 
 
+def test_tools_that_are_to_ask_ask_in_each_session(specs: list[EngineSpec]) -> None:
+    start.EngineStarter({}, Sound(kind="devices"), asked=("order_taxi",)).source(Choice(demo=True))
+    assert specs[0].consent == {"order_taxi": "ask"}
+
+
+def test_a_tool_cannot_both_ask_and_be_allowed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["talk", "--ask", "pay", "--allow", "pay", "--text", "hi"]) == 2
+    assert "--ask and --allow both name pay" in capsys.readouterr().err
+
+
 def test_the_demo_is_on_the_embedded_server_whatever_is_configured(
     specs: list[EngineSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:

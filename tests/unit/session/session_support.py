@@ -47,6 +47,8 @@ class Sink:
         self.events: list[ev.Event] = []
         self.takes = True
         """False for a disk that refuses what it is given."""
+        self.takes_s = 0.0
+        """Seconds that the disk needs."""
         self.tracks: dict[str, bytes] = {"user": b"", "model": b""}
         self._arrived = asyncio.Event()
 
@@ -57,7 +59,9 @@ class Sink:
         return event
 
     async def written(self, within_s: float) -> bool:
-        return self.takes
+        if self.takes_s:
+            await asyncio.sleep(min(self.takes_s, within_s))
+        return self.takes and self.takes_s <= within_s
 
     def audio(self, track: ev.Side, pcm: bytes) -> None:
         self.tracks[track] += pcm

@@ -40,7 +40,9 @@ def bundled_agents() -> dict[str, str]:
 
 def start_demo(starter: EngineStarter, *, agent: str = DEMO, script: str = "", single_process: bool = False) -> int:
     """Show a console on a bundled agent and the embedded server; return the exit code."""
-    spec = spec_of(starter.load(), agent=agent, backend="local", sound=starter.sound, script=script)
+    spec = spec_of(
+        starter.load(), agent=agent, backend="local", sound=starter.sound, script=script, asked=starter.asked
+    )
     return open_console(spec, starter, single_process=single_process, hint=DEMO_HINT)
 
 
@@ -50,8 +52,10 @@ class EngineStarter:
     Implements `launcher.Starter`. The config is loaded anew for each session: screens change it.
     """
 
-    def __init__(self, flags: dict[str, Any], sound: Sound) -> None:
+    def __init__(self, flags: dict[str, Any], sound: Sound, *, asked: tuple[str, ...] = ()) -> None:
+        """Let calls of the `asked` tools wait for consent."""
         self.sound = sound
+        self.asked = asked
         self._flags = dict(flags)
 
     def load(self) -> Loaded:
@@ -63,7 +67,7 @@ class EngineStarter:
         loaded = self.load()
         backend = "local" if choice.demo or not self.key_found() else chosen_backend(loaded.config)
         agent = choice.agent or (DEMO if choice.demo else loaded.config.agent)
-        spec = spec_of(loaded, agent=agent, backend=backend, sound=self.sound)
+        spec = spec_of(loaded, agent=agent, backend=backend, sound=self.sound, asked=self.asked)
         if not choice.demo:
             remember_agent(spec.agent)
         return engine_source(spec)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
+from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.harness.paths import HarnessPaths, default_root
 from gemini_live_runtime.records import keyword_record
 from gemini_live_tui.config import Config, Loaded
@@ -31,12 +32,16 @@ def spec_of(
     reload: bool = False,
     headless: bool = False,
     allowed: tuple[str, ...] = (),
+    asked: tuple[str, ...] = (),
 ) -> EngineSpec:
     """Return the engine's spec of a loaded config and the command line's additions.
 
-    Calls of the `allowed` tools need no consent.
+    Calls of the `allowed` tools need no consent, those of the `asked` ones do. Raises `UsageError` for a tool of both.
     """
     config: Config = loaded.config
+    for name in asked:
+        if name in allowed:
+            raise UsageError(f"--ask and --allow both name {name[:80]}", remedy="Leave out one of them", field="ask")
     if agent != Config().agent:
         # Checked before a screen opens and an engine starts. The default agent needs no check.
         from gemini_live_runtime.agents.catalogue import bundled_name
@@ -67,7 +72,11 @@ def spec_of(
         dormant_after_s=0.0 if headless else config.dormant_after_s,
         linger_s=config.linger_s,
         profile=loaded.profile,
-        consent={**_unrecorded_policies(loaded), **dict.fromkeys(allowed, "allow")},
+        consent={
+            **_unrecorded_policies(loaded),
+            **dict.fromkeys(allowed, "allow"),
+            **dict.fromkeys(asked, "ask"),
+        },
         # Without recording nothing is kept: tasks and memory last as long as the session.
         harness_root="" if config.record == "off" else str(default_root(loaded.profile.name)),
         record_cap_bytes=int(config.cap_gb * 1e9),

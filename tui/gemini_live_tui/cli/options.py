@@ -20,6 +20,15 @@ DETAIL = click.option(
 )
 
 
+ASK = click.option(
+    "--ask",
+    "asked",
+    multiple=True,
+    metavar="TOOL",
+    help="Ask you before each call of TOOL. Repeatable.",
+)
+
+
 def _refuse_empty(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
     """Return the value of an option; raise `UsageError` for an empty one."""
     if given is None or given.strip():

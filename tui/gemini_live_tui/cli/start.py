@@ -20,6 +20,7 @@ from gemini_live_tui.cli.console_start import (
 )
 from gemini_live_tui.cli.engine_specs import Sound, spec_of
 from gemini_live_tui.cli.options import (
+    ASK,
     DEVICE_OPTIONS,
     LOOK_OPTIONS,
     PROFILE_OPTIONS,
@@ -53,6 +54,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.argument("agent", default=DEMO, shell_complete=_complete)
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server, instead of the agent's own.")
 @click.option("--pick", is_flag=True, help="Choose the agent on the screen: a bundled one or your own.")
+@ASK
 @TEXT
 @NO_SOUND
 @SINGLE_PROCESS
@@ -68,6 +70,7 @@ def demo(
     agent: str,
     script: str | None,
     pick: bool,
+    asked: tuple[str, ...],
     text: bool,
     no_sound: bool,
     single_process: bool,
@@ -77,7 +80,7 @@ def demo(
 
     Needs no key and no network; without a sound card, type. Say or type one of the phrases on the screen.
     """
-    starter = EngineStarter(flags, _sound(text, no_sound, flags))
+    starter = EngineStarter(flags, _sound(text, no_sound, flags), asked=asked)
     if pick:
         named = ctx.get_parameter_source("agent") is not click.core.ParameterSource.DEFAULT
         if script or single_process or named:
@@ -92,12 +95,14 @@ def demo(
 @click.argument("agent", metavar="MODULE:ATTR|FILE.py:ATTR")
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server, with --backend local.")
 @click.option("--reload", is_flag=True, help="Reload the agent between turns when its file was edited.")
+@ASK
 @SINGLE_PROCESS
 @start_options
 def run(
     agent: str,
     script: str | None,
     reload: bool,
+    asked: tuple[str, ...],
     text: bool,
     no_sound: bool,
     single_process: bool,
@@ -107,12 +112,18 @@ def run(
 
     It is an Agent, a Live, or a function that returns one, in a module or a file.
     """
-    starter = EngineStarter(flags, _sound(text, no_sound, flags))
+    starter = EngineStarter(flags, _sound(text, no_sound, flags), asked=asked)
     config = starter.load().config
     backend = chosen_backend(config)
     # An agent that is not there is the first thing to say: a key would not help.
     spec = spec_of(
-        starter.load(), agent=agent, backend=backend, sound=starter.sound, script=script or "", reload=reload
+        starter.load(),
+        agent=agent,
+        backend=backend,
+        sound=starter.sound,
+        script=script or "",
+        reload=reload,
+        asked=asked,
     )
     _require_key(backend, config)
     remember_agent(spec.agent)

@@ -24,7 +24,7 @@ import click
 from gemini_live_runtime.errors import EngineError, GeminiLiveError, JournalError, UsageError
 from gemini_live_tui.cli.agent_output import AgentOutput
 from gemini_live_tui.cli.engine_specs import Sound, spec_of
-from gemini_live_tui.cli.options import DETAIL, DEVICE_OPTIONS, PROFILE_OPTIONS, SESSION_OPTIONS, config_options
+from gemini_live_tui.cli.options import ASK, DETAIL, DEVICE_OPTIONS, PROFILE_OPTIONS, SESSION_OPTIONS, config_options
 from gemini_live_tui.config import load
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ DEVICES_IDLE_S = 5.0
     metavar="TOOL",
     help="Run calls of TOOL that need consent, which are refused otherwise. Repeatable.",
 )
+@ASK
 @click.option("--devices", is_flag=True, help="Use the sound devices instead of files.")
 @click.option("--fast", is_flag=True, help="Run in virtual time; for the embedded server.")
 @click.option("--script", metavar="FILE", help="Dialogue of the embedded server.")
@@ -84,6 +85,7 @@ def talk(
     form: str,
     detail: str,
     allowed: tuple[str, ...],
+    asked: tuple[str, ...],
     devices: bool,
     fast: bool,
     script: str | None,
@@ -124,6 +126,7 @@ def talk(
         fast=fast,
         headless=True,
         allowed=allowed,
+        asked=asked,
     )
     if kind == "files":
         from gemini_live_runtime.audio.file_audio import FileAudio

@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 CALL_ROWS = 4
 """Rows of the call at most; of a longer one the transcript shows the rest."""
 
+VOICE_ROWS = 2
+"""Rows at most that say whether the voice counts."""
+
 _ANSWERS = (("consent-yes", "run it"), ("consent-no", "refuse"), ("consent-always", "always"))
 
 
 class ConsentRow(Painted):
     """Rows of the open question.
 
-    ` MAY THIS RUN? · A run it · X refuse · W always`, and the call below.
+    ` MAY THIS RUN? · A run it · X refuse · W always`, the call below, and what the voice has to do with it.
     """
 
     DEFAULT_CSS = """
@@ -76,6 +79,9 @@ class ConsentRow(Painted):
             rest = f" {self._ellipsis} the rest is in the transcript"
             lines = [*lines[: CALL_ROWS - 1], fit(lines[CALL_ROWS - 1], width - 2 - cell_len(rest), "") + rest]
         self._rows = [self._question(card, width), *([("  ", ""), (line, "strong")] for line in lines)]
+        if voice := _voice_words(card):
+            said = [voice[start:end] for start, end in wrap(voice, width - 2)][:VOICE_ROWS]
+            self._rows += [[("  ", ""), (line, "said" if card.voice == "listening" else "quiet")] for line in said]
         self.styles.height = len(self._rows)
         self.refresh()
 
@@ -105,3 +111,15 @@ class ConsentRow(Painted):
         """Forget the painted rows: their colours changed."""
         super().notify_style_update()
         self._paint.forget()
+
+
+def _voice_words(card: ConsentCard) -> str:
+    """Return whether a spoken answer counts, in words; "" for a tool that takes none."""
+    match card.voice:
+        case "asking":
+            return f"The model asks aloud: {card.question}"
+        case "listening":
+            return f"Say yes or no: {card.question}"
+        case "off":
+            return f"By key only: {card.voice_reason}."
+    return ""

@@ -32,6 +32,7 @@ from gemini_live_runtime.session.agent.session_memory import SessionMemory
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.core.speech_queue import Speech
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
+from gemini_live_runtime.session.ports.event_bus import CALL_INTENT_S
 from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
 from gemini_live_runtime.tools.results import Status, as_object, nulls_text, outcome, result_outcome
@@ -117,6 +118,8 @@ class ToolExecutor:
         self._suspensions: Counter[str] = Counter()
         """Number of agents that a call waits for, by its id."""
         self._waiting: set[str] = set()
+        self._told_by_user: set[str] = set()
+        """Calls whose refusal the model has heard from the user, by their ids."""
         self._cancelled: set[str] = set()
         self._answers: dict[str, Outcome] = {}
         """Outcomes that a program gave in a running tool's place, by call id."""
@@ -287,7 +290,7 @@ class ToolExecutor:
 
     async def _run(self, call: ToolCall, *, waits_for_disk: bool) -> None:
         """Start a call that may run, once the disk has its intent where that matters."""
-        is_written = not waits_for_disk or await self._agent.bus.written()
+        is_written = not waits_for_disk or await self._agent.bus.written(CALL_INTENT_S)
         if call.call_id in self._cancelled:
             self._end_waiting(call, "cancelled")
         elif is_written:
@@ -312,6 +315,8 @@ class ToolExecutor:
         if call.call_id in self._cancelled:
             self._end_waiting(call, "cancelled")
         elif not given.yes:
+            if given.by == "voice":
+                self._told_by_user.add(call.call_id)
             self._end_waiting(call, "refused", {"error": REFUSALS[given.by].format(name=call.name)})
         elif not self.consent.is_unchanged(question):
             self._end_waiting(call, "refused", {"error": CHANGED.format(name=call.name)})
@@ -365,6 +370,9 @@ class ToolExecutor:
         """Return a call's answer, as `before_tool_response` listeners leave it."""
         answer = final_answer(ended, self.dispatcher.mode_of(ended.name), async_tools=self._async_tools)
         self._formatter(ended.name, answer)
+        if ended.call_id in self._told_by_user:
+            self._told_by_user.discard(ended.call_id)
+            answer = replace(answer, scheduling=answer.scheduling and "SILENT")
         if not self._callbacks.listeners("before_tool_response"):
             return answer
         response = ToolResponse(ended.call_id, ended.name, deepcopy(dict(answer.response)))

@@ -22,7 +22,7 @@ from gemini_live_runtime.session.agent.utterances import Utterances
 from gemini_live_runtime.session.core.speech_queue import Speech, SpeechPriority
 from gemini_live_runtime.session.rules.reactor import PromptArmed
 from gemini_live_runtime.tools.declaration import Tool
-from gemini_live_runtime.tools.voice_consent import NotSayableError, spoken_question
+from gemini_live_runtime.tools.voice_consent import NotSayableError, ToolRisk, spoken_question
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.context import AgentContext
@@ -40,6 +40,11 @@ NOT_HEARD = "the question was not heard to its end"
 BY_NOTIFICATION = "a notification made the model call it"
 BY_MEMORY = "the model remembers {name} in words that are not yours"
 BY_PROGRAM = "the program answers"
+RISKY: dict[ToolRisk, str] = {
+    "commands": "it runs commands",
+    "files": "it changes files",
+    "money": "it moves money",
+}
 WAITS = "this model waits for its calls"
 NOT_PROVEN = "the echo canceller is not proven yet"
 NO_CANCELLER = "there is no echo canceller"
@@ -95,7 +100,7 @@ class VoiceConsent:
         if tool is None or not (tool.voice_consent or tool.risk):
             return "", ""
         if tool.risk:
-            return "", f"it touches {tool.risk}"
+            return "", RISKY[tool.risk]
         if by_program:
             return "", BY_PROGRAM
         if question.by_notification:
@@ -118,11 +123,15 @@ class VoiceConsent:
             return reason
         if self._is_leaking:
             return LEAKS
-        if self._canceller == NONE_NEEDED:
-            return ""
         if not self._canceller:
             return NO_CANCELLER
-        return "" if self._agent.host.levels().echo_filter == "proven" else NOT_PROVEN
+        # One that is still learning may learn enough from the question itself.
+        return self._why_unproven("proven", "learning", "disturbed")
+
+    def _why_unproven(self, *enough: str) -> str:
+        """Return a reason where the canceller is in none of these states, or ""."""
+        has_state = self._canceller == NONE_NEEDED or self._agent.host.levels().echo_filter in enough
+        return "" if has_state else NOT_PROVEN
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
@@ -273,6 +282,8 @@ class VoiceConsent:
             return
         spoken.look(self._agent.clock.now())
         if spoken.state != "off" and (reason := self._why_lost()):
+            spoken.close(reason)
+        if spoken.state == "listening" and self._told == "asking" and (reason := self._why_unproven("proven")):
             spoken.close(reason)
         if spoken.state != self._told:
             self._told = spoken.state

@@ -25,7 +25,10 @@ PRECEDE_STATE = frozenset((ev.StateChanged, ev.SessionStarted, ev.AgentDescribed
 
 
 INTENT_S = 0.02
-"""Longest time in seconds for which what is about to be done waits for the disk to have its intent."""
+"""Longest time in seconds for which a typed text waits for the disk to have its intent."""
+
+CALL_INTENT_S = 1.0
+"""The same for a call: without its intent it is refused, and a busy disk takes a tenth of a second."""
 
 
 class Ledger(Protocol):
@@ -87,13 +90,13 @@ class EventBus:
                 # The publisher must go on: the reader of the wire, the audio worker, a timer.
                 self.report(event.type, error)
 
-    async def written(self) -> bool:
+    async def written(self, within_s: float = INTENT_S) -> bool:
         """Return True once all events so far survive the death of this process.
 
-        False when the disk refused them, or took longer than `INTENT_S`.
+        False when the disk refused them, or took longer than `within_s` seconds.
         """
         self.publish_state()
-        return await self._sink.written(INTENT_S)
+        return await self._sink.written(within_s)
 
     def close(self) -> None:
         """Publish nothing from now on but refused commands."""
