@@ -170,12 +170,15 @@ def _unsafe(folder: Path, problem: str, remedy: str = "") -> UsageError:
     )
 
 
+_PRIVATE = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+
+
 def open_private(path: str | Path, flags: int) -> int:
     """Open a file with mode 0600 from its creation on, and return the descriptor.
 
     Does not follow a symbolic link. Raises `OSError`.
     """
-    return os.open(path, flags | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    return os.open(path, flags | _PRIVATE, 0o600)
 
 
 def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:

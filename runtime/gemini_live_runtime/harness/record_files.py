@@ -56,12 +56,13 @@ _adapters: dict[type[Any], TypeAdapter[Any]] = {}
 
 
 def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    # Imported here because it delays the console's first paint.
-    from pydantic import TypeAdapter
+    adapter = _adapters.get(kind)
+    if adapter is None:
+        # Imported here because it delays the console's first paint.
+        from pydantic import TypeAdapter
 
-    if kind not in _adapters:
-        _adapters[kind] = TypeAdapter(kind)
-    return _adapters[kind]
+        adapter = _adapters[kind] = TypeAdapter(kind)
+    return adapter
 
 
 def json_of(value: object) -> Any:
@@ -94,21 +95,27 @@ def _encoded(value: object, path: Path, indent: int | None) -> bytes:
 
 def parse(kind: type[R], data: bytes, path: str | Path) -> R:
     """Return the record in `data`, the content of `path`; raise `HarnessError`."""
-    from pydantic import ValidationError
-
     try:
         value: R = _adapter(kind).validate_json(data)
-    except ValidationError as error:
+    except ValueError as error:
         newer = _version(data)
         if newer > VERSION:
             raise _newer(path, newer) from None
-        fault = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in fault["loc"])
-        reason = f"{where}: {fault['msg']}" if where else fault["msg"]
-        raise _damaged(path, reason[:200]) from None
+        raise _damaged(path, _fault_of(error)[:200]) from None
     if (newer := getattr(value, "version", VERSION)) > VERSION:
         raise _newer(path, newer)
     return value
+
+
+def _fault_of(error: ValueError) -> str:
+    """Return what pydantic found first, with the name of the field."""
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return str(error)
+    fault = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in fault["loc"])
+    return f"{where}: {fault['msg']}" if where else fault["msg"]
 
 
 class RecordFiles:

@@ -70,13 +70,16 @@ _ONE_READ = 64 * 1024
 """Bytes of a file that one call reads whole."""
 
 
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
 class FileDisk(Disk):
     """File-system calls for whole files, besides those of the journal."""
 
     def read(self, path: str | Path, limit: int) -> bytes:
         """Return at most `limit` + 1 bytes of a regular file; raise `OSError`."""
         # Without a file object: listings read thousands of small files.
-        fd = paths.open_private(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        fd = paths.open_private(path, _READING)
         try:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode):
