@@ -52,11 +52,15 @@ from gemini_live_runtime.harness.memory import MemoryAuthor as MemoryAuthor
 from gemini_live_runtime.harness.memory import MemoryProvenance as MemoryProvenance
 from gemini_live_runtime.harness.memory import MemoryRecord as MemoryRecord
 from gemini_live_runtime.harness.memory import MemoryWrite as MemoryWrite
+from gemini_live_runtime.harness.notification_prompt import (
+    format_passive_notification_prompt as format_passive_notification_prompt,
+)
 from gemini_live_runtime.harness.notifications import HarnessNotification as HarnessNotification
 from gemini_live_runtime.harness.notifications import NewNotification as NewNotification
 from gemini_live_runtime.harness.notifications import NotificationKind as NotificationKind
 from gemini_live_runtime.harness.notifications import NotificationStatus as NotificationStatus
 from gemini_live_runtime.harness.paths import HarnessPaths as HarnessPaths
+from gemini_live_runtime.harness.pump import PassiveNotificationPump as PassiveNotificationPump
 from gemini_live_runtime.harness.store import Harness as Harness
 from gemini_live_runtime.harness.tasks import HarnessTask as HarnessTask
 from gemini_live_runtime.harness.tasks import NewRunningTask as NewRunningTask
@@ -151,6 +155,10 @@ from gemini_live_runtime.tools.background import ToolExecutionMode as ToolExecut
 from gemini_live_runtime.tools.declaration import Tool as Tool
 from gemini_live_runtime.tools.declaration import ToolContext as ToolContext
 from gemini_live_runtime.tools.declaration import tool as tool
+from gemini_live_runtime.tools.kinds import ToolKind as ToolKind
+from gemini_live_runtime.tools.registry import HarnessToolRegistry as HarnessToolRegistry
+from gemini_live_runtime.tools.registry import ToolDescriptor as ToolDescriptor
+from gemini_live_runtime.tools.registry import ToolProvider as ToolProvider
 from gemini_live_runtime.tools.results import Outcome as Outcome
 from gemini_live_runtime.tools.results import ToolCall as ToolCall
 

@@ -24,7 +24,8 @@ MetricsCollectedEvent, SpeechCreatedEvent, ErrorEvent, CloseEvent, CloseReason, 
 FunctionCallOutput, AgentHandoff, mock_tools,
 Harness, HarnessPaths, HarnessError, HarnessTask, NewRunningTask, TaskStatus, TaskDetail, TaskResult, TaskEvent,
 TaskEventKind, TaskRuntimeInstance, HarnessNotification, NewNotification, NotificationKind, NotificationStatus,
-MemoryRecord, MemoryWrite, HarnessController
+MemoryRecord, MemoryWrite, HarnessController, HarnessToolRegistry, ToolDescriptor, ToolKind, ToolProvider,
+PassiveNotificationPump, format_passive_notification_prompt
 """
 """The public names that every session must be able to use."""
 
@@ -133,6 +134,14 @@ COVERED: dict[str, str] = {
             *("NotificationKind", "NotificationStatus", "MemoryRecord", "MemoryWrite"),
         ),
         f"{HARNESS}::test_a_program_reads_and_changes_the_harness_of_its_session",
+    ),
+    **dict.fromkeys(
+        ("HarnessToolRegistry", "ToolDescriptor", "ToolKind", "ToolProvider"),
+        f"{HARNESS}::test_the_tools_of_a_provider_are_called_and_described_with_its_kind",
+    ),
+    **dict.fromkeys(
+        ("PassiveNotificationPump", "format_passive_notification_prompt"),
+        f"{HARNESS}::test_a_program_that_delivers_by_itself_uses_the_pump_and_the_prompt_of_a_session",
     ),
     "NewRunningTask": f"{HARNESS}::test_a_program_records_work_of_its_own",
     "HarnessError": f"{HARNESS}::test_a_program_records_work_of_its_own",

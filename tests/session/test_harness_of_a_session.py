@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.session.talking import agent, talk
@@ -15,20 +16,28 @@ from gemini_live_runtime import (
     HarnessNotification,
     HarnessPaths,
     HarnessTask,
+    HarnessToolRegistry,
     MemoryRecord,
     MemoryWrite,
     NewNotification,
     NewRunningTask,
     NotificationKind,
     NotificationStatus,
+    PassiveNotificationPump,
     TaskDetail,
     TaskEvent,
     TaskEventKind,
     TaskResult,
     TaskRuntimeInstance,
     TaskStatus,
+    ToolDescriptor,
+    ToolKind,
+    ToolProvider,
+    format_passive_notification_prompt,
     tool,
 )
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.harness.pump import Deliver
 from gemini_live_runtime.harness.worker import HarnessWorker
 
 
@@ -59,6 +68,67 @@ async def test_a_program_reads_and_changes_the_harness_of_its_session(tmp_path: 
         assert (told.kind, told.status) == (NotificationKind.GENERIC, NotificationStatus.QUEUED)
         root = await controller.call(lambda harness: harness.paths)
         assert root == HarnessPaths(tmp_path)
+
+
+class Warehouse:
+    """Provider of tools that another program serves."""
+
+    kind = ToolKind.REMOTE
+
+    def tools(self) -> list[Any]:
+        return [self.count, tool(side_effects=True, consent="deny")(self.order)]
+
+    def count(self, item: str) -> int:
+        """Count an item. Counting takes a moment."""
+        return len(item)
+
+    def order(self) -> None:
+        """Order more."""
+
+
+async def test_the_tools_of_a_provider_are_called_and_described_with_its_kind() -> None:
+    provider: ToolProvider = Warehouse()
+    async with talk(agent().tools(report, provider).task_tools()) as t:
+        await t.calls("count", item="nails")
+        assert [answer[2] for answer in t.sent("answer")] == [{"output": 5}]
+        described: tuple[ToolDescriptor, ...] = t.handle.harness.tools()
+        assert {one.name: one.kind.value for one in described} == {
+            "report": "local",
+            "count": "remote",
+            "order": "remote",
+            "task_list": "built-in",
+            "task_get": "built-in",
+            "task_cancel": "built-in",
+        }
+        assert described[1].summary == "Count an item."
+        assert (described[2].consent, described[2].side_effects) == ("deny", True)
+
+
+def test_a_registry_refuses_two_tools_of_one_name_and_routes_the_others() -> None:
+    registry = HarnessToolRegistry([report])
+    assert (registry.route("report"), registry.route("search")) == (report.mode, None)
+    with pytest.raises(AgentError, match="Two tools are named report"):
+        HarnessToolRegistry([report, report])
+
+
+def test_a_provider_without_a_kind_is_a_fault_of_the_plan() -> None:
+    provider = Warehouse()
+    provider.kind = "far away"  # type: ignore[assignment]
+    with pytest.raises(AgentError, match=r"Warehouse.kind cannot be 'far away'"):
+        agent().tools(provider).plan()
+
+
+async def test_a_program_that_delivers_by_itself_uses_the_pump_and_the_prompt_of_a_session(tmp_path: Path) -> None:
+    with Harness.open(tmp_path) as harness:
+        queued = harness.notifications.queue(NewNotification(title="the oven is ready"))
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        await t.passes(3.0)
+        pump = PassiveNotificationPump()
+        pump.on_records([queued])
+        step = pump.next_step(0.0, queued.created_at_ms)
+        assert isinstance(step, Deliver)
+        prompt = format_passive_notification_prompt(step.notification)
+        assert [text for _, text in t.sent("user context")] == [f"[Context] {prompt}"]
 
 
 def test_a_program_records_work_of_its_own(tmp_path: Path) -> None:

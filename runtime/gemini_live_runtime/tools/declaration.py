@@ -19,6 +19,7 @@ from gemini_live_runtime.tools.background import (
 )
 from gemini_live_runtime.tools.consent import ConsentPolicy, check_policy
 from gemini_live_runtime.tools.context import ToolContext
+from gemini_live_runtime.tools.kinds import ToolKind
 from gemini_live_runtime.tools.parameters import BadArguments, Parameters, from_function, from_schema, parse_docstring
 from gemini_live_runtime.tools.voice_consent import ToolRisk, check_question, check_risk
 
@@ -47,6 +48,8 @@ class Tool:
     """True when a call changes something outside the program: it runs once its intent is on the disk."""
     idempotent: bool = False
     """True when a call may run again after the program died in it."""
+    kind: ToolKind = ToolKind.LOCAL
+    """Origin of the tool; that of a provider's tools is the provider's."""
     consent: ConsentPolicy = "allow"
     """Rule for its calls: run them, ask the operator first, or refuse them."""
     after_notification: bool = True

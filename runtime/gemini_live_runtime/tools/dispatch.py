@@ -25,6 +25,7 @@ from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
 from gemini_live_runtime.tools.context import Agents, Memory, Notifications, Tasks, session_ended
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
+from gemini_live_runtime.tools.registry import HarnessToolRegistry
 from gemini_live_runtime.tools.results import (
     IteratorResultError,
     Outcome,
@@ -61,7 +62,7 @@ class ToolDispatcher:
         agents: Agents | None = None,
         memory: Memory | None = None,
     ) -> None:
-        """Index the tools by name.
+        """Register the tools.
 
         `on_finished` gets each outcome, `on_notify(tool, text)` a tool's message to the operator,
         `on_progress(call_id, fraction, text)` how far a call is. `state` is the
@@ -88,7 +89,7 @@ class ToolDispatcher:
         self._closed = False
         self._foreground = RunningCalls(clock=clock)
         self.background = BackgroundToolTracker(clock=clock)
-        self.tools: Mapping[str, Tool] = _index_by_name(tools)
+        self.tools = HarnessToolRegistry(tools)
         self._earlier: dict[str, Tool] = {}
         """Tools that were replaced, whose calls may go on."""
         for declared in self.tools.values():
@@ -104,7 +105,7 @@ class ToolDispatcher:
 
         Raises `AgentError` when two tools have the same name.
         """
-        before, self.tools = self.tools, _index_by_name(tools)
+        before, self.tools = self.tools, HarnessToolRegistry(tools)
         self._earlier.update(before)
 
     def declared(self, name: str) -> Tool | None:
@@ -278,21 +279,6 @@ class _ThreadSafeAgents:
             begun.result()
         else:
             self._agents.dispatch(name, agent, state, timeout_s=timeout_s)
-
-
-def _index_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    table: dict[str, Tool] = {}
-    for declared in tools:
-        earlier = table.get(declared.name)
-        if earlier is not None:
-            raise AgentError(
-                f"Two tools are named {declared.name} ({earlier.defined_at} and {declared.defined_at})",
-                remedy="Give one another name",
-                field="tools",
-                value=declared.name,
-            )
-        table[declared.name] = declared
-    return table
 
 
 async def _call(call: ToolCall, declared: Tool, bound: dict[str, Any]) -> Outcome:

@@ -26,6 +26,7 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.tools.dispatch import ToolDispatcher
+from gemini_live_runtime.tools.registry import HarnessToolRegistry
 from gemini_live_runtime.tools.results import Outcome, ToolCall, outcome
 
 PROGRESS_S = 0.5
@@ -104,6 +105,11 @@ class HarnessToolRuntime:
     def is_idle(self) -> bool:
         """True when no task runs, and the end of none is being recorded."""
         return not self._tasks
+
+    @property
+    def tools(self) -> HarnessToolRegistry:
+        """Tools that the session has now."""
+        return self._dispatcher.tools
 
     @property
     def answered_calls(self) -> set[str]:

@@ -99,7 +99,7 @@ class AgentBuilder:
     # -- tools -----------------------------------------------------------------------------------------------------
 
     def tools(self, *tools: Any) -> Self:
-        """Add tools: functions, or functions decorated with `@tool`."""
+        """Add tools: functions, those decorated with `@tool`, or a `ToolProvider`."""
         return self._with(tools=(*self.definition.tools, *tools))
 
     def memory(self, *scopes: str) -> Self:

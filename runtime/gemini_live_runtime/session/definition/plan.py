@@ -38,6 +38,8 @@ from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import TemporalRegistry, TurnCountDetector
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.tools.declaration import Tool, tool
+from gemini_live_runtime.tools.kinds import ToolKind
+from gemini_live_runtime.tools.registry import ToolProvider, provided
 
 _PLACE = re.compile(r"\(\S+\.py:\d+\)")
 
@@ -196,7 +198,8 @@ def make_plan(definition: Definition) -> SessionPlan:
         faults.append(
             Fault(f"Agent {definition.name} has no instruction", definition.built_at, "Add .instruction(...) or phases")
         )
-    tools = tuple(_with_harness_tools(definition, _declared(definition, faults)))
+    built_in = [replace(one, kind=ToolKind.BUILT_IN) for one in _built_in(definition)]
+    tools = (*_declared(definition, faults), *built_in)
     faults += _clashes("tools", ((item.name, item.defined_at) for item in tools))
     faults += _clashes("rules", ((item.name, item.defined_at) for item in definition.rules))
     faults += _clashes("state keys", ((item.key, item.defined_at) for item in definition.state_keys))
@@ -280,11 +283,11 @@ def _declared(definition: Definition, faults: list[Fault]) -> Iterator[Tool]:
             faults.append(Fault(text, item.defined_at, "Make it a method of an Agent, or declare the bound method"))
         elif isinstance(item, Tool):
             yield item
-        elif callable(item):
+        elif isinstance(item, ToolProvider) or callable(item):
             try:
-                yield tool(item)
+                yield from provided(item) if isinstance(item, ToolProvider) else [tool(item)]
             except GeminiLiveError as error:
-                faults.append(Fault(error.message, _place(item), error.remedy))
+                faults.append(Fault(error.message, _place(item) or definition.built_at, error.remedy))
         else:
             faults.append(
                 Fault(f"{item!r:.60} is not a tool", definition.built_at, "Use functions, or decorate them with @tool")
@@ -302,8 +305,7 @@ def _unread_memory(definition: Definition) -> Iterator[Fault]:
                 yield Fault(text, modifier.defined_at, f"Add .memory({scope!r:.60}) to the agent")
 
 
-def _with_harness_tools(definition: Definition, declared: Iterable[Tool]) -> Iterator[Tool]:
-    yield from declared
+def _built_in(definition: Definition) -> Iterator[Tool]:
     scopes = tuple(scope for scope in definition.memory_scopes if isinstance(scope, str) and is_safe_name(scope))
     if scopes:
         yield from memory_tools(scopes)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.harness.tasks import HarnessTask, TaskDetail, TaskStatus
     from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime
     from gemini_live_runtime.session.io.loop_calls import LoopCalls
+    from gemini_live_runtime.tools.registry import ToolDescriptor
 
 T = TypeVar("T")
 
@@ -38,6 +39,11 @@ class HarnessController:
     async def call(self, work: Callable[[Harness], T]) -> T:
         """Return the result of `work`, which gets the `Harness`, in its thread."""
         return await self._runtime.harness.call(work)
+
+    @on_loop
+    def tools(self) -> tuple[ToolDescriptor, ...]:
+        """Return the tools that the session has now, those of its own included."""
+        return self._runtime.tools.descriptors()
 
     @async_on_loop
     async def tasks(self, status: TaskStatus | None = None) -> Listing[HarnessTask]:
