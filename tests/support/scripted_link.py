@@ -62,6 +62,8 @@ class ScriptedLink:
         self.waiting = False
         """True when the console has begun to read."""
         self.broken = ""
+        self.harness_root = ""
+        """Folder of the records that the hello names."""
         self.answering = answering
         self.successor: Link | None = None
         """Link that the engine gives to a console that attaches again; None when it is gone."""
@@ -138,7 +140,7 @@ class ScriptedLink:
     def hello(self, view: SessionView | None = None) -> None:
         view = view or SessionView()
         self._seq = view.seq
-        self.put(Hello("20261120-120000-abcd", 4242, "test"))
+        self.put(Hello("20261120-120000-abcd", 4242, "test", harness_root=self.harness_root))
         self.put(Snapshot(view))
 
     def start(self, *, mode: ev.Mode = "voice", record: ev.Record = "audio", **changes: Any) -> None:

@@ -56,7 +56,8 @@ class NotificationChanged(Payload):
 
     `queued`: it waits, and `reason` says for what; `delivered`: the model was asked to announce it, by the speech
     `speech`; `acknowledged`: the turn that carried it was heard, or it was dismissed; `expired` and `failed`: it was
-    never heard, and `reason` says why. `kind` and `source` are those of the record, `attempts` counts deliveries begun.
+    never heard, and `reason` says why. `retry_s` is the time in seconds until the next attempt. `kind` and `source` are
+    those of the record, `attempts` counts deliveries begun.
     """
 
     type: ClassVar[str] = "notification.changed"
@@ -68,5 +69,6 @@ class NotificationChanged(Payload):
     source: str = ""
     attempts: int = 0
     reason: str = ""
+    retry_s: float | None = None
     speech: str = ""
     task_id: str = ""

@@ -240,9 +240,10 @@ class PassiveNotificationPump:
         """Return True when a notification only waits for the model to be free."""
         return not self._own_reason(now) and self._choose(now) is not None
 
-    def awaits_retry(self, notification_id: str, now: float) -> bool:
-        """Return True while a notification waits for its next attempt."""
-        return self._retry_at.get(notification_id, now) > now
+    def retry_s(self, notification_id: str, now: float) -> float | None:
+        """Return the seconds until the next attempt; None where none is waited for."""
+        wait_s = self._retry_at.get(notification_id, now) - now
+        return wait_s if wait_s > 0 else None
 
     @property
     def has_waiting(self) -> bool:

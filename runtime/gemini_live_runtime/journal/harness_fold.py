@@ -97,6 +97,7 @@ def _notification_changed(view: SessionView, event: ev.Event, p: ev.Notification
         attempts=p.attempts,
         reason=sanitise_line(p.reason, MAX_TEXT),
         end=None if p.status in ("queued", "delivered") else event.t,
+        retry_at=None if p.retry_s is None else event.t + p.retry_s,
     )
     while len(known) > MAX_NOTIFICATIONS:
         del known[next((key for key, other in known.items() if other.end is not None), next(iter(known)))]

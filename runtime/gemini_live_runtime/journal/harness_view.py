@@ -52,7 +52,8 @@ class MemoryCard:
 class NotificationCard:
     """Notification that the session knows since `t`.
 
-    `reason` says why it waits, or was never heard. `end` is the session time of its end, None while it is open.
+    `reason` says why it waits, or was never heard. `retry_at` is the session time of its next attempt, None where it
+    waits for something else. `end` is the session time of its end, None while it is open.
     """
 
     title: str
@@ -66,6 +67,7 @@ class NotificationCard:
     attempts: int = 0
     reason: str = ""
     end: float | None = None
+    retry_at: float | None = None
 
 
 @record

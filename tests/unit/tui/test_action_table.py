@@ -53,6 +53,9 @@ def test_no_action_hangs_on_a_key_that_some_terminals_cannot_send() -> None:
 OTHERWISE = {
     "space": "on a screen of its own it chooses, as in every list; in the console it mutes the microphone (F4, too)",
     "left_square_bracket": "back, on the screen Why through decisions, in the console through turns",
+    "1": "the first of what can be gone to: a pane of the console, a part of the screen of tasks",
+    "2": "the second of what can be gone to",
+    "3": "the third of what can be gone to",
     "right_square_bracket": "on, on the screen Why through decisions, in the console through turns",
 }
 """Letters that have several titles, with the reason."""

@@ -9,7 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from gemini_live_tui.actions import change, consent, console, debug, inspect, read, session, set_up, talk, time, write
+from gemini_live_tui.actions import (
+    change,
+    consent,
+    console,
+    debug,
+    harness,
+    inspect,
+    read,
+    session,
+    set_up,
+    talk,
+    time,
+    write,
+)
 from gemini_live_tui.actions.action import BEFORE_A_SESSION, GROUPS, Action, Bar, Group, Scope
 from gemini_live_tui.actions.places import PANES, PLACES, Place
 
@@ -39,6 +52,7 @@ ACTIONS: tuple[Action, ...] = (
     *write.ACTIONS,
     *read.ACTIONS,
     *inspect.ACTIONS,
+    *harness.ACTIONS,
     *change.ACTIONS,
     *debug.ACTIONS,
     *time.ACTIONS,

@@ -120,11 +120,12 @@ PLACES: Mapping[str, Place] = {
             "screen",
         ),
         Place(
-            "tasks",
-            "Tasks",
-            "Calls that go on as tasks, with their progress and end, and what was put into memory.",
+            "harness",
+            "Tasks screen",
+            "Calls that go on as tasks, what the model is to announce and why it waits, what later sessions know.",
             "screen",
         ),
+        Place("memory", "Memory editor", "A memory's value, as text or as JSON.", "screen"),
         Place("details", "Details", "All fields of a record.", "screen"),
     )
 }

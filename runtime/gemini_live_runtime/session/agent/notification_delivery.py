@@ -416,11 +416,12 @@ class NotificationDelivery:
         for one in self._pump.waiting[:MAX_SHOWN]:
             reason = self._pump.why_waiting(one.id, now, self._in_the_way)
             # The seconds of a retry count down by themselves.
-            word = "retry" if self._pump.awaits_retry(one.id, now) else reason
+            retry_s = self._pump.retry_s(one.id, now)
+            word = reason if retry_s is None else "retry"
             told = (redactor.text(one.title), one.body, one.attempts, word)
             if self._told.get(one.id) != told:
                 self._told[one.id] = told
-                self._tell(one, "queued", reason)
+                self._tell(one, "queued", reason, retry_s=retry_s)
 
     def _tell(
         self,
@@ -430,6 +431,7 @@ class NotificationDelivery:
         *,
         speech: str = "",
         begun: int = 0,
+        retry_s: float | None = None,
     ) -> None:
         if status != "queued":
             self._told.pop(one.id, None)
@@ -443,6 +445,7 @@ class NotificationDelivery:
                 source=redactor.text(one.source or ""),
                 attempts=one.attempts + begun,
                 reason=redactor.text(reason),
+                retry_s=None if retry_s is None else round(retry_s, 3),
                 speech=speech,
                 task_id=one.task_id or "",
             )

@@ -1,0 +1,1 @@
+"""Show and change tasks, notifications and memory."""
