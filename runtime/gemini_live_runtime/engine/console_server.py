@@ -20,6 +20,7 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
@@ -29,6 +30,7 @@ from gemini_live_runtime.engine.hub import Hub, Outbox
 from gemini_live_runtime.engine.link import MAX_COMMAND_BYTES, Closed, check_hello, encode
 from gemini_live_runtime.engine.peer import peer_uid
 from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE
+from gemini_live_runtime.engine.status import EngineStatus
 from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolError
 
 ServerKind = Literal["unix", "tcp"]
@@ -55,6 +57,7 @@ POKED = b'{"poked": true}\n'
 """Answer to a poke, after which the connection ends."""
 
 _POKE = "poke"
+_STATUS = "status"
 
 _SOCKET_PATH_LIMIT = 103
 """Bytes of a socket's path on macOS, the shortest limit."""
@@ -79,12 +82,17 @@ class ConsoleServer:
         *,
         kind: ServerKind | None = None,
         on_poke: Callable[[], None] = lambda: None,
+        status: Callable[[], EngineStatus] | None = None,
     ) -> None:
-        """Create a server; a program's poke, that records have changed, calls `on_poke`."""
+        """Create a server.
+
+        A program's poke, that records have changed, calls `on_poke`; one that asks gets the `status`.
+        """
         self._hub = hub
         self._folder = folder
         self._submit = submit
         self._on_poke = on_poke
+        self._status = status
         self._kind: ServerKind = kind or default_kind()
         self._token = ""
         self._server: asyncio.Server | None = None
@@ -157,7 +165,7 @@ class ConsoleServer:
         try:
             refusal = await self._admit(reader, writer)
             if refusal:
-                writer.write(POKED if refusal == _POKE else f"{encode(Closed(refusal))}\n".encode())
+                writer.write(self._answer(refusal))
                 async with asyncio.timeout(FAREWELL_S):
                     await writer.drain()
             else:
@@ -172,10 +180,18 @@ class ConsoleServer:
             with contextlib.suppress(OSError, asyncio.CancelledError):
                 await writer.wait_closed()
 
+    def _answer(self, refusal: str) -> bytes:
+        """Return the only line for a connection that attaches no console."""
+        if refusal == _POKE:
+            return POKED
+        if refusal == _STATUS and self._status is not None:
+            return json.dumps({_STATUS: asdict(self._status())}).encode() + b"\n"
+        return f"{encode(Closed(refusal))}\n".encode()
+
     async def _admit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> str:
         """Return why this console is refused, or "" when it is admitted.
 
-        `_POKE` after a poke, which attaches nothing.
+        `_POKE` after a poke and `_STATUS` after a question for it, which attach nothing.
         """
         caller = peer_uid(writer.get_extra_info("socket"))
         if caller is not None and caller != os.getuid():
@@ -196,15 +212,17 @@ class ConsoleServer:
             async with asyncio.timeout(HELLO_S):
                 line = await reader.readline()
             first = vocabulary.parse_object(line, "hello")
-            hello = first.get(_POKE if _POKE in first else "hello")
+            kind = next((name for name in (_POKE, _STATUS) if name in first), "hello")
+            hello = first.get(kind)
             token = hello.get("token") if isinstance(hello, dict) else None
             if self._token and not (
                 isinstance(token, str) and hmac.compare_digest(token.encode("utf-8", "replace"), self._token.encode())
             ):
                 return "The token is wrong"
-            if _POKE in first:
+            if kind == _POKE:
                 self._on_poke()
-                return _POKE
+            if kind != "hello":
+                return kind
             check_hello(hello, "The console")
         except TimeoutError:
             return f"No hello within {HELLO_S:.0f} s"

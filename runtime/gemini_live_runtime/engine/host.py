@@ -31,6 +31,7 @@ from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.saved_spec import save_spec
 from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.engine.status import EngineStatus
 from gemini_live_runtime.errors import GeminiLiveError, ProtocolError, traceback_lines
 from gemini_live_runtime.journal.flac import convert_in_background, convert_left_over
 from gemini_live_runtime.journal.kept_journal import KeptJournal, read_kept
@@ -77,6 +78,9 @@ class Host:
         self._hang_up_timer: asyncio.TimerHandle | None = None
         self._linger_timer: asyncio.TimerHandle | None = None
         self._detached_timer: asyncio.TimerHandle | None = None
+        self._alone_since: float | None = self._loop.time()
+        """Loop time since which no console is attached; None with one."""
+        self._finishes_tasks = False
         self._finished = False
         self._stop_reason = ""
         self._console_attached = asyncio.Event()
@@ -207,6 +211,7 @@ class Host:
         if self._hang_up_reason:
             return
         if finish_tasks and self._session is not None and self._session.finish_tasks(reason):
+            self._finishes_tasks = True
             return
         self._hang_up_reason = reason or "hung up"
         if self._session is not None:
@@ -228,6 +233,8 @@ class Host:
         if self._detached_timer is not None:
             self._detached_timer.cancel()
             self._detached_timer = None
+        if bool(count) is (self._alone_since is not None):
+            self._alone_since = None if count else self._loop.time()
         if count:
             self._console_attached.set()
             self._set_attached(True)
@@ -244,6 +251,21 @@ class Host:
     def _set_attached(self, attached: bool) -> None:
         if self._session is not None and not self._finished:
             self._session.on_console_attached(attached)
+
+    def status(self) -> EngineStatus:
+        """Return what the engine does."""
+        now, timer = self._loop.time(), self._linger_timer
+        is_ending = timer is not None and not timer.cancelled() and timer.when() > now
+        view = self.hub.view
+        return EngineStatus(
+            word=view.word,
+            consoles=self.hub.consoles,
+            alone_s=None if self._alone_since is None else now - self._alone_since,
+            ends_in_s=timer.when() - now if is_ending and timer is not None else None,
+            tasks=len(view.harness.running),
+            finishes=self._finishes_tasks,
+            harness_root=self.hub.harness_root,
+        )
 
     # -- life cycle -------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Tell an engine that tasks or notifications have changed.
+"""Tell an engine that records have changed, and ask it what it does.
 
 An engine that gets no poke finds changes by its poll. So nothing here waits long, and nothing raises: a program that
 queues a notification has done its part once the file is written.
@@ -14,10 +14,14 @@ from pathlib import Path
 
 from gemini_live_runtime.engine.peer import peer_uid
 from gemini_live_runtime.engine.registry import SOCKET_FILE, TOKEN_FILE, engine_folder, is_alive, read_token
+from gemini_live_runtime.engine.status import EngineStatus
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.harness.delivery import delivering_engine
 from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.journal.disk import is_locked
+
+MAX_ANSWER = 64 * 1024
+"""Bytes of the longest answer."""
 
 POKE_S = 1.0
 """Seconds for the engine's answer."""
@@ -27,9 +31,17 @@ def poke(session_id: str, root: Path | None = None) -> bool:
     """Tell an engine that records have changed; return False when it does not answer."""
     try:
         folder = engine_folder(session_id, root)
-        return is_alive(folder) and _exchange(folder)
+        return is_alive(folder) and b'"poked"' in _exchange(folder, "poke")
     except (OSError, UsageError):
         return False
+
+
+def status_of(session_id: str, root: Path | None = None) -> EngineStatus | None:
+    """Return what an engine does; None without an answer, or from an earlier version."""
+    try:
+        return EngineStatus.from_json(json.loads(_exchange(engine_folder(session_id, root), "status"))["status"])
+    except (OSError, UsageError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return None
 
 
 def poke_deliverer(paths: HarnessPaths) -> bool:
@@ -41,7 +53,8 @@ def poke_deliverer(paths: HarnessPaths) -> bool:
     return bool(name) and (poke(name) or is_locked(paths.delivery_lock))
 
 
-def _exchange(folder: Path) -> bool:
+def _exchange(folder: Path, word: str) -> bytes:
+    """Return the engine's answer; b"" when another user listens."""
     token: dict[str, str] = {}
     address: tuple[str, int] | str = os.fspath(folder / SOCKET_FILE)
     family = getattr(socket, "AF_UNIX", socket.AF_INET)
@@ -53,6 +66,9 @@ def _exchange(folder: Path) -> bool:
         connection.connect(address)
         listener = peer_uid(connection)
         if listener is not None and listener != os.getuid():
-            return False
-        connection.sendall(json.dumps({"poke": token}).encode() + b"\n")
-        return b'"poked"' in connection.recv(1024)
+            return b""
+        connection.sendall(json.dumps({word: token}).encode() + b"\n")
+        answer = b""
+        while len(answer) < MAX_ANSWER and not answer.endswith(b"\n") and (part := connection.recv(4096)):
+            answer += part
+        return answer

@@ -82,7 +82,9 @@ async def _serve(
 ) -> int:
     lock_fd = take_lock(folder)
     host = Host(spec, factory)
-    server = ConsoleServer(host.hub, folder, host.submit, kind=kind, on_poke=host.on_records_changed)
+    server = ConsoleServer(
+        host.hub, folder, host.submit, kind=kind, on_poke=host.on_records_changed, status=host.status
+    )
     code, output_wanted = 1, True
     try:
         with _signals(host), CapturedOutput(host.hub.report) as output:

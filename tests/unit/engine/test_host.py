@@ -51,6 +51,22 @@ def test_an_engine_that_nobody_watches_hangs_up_after_its_linger_time():
     run_virtual(main())
 
 
+def test_an_engine_tells_how_long_it_is_alone_and_when_it_ends():
+    async def main():
+        engine = in_process(spec(linger_s=300.0), make_session)
+        await asyncio.sleep(10)
+        attached = engine.host.status()
+        await engine.link.close()
+        await asyncio.sleep(180)
+        alone = engine.host.status()
+        await engine.hang_up("done")
+        return attached, alone
+
+    attached, alone = run_virtual(main())
+    assert (attached.consoles, attached.alone_s, attached.ends_in_s) == (1, None, None)
+    assert (alone.consoles, alone.alone_s, alone.ends_in_s) == (0, 180.0, 120.0)
+
+
 @pytest.mark.parametrize("how", ["command", "linger"])
 def test_an_engine_with_tasks_goes_on_until_they_have_ended_or_it_is_hung_up(how: str):
     class Busy(ScriptedSession):

@@ -15,7 +15,10 @@ from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.engine import registry
 from gemini_live_runtime.engine.console_server import ConsoleServer, ServerKind
 from gemini_live_runtime.engine.hub import Hub
-from gemini_live_runtime.engine.poke import poke
+from gemini_live_runtime.engine.poke import poke, status_of
+from gemini_live_runtime.engine.status import EngineStatus
+
+STATUS = EngineStatus(word="dormant", alone_s=200.0, ends_in_s=100.0, tasks=2, harness_root="/records")
 
 
 @pytest.fixture
@@ -30,7 +33,9 @@ async def listening(root: Path, kind: ServerKind) -> AsyncIterator[list[str]]:
     """Serve the engine `s1`; yields the pokes so far."""
     pokes: list[str] = []
     hub = Hub("s1", LoopClock(), program="p", pid=1)
-    server = ConsoleServer(hub, root / "s1", lambda line: True, kind=kind, on_poke=lambda: pokes.append("poke"))
+    server = ConsoleServer(
+        hub, root / "s1", lambda line: True, kind=kind, on_poke=lambda: pokes.append("poke"), status=lambda: STATUS
+    )
     await server.open()
     lock = registry.take_lock(root / "s1")
     try:
@@ -82,3 +87,21 @@ def test_an_engine_that_does_not_answer_is_given_up(root: Path, monkeypatch: pyt
         listener.listen()
         assert not poke("s1", root)
     os.close(lock)
+
+
+@pytest.mark.parametrize("kind", ["unix", "tcp"])
+async def test_an_engine_tells_what_it_does_and_attaches_no_console(root: Path, kind: ServerKind) -> None:
+    async with listening(root, kind) as pokes:
+        assert await asyncio.to_thread(status_of, "s1", root) == STATUS
+        assert pokes == []
+
+
+async def test_an_answer_that_is_no_status_is_none(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemini_live_runtime.engine.console_server._STATUS", "something of a later version")
+    async with listening(root, "unix"):
+        assert await asyncio.to_thread(status_of, "s1", root) is None
+
+
+@pytest.mark.parametrize("name", ["s1", "../s1", ""])
+def test_an_engine_that_is_not_there_has_no_status(root: Path, name: str) -> None:
+    assert status_of(name, root) is None

@@ -47,8 +47,22 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
         "Why",
         "Explain the newest transition, watcher, refusal or nudge, or the watcher on screen",
     ),
-    ("harness-tasks harness-notifications harness-memory", "Part", "Show the tasks, the notifications or the memories"),
-    ("harness-previous harness-next", "Part beside", "Show the part to the left or to the right"),
+    ("open-row harness-open", "Open", "Open the row under the cursor; in the transcript, go to the prompt"),
+    (
+        "tasks notifications memory",
+        "Tasks",
+        "Show tasks with their progress, notifications and why they wait, or what is remembered for later sessions",
+    ),
+    (
+        "harness-tasks harness-notifications harness-memory harness-previous harness-next",
+        "Part",
+        "Show the tasks, the notifications or the memories, or the part to the left or right",
+    ),
+    (
+        "cancel-task acknowledge queue-again harness-file",
+        "Record",
+        "Cancel a task, acknowledge a notification, queue a closed one again; O opens the file in the editor or pager",
+    ),
     ("timeline-in timeline-out", "Zoom", "Show a shorter time in more detail, or a longer time"),
     ("timeline-earlier timeline-later", "Move", "Move a quarter of the window back or forward"),
     ("state-fold state-unfold", "Fold", "Fold or unfold the scope of the cursor"),
@@ -79,9 +93,9 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
         "Set or remove a breakpoint: on a phase, transition (from>to), watcher, key, tool or expression",
     ),
     (
-        "editor-apply go-now send-telling memory-write",
+        "editor-apply go-now send-telling memory-write memory-kind",
         "Apply",
-        "Apply or send what is written, or go to the phase at once",
+        "Apply or send what is written, or go to the phase at once; ^y reads a memory as text or JSON",
     ),
     (
         "editor-keep-mine editor-take-theirs memory-keep-mine memory-take-theirs",

@@ -7,7 +7,7 @@ import json
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,10 @@ from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.cli.options import LOOK_OPTIONS, PROFILE_OPTIONS, config_options
 from gemini_live_tui.cli.records import complete_session, locate
 from gemini_live_tui.config import load
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.engine.registry import EngineInfo
+    from gemini_live_runtime.engine.status import EngineStatus
 
 
 @click.command()
@@ -82,24 +86,71 @@ def _newest_broken_off() -> Path:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def ps(as_json: bool) -> int:
-    """List running engines."""
+    """List running engines, and what keeps each of them."""
+    from gemini_live_runtime.engine.poke import status_of
     from gemini_live_runtime.engine.registry import list_engines
 
-    engines = list_engines()
+    engines = [(engine, status_of(engine.session_id)) for engine in list_engines()]
     if as_json:
-        for engine in engines:
-            click.echo(json.dumps(asdict(engine)))
+        for engine, status in engines:
+            told = None if status is None else asdict(status)
+            click.echo(json.dumps({**asdict(engine), "status": told, "why": _why_it_stays(engine, status)}))
         return 0
     if not engines:
         click.echo("No engine is running.")
         return 0
-    click.echo(f"{'SESSION':24}{'AGENT':20}{'BACKEND':14}{'PID':>8}  {'RUNNING':>8}")
-    for engine in engines:
+    click.echo(f"{'SESSION':24}{'AGENT':20}{'BACKEND':14}{'PID':>8}  {'RUNNING':>8}  WHY")
+    for engine, status in engines:
         minutes, seconds = divmod(int(max(0.0, time.time() - engine.started)), 60)
         agent, backend = sanitise_line(engine.agent, 19), sanitise_line(engine.backend, 13)
         row = f"{engine.session_id:24}{agent:20}{backend:14}{engine.pid:>8}"
-        click.echo(f"{row}  {minutes:>5}:{seconds:02}")
+        click.echo(f"{row}  {minutes:>5}:{seconds:02}  {_why_it_stays(engine, status)}")
     return 0
+
+
+def _why_it_stays(engine: EngineInfo, status: EngineStatus | None) -> str:
+    """Return what keeps an engine running, as a part of a sentence."""
+    if status is None:
+        return "it does not answer"
+    parts = []
+    if status.tasks:
+        limit = _limit_of_tasks(status.harness_root, engine.pid)
+        until = "" if limit is None else time.strftime(" until at most %H:%M", time.localtime(limit))
+        tasks = "1 task" if status.tasks == 1 else f"{status.tasks} tasks"
+        parts.append(f"{tasks}{until}{', and ends after that' if status.finishes else ''}")
+    if status.word == "dormant":
+        parts.append("dormant")
+    if status.consoles:
+        parts.append("a console" if status.consoles == 1 else f"{status.consoles} consoles")
+    elif status.alone_s is not None and not status.finishes:
+        ends = "" if status.ends_in_s is None else f", ends in {_rough(status.ends_in_s)}"
+        parts.append(f"no console for {_rough(status.alone_s)}{ends}")
+    return ", ".join(parts) or status.word
+
+
+def _limit_of_tasks(root: str, pid: int) -> float | None:
+    """Return the latest end of the running tasks of a process, in Unix seconds.
+
+    None where it is unknown. A root that cannot be read is no reason not to list engines.
+    """
+    from gemini_live_runtime.errors import HarnessError
+    from gemini_live_runtime.harness.store import Harness
+    from gemini_live_runtime.harness.tasks import TaskStatus
+
+    if not root or not Path(root).is_dir():
+        return None
+    try:
+        with Harness.open(root) as harness:
+            tasks = harness.tasks.find(TaskStatus.RUNNING).records
+    except HarnessError:
+        return None
+    limits = [task.limit_at_ms for task in tasks if task.runtime is not None and task.runtime.pid == pid]
+    return max((limit for limit in limits if limit is not None), default=0) / 1000 or None
+
+
+def _rough(seconds: float) -> str:
+    """Return a duration in whole minutes, or in seconds below one."""
+    return f"{round(seconds / 60)} min" if seconds >= 60 else f"{round(seconds)} s"
 
 
 @click.command()
