@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from gemini_live_runtime.session.core.speech import CONTINUES_S, LOCAL_HANG_OVER_S
-from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S
+from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, WAIT_AFTER_VOICE_S
 
 VoiceSource = Literal["local", "server"]
 
@@ -24,11 +24,11 @@ MAX_KEPT = 16
 """Utterances that are kept, the newest."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Utterance:
-    """Utterance of the user. Times are clock seconds.
+    """Voice of the user without a pause. Times are clock seconds.
 
-    `began` is the earliest moment at which it may have begun.
+    `began` is the earliest moment at which it, or what it goes on with after a short pause, may have begun.
     """
 
     began: float
@@ -42,6 +42,8 @@ class Utterance:
     """Moment at which its voice ended."""
     text: str = ""
     words_at: float = 0.0
+    is_shared: bool = False
+    """True when words of what it goes on with have come, which may be its own, too."""
 
     @property
     def has_words(self) -> bool:
@@ -50,14 +52,12 @@ class Utterance:
 
     def may_get_words(self, now: float) -> bool:
         """Return True while words of it may still come."""
-        return self.ended is None or now - self.ended < ANSWER_PATIENCE_S
+        patience_s = WAIT_AFTER_VOICE_S if self.is_shared else ANSWER_PATIENCE_S
+        return self.ended is None or now - self.ended < patience_s
 
-    def may_go_on(self, source: VoiceSource, now: float) -> bool:
-        """Return True when a voice that is marked now may be the same one.
-
-        It goes on after a short pause, or another detector marks it later.
-        """
-        return self.ended is None or now - MARK_DELAY_S[source] - self.voice_until < CONTINUES_S
+    def is_soon(self, source: VoiceSource, now: float) -> bool:
+        """Return True for a voice, marked now, that follows this one after a short pause."""
+        return now - MARK_DELAY_S[source] - self.voice_until < CONTINUES_S
 
 
 class Utterances:
@@ -72,14 +72,17 @@ class Utterances:
         """Take a detector's mark; return the utterance that begins, goes on or ends."""
         newest = self.all[-1] if self.all else None
         if not speaking:
-            if newest is None or source not in newest.on:
-                return None
-            newest.on.discard(source)
-            newest.voice_until = max(newest.voice_until, now - HANG_OVER_S[source])
-            newest.ended = None if newest.on else now
-            return newest
-        if newest is None or not newest.may_go_on(source, now):
-            newest = Utterance(now - MARK_DELAY_S[source])
+            heard = [one for one in self.all if source in one.on]
+            for one in heard:
+                one.on.discard(source)
+                one.voice_until = max(one.voice_until, now - HANG_OVER_S[source])
+                one.ended = None if one.on else now
+            return heard[-1] if heard else None
+        goes_on = newest is not None and (newest.ended is None or newest.is_soon(source, now))
+        # Another detector may mark the same voice later.
+        if newest is None or not goes_on or source in newest.seen:
+            began = newest.began if newest is not None and goes_on else now - MARK_DELAY_S[source]
+            newest = Utterance(began)
             self.all = [*self.all, newest][-MAX_KEPT:]
         newest.on.add(source)
         newest.seen.add(source)
@@ -97,6 +100,7 @@ class Utterances:
             said.text += text
             said.words_at = now
             self._speaking = said
+            self._share(said)
         return said
 
     def _said_by(self, now: float) -> Utterance | None:
@@ -105,3 +109,8 @@ class Utterances:
             return last
         waiting = [one for one in self.all if one.may_get_words(now)]
         return next((one for one in waiting if not one.has_words), waiting[-1] if waiting else None)
+
+    def _share(self, said: Utterance) -> None:
+        """Note that words came of what goes on before and after pauses."""
+        for one in self.all:
+            one.is_shared = one.is_shared or one.began == said.began
