@@ -559,7 +559,7 @@ async def test_a_key_in_the_keyring_is_kept_there_and_nowhere_else(
     google(monkeypatch, 200, {"models": []})
     kept: list[str] = []
     monkeypatch.setattr(keys, "keyring_problem", lambda: "")
-    monkeypatch.setattr(keys, "save_to_keyring", lambda credential: kept.append(credential.secret))
+    monkeypatch.setattr(keys, "save_to_keyring", lambda credential, _: kept.append(credential.secret))
     async with before_a_session("key") as newcomer:
         await paste(newcomer, KEY)
         await newcomer.press("enter")

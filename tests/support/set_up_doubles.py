@@ -15,7 +15,7 @@ from tests.support.scripted_link import ScriptedLink, source_of
 from gemini_live_runtime.audio.devices import SoundDevice
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_tui.app import ConsoleApp
-from gemini_live_tui.config import load
+from gemini_live_tui.config import Loaded, load
 from gemini_live_tui.launcher import Choice
 from gemini_live_tui.session_data.link import LinkSource
 from gemini_live_tui.set_up import devices as set_up_devices
@@ -58,6 +58,12 @@ class FakeStarter:
 
     def headphones(self) -> bool:
         return load({}).config.headphones
+
+    def load(self) -> Loaded:
+        return load({})
+
+    def under_profile(self, name: str) -> Choice:
+        return Choice("concierge", demo=True, profile=name)
 
     def on_saved(self, key: str) -> None:
         self.forgotten.append(key)

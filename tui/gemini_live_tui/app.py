@@ -236,7 +236,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             return self.settings.starter.devices()
         from gemini_live_tui.config import load
 
-        config = load().config
+        config = load(flags={"profile": self.settings.profile}).config
         return config.audio_input, config.audio_output
 
     def headphones_wanted(self) -> bool:
@@ -245,7 +245,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             return self.settings.starter.headphones()
         from gemini_live_tui.config import load
 
-        return load().config.headphones
+        return load(flags={"profile": self.settings.profile}).config.headphones
 
     @property
     def waiting(self) -> bool:
@@ -597,6 +597,10 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             self.say(f"Theme {name}.", passing=True)
 
         return choose
+
+    def use_frame_rate(self, fps: int) -> None:
+        """Draw at most `fps` frames a second from now on."""
+        self.frames.set_rate(fps)
 
     # -- themes ------------------------------------------------------------------------------------------------------
 

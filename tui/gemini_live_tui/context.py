@@ -122,6 +122,10 @@ class ConsoleContext(Protocol):
         """Return a callback that changes the theme."""
         ...
 
+    def use_frame_rate(self, fps: int) -> None:
+        """Draw at most `fps` frames a second from now on."""
+        ...
+
     def begin(self, choice: Choice) -> None:
         """Start a session here, or in a new console after this one.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
+    from gemini_live_tui.config import Loaded
     from gemini_live_tui.session_data.link import LinkSource
 
 
@@ -17,6 +18,8 @@ class Choice:
     agent: str = ""
     """Bundled agent or reference; "" is the demo's first one, or the config's."""
     demo: bool = False
+    profile: str = ""
+    """Profile of it and of later sessions; "" for the present one."""
 
 
 class Starter(Protocol):
@@ -46,6 +49,14 @@ class Starter(Protocol):
 
     def headphones(self) -> bool:
         """Return True when the next session is for a user with headphones."""
+        ...
+
+    def load(self) -> Loaded:
+        """Return the settings of the next session; raise `ConfigError`."""
+        ...
+
+    def under_profile(self, name: str) -> Choice:
+        """Return the choice that starts the present agent under another profile."""
         ...
 
     def on_saved(self, key: str) -> None:

@@ -32,6 +32,7 @@ SCREENS: Mapping[str, str] = {
     "notifications": "harness.screen:NotificationsScreen",
     "palette": "pickers.palette:CommandsScreen",
     "phase-override": "editors.phase_override:PhaseOverride",
+    "profiles": "pickers.profiles:ProfilesScreen",
     "sessions": "pickers.sessions:SessionsScreen",
     "tasks": "harness.screen:TasksScreen",
     "themes": "pickers.themes:ThemesScreen",

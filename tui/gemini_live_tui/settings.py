@@ -27,6 +27,8 @@ class ConsoleSettings:
     """Folder of the user's own themes, which win over bundled ones of the same name; None for none."""
     config_path: Path | None = None
     """File for choices made in the console; None keeps none."""
+    profile: str = "default"
+    """Profile of this console's sessions."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by action id, e.g. `{"mute": "k,f4"}`; faulty ones are reported and left out."""
     fps: int = 20

@@ -148,7 +148,7 @@ def _enabled(value: object, where: str) -> tuple[str, ...]:
     for name in names:
         if name not in TOOL_SETS:
             raise ConfigError(
-                f"tools.enabled has {name[:60]!r} in {where}, which are no tools",
+                f"tools.enabled has {name[:60]!r} in {where}, which is no set of tools",
                 remedy=_nearest(name, TOOL_SETS),
                 field="tools.enabled",
                 value=name,

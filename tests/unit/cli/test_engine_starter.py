@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 from tests.support.canaries import KEY
 
+from gemini_live_runtime import paths
 from gemini_live_runtime.engine.spec import EngineSpec
-from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.errors import AgentError, ConfigError
 from gemini_live_tui import config
 from gemini_live_tui.cli import command_line, main
 from gemini_live_tui.cli import console_start as start
 from gemini_live_tui.cli.engine_specs import Sound
 from gemini_live_tui.launcher import Choice
 from gemini_live_tui.set_up.recent import recent_agents
+from gemini_live_tui.set_up.saving import save
 from gemini_live_tui.settings import ConsoleOutcome
 
 
@@ -173,3 +175,44 @@ def test_a_plain_demo_imports_neither_click_nor_the_redactor_before_its_first_pa
     heavy = ("click", "pydantic", "numpy", "websockets", "gemini_live_runtime.redactor", "gemini_live_runtime.session")
     assert [name for name in heavy if name in imported] == []
     assert "gemini_live_tui.app" in imported
+
+
+# -- profiles --------------------------------------------------------------------------------------------------------
+
+
+def profile(text: str, name: str = "work") -> Path:
+    path = paths.private_dir(paths.config_dir() / "profiles") / f"{name}.toml"
+    path.write_text(text)
+    return path
+
+
+def test_another_profile_starts_the_same_agent_under_it_and_stays(specs: list[EngineSpec]) -> None:
+    profile("voice = 'Puck'\n")
+    started = starts()
+    started.source(Choice("clinic", demo=True))
+    started.source(started.under_profile("work"))
+    started.source(Choice(demo=True))
+    assert [(spec.agent, spec.voice, spec.profile.name) for spec in specs] == [
+        ("clinic", "", "default"),
+        ("clinic", "Puck", "work"),
+        ("concierge", "Puck", "work"),
+    ]
+    assert start.settings_of(started.load()).profile == "work"
+
+
+def test_a_profile_that_cannot_be_used_leaves_the_present_one(specs: list[EngineSpec]) -> None:
+    profile("[ui]\nfps = 1000\n")
+    started = starts()
+    with pytest.raises(ConfigError, match=r"ui\.fps"):
+        started.source(started.under_profile("work"))
+    assert started.load().profile.name == "default"
+    assert specs == []
+
+
+def test_a_choice_in_the_console_is_saved_where_it_counts() -> None:
+    file = profile("[ui]\ntheme = 'paper'  # bright\n")
+    save({"ui.theme": "ember", "audio.input": "USB"}, "work")
+    assert file.read_text() == '[ui]\ntheme = "ember"  # bright\n'
+    assert config.read_document(config.config_path({})) == {"audio": {"input": "USB"}}
+    loaded = config.load(flags={"profile": "work"}).config
+    assert (loaded.theme, loaded.audio_input) == ("ember", "USB")

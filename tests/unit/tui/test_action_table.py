@@ -56,6 +56,8 @@ OTHERWISE = {
     "1": "the first of what can be gone to: a pane of the console, a part of the screen of tasks",
     "2": "the second of what can be gone to",
     "3": "the third of what can be gone to",
+    "a": "it adds a row to a list; on the values of a profile, where rows are fixed, it applies what is staged",
+    "n": "it makes a new profile; in the transcript, where n and N are those of pagers, it searches on",
     "right_square_bracket": "on, on the screen Why through decisions, in the console through turns",
 }
 """Letters that have several titles, with the reason."""

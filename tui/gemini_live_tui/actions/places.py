@@ -78,6 +78,13 @@ PLACES: Mapping[str, Place] = {
         ),
         Place("failed", "Failed", "The error of a pane that failed; everything else goes on."),
         Place("devices", "Devices", "Microphone and speaker, with their levels.", "screen"),
+        Place("profiles", "Profiles", "Profiles by name, with the one in use.", "screen"),
+        Place(
+            "profile-values",
+            "Values of a profile",
+            "Each value that counts, what you have staged for it, and where it comes from.",
+            "screen",
+        ),
         Place("sound-test", "Sound tests", "The sound of your voice, and the echo of the model's voice.", "screen"),
         Place(
             "breakpoints",

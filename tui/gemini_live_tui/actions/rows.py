@@ -79,7 +79,11 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     ("state-add breakpoint-add memory-add", "Add", "Add a key, a breakpoint or a memory"),
     ("state-edit breakpoint-change sessions-rename memory-edit", "Edit", "Edit the row under the cursor"),
-    ("state-delete breakpoint-forget sessions-delete harness-delete", "Delete", "Delete the row under the cursor"),
+    (
+        "state-delete breakpoint-forget sessions-delete harness-delete profile-delete",
+        "Delete",
+        "Delete the row under the cursor, or discard what is staged there",
+    ),
     ("state-undo sessions-undo harness-undo undo", "Undo", "Undo the last edit or deletion"),
     ("state-redo redo", "Redo", "Redo the edit that was undone last"),
     (
@@ -93,9 +97,9 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
         "Set or remove a breakpoint: on a phase, transition (from>to), watcher, key, tool or expression",
     ),
     (
-        "editor-apply go-now send-telling memory-write memory-kind",
+        "editor-apply go-now send-telling memory-write memory-kind profile-apply",
         "Apply",
-        "Apply or send what is written, or go to the phase at once; ^y reads a memory as text or JSON",
+        "Apply or send what is written or staged, or go to the phase at once; ^y reads a memory as text or JSON",
     ),
     (
         "editor-keep-mine editor-take-theirs memory-keep-mine memory-take-theirs",
@@ -131,6 +135,11 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
     ),
     ("sessions-close export-close", "Close", "Leave the field, the filter or the trash, then close"),
     ("test-microphone test-echo", "Test the sound", "Rate the sound of your voice, or measure the echo"),
+    (
+        "agents profiles profile-new profile-switch",
+        "Agents, profiles",
+        "Choose another agent; list profiles with their values, copy one, or start the next session under another",
+    ),
     ("api-key vertex", "Access", "Enter a Gemini API key, or talk through a Google Cloud project"),
     ("themes theme", "Themes", "Preview themes and keep one; /theme NAME uses one for this run"),
 )

@@ -43,6 +43,7 @@ def start_demo(starter: EngineStarter, *, agent: str = DEMO, script: str = "", s
     spec = spec_of(
         starter.load(), agent=agent, backend="local", sound=starter.sound, script=script, asked=starter.asked
     )
+    starter.present = Choice(agent, demo=True)
     return open_console(spec, starter, single_process=single_process, hint=DEMO_HINT)
 
 
@@ -57,6 +58,8 @@ class EngineStarter:
         self.sound = sound
         self.asked = asked
         self._flags = dict(flags)
+        self.present = Choice()
+        """Choice that started the present session."""
 
     def load(self) -> Loaded:
         """Return the current settings: file, environment and flags."""
@@ -64,13 +67,28 @@ class EngineStarter:
 
     def source(self, choice: Choice) -> LinkSource:
         """Return a source that starts a new engine for `choice` when it is called."""
+        before = self._flags
+        if choice.profile:
+            self._flags = {**before, "profile": choice.profile}
+        try:
+            return self._source(choice)
+        except BaseException:
+            self._flags = before
+            raise
+
+    def _source(self, choice: Choice) -> LinkSource:
         loaded = self.load()
         backend = "local" if choice.demo or not self.key_found() else chosen_backend(loaded.config)
         agent = choice.agent or (DEMO if choice.demo else loaded.config.agent)
         spec = spec_of(loaded, agent=agent, backend=backend, sound=self.sound, asked=self.asked)
         if not choice.demo:
             remember_agent(spec.agent)
+        self.present = choice
         return engine_source(spec)
+
+    def under_profile(self, name: str) -> Choice:
+        """Return the choice that starts the present agent under another profile."""
+        return replace(self.present, profile=name)
 
     def key_found(self) -> bool:
         """Return True when the configured backend needs no key, or has one."""
@@ -224,6 +242,7 @@ def settings_of(loaded: Loaded, **more: Any) -> ConsoleSettings:
         theme=config.theme,
         themes_dir=themes_dir,
         config_path=loaded.path,
+        profile=loaded.profile.name,
         keymap=config.keymap,
         fps=config.fps,
         ascii=config.ascii,

@@ -78,7 +78,8 @@ def _list(as_json: bool) -> int:
         if problem:
             click.echo(f"  {'':20}{sanitise_line(problem, 300)}")
     if not as_json:
-        click.echo(f"* is used without --profile ({sanitise_line(source)}).")
+        by = "no other is chosen" if source == "default" else f"chosen by {sanitise_line(source)}"
+        click.echo(f"* is used without --profile: {by}.")
     return code
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import click
 from click.shell_completion import get_completion_class
 
-from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.harness.profile import TABLES, parse_entry
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import config as configuration
 from gemini_live_tui.profile_files import profile_path, refuse_secrets
+from gemini_live_tui.set_up.option_values import parsed_value
 
 PROFILE = click.option("--profile", metavar="NAME", default=None, help="Profile, instead of the one that is in use.")
 
@@ -123,32 +123,6 @@ def set_in_profile(profile: str, key: str, text: str, *, as_json: bool = False) 
     if variable in os.environ:
         click.echo(f"{variable} is set and overrides it.", err=True)
     return 0
-
-
-def parsed_value(key: str, value: str, keymap: Callable[[], Mapping[str, str]]) -> object:
-    """Return the checked value of an option for a file.
-
-    `keymap` returns the present keys by action. Raises `ConfigError` or `UsageError`.
-    """
-    if key.startswith("keymap."):
-        from gemini_live_tui.actions.keymap import check_keymap, usable_keymap
-
-        ident = key.removeprefix("keymap.")
-        others = {name: keys for name, keys in keymap().items() if name != ident}
-        check_keymap({**usable_keymap(others)[0], ident: value})
-        return value
-    if key.split(".")[0] == "prices":
-        raise UsageError("prices are tables", remedy="Edit them in the file, see: config path", field="prices")
-    if key == "keymap":
-        raise UsageError("keymap is a table", remedy='Set one key: config set keymap.mute "k,f4"', field="keymap")
-    parsed = configuration.parse(key, value)
-    if key == "ui.theme" and value:
-        from gemini_live_tui.theming import load_theme
-
-        load_theme(value, paths.config_dir() / "themes")
-    if key == "profile":
-        configuration.read_profile(value)
-    return parsed
 
 
 def _print_override(key: str) -> None:

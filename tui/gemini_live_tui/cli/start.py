@@ -29,6 +29,7 @@ from gemini_live_tui.cli.options import (
     start_options,
 )
 from gemini_live_tui.config import Config
+from gemini_live_tui.launcher import Choice
 
 SINGLE_PROCESS = click.option(
     "--single-process", is_flag=True, help="Run the engine inside the console's process (for debugging an agent)."
@@ -127,6 +128,7 @@ def run(
     )
     _require_key(backend, config)
     remember_agent(spec.agent)
+    starter.present = Choice(agent)
     return open_console(spec, starter, single_process=single_process)
 
 

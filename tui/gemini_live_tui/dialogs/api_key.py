@@ -142,7 +142,7 @@ class KeyScreen(BoxScreen):
     async def _keep(self, credential: keys.Credential, place: keys.Place) -> None:
         self.say(f"Saving{self.signs.ellipsis}")
         try:
-            note = await asyncio.to_thread(keys.keep, credential, place)
+            note = await asyncio.to_thread(keys.keep, credential, place, self.console.settings.profile)
         except GeminiLiveError as error:
             self.say(str(error), "error")
             return

@@ -36,7 +36,7 @@ class VertexScreen(BoxScreen):
     @classmethod
     def of(cls, console: ConsoleContext) -> VertexScreen:
         """Return the form with the known values."""
-        return cls(console, *vertex.known(config.load().config))
+        return cls(console, *vertex.known(config.load(flags={"profile": console.settings.profile}).config))
 
     def contents(self) -> Iterator[Widget]:
         """Yield two fields."""
@@ -82,7 +82,7 @@ class VertexScreen(BoxScreen):
                 return
             said = login.sentence
         try:
-            note = await asyncio.to_thread(vertex.keep, project, location)
+            note = await asyncio.to_thread(vertex.keep, project, location, self.console.settings.profile)
         except GeminiLiveError as error:
             self.say(str(error), "error")
             return

@@ -14,13 +14,17 @@ class FrameClock:
     """
 
     def __init__(self, fps: int, draw: Callable[[], float | None]) -> None:
-        self._interval = 1.0 / max(1, min(60, fps))
+        self.set_rate(fps)
         self._draw = draw
         self._last = float("-inf")
         self._due = float("inf")
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
         self.frames = 0
+
+    def set_rate(self, fps: int) -> None:
+        """Change the frame rate, 1 to 60."""
+        self._interval = 1.0 / max(1, min(60, fps))
 
     @property
     def waiting(self) -> bool:

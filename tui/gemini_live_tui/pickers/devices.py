@@ -196,7 +196,7 @@ class DevicesScreen(BoxScreen):
     async def _keep_headphones(self, now: str) -> None:
         on = not self._headphones
         try:
-            note = await asyncio.to_thread(save, {"audio.headphones": on})
+            note = await asyncio.to_thread(save, {"audio.headphones": on}, self.console.settings.profile)
         except GeminiLiveError as error:
             self.say(str(error), "error")
             return
@@ -271,7 +271,7 @@ class DevicesScreen(BoxScreen):
     async def _keep(self, side: str, choice: devices.DeviceOption, now: str) -> None:
         key = f"audio.{side}"
         try:
-            note = await asyncio.to_thread(save, {key: choice.value})
+            note = await asyncio.to_thread(save, {key: choice.value}, self.console.settings.profile)
         except GeminiLiveError as error:
             self.say(str(error), "error")
             return

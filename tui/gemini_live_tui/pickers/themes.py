@@ -100,14 +100,18 @@ class ThemesScreen(ModalScreen[None]):
         path = self.console.settings.config_path
         if path is None:
             return f"Theme {name}, for this session.", "info"
+        from gemini_live_tui.set_up.saving import path_for
+
         try:
+            path = path_for("ui.theme", self.console.settings.profile, path)
             config.set_value(path, "ui.theme", name)
         except ConfigError as error:
             return f"Theme {name}, for this session only. {error}", "warning"
         variable = config.variable_of("ui.theme")
         if variable in os.environ:
             return f"Theme {name} is kept, but {variable} is set and overrides it next time.", "warning"
-        return f"Theme {name} is kept in the config file.", "info"
+        where = "the config file" if path == self.console.settings.config_path else "the profile"
+        return f"Theme {name} is kept in {where}.", "info"
 
     def action_restore(self) -> None:
         """Restore the former theme."""

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Literal
 
 from gemini_live_runtime import paths
+from gemini_live_runtime.harness.paths import DEFAULT_PROFILE
 from gemini_live_runtime.wire.credentials import KEY_VARIABLES, api_key, credential_environment, hold, key_problem
 from gemini_live_runtime.wire.credentials import Credential as Credential
 from gemini_live_runtime.wire.key_check import KeyCheck, check_key
 from gemini_live_runtime.wire.key_store import keyring_problem, save_to_file, save_to_keyring
+from gemini_live_tui.config import load
 from gemini_live_tui.set_up.saving import save
 
 Place = Literal["keyring", "file", "env"]
@@ -52,26 +54,32 @@ def key_file() -> Path:
 
 def key_file_label() -> str:
     """Return the path of the file for a key, with ~ for the home folder."""
-    path, home = str(key_file()), str(Path.home())
-    return f"~{path[len(home) :]}" if path.startswith(home + os.sep) else path
+    return home_label(key_file())
 
 
-def keep(credential: Credential, place: Place) -> str:
-    """Store the key and write its place to the config.
+def home_label(path: Path) -> str:
+    """Return a path with ~ for the home folder."""
+    text, home = str(path), str(Path.home())
+    return f"~{text[len(home) :]}" if text.startswith(home + os.sep) else text
+
+
+def keep(credential: Credential, place: Place, profile: str = DEFAULT_PROFILE) -> str:
+    """Store the key and write its place to the config, or to the profile.
 
     Returns a sentence about a variable that overrides the config, or "". May block on the system's keyring. Raises
     `CredentialError` or `ConfigError`.
     """
     values: dict[str, str] = {"credentials.source": place}
     if place == "keyring":
-        save_to_keyring(credential)
+        # The profile's own entry, which is where its sessions look.
+        save_to_keyring(credential, load(flags={"profile": profile}).config.api_key_entry)
     elif place == "file":
         path = key_file()
         save_to_file(credential, path)
         values["credentials.file"] = str(path)
     else:
         for_now(credential)
-    said = save({**values, "backend": "gemini"})
+    said = save({**values, "backend": "gemini"}, profile)
     if place != "env" and any(map(credential_environment().get, KEY_VARIABLES)):
         said = f"{said} A key in an environment variable is ignored now.".strip()
     return said

@@ -6,6 +6,7 @@ import asyncio
 import os
 
 from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.harness.paths import DEFAULT_PROFILE
 from gemini_live_runtime.records import record
 from gemini_live_runtime.wire.credentials import credential_environment, find_vertex_token
 from gemini_live_runtime.wire.endpoints import DEFAULT_VERTEX_LOCATION, check_vertex_names
@@ -51,9 +52,9 @@ async def find_login() -> Login:
     return Login(True, f"Logged in, by {found.credential.source}.", found.project)
 
 
-def keep(project: str, location: str) -> str:
-    """Write backend, project and location to the config.
+def keep(project: str, location: str, profile: str = DEFAULT_PROFILE) -> str:
+    """Write backend, project and location to the config, or to the profile.
 
     Returns a sentence about variables that override them, or "". Raises `ConfigError`.
     """
-    return save({"backend": "vertex", "vertex.project": project, "vertex.location": location})
+    return save({"backend": "vertex", "vertex.project": project, "vertex.location": location}, profile)
