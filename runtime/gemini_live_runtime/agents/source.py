@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from gemini_live_runtime.agents.loader import load_agent
+from gemini_live_runtime.harness.profile import ProfileTools
 from gemini_live_runtime.session.definition.plan import SessionPlan
 
 _NOT_THEIRS = ("gemini_live_runtime", "gemini_live_tui", "__main__")
@@ -23,13 +24,21 @@ _INSTALLED = ("site-packages", "dist-packages")
 class AgentSource:
     """Agent at `FILE.py:ATTR` or `MODULE:ATTR`; `auto_reload`: reload on file changes.
 
-    `turns` is the detector of the user's turns, for `SessionPlan.with_turns`.
+    `turns` is the detector of the user's turns, for `SessionPlan.with_turns`, `tools` are those of the profile.
     `load` removes the agent's modules from `sys.modules` and imports them again; objects of the old modules stay
     valid. When the import fails, the old modules are put back.
     """
 
-    def __init__(self, reference: str, *, auto_reload: bool = False, turns: str = "auto") -> None:
+    def __init__(
+        self,
+        reference: str,
+        *,
+        auto_reload: bool = False,
+        turns: str = "auto",
+        tools: ProfileTools | None = None,
+    ) -> None:
         self.reference = reference
+        self._tools = ProfileTools() if tools is None else tools
         self.auto_reload = auto_reload
         self._turns = turns
         self._folder: Path | None = None
@@ -66,7 +75,7 @@ class AgentSource:
         # Bytecode is matched to its source by seconds and size, which would hide a quick second edit.
         writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
         try:
-            plan = load_agent(self.reference).with_turns(self._turns)
+            plan = load_agent(self.reference).with_turns(self._turns).with_profile(self._tools)
         except BaseException:
             fresh = self._own()
             self._stamps = {**_files(fresh), **stamps}

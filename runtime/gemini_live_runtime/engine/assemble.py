@@ -65,7 +65,7 @@ def make_session(spec: EngineSpec, hub: Hub, clock: Clock) -> LiveSession:
         plan = load_agent(spec.agent).with_turns(spec.turns)
         source = None
     else:
-        source = AgentSource(spec.agent, auto_reload=spec.reload, turns=spec.turns)
+        source = AgentSource(spec.agent, auto_reload=spec.reload, turns=spec.turns, tools=spec.profile.tools)
         plan = source.load()
     return session_of(plan, spec, hub, clock, backend=backend, limits=limits, source=source)
 
@@ -90,6 +90,7 @@ def session_of(
     consent = ConsentOptions(
         check_policies(spec.consent), spec.profile.consent, on_consent, is_attended=not spec.headless
     )
+    plan = plan.with_profile(spec.profile.tools)
     definition = plan.definition
     parts = _local_parts(spec)
     model = spec.model or (definition.model if parts is None else _local_model(plan, parts))

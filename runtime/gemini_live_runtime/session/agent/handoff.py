@@ -377,7 +377,8 @@ class HandoffRunner:
     def _merge(self, plan: SessionPlan) -> SessionPlan:
         """Return `plan` with what a session keeps from its beginning."""
         running = self._agent.plan.definition
-        return replace(plan, definition=replace(plan.definition, **{name: getattr(running, name) for name in KEPT}))
+        merged = replace(plan.definition, **{name: getattr(running, name) for name in KEPT})
+        return replace(plan, definition=merged).with_profile(self._agent.plan.profile_tools)
 
     def restore(self, name: str) -> bool:
         """Put the agent of this name in place before the first connection.

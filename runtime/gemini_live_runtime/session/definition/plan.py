@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
 from typing import Any, ClassVar
@@ -16,19 +16,16 @@ from gemini_live_runtime.conversation.phase_check import Fault, check_phases, ra
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
-from gemini_live_runtime.paths import is_safe_name
+from gemini_live_runtime.harness.profile import ProfileTools
 from gemini_live_runtime.session.core.turn_options import TurnOptions
 from gemini_live_runtime.session.definition import turn_choice
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 from gemini_live_runtime.session.definition.checks import check_settings, without_invalid_parts
 from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET, MAX_ENDPOINTING_DELAY_S, Definition
+from gemini_live_runtime.session.definition.harness_tools import harness_tools, with_profile
 from gemini_live_runtime.session.definition.key_writers import LIVE_KEYS, Mentions
-from gemini_live_runtime.session.definition.memory_tools import memory_tools
-from gemini_live_runtime.session.definition.notification_tools import notify_tool, timer_tools
-from gemini_live_runtime.session.definition.task_tools import task_tools
 from gemini_live_runtime.session.definition.turn_choice import as_turn_taking, decide
 from gemini_live_runtime.session.definition.unknown_names import NameCheck, UnknownKey
-from gemini_live_runtime.session.definition.workspace_tools import workspace_tools
 from gemini_live_runtime.session.endpointing.policy import TurnCommitPolicy
 from gemini_live_runtime.session.ports.capabilities import capabilities_of
 from gemini_live_runtime.state.computed import ComputedRegistry
@@ -38,7 +35,6 @@ from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.temporal import TemporalRegistry, TurnCountDetector
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.tools.declaration import Tool, tool
-from gemini_live_runtime.tools.kinds import ToolKind
 from gemini_live_runtime.tools.registry import ToolProvider, provided
 
 _PLACE = re.compile(r"\(\S+\.py:\d+\)")
@@ -56,6 +52,10 @@ class SessionPlan:
     """Needs that no part of the agent seems to fill."""
     unknown: tuple[Fault, ...] = ()
     """Names that no part of the agent seems to have."""
+    profile_tools: ProfileTools = field(default_factory=ProfileTools)
+    """Tools of the profile, which an agent gets that this one hands over to."""
+    left_out: tuple[str, ...] = ()
+    """Tools of the profile that this agent does not get, as sentences."""
 
     @property
     def name(self) -> str:
@@ -78,6 +78,14 @@ class SessionPlan:
         chosen = replace(self.definition, turn_taking=as_turn_taking(by))
         raise_faults(list(turn_choice.faults(chosen)))
         return replace(self, definition=chosen)
+
+    def with_profile(self, tools: ProfileTools) -> SessionPlan:
+        """Return the plan with the tools that a profile enables.
+
+        Raises `ConfigError` for programs and folders that cannot be used.
+        """
+        definition, declared, left_out = with_profile(self.definition, self.declared, tools)
+        return replace(self, definition=definition, declared=declared, profile_tools=tools, left_out=left_out)
 
     @property
     def needs_own_turns(self) -> str:
@@ -166,7 +174,7 @@ class SessionPlan:
         """Return a sentence for each part that may not do what its author wants."""
         texts = [text for item in self.declared for text in _tool_warnings(item)]
         texts += [str(fault).replace("nothing can fill", "nothing seems to fill") for fault in self.unfilled]
-        return texts + [str(fault) for fault in self.unknown]
+        return texts + [str(fault) for fault in self.unknown] + list(self.left_out)
 
 
 def _tool_warnings(declared: Tool) -> Iterator[str]:
@@ -198,8 +206,7 @@ def make_plan(definition: Definition) -> SessionPlan:
         faults.append(
             Fault(f"Agent {definition.name} has no instruction", definition.built_at, "Add .instruction(...) or phases")
         )
-    built_in = [replace(one, kind=ToolKind.BUILT_IN) for one in _built_in(definition)]
-    tools = (*_declared(definition, faults), *built_in)
+    tools = (*_declared(definition, faults), *harness_tools(definition))
     faults += _clashes("tools", ((item.name, item.defined_at) for item in tools))
     faults += _clashes("rules", ((item.name, item.defined_at) for item in definition.rules))
     faults += _clashes("state keys", ((item.key, item.defined_at) for item in definition.state_keys))
@@ -303,19 +310,6 @@ def _unread_memory(definition: Definition) -> Iterator[Fault]:
             if scope not in definition.memory_scopes:
                 text = f"The memory of {scope!r:.60} is told, but the agent does not read it"
                 yield Fault(text, modifier.defined_at, f"Add .memory({scope!r:.60}) to the agent")
-
-
-def _built_in(definition: Definition) -> Iterator[Tool]:
-    scopes = tuple(scope for scope in definition.memory_scopes if isinstance(scope, str) and is_safe_name(scope))
-    if scopes:
-        yield from memory_tools(scopes)
-    if definition.task_tools:
-        yield from task_tools()
-    if definition.timer_tools:
-        yield from timer_tools()
-    if definition.notify_tool:
-        yield notify_tool()
-    yield from workspace_tools(definition.workspace.usable)
 
 
 def _place(function: Any) -> str:
