@@ -413,7 +413,7 @@ async def test_secrets_reach_no_record(tmp_path: Path) -> None:
 @pytest.mark.parametrize("options", [{"background": True}, {"blocking": False}])
 def test_a_budget_fits_no_tool_that_the_model_does_not_wait_for(options: dict[str, Any]) -> None:
     with pytest.raises(AgentError, match="continues as a task"):
-        tool(budget_ms=100, **options)(lambda: None)
+        tool(name="slow", budget_ms=100, **options)(lambda: None)
 
 
 @pytest.mark.parametrize("budget_ms", [0, -1, float("nan"), float("inf"), "300", True])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -11,9 +12,10 @@ from pydantic import Field
 
 from gemini_live_runtime import State, Tool, ToolContext, tool
 from gemini_live_runtime.agents.climate import weather_in
-from gemini_live_runtime.agents.times import minutes_left
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.tools.context import Notifications
 
-MAX_TIMERS, MAX_NOTES = 20, 100
+MAX_NOTES = 100
 COMPANIES = ("City Cabs", "Harbor Taxi", "Night Owl Cars", "Blue Line")
 TAXI_S = 10.0
 """Seconds until a taxi is found."""
@@ -21,35 +23,30 @@ TAXI_S = 10.0
 
 @tool
 async def set_timer(
-    minutes: Annotated[float, Field(gt=0, le=24 * 60)], context: ToolContext, state: State, label: str = ""
+    minutes: Annotated[float, Field(gt=0, le=24 * 60)], context: ToolContext, label: str = ""
 ) -> dict[str, Any]:
-    """Set a timer that reminds the guest when it ends.
+    """Set a timer, whose end you will announce, also in a later conversation.
 
     Args:
         minutes: How long, in minutes.
         label: What it is for.
     """
-    timers = state.get("app:timers", [])
-    if len(timers) >= MAX_TIMERS:
-        return {"error": f"There are already {MAX_TIMERS} timers."}
-    loop = asyncio.get_running_loop()
-    timer = {"label": label or "timer", "ends_at": loop.time() + minutes * 60}
-
-    def ring() -> None:
-        state.modify("app:timers", [], lambda timers: [item for item in timers if item != timer])
-        context.notify(f"The {minutes:g}-minute timer{f' for {label}' if label else ''} is over.")
-
-    state.set("app:timers", [*timers, timer])
-    loop.call_later(minutes * 60, ring)
-    return {"minutes": int(minutes) if minutes == int(minutes) else minutes, "label": label, "running": len(timers) + 1}
+    minutes = int(minutes) if minutes == int(minutes) else minutes
+    await _notifications(context).set_timer(label or f"{minutes:g} minutes", seconds=minutes * 60)
+    return {"minutes": minutes, "label": label}
 
 
 @tool
-async def list_timers(state: State) -> dict[str, Any]:
-    """List the running timers with the minutes left."""
-    now = asyncio.get_running_loop().time()
-    left = [f"{timer['label']}, {minutes_left(timer['ends_at'] - now)} left" for timer in state.get("app:timers", [])]
-    return {"count": len(left), "timers": left}
+async def list_timers(context: ToolContext) -> dict[str, Any]:
+    """List the running timers with the time left."""
+    waiting = (await _notifications(context).timers())["timers"]
+    return {"count": len(waiting), "timers": [f"{one['text']}, {one['left']} left" for one in waiting]}
+
+
+def _notifications(context: ToolContext) -> Notifications:
+    if context.notifications is None:
+        raise AgentError("The timers need a session", remedy="Call them in one", field="notifications")
+    return context.notifications
 
 
 @tool
@@ -111,4 +108,6 @@ def hotel_tools(wall_clock: Callable[[], datetime]) -> tuple[Tool, ...]:
         now = wall_clock()
         return {"time": now.strftime("%H:%M"), "date": now.strftime("%A, %B %d")}
 
-    return get_weather, set_timer, list_timers, add_note, list_notes, delete_last_note, order_taxi, get_time
+    # In its own announcement a timer cannot set another one.
+    timer = replace(set_timer, after_notification=False)
+    return get_weather, timer, list_timers, add_note, list_notes, delete_last_note, order_taxi, get_time

@@ -23,9 +23,3 @@ def minutes_since_midnight(time: str) -> int | None:
     elif 1 <= hour < 11 and match[2] is None:
         hour += 12
     return hour * 60 + minute
-
-
-def minutes_left(seconds: float) -> str:
-    """Return `seconds` in whole minutes, at least one: `3 minutes`."""
-    minutes = max(1, round(seconds / 60))
-    return f"{minutes} minute{'' if minutes == 1 else 's'}"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.agents.conversation import talk_to
 
+from gemini_live_runtime import LiveHandle
 from gemini_live_runtime.agents.climate import CITIES, Climate, typical
 from gemini_live_runtime.agents.concierge import concierge
 from gemini_live_runtime.agents.table_request import table_request
@@ -97,17 +99,40 @@ def test_the_warm_season_is_the_other_half_of_the_year_in_the_south() -> None:
     assert (typical(south, 1).sky, typical(north, 7).sky) == ("clear", "clear")
 
 
-def test_a_timer_rings_when_its_time_is_over() -> None:
-    async def scenario(desk: Desk) -> None:
-        await desk("set_timer", minutes=10, label="tea")
-        assert (await desk("list_timers"))["timers"] == ["tea, 10 minutes left"]
-        await asyncio.sleep(599)
-        assert desk.notes == []
-        await asyncio.sleep(2)
-        assert desk.notes == ["The 10-minute timer for tea is over."]
-        assert (await desk("list_timers"))["count"] == 0
+async def told_of_timers(root: Path, *texts: str, then_s: float) -> str:
+    """Return what the concierge says to typed texts, and in the seconds after."""
+    async with concierge().connect(backend="local", fast=True, harness_root=str(root)) as session:
+        words: list[str] = []
+        listening = asyncio.create_task(_listen(session, words))
+        for text in texts:
+            await session.send_text(text)
+            await session.until_quiet()
+        await asyncio.sleep(then_s)
+        await session.until_quiet()
+        listening.cancel()
+    return "".join(words)
 
-    at_the_desk(scenario)
+
+async def _listen(session: LiveHandle, words: list[str]) -> None:
+    async for event in session.events():
+        said_now = event.payload
+        words += [said_now.text] if isinstance(said_now, TranscriptDelta) and said_now.side == "model" else []
+
+
+def test_a_timer_is_announced_aloud_when_its_time_is_over(tmp_path: Path) -> None:
+    set_it = "set a tea timer for 10 minutes"
+    before = run_virtual(told_of_timers(tmp_path / "short", set_it, "which timers are running", then_s=500))
+    assert "Your tea timer is set for 10 minutes." in before
+    assert "tea, 10 minutes left" in before
+    assert "timer is over" not in before
+    after = run_virtual(told_of_timers(tmp_path / "long", set_it, "which timers are running", then_s=620))
+    assert after.endswith("Your timer is over: tea.")
+
+
+def test_a_timer_of_an_earlier_conversation_is_announced_with_how_late_it_is(tmp_path: Path) -> None:
+    run_virtual(told_of_timers(tmp_path, "set a tea timer for 10 minutes", then_s=1))
+    later = run_virtual(told_of_timers(tmp_path, then_s=10), wall=1_700_010_800.0)
+    assert "Your timer is over: tea. It was due 3 hours ago." in later
 
 
 def test_notes_are_kept_listed_and_deleted_from_the_end() -> None:
