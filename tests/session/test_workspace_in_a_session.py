@@ -106,7 +106,7 @@ async def test_a_program_runs_only_after_a_yes_that_sees_the_whole_command(notes
         (question,) = asked(t)
         assert question.args == {"program": "show", "arguments": ["a b"]}
         assert f"in {notes}: {sys.executable} -I" in question.reason
-        assert question.reason.split(" This tool")[0].split(" The agent")[0].endswith("fixed 'a b'")
+        assert question.reason.split(" This tool")[0].split(" The agent")[0].endswith("fixed 'a b'.")
         assert t.sent("answer") == []
         await says(t, True)
         assert answer(t) == {"ok": True, "exit_code": 0, "output": "ran ['fixed', 'a b']\n"}

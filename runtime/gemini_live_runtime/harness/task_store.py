@@ -41,6 +41,12 @@ MAX_TITLE = 200
 MAX_TEXT = 2000
 """Characters of a title, and of a summary, an error or a sentence of progress; what is longer is cut, with a mark."""
 
+MAX_RESTARTS = 3
+"""Restarts of a task in a row: what kills its program does so again."""
+
+MAX_AGE_S = 86_400
+"""Age in seconds up to which a lost task is started anew."""
+
 _WORDS = {
     TaskStatus.SUCCEEDED: ("Task completed", "The task has completed."),
     TaskStatus.FAILED: ("Task failed", "The task has failed."),
@@ -71,11 +77,11 @@ class TaskStore:
 
     # -- life of a task ----------------------------------------------------------------------------------------------
 
-    def start(self, new: NewRunningTask) -> HarnessTask:
+    def start(self, new: NewRunningTask, *, task_id: str = "") -> HarnessTask:
         """Record a task that this program has begun to run; raise `HarnessError`."""
         now = self._wall_ms()
         task = HarnessTask(
-            id=new_id("task", now),
+            id=task_id or new_id("task", now),
             title=clip(new.title, MAX_TITLE) or "Task",
             instructions=new.instructions,
             status=TaskStatus.RUNNING,
@@ -88,6 +94,10 @@ class TaskStore:
             origin_call_id=new.origin_call_id,
             limit_at_ms=now + round(new.limit_s * 1000),
             notifies=new.notifies,
+            restart=new.restart,
+            restart_of=new.restart_of,
+            restarts=new.restarts,
+            agent=new.agent,
         )
         folder = self._paths.task(task.id)
         self._files.folder(folder)
@@ -224,11 +234,41 @@ class TaskStore:
                 stale = task.status is TaskStatus.RUNNING and not self._runs(task)
                 if stale:
                     reason = "The program that ran it has ended."
-                    changed.append(self._end_without_result(task, TaskStatus.INTERRUPTED, reason))
+                    lost = replace(task, lost=True)
+                    changed.append(self._end_without_result(lost, TaskStatus.INTERRUPTED, reason))
                 elif task.unsettled and not self._runs(task):
                     self._settle(task)
             remove_dead_locks(self._paths.instances)
         return changed
+
+    def claim(self, task_id: str) -> HarnessTask | None:
+        """Start a lost task anew; return the new task, or None when it may not be.
+
+        Exactly one of several programs gets it. The lost one is marked first, so that a program which dies here does
+        not let it run twice. Raises `HarnessError`.
+        """
+        with self._files.locked(self._paths.lock(self._paths.tasks)):
+            lost = self.get(task_id)
+            now = self._wall_ms()
+            if not may_restart(lost, now):
+                return None
+            name = new_id("task", now)
+            self._save(replace(lost, restarted_as=name))
+            limit_s = 3600.0 if lost.limit_at_ms is None else (lost.limit_at_ms - lost.created_at_ms) / 1000
+            new = NewRunningTask(
+                title=lost.title,
+                instructions=lost.instructions,
+                requested_by=lost.requested_by,
+                tags=lost.tags,
+                metadata=lost.metadata,
+                limit_s=limit_s,
+                notifies=lost.notifies,
+                restart=lost.restart,
+                restart_of=lost.id,
+                restarts=lost.restarts + 1,
+                agent=lost.agent,
+            )
+            return self.start(new, task_id=name)
 
     def _runs(self, task: HarnessTask) -> bool:
         return runs(task, self._paths.instances, self._wall_ms())
@@ -353,6 +393,18 @@ class TaskStore:
 
     def _log_of(self, task_id: str) -> TaskEventLog:
         return TaskEventLog(self._files, self._paths.events_file(task_id))
+
+
+def may_restart(task: HarnessTask, now_ms: int) -> bool:
+    """Return True for a task that may be started anew: a program died in it of late."""
+    return (
+        task.status is TaskStatus.INTERRUPTED
+        and task.lost
+        and task.restart == "again"
+        and task.restarted_as is None
+        and task.restarts < MAX_RESTARTS
+        and 0 <= now_ms - task.created_at_ms <= MAX_AGE_S * 1000
+    )
 
 
 class TaskNotRunningError(HarnessError):

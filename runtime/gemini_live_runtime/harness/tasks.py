@@ -68,6 +68,12 @@ class NewRunningTask:
     limit_s: float = 3600.0
     notifies: bool = True
     """False when the model learns of the end in another way, such as the answer of a background call."""
+    restart: str | None = None
+    """"again" when a later program may run it anew after this one has died."""
+    restart_of: str | None = None
+    restarts: int = 0
+    agent: str | None = None
+    """Name of the agent whose tool it is."""
 
 
 @keyword_record
@@ -100,6 +106,17 @@ class HarnessTask:
     notifies: bool = True
     unsettled: bool = False
     """True from the write of a final status until its event and its notification are written, too."""
+
+    restart: str | None = None
+    restart_of: str | None = None
+    """Id of the task that this one runs anew."""
+    restarted_as: str | None = None
+    """Id of the task that runs this one anew."""
+    restarts: int = 0
+    """Number of restarts before this one, in a row."""
+    lost: bool = False
+    """True when its program died in the middle of it."""
+    agent: str | None = None
 
     version: int = VERSION
 

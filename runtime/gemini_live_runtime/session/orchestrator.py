@@ -364,6 +364,7 @@ class Orchestrator:
         self.checkpoints.gate.begin()
         self.agent.queue.begin()
         self.notifications.begin()
+        self.tools.tasks.begin(lambda name: self.consent.policy(name)[0] == "allow")
 
     async def _begin(self, part: str, work: Awaitable[T]) -> T | None:
         """Return the result of `work`, or None when it failed, which is reported."""

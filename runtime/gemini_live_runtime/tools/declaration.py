@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_number
@@ -24,6 +24,9 @@ from gemini_live_runtime.tools.parameters import BadArguments, Parameters, from_
 from gemini_live_runtime.tools.voice_consent import ToolRisk, check_question, check_risk
 
 __all__ = ["BadArguments", "Scheduling", "Tool", "ToolContext", "tool"]
+
+Restart = Literal["", "again"]
+"""Way to go on with a task whose program died: not at all, or from the beginning."""
 
 DEFAULT_TIMEOUT_S = 30.0
 TASK_TIMEOUT_S = 3600.0
@@ -52,6 +55,8 @@ class Tool:
     """Origin of the tool; that of a provider's tools is the provider's."""
     consent: ConsentPolicy = "allow"
     """Rule for its calls: run them, ask the operator first, or refuse them."""
+    restart: Restart = ""
+    """"again" when a task whose program died may be started anew with its arguments."""
     after_notification: bool = True
     """False when its calls are refused in a turn that a notification caused."""
     voice_consent: str = ""
@@ -82,6 +87,7 @@ class Tool:
         idempotent: bool = False,
         spillable: bool = False,
         budget_ms: float | None = None,
+        restart: Restart = "",
         consent: ConsentPolicy = "allow",
         voice_consent: str | None = None,
         risk: ToolRisk = "",
@@ -106,6 +112,7 @@ class Tool:
             timeout_s=_timeout(mode, timeout_s),
             side_effects=side_effects,
             idempotent=idempotent,
+            restart=_check_restart(restart, name, mode, side_effects=side_effects),
             consent=check_policy(consent, name=name),
             voice_consent=question,
             risk=risk,
@@ -163,6 +170,7 @@ def tool(
     idempotent: bool = False,
     spillable: bool = False,
     budget_ms: float | None = None,
+    restart: Restart = "",
     consent: ConsentPolicy = "allow",
     voice_consent: str | None = None,
     risk: ToolRisk = "",
@@ -182,6 +190,7 @@ def tool(
     idempotent: bool = False,
     spillable: bool = False,
     budget_ms: float | None = None,
+    restart: Restart = "",
     consent: ConsentPolicy = "allow",
     voice_consent: str | None = None,
     risk: ToolRisk = "",
@@ -199,6 +208,9 @@ def tool(
     A `spillable` tool is answered within `budget_ms` (300 by default): with its result, or else with the id of a task.
     The call goes on as that task, for an hour at most by default; `ToolContext.progress` tells how far it is, and a
     notification tells the model its end.
+
+    With `restart="again"` a task whose program died is started anew, with the same arguments, by the next session of an
+    agent of the same name: for tools that may run twice. At most three times in a row, within a day.
 
     A tool with `side_effects`, such as a payment, runs once the disk has its call, so that the death of the program
     hides none; where the disk refuses, the model gets an error in place of a result. Of a call that was running when
@@ -236,12 +248,32 @@ def tool(
             timeout_s=_timeout(mode, timeout_s),
             side_effects=side_effects,
             idempotent=idempotent,
+            restart=_check_restart(restart, called, mode, side_effects=side_effects),
             consent=check_policy(consent, name=called),
             voice_consent=question,
             risk=checked_risk,
         )
 
     return declare if function is None else declare(function)
+
+
+def _check_restart(restart: object, name: str, mode: ToolExecutionMode, *, side_effects: bool) -> Restart:
+    if restart not in ("", "again"):
+        raise AgentError(
+            f"Tool {name}: restart cannot be {restart!r:.60}",
+            remedy='Use "again", or leave it out',
+            field="restart",
+            value=restart,
+        )
+    if restart and (not mode.spills or side_effects):
+        fault = "it has side effects" if side_effects else "its calls do not go on as tasks"
+        raise AgentError(
+            f"Tool {name} cannot be restarted: {fault}",
+            remedy="Leave out restart" if side_effects else "Add spillable=True, or leave out restart",
+            field="restart",
+            value=restart,
+        )
+    return "again" if restart else ""
 
 
 def _check(name: str, timeout_s: float | None) -> None:

@@ -13,17 +13,20 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.commands import CancelTask
 from gemini_live_runtime.errors import GeminiLiveError, HarnessError
+from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask, TaskStatus
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.context import AgentContext
+from gemini_live_runtime.session.agent.lost_tasks import claim_lost
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.tools.dispatch import ToolDispatcher
 from gemini_live_runtime.tools.registry import HarnessToolRegistry
@@ -146,16 +149,21 @@ class HarnessToolRuntime:
     async def _record(self, task: _Task) -> None:
         call = task.call
         declared = self._dispatcher.tools.get(call.name)
+        metadata = {"toolCallId": call.call_id, "toolName": call.name, "toolArgs": call.args}
+        # With other arguments than those that were recorded it would be another task.
+        is_whole = redactor.value(call.args) == call.args
         new = NewRunningTask(
             title=f"Background tool: {call.name}",
             instructions=f"The call took longer than its time for an answer and goes on: {call.name}.",
             requested_by="model",
             tags=["tool-call", call.name],
-            metadata=redactor.value({"toolCallId": call.call_id, "toolName": call.name, "toolArgs": call.args}),
+            metadata=redactor.value(metadata),
             origin_call_id=call.call_id,
             limit_s=3600.0 if declared is None else declared.timeout_s,
             # The open answer of a background call tells the model its end.
             notifies=not task.in_background,
+            restart=declared.restart or None if declared is not None and is_whole else None,
+            agent=self._agent.plan.name,
         )
         try:
             task.record = await self.harness.call(lambda harness: harness.tasks.start(new))
@@ -173,6 +181,36 @@ class HarnessToolRuntime:
             if task.is_spilled:
                 self._end(task.ended)
             await self._finish(task, task.ended)
+
+    # -- tasks whose program died ------------------------------------------------------------------------------------
+
+    def begin(self, may_run: Callable[[str], bool]) -> None:
+        """Start the agent's lost tasks anew whose tools say so, and `may_run` does."""
+        root = self.harness.root
+        names = {name for name, declared in self._dispatcher.tools.items() if declared.restart and may_run(name)}
+        if names and root and HarnessPaths(Path(root).expanduser()).header.exists():
+            self._spawn(self._restart_lost(names), "restart tasks")
+
+    async def _restart_lost(self, names: set[str]) -> None:
+        agent, now_ms = self._agent.plan.name, round(self._agent.clock.wall() * 1000)
+        try:
+            claimed = await self.harness.call(lambda harness: claim_lost(harness, agent, names, now_ms))
+        except Exception as error:
+            self._report("Lost tasks are not started anew", error)
+            return
+        for record, call in claimed:
+            self._go_on(record, call)
+
+    def _go_on(self, record: HarnessTask, call: ToolCall) -> None:
+        """Run a task of which there is a record already."""
+        task = _Task(call, _key(call), in_background=False, started=self._agent.clock.now())
+        task.record, task.is_spilled = record, True
+        self._tasks[call.call_id] = task
+        self._tell(task, "running", f"started anew: the program of {record.restart_of} ended in the middle of it")
+        self._dispatcher.start(call.call_id, call.name, call.args)
+        if call.call_id in self._dispatcher.active_ids:
+            self._dispatcher.continue_as_task(call.call_id)
+            self._watch_requests()
 
     def _on_not_recorded(self, task: _Task, error: Exception) -> None:
         """Let a call whose record the disk refuses stay an ordinary one."""

@@ -99,7 +99,7 @@ def _run_program(folders: Mapping[str, Folder], programs: Mapping[str, Program])
         except (WorkspaceError, KeyError, TypeError):
             return "It runs a program on this computer, which is no sandbox."
         shown = " ".join(repr(part) if not part or " " in part else part for part in argv)
-        return f"It runs, without a sandbox, in {folder.path}: {sanitise_line(shown, 2000)}"
+        return f"It runs, without a sandbox, in {folder.path}: {sanitise_line(shown, 2000)}."
 
     with_arguments = [name for name, program in programs.items() if program.takes_arguments]
     arguments = {

@@ -1,0 +1,35 @@
+"""Claim tasks whose program died, to start them anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gemini_live_runtime.harness.task_store import may_restart
+from gemini_live_runtime.harness.tasks import HarnessTask, TaskStatus
+from gemini_live_runtime.tools.results import ToolCall
+
+if TYPE_CHECKING:
+    from gemini_live_runtime.harness.store import Harness
+
+MAX_CLAIMED = 16
+"""Tasks that a session claims at its start, the newest."""
+
+
+def claim_lost(harness: Harness, agent: str, tools: set[str], now_ms: int) -> list[tuple[HarnessTask, ToolCall]]:
+    """Return new records in place of an agent's lost tasks of some tools, and calls.
+
+    Raises `HarnessError`.
+    """
+    found = harness.tasks.find(TaskStatus.INTERRUPTED).records
+    lost = [one for one in found if one.agent == agent and may_restart(one, now_ms) and _call_of(one, tools)]
+    claimed = [harness.tasks.claim(one.id) for one in reversed(lost[:MAX_CLAIMED])]
+    return [(one, call) for one in claimed if one is not None and (call := _call_of(one, tools)) is not None]
+
+
+def _call_of(record: HarnessTask, tools: set[str]) -> ToolCall | None:
+    """Return the call of a task; None when it is none of `tools`."""
+    metadata = record.metadata or {}
+    name, args = metadata.get("toolName"), metadata.get("toolArgs")
+    if not isinstance(name, str) or name not in tools or not isinstance(args, dict):
+        return None
+    return ToolCall(f"restart-{record.id}", name, args)

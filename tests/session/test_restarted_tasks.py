@@ -1,0 +1,201 @@
+"""A task whose program died is started anew where its tool says so."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.session.announcing import on_virtual_time
+from tests.session.talking import Talk, agent, talk
+
+from gemini_live_runtime import Live, tool
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.clock import LoopClock
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.harness.store import Harness
+from gemini_live_runtime.harness.task_store import MAX_AGE_S, MAX_RESTARTS
+from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask
+from gemini_live_runtime.session.agent.consent import ConsentOptions
+
+RAN: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def _nothing_ran() -> None:
+    RAN.clear()
+
+
+@tool(spillable=True, restart="again")
+async def index(folder: str) -> str:
+    """Index a folder.
+
+    Args:
+        folder: Which one.
+    """
+    RAN.append(folder)
+    await asyncio.sleep(10)
+    return f"{folder} is indexed"
+
+
+@tool(spillable=True)
+async def plain(folder: str) -> str:
+    """Do it once.
+
+    Args:
+        folder: Which one.
+    """
+    RAN.append(folder)
+    await asyncio.sleep(10)
+    return "done"
+
+
+def librarian() -> Live:
+    return agent().tools(index, plain)
+
+
+def tasks(root: Path) -> list[HarnessTask]:
+    """Return the tasks, oldest first."""
+    with Harness.open(root) as harness:
+        return sorted(harness.tasks.find().records, key=lambda task: task.id)
+
+
+def lose(root: Path, wall: float, **fields: Any) -> str:
+    """Record a task as a program that dies in it; return its id."""
+    new: dict[str, Any] = {
+        "title": "Background tool: index",
+        "metadata": {"toolCallId": "c1", "toolName": "index", "toolArgs": {"folder": "books"}},
+        "restart": "again",
+        "agent": "test",
+        **fields,
+    }
+    with contextlib.closing(Harness.open(root, wall=lambda: wall)) as harness:
+        return harness.tasks.start(NewRunningTask(**new)).id
+
+
+async def spilled(t: Talk, name: str = "index", folder: str = "books") -> None:
+    await t.calls(name, folder=folder)
+    await t.passes(0.35)
+
+
+async def test_a_lost_task_is_started_anew_and_names_the_old_one(tmp_path: Path) -> None:
+    old = lose(tmp_path, LoopClock().wall())
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await t.passes(1.0)
+        assert RAN == ["books"]
+        lost, new = tasks(tmp_path)
+        assert (lost.id, lost.status.value, lost.lost, lost.restarted_as) == (old, "interrupted", True, new.id)
+        assert (new.status.value, new.restart_of, new.restarts) == ("running", old, 1)
+        told = t.all(ev.TaskChanged)[0]
+        assert (told.task_id, told.status) == (new.id, "running")
+        assert old in told.text
+        await t.passes(10.0)
+        assert (tasks(tmp_path)[1].status.value, tasks(tmp_path)[1].summary) == ("succeeded", "books is indexed")
+        assert t.state.get_raw("session:called_ok:index") == 1
+        assert t.sent("answer") == []
+
+
+async def test_what_a_session_records_can_be_started_anew(tmp_path: Path) -> None:
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await spilled(t)
+        (task,) = tasks(tmp_path)
+        assert (task.restart, task.agent) == ("again", "test")
+        await spilled(t, "plain")
+        assert [one.restart for one in tasks(tmp_path)] == ["again", None]
+
+
+async def test_one_with_a_secret_in_its_arguments_is_not(tmp_path: Path) -> None:
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await spilled(t, folder="AIza" + "S" * 35)
+        assert [one.restart for one in tasks(tmp_path)] == [None]
+
+
+async def test_one_that_the_end_of_its_session_interrupted_is_not(tmp_path: Path) -> None:
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await spilled(t)
+    assert [(one.status.value, one.lost) for one in tasks(tmp_path)] == [("interrupted", False)]
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await t.passes(20.0)
+    assert RAN == ["books"]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"agent": "another"},
+        {"restart": None},
+        {"restarts": MAX_RESTARTS},
+        {"metadata": None},
+        {"metadata": {"toolName": "plain", "toolArgs": {"folder": "books"}}},
+        {"metadata": {"toolName": "index", "toolArgs": "books"}},
+    ],
+)
+async def test_others_are_not_started(tmp_path: Path, fields: dict[str, Any]) -> None:
+    lose(tmp_path, LoopClock().wall(), **fields)
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await t.passes(5.0)
+    assert RAN == []
+
+
+async def test_an_old_one_is_not_started(tmp_path: Path) -> None:
+    lose(tmp_path, LoopClock().wall() - MAX_AGE_S - 1)
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await t.passes(5.0)
+    assert RAN == []
+
+
+async def test_one_whose_tool_needs_consent_now_is_not_started(tmp_path: Path) -> None:
+    lose(tmp_path, LoopClock().wall())
+    options = ConsentOptions(policies={"index": "ask"})
+    async with talk(librarian(), harness=on_virtual_time(tmp_path), consent=options) as t:
+        await t.passes(5.0)
+    assert RAN == []
+
+
+async def test_arguments_that_no_longer_fit_end_it_as_failed(tmp_path: Path) -> None:
+    lose(tmp_path, LoopClock().wall(), metadata={"toolName": "index", "toolArgs": {"shelf": 1}})
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await t.passes(5.0)
+    assert RAN == []
+    assert [one.status.value for one in tasks(tmp_path)] == ["interrupted", "failed"]
+
+
+def test_only_one_of_several_programs_gets_it(tmp_path: Path) -> None:
+    name = lose(tmp_path, 1_700_000_000.0)
+    first, second = (Harness.open(tmp_path, wall=lambda: 1_700_000_000.0) for _ in range(2))
+    with first, second:
+        first.reconcile()
+        claimed = [harness.tasks.claim(name) for harness in (first, second, first)]
+        assert [one is not None for one in claimed] == [True, False, False]
+
+
+def test_a_task_that_kills_its_program_is_given_up(tmp_path: Path) -> None:
+    name: str | None = lose(tmp_path, 1_700_000_000.0)
+    for _ in range(MAX_RESTARTS):
+        with contextlib.closing(Harness.open(tmp_path, wall=lambda: 1_700_000_000.0)) as harness:
+            harness.reconcile()
+            assert name is not None
+            new = harness.tasks.claim(name)
+            assert new is not None
+            name = new.id
+    with Harness.open(tmp_path, wall=lambda: 1_700_000_000.0) as harness:
+        harness.reconcile()
+        assert harness.tasks.claim(name or "") is None
+    assert [one.status.value for one in tasks(tmp_path)] == ["interrupted"] * (MAX_RESTARTS + 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"restart": "again"}, "do not go on as tasks"),
+        ({"restart": "again", "background": True}, "do not go on as tasks"),
+        ({"restart": "again", "spillable": True, "side_effects": True}, "side effects"),
+        ({"restart": True, "spillable": True}, "cannot be True"),
+        ({"restart": "resume", "spillable": True}, "cannot be 'resume'"),
+    ],
+)
+def test_a_restart_that_cannot_be_is_refused(options: dict[str, Any], fault: str) -> None:
+    with pytest.raises(AgentError, match=fault):
+        tool(name="index", **options)(lambda: None)
