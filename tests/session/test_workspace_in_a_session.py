@@ -112,6 +112,12 @@ async def test_a_program_runs_only_after_a_yes_that_sees_the_whole_command(notes
         assert answer(t) == {"ok": True, "exit_code": 0, "output": "ran ['fixed', 'a b']\n"}
 
 
+async def test_the_question_shows_signs_that_a_display_would_leave_out(notes: Path) -> None:
+    async with talk(host(notes, show=[*SHOW, "{args}"])) as t:
+        await t.calls("run_program", program="show", arguments=["a\nb", "r\u202etl", "\x1b[2J", ""])
+        assert r"'a\nb' 'r\u202etl' '\x1b[2J' ''." in asked(t)[0].reason
+
+
 async def test_a_no_runs_nothing(notes: Path) -> None:
     async with talk(host(notes, touch=["/usr/bin/touch", "begun"])) as t:
         await t.calls("run_program", program="touch")

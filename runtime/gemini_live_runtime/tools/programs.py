@@ -38,8 +38,9 @@ MARGIN = 4 * 1024
 """Bytes beyond these within which the cut is moved to the end of a line, since it could halve a secret."""
 
 MAX_ARGUMENTS = 50
-MAX_ARGUMENT = 2000
-"""Arguments of a call, and characters of each."""
+MAX_ARGUMENT = 1000
+MAX_TOGETHER = 4000
+"""Arguments of a call, characters of each, and of all: a person has to read them before saying yes."""
 
 TERM_S = 0.5
 """Seconds that a process group has to end by itself before it is killed."""
@@ -104,6 +105,8 @@ class Program:
             raise _bad_arguments(self.name, f"takes at most {MAX_ARGUMENTS} arguments", "Give less")
         for one in arguments:
             self._check(one)
+        if sum(map(len, arguments)) > MAX_TOGETHER:
+            raise _bad_arguments(self.name, f"takes at most {MAX_TOGETHER} characters of arguments", "Give less")
         argv = [self._executable]
         for part in self._rest:
             argv += arguments if part in (ARGUMENTS, OPTIONS) else [part]

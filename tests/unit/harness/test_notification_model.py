@@ -31,9 +31,14 @@ class Known:
     key: str | None
     created: int
     expires: int | None
+    due: int | None = None
     attempts: int = 0
     passed: int = 0
     """Deliveries of others since it began to wait."""
+
+    @property
+    def since(self) -> int:
+        return self.created if self.due is None else self.due
 
 
 class Notifications(RuleBasedStateMachine):
@@ -80,18 +85,21 @@ class Notifications(RuleBasedStateMachine):
         source=st.sampled_from(["oven", "backup", "door"]),
         key=st.sampled_from([None, None, "k1", "k2"]),
         lasts_s=st.sampled_from([None, None, 3, 20]),
+        due_s=st.sampled_from([None, None, None, 0, 5, 40]),
     )
-    def queue(self, source: str, key: str | None, lasts_s: int | None) -> None:
+    def queue(self, source: str, key: str | None, lasts_s: int | None, due_s: int | None) -> None:
         expires = None if lasts_s is None else self.wall_ms + lasts_s * 1000
-        new = NewNotification(title=source, source=source, dedupe_key=key, expires_at_ms=expires)
+        due = None if due_s is None else self.wall_ms + due_s * 1000
+        new = NewNotification(title=source, source=source, dedupe_key=key, expires_at_ms=expires, due_at_ms=due)
         one = self.harness.notifications.queue(new)
         same = next((n for n, k in self.known.items() if key and k.key == key and self.is_queued(n)), None)
         if same is None:
             assert one.id not in self.known
-            self.known[one.id] = Known("queued", source, key, one.created_at_ms, expires)
+            self.known[one.id] = Known("queued", source, key, one.created_at_ms, expires, due)
         else:
             assert one.id == same
-            self.known[same].source, self.known[same].expires = source, expires
+            self.known[same].source, self.known[same].expires, self.known[same].due = source, expires, due
+            self.known[same].passed = 0
         self.read()
 
     @precondition(lambda self: any(known.status not in FINAL for known in self.known.values()))
@@ -143,16 +151,20 @@ class Notifications(RuleBasedStateMachine):
         self.write(step)
 
     def due(self) -> list[str]:
-        return [name for name in self.known if self.is_queued(name) and self.retry_at.get(name, 0.0) <= self.now]
+        return [
+            name
+            for name, known in self.known.items()
+            if self.is_queued(name) and self.retry_at.get(name, 0.0) <= self.now and (known.due or 0) <= self.wall_ms
+        ]
 
     def check_choice(self, chosen: str) -> None:
         """Check that the oldest of its source was chosen, and no source starves."""
         assert chosen in self.due()
         mine = self.known[chosen]
         same = [name for name in self.due() if self.known[name].source == mine.source]
-        assert chosen == min(same, key=lambda name: (self.known[name].created, name))
+        assert chosen == min(same, key=lambda name: (self.known[name].since, name))
         heads = {}
-        for name in sorted(self.due(), key=lambda name: (self.known[name].created, name)):
+        for name in sorted(self.due(), key=lambda name: (self.known[name].since, name)):
             heads.setdefault(self.known[name].source, name)
         for source, name in heads.items():
             if source != mine.source:

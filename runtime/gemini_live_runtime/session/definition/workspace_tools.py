@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,8 @@ from gemini_live_runtime.tools.context import ToolContext
 from gemini_live_runtime.tools.declaration import TASK_TIMEOUT_S, Tool
 from gemini_live_runtime.tools.folders import Folder
 from gemini_live_runtime.tools.programs import IS_SUPPORTED, Program, ProgramRun
+
+_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./{}~-]+")
 
 LIMIT_S = TASK_TIMEOUT_S - 10.0
 """Seconds that a program may take: a little less than its call, whose answer then says so."""
@@ -98,8 +101,9 @@ def _run_program(folders: Mapping[str, Folder], programs: Mapping[str, Program])
             argv, folder = prepared(args)
         except (WorkspaceError, KeyError, TypeError):
             return "It runs a program on this computer, which is no sandbox."
-        shown = " ".join(repr(part) if not part or " " in part else part for part in argv)
-        return f"It runs, without a sandbox, in {folder.path}: {sanitise_line(shown, 2000)}."
+        # What a display would leave out, or could take for two arguments, is shown escaped.
+        shown = " ".join(part if _PLAIN.fullmatch(part) else repr(part) for part in argv)
+        return f"It runs, without a sandbox, in {folder.path}: {sanitise_line(shown)}."
 
     with_arguments = [name for name, program in programs.items() if program.takes_arguments]
     arguments = {
