@@ -170,6 +170,47 @@ def test_a_failing_disk_is_a_sentence_and_what_was_promised_holds(tmp_path: Path
         check(root, promises)
 
 
+def lose_and_claim(root: Path, disk: FaultyFileDisk) -> None:
+    """Let a program die in a task, and the next one start it anew."""
+    with Harness.open(root, disk=QuickDisk()) as harness:
+        harness.tasks.start(NewRunningTask(title="index", restart="again"))
+    with opened(root, disk) as harness:
+        harness.reconcile()
+        for task in harness.tasks.find().records:
+            harness.tasks.claim(task.id)
+
+
+def check_claims(root: Path) -> None:
+    """Open the root as later programs do: the task is started anew once, or never."""
+    with Harness.open(root, disk=QuickDisk()) as harness:
+        harness.reconcile()
+        listing = harness.tasks.find()
+        assert not listing.problems
+        first = min(listing.records, key=lambda task: task.id)
+        harness.tasks.claim(first.id)
+        assert harness.tasks.claim(first.id) is None
+        again = [task for task in harness.tasks.find().records if task.restart_of == first.id]
+        assert len(again) <= 1
+        assert not again or harness.tasks.get(first.id).restarted_as == again[0].id
+        assert all(task.status.is_terminal for task in listing.records)
+
+
+def test_a_lost_task_is_started_anew_at_most_once_when_the_program_dies_at_any_call(tmp_path: Path) -> None:
+    for disk in disks("kill", half=True):
+        root = tmp_path / str(disk.at)
+        with contextlib.suppress(Killed):
+            lose_and_claim(root, disk)
+        check_claims(root)
+
+
+def test_a_lost_task_is_started_anew_at_most_once_on_a_failing_disk(tmp_path: Path) -> None:
+    for disk in disks(errno.EIO, half=True):
+        root = tmp_path / str(disk.at)
+        with contextlib.suppress(HarnessError):
+            lose_and_claim(root, disk)
+        check_claims(root)
+
+
 def remember(harness: Harness, told: list[str]) -> None:
     """Write a memory twice and another one, and delete that; note what was answered."""
     for value in ("Ada", "Grace"):

@@ -35,6 +35,8 @@ HANDLE = "handle_in_a_session"
 INTERRUPTIONS = "interruptions"
 INSPECTION = "inspection_in_a_session"
 NOTIFICATIONS = "notifications_in_a_session"
+NOTIFY = "notify_tool"
+TIMED = "timers_in_a_session"
 OPERATOR = "operator_in_a_session"
 PATTERNS = "patterns_in_a_session"
 PERSISTENCE = "persistence_in_a_session"
@@ -356,6 +358,7 @@ TOOL_EXECUTOR = rows(
     ("on_calls", "tool calls pass the gate", drop("put"), TOOLS),
     ("on_outcome", "the program answers for a tool", decide("override", False), TOOLS),
     ("_gate", "a notification runs no tool with effects", assign("by_notification", "False"), NOTIFICATIONS),
+    ("_gate", "a notification lets the model queue no other", decide("_is_for_users_only", False), TIMED),
     ("_gate", "the allow-list", decide("_is_allowed", True), PHASES),
     ("_gate", "on_tool_call", gives("tool_overrides", "{}"), TOOLS),
     ("_start", "background calls are acknowledged", drop("acknowledge"), TOOLS),
@@ -796,6 +799,11 @@ DELIVERY = rows(
     "NotificationDelivery",
     ("begin", "files are looked at by themselves", drop("call_later"), NOTIFICATIONS),
     ("_on_poll", "the poll goes on", drop("call_later"), NOTIFICATIONS),
+    ("_on_poll", "a time that came in the machine's sleep is noticed", drop("advance"), TIMED),
+    ("on_cancelled", "a cancelled timer is told as such", drop("_tell"), TIMED),
+    ("on_withheld", "a text for later says why it waits", drop("_tell"), NOTIFY),
+    ("_on_presence", "a user who is away comes back", assign("_is_user_gone", "False", number=2), NOTIFY),
+    ("_on_words", "words of the user end an absence", drop("_on_user_back"), NOTIFY),
     ("_record", "what another program has changed is read again", drop("self.look"), NOTIFICATIONS),
     ("_reason", "other speech comes first", decide("why_not_free", False), NOTIFICATIONS),
     ("_reason", "a short silence is awaited", decide("_lull_ends", False), NOTIFICATIONS),

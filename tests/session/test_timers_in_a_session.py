@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,8 @@ async def test_a_time_that_comes_while_the_machine_sleeps_is_noticed_within_the_
     async with talk(cook(), harness=on_virtual_time(tmp_path)) as t:
         await t.calls("timer", text="the tea", seconds=3600)
         await t.turn("set a timer", "It is set.")
+        # A folder that has not changed of late is not read again.
+        os.utime(tmp_path / "notifications", (1.0, 1.0))
         await t.passes(10.0)
         # The wall clock counts the sleep, the event loop's does not.
         loop = asyncio.get_running_loop()
