@@ -145,6 +145,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self._asked_for_tasks = False
         self.leaves_tasks = False
         """True when the engine goes on until its tasks have ended."""
+        self.lends_terminal = False
         self._signal: signal.Signals | None = None
         """Signal that ended this console."""
         self._replayed_next: Path | None = None
@@ -428,6 +429,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
                 asyncio.get_running_loop().add_signal_handler(number, self._on_signal, number)
 
     def _on_signal(self, number: signal.Signals) -> None:
+        if self.lends_terminal and number == signal.SIGINT:
+            return  # Ctrl+C was for the program that has the terminal, and the system sends it to both.
         self._signal = number
         self._leave()
 

@@ -33,6 +33,8 @@ class ConsoleContext(Protocol):
     store: Store
     time: Clock
     cost: OwnCost
+    lends_terminal: bool
+    """True while another program has the terminal."""
     theme_choices: list[str]
     """Names of the themes that can be used."""
 

@@ -8,11 +8,14 @@ import shlex
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App, SuspendNotSupported
 
 from gemini_live_runtime.text import sanitise_line
+
+if TYPE_CHECKING:
+    from gemini_live_tui.context import ConsoleContext
 
 
 def editor_command(environment: Mapping[str, str]) -> list[str]:
@@ -28,7 +31,7 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
     return [] if less is None else [less]
 
 
-async def open_file(app: App[Any], path: Path) -> str:
+async def open_file(app: App[Any], console: ConsoleContext, path: Path) -> str:
     """Open a file with the console suspended; return a sentence about it.
 
     Events of the session are taken in meanwhile. Without an editor the path is copied.
@@ -38,7 +41,7 @@ async def open_file(app: App[Any], path: Path) -> str:
     command = editor_command(os.environ)
     if command:
         try:
-            code = await _run(app, [*command, str(path)])
+            code = await _run(app, console, [*command, str(path)])
         except SuspendNotSupported:
             pass
         except OSError as error:
@@ -49,10 +52,14 @@ async def open_file(app: App[Any], path: Path) -> str:
     return f"Copied the path: {path}"
 
 
-async def _run(app: App[Any], command: list[str]) -> int:
-    # Nothing is drawn meanwhile: the terminal is the editor's.
-    with app.batch_update(), app.suspend():
-        process = await asyncio.create_subprocess_exec(*command)
-        code = await process.wait()
+async def _run(app: App[Any], console: ConsoleContext, command: list[str]) -> int:
+    console.lends_terminal = True
+    try:
+        # Nothing is drawn meanwhile.
+        with app.batch_update(), app.suspend():
+            process = await asyncio.create_subprocess_exec(*command)
+            code = await process.wait()
+    finally:
+        console.lends_terminal = False
     app.refresh(layout=True)
     return code

@@ -75,6 +75,8 @@ class Parts:
         """Return a sentence in place of an empty list."""
         if self.records is not None and self.found is None and not self.is_past:
             return "Reading the records."
+        if self.found is not None and self.found.error and not self.is_past:
+            return "The records cannot be shown."
         if self.list is self.memories and self.hits is not None:
             return "No memory has any of these words. esc shows all again."
         if self.is_past or self.records is None:

@@ -36,11 +36,11 @@ class RowChanges:
         """Names of deleted records, each with the work that brings it back."""
 
     def _can_change(self) -> Records | None:
-        """Return the records, or say why they cannot be changed."""
+        """Return the records, or say that they cannot be changed; a note says why."""
         records = self._parts.records
         if records is not None and not self._parts.is_past:
             return records
-        self._screen.say(f"{self._parts.why_read_only()} Nothing can be changed here.", "warning")
+        self._screen.say("Nothing can be changed here.", "warning")
         return None
 
     def _change(

@@ -136,7 +136,7 @@ class RowDetails:
         """Open the file of the row under the cursor."""
         records = self._parts.records
         if records is None or self._parts.is_past:
-            self._screen.say(f"{self._parts.why_read_only()} It has no file.", "warning")
+            self._screen.say("No file is known here.", "warning")
         elif (path := self._path(records)) is not None:
             self._screen.run_worker(self._open(path), group="file", exclusive=True)
 
@@ -154,7 +154,7 @@ class RowDetails:
         return None if parts.memories.chosen is None else paths.memory_file(*parts.memories.chosen)
 
     async def _open(self, path: Path) -> None:
-        self._screen.say(await open_file(self._screen.app, path))
+        self._screen.say(await open_file(self._screen.app, self._screen.console, path))
         # An editor may write into the file, which does not change its folder.
         self._parts.memories.forget()
         self._screen.look()

@@ -57,6 +57,10 @@ _KEYS = {
 """Keys at the lower edge, by part."""
 
 
+_READING_KEYS = ("{harness-open} details", "{harness-why} why")
+"""Keys at the lower edge where nothing can be changed."""
+
+
 class _Tab(Static):
     """Name of a part, which a click shows."""
 
@@ -250,12 +254,16 @@ class HarnessScreen(ModalScreen[None]):
         """Show one of the parts."""
         self.parts.shown = part
         self.say("")
-        settings = self.console.settings
         self.filter.set_class(part == "memory" and bool(self.filter.value), "-used")
         self._show_state()
         self.set_focus(self.parts.list)
-        keys = [*hints(_KEYS[part], settings.keymap, ascii_only=settings.ascii), "esc closes"]
-        self._box.border_subtitle = Content(", ".join(keys))
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        settings = self.console.settings
+        keys = _READING_KEYS if self.parts.why_read_only() else _KEYS[self.parts.shown]
+        shown = [*hints(keys, settings.keymap, ascii_only=settings.ascii), "esc closes"]
+        self._box.border_subtitle = Content(", ".join(shown))
 
     def action_next_part(self, step: int) -> None:
         """Show the part beside the present one."""
