@@ -1,4 +1,4 @@
-"""The screen of tasks, notifications and memory, beside what each of its keys does."""
+"""Tasks, notifications and memory are on one screen, in all their states."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_a_task_of_another_program_is_asked_to_end() -> None:
         for words in ("nightly build", "running", "40%", "2 min 00 s", "tests (in another program)"):
             assert words in screen, words
         await press(driver, "c")
-        assert "It runs in another program, which" in driver.screen()
+        assert "Cancel nightly build? It runs in" in driver.screen()
         await confirm(driver)
         assert harness.tasks.cancel_request(task.id) == "The operator of another console cancelled it."
         assert driver.link.orders == []

@@ -1,4 +1,4 @@
-"""Files are opened in the user's editor or pager, which has the terminal meanwhile."""
+"""Files open in the user's editor or pager, which has the terminal meanwhile."""
 
 from __future__ import annotations
 

@@ -1,0 +1,100 @@
+"""Pictures of the screen of tasks, notifications and memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.console_driver import Driver, make_app, settle
+from tests.support.harness_records import SESSION, press, queue, records, remember
+from tests.support.manual_clock import ManualClock
+from tests.support.scripted_link import ScriptedLink
+from textual.pilot import Pilot
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.harness.delivery import DeliveryLock
+from gemini_live_runtime.harness.store import Harness
+from gemini_live_runtime.harness.tasks import NewRunningTask
+
+NARROW, WIDE = (80, 24), (130, 36)
+
+
+@pytest.fixture(autouse=True)
+def one_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The same times on every machine."""
+    monkeypatch.setenv("TZ", "UTC")
+    if hasattr(time, "tzset"):
+        time.tzset()
+    yield
+    monkeypatch.undo()
+    if hasattr(time, "tzset"):
+        time.tzset()
+
+
+def fill(harness: Harness) -> list[str]:
+    """Record something of each kind; return the ids of the notifications that wait."""
+    build = harness.tasks.start(NewRunningTask(title="nightly build", notifies=False))
+    harness.tasks.progress(build.id, "page 2", fraction=0.4)
+    report = harness.tasks.start(NewRunningTask(title="report", notifies=False))
+    harness.tasks.complete(report.id, {"pages": 12}, summary="12 pages")
+    mail = harness.tasks.start(NewRunningTask(title="mail", notifies=False))
+    harness.tasks.fail(mail.id, "There is no such address.")
+    told = queue(harness, "the door is open")
+    harness.notifications.deliver(told.id)
+    harness.notifications.acknowledge(told.id)
+    wall_ms = round(ManualClock().wall() * 1000)
+    waiting = [
+        queue(harness, body="It has 200 degrees."),
+        queue(harness, "the wash is done"),
+        queue(harness, "call the garage", due_at_ms=wall_ms + 3_600_000),
+    ]
+    remember(harness)
+    remember(harness, "diet", {"kind": "vegetarian", "since": 2020})
+    remember(harness, "room", "212", scope="hotel")
+    return [one.id for one in waiting]
+
+
+def tell(link: ScriptedLink, names: list[str]) -> None:
+    """Emit why the first two notifications wait."""
+    reasons = ("the user is speaking", "others are before it")
+    for name, reason in zip(names, reasons, strict=False):
+        link.emit(ev.NotificationChanged(notification_id=name, status="queued", title="the oven", reason=reason))
+
+
+PICTURES: dict[str, tuple[tuple[str, ...], tuple[int, int], dict[str, Any]]] = {
+    "tasks-narrow": (("T",), NARROW, {}),
+    "memory-details-narrow": (("T", "3", "enter"), NARROW, {}),
+    "notifications-narrow": (("T", "2"), NARROW, {}),
+    "notifications-wide": (("T", "2"), WIDE, {}),
+    "notification-why-narrow": (("T", "2", "ctrl+e"), NARROW, {}),
+    "memory-narrow": (("T", "3"), NARROW, {}),
+    "memory-search-narrow": (("T", "3", "f", *"vege"), NARROW, {}),
+    "memory-editor-narrow": (("T", "3", "e"), NARROW, {}),
+    "memory-ascii-ansi-narrow": (("T", "3"), NARROW, {"ascii": True, "theme": "ansi"}),
+    "tasks-ascii-ansi-narrow": (("T",), NARROW, {"ascii": True, "theme": "ansi"}),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_tasks_notifications_and_memory_look_as_they_were_approved(
+    name: str, snap_compare: Any, tmp_path: Path
+) -> None:
+    keys, size, settings = PICTURES[name]
+    link, clock = ScriptedLink(), ManualClock()
+    link.harness_root = str(tmp_path)
+    link.start()
+    app = make_app(link, clock, **settings)
+    with records(tmp_path, age_s=120.0) as harness:
+        lock = DeliveryLock(harness.paths, harness.files, SESSION)
+        lock.take()
+        tell(link, fill(harness))
+
+        async def run_before(pilot: Pilot[Any]) -> None:
+            await settle(app, link)
+            await press(Driver(app, pilot, link, clock), *keys)
+
+        assert snap_compare(app, terminal_size=size, run_before=run_before)
+        lock.release()
