@@ -264,7 +264,7 @@ class ScriptedLink:
             self.emit(ev.WatcherFired(watcher=order.watcher, key="app:anger", old=0, new=0, explanation=tree))
         elif isinstance(order, SwitchWatcher):
             self.emit(ev.WatcherSwitched(watcher=order.watcher, muted=order.muted))
-        elif isinstance(order, HangUp):
+        elif isinstance(order, HangUp) and not order.finish_tasks:  # such a session goes on for its tasks
             self.emit(ev.SessionEnded(reason=order.reason))
             self.bye(order.reason)
 

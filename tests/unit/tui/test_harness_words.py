@@ -10,7 +10,14 @@ from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, M
 from gemini_live_runtime.journal.harness_view import NotificationCard, TaskCard
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_tui.harness.explanations import clock_of, reason_of_memory, reason_of_notification, reason_of_task
-from gemini_live_tui.harness.items import NotificationItem, TaskItem, told_notifications, with_cards, with_reasons
+from gemini_live_tui.harness.items import (
+    NotificationItem,
+    TaskItem,
+    task_order,
+    told_notifications,
+    with_cards,
+    with_reasons,
+)
 from gemini_live_tui.harness.lists import why_words
 from gemini_live_tui.painting.glyphs import UNICODE
 from gemini_live_tui.painting.runs import plain
@@ -120,7 +127,7 @@ def test_the_session_tells_of_progress_and_of_the_end_before_the_disk() -> None:
 
 def test_running_tasks_come_first_and_then_the_newest_end() -> None:
     ended = [replace(RUNNING, id=f"e{age}", status="succeeded", end=NOW - age) for age in (30, 10, 20)]
-    found = with_cards([*ended, RUNNING], view(), live=True)
+    found = sorted([*ended, RUNNING], key=task_order)
     assert [item.id for item in found] == ["t1", "e10", "e20", "e30"]
 
 

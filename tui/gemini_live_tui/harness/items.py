@@ -127,21 +127,26 @@ def notification_item(one: HarnessNotification, deliverer: str) -> NotificationI
 
 
 def with_cards(items: Iterable[TaskItem], view: SessionView, *, live: bool) -> list[TaskItem]:
-    """Return tasks with what the session tells: those that run, then the newest.
+    """Return tasks, which are in their order, with what the session tells.
 
     `live` is True while the session goes on.
     """
-    left = dict(view.harness.tasks)
-    found = []
-    for item in items:
-        card = left.pop(item.id, None)
+    cards = view.harness.tasks
+    found = list(items)
+    if not cards:
+        return found
+    left = dict(cards)
+    for number, item in enumerate(found):
+        card = left.pop(item.id, None) if item.id in left else None
         # The session tells of progress and of the end before the disk has it.
-        found.append(item if card is None or not item.is_running else _newer(item, card, view, live=live))
-    found += [_newer(None, card, view, live=live, ident=ident) for ident, card in left.items()]
-    return sorted(found, key=_task_order)
+        if card is not None and item.is_running:
+            found[number] = newer(item, card, view, live=live)
+    found += [newer(None, card, view, live=live, ident=ident) for ident, card in left.items()]
+    return sorted(found, key=task_order)
 
 
-def _newer(item: TaskItem | None, card: TaskCard, view: SessionView, *, live: bool, ident: str = "") -> TaskItem:
+def newer(item: TaskItem | None, card: TaskCard, view: SessionView, *, live: bool, ident: str = "") -> TaskItem:
+    """Return a task as its session tells of it; None is one without a record."""
     end = None if card.end is None else view.wall + card.end
     runs_here = live and end is None
     if item is None:
@@ -161,7 +166,8 @@ def _newer(item: TaskItem | None, card: TaskCard, view: SessionView, *, live: bo
     return replace(item, status=card.status, end=end, fraction=fraction, text=card.text or item.text, is_here=runs_here)
 
 
-def _task_order(item: TaskItem) -> tuple[bool, float]:
+def task_order(item: TaskItem) -> tuple[bool, float]:
+    """Return what sorts tasks: those that run, then the newest end first."""
     return item.end is not None, -item.start if item.end is None else -item.end
 
 

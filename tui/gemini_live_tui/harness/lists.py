@@ -152,6 +152,7 @@ class MemoryList(ItemList):
         super().__init__(signs, id="harness-memories")
         self.nothing = "Nothing is remembered. Agents with .memory(...) do; a adds one."
         self._on_wanted = on_wanted
+        self._grouped = True
         self._names: dict[str, Name] = {}
         self._values: dict[Name, MemoryRecord | str | None] = {}
         self.wanted: dict[Name, None] = {}
@@ -159,7 +160,7 @@ class MemoryList(ItemList):
 
     def show(self, names: Sequence[Name], now: float, *, grouped: bool) -> None:
         """List memories in their order, `grouped` below headings of their scopes."""
-        self.now = now
+        self.now, self._grouped = now, grouped
         self._names = {f"memory:{scope}/{key}": (scope, key) for scope, key in names}
         if not grouped:
             self.set_rows(list(self._names))
@@ -209,7 +210,8 @@ class MemoryList(ItemList):
         if name is None:
             return ()
         ellipsis = self.signs.ellipsis
-        left: list[Run] = [(f"   {filled(name[1], max(10, width // 4), ellipsis)} ", "key")]
+        text = f"  {name[1]}" if self._grouped else "/".join(name)
+        left: list[Run] = [(f" {filled(text, max(12, width // 4 + 2), ellipsis)} ", "key")]
         if name not in self._values:
             if name not in self.wanted:
                 self.wanted[name] = None

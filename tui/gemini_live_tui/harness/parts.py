@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryRecord
-from gemini_live_tui.harness.items import told_notifications, with_cards, with_reasons
+from gemini_live_tui.harness.items import newer, told_notifications, with_cards, with_reasons
 from gemini_live_tui.harness.lists import ItemList, MemoryList, NotificationList, TaskList
 from gemini_live_tui.painting.formatting import clock_text
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gemini_live_runtime.harness.notifications import HarnessNotification
+    from gemini_live_runtime.journal.harness_view import TaskCard
     from gemini_live_runtime.journal.view import SessionView
     from gemini_live_tui.context import ConsoleContext
     from gemini_live_tui.harness.records import Found, Name, Records
@@ -40,6 +41,7 @@ class Parts:
         self.found: Found | None = None
         self.hits: Sequence[Name] | None = None
         """Names that the search has found; None without one."""
+        self._cards: Mapping[str, TaskCard] = {}
         self._filled: object = None
         """Inputs of the newest filling."""
 
@@ -113,11 +115,14 @@ class Parts:
         name = "" if store.hello is None else store.hello.session_id
         harness = view.harness
         self.tasks.now = self.notifications.now = self.memories.now = now
-        filled = (found, self.hits, store.live, self.is_past, harness.copy())
-        if filled == self._filled:
+        inputs = (found, self.hits, store.live, self.is_past)
+        cards = harness.copy()
+        rows = ([(ident, card.status) for ident, card in cards.tasks.items()], cards.notifications, cards.memories)
+        if self._filled == (inputs, rows):
+            self._fill_progress(cards.tasks, view, live=store.live and not self.is_past)
             self.list.touch()
             return
-        self._filled = filled
+        self._filled, self._cards = (inputs, rows), cards.tasks
         items = () if found is None else found.tasks
         self.tasks.show(with_cards(items, view, live=store.live and not self.is_past), now)
         if found is None:
@@ -129,6 +134,14 @@ class Parts:
         else:
             names = found.memories if self.hits is None else self.hits
             self.memories.show(names, now, grouped=self.hits is None)
+
+    def _fill_progress(self, cards: Mapping[str, TaskCard], view: SessionView, *, live: bool) -> None:
+        """Show the progress of tasks that run as before."""
+        for ident, card in cards.items():
+            item = self.tasks.items.get(ident)
+            if card is not self._cards.get(ident) and item is not None and item.is_running:
+                self.tasks.items[ident] = newer(item, card, view, live=live)
+        self._cards = cards
 
     def _list_told_memories(self, view: SessionView, now: float) -> None:
         """List the memories that the session has changed."""

@@ -23,7 +23,7 @@ from gemini_live_runtime.harness.tasks import HarnessTask, TaskDetail, TaskStatu
 from gemini_live_runtime.journal.disk import is_locked
 from gemini_live_runtime.records import record
 from gemini_live_tui.harness.changed_files import ChangedFiles, stamps_of_records, stamps_of_tasks
-from gemini_live_tui.harness.items import NotificationItem, TaskItem, notification_item, task_item
+from gemini_live_tui.harness.items import NotificationItem, TaskItem, notification_item, task_item, task_order
 
 if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
@@ -89,9 +89,8 @@ class Records:
             self._task_items: dict[str, tuple[HarnessTask, TaskItem]] = {}
             self._notification_items: dict[str, tuple[HarnessNotification, NotificationItem]] = {}
             self._deliverer = ""
-            # Tasks of programs that have died count as running until somebody looks.
-            with contextlib.suppress(HarnessError):
-                harness.tasks.reconcile()
+            self._names: tuple[Name, ...] = ()
+            self._dead: set[str] = set()
             self._harness = harness
         return self._harness
 
@@ -111,11 +110,20 @@ class Records:
         notifications, bad = self._notifications.read(stamps_of_records(self.paths.notifications))
         times = self._memories.scope_times()
         notifications.sort(key=_notification_order)
+        items = self._items_of_tasks(tasks)
+        # Tasks of programs that have died count as running until somebody looks.
+        dead = {item.id for item in items if item.is_running and not item.lives}
+        if not dead <= self._dead:
+            self._dead = dead
+            with contextlib.suppress(HarnessError):
+                self._opened.tasks.reconcile()
+            return self.look()
+        self._names = tuple((scope, key) for scope in sorted(times) for key in self._keys_of(scope, times[scope]))
         return Found(
-            self._items_of_tasks(tasks),
+            items,
             self._items_of_notifications(notifications),
             {one.id: one for one in notifications},
-            tuple((scope, key) for scope in sorted(times) for key in self._keys_of(scope, times[scope])),
+            self._names,
             times,
             (*bad_tasks, *bad),
         )
@@ -130,7 +138,7 @@ class Records:
                 lives = is_running and runs(one, self.paths.instances, wall_ms)
                 known = (one, task_item(one, lives=lives))
             self._task_items[one.id] = known
-        return tuple(item for _, item in self._task_items.values())
+        return tuple(sorted((item for _, item in self._task_items.values()), key=task_order))
 
     def _items_of_notifications(self, notifications: list[HarnessNotification]) -> tuple[NotificationItem, ...]:
         deliverer = delivering_engine(self.paths) if is_locked(self.paths.delivery_lock) else ""
@@ -163,9 +171,11 @@ class Records:
     def search(self, text: str) -> list[Name]:
         """Return the names of memories: with `text` in their names, then with its words."""
         wanted = text.strip().casefold()
-        names = [name for name in self.look().memories if wanted in "/".join(name).casefold()]
+        names: list[Name] = []
         with contextlib.suppress(HarnessError):  # a text without words
-            found = self._opened.memory.search(text, limit=MAX_FOUND)
+            harness = self._opened
+            names = [name for name in self._names if wanted in f"{name[0]}/{name[1]}".casefold()]
+            found = harness.memory.search(text, limit=MAX_FOUND)
             names += [(one.scope, one.key) for one in found.records]
         return list(dict.fromkeys(names))[:MAX_FOUND]
 
