@@ -50,6 +50,7 @@ REPAIR = "repair_in_a_session"
 RUN = "run_expectations"
 SESSIONS = "agent_sessions"
 SOFT = "soft_turns_in_a_session"
+SPOKEN = "spoken_consent"
 STEERING = "steering_on_the_wire"
 SUPERVISION = "supervision_in_a_session"
 TASKS = "inline_tasks"
@@ -794,6 +795,42 @@ BUDGET = (
     ),
 )
 
+SPOKEN_CONSENT = (
+    *rows(
+        "agent.spoken_question",
+        "SpokenQuestion",
+        ("_check", "the question has its own words", decide("has_asked", True), SPOKEN),
+        ("on_playback", "the model speaks before the answer", drop("close"), SPOKEN),
+        ("_follow", "other words follow the question", decide("_answers", False), SPOKEN),
+        ("on_voice", "both speak at once", drop("close"), SPOKEN),
+        ("on_words", "words have a voice", drop("close", "UNMARKED"), SPOKEN),
+        ("on_words", "words come before the model speaks", drop("close", "MODEL_SPOKE"), SPOKEN),
+        ("_answers", "an answer begins after the question", decide("one.began", True), SPOKEN),
+        ("_due", "what goes on after a pause belongs to it", instead_of("CONTINUES_S", "0.1"), SPOKEN),
+    ),
+    *rows(
+        "agent.voice_consent",
+        "VoiceConsent",
+        ("question_for", "a notification is not asked about aloud", decide("by_notification", False), SPOKEN),
+        ("question_for", "the program answers", decide("by_program", False), SPOKEN),
+        ("question_for", "a secret is not said", decide("redactor.text", True), SPOKEN),
+        ("_why_unsafe", "user and model hear each other", decide("why_unheard", False), SPOKEN),
+        ("_why_unsafe", "an echo may be the model", decide("_is_leaking", False), SPOKEN),
+        ("_follow", "the canceller is proven", decide("_why_unproven", False), SPOKEN),
+        ("_why_lost", "the loudspeaker's voice is none", decide("heard_itself", False), SPOKEN),
+        ("begin", "the model need not wait for the call", drop("suspend_call"), SPOKEN),
+        ("_after_speech", "it is asked again", drop("_ask_soon"), SPOKEN),
+        ("end", "a question that waits is dropped", drop("_drop_speech"), SPOKEN),
+        ("_ask", "the question calls no tool", leave_out("speech.uses_tools"), SPOKEN),
+    ),
+    *rows(
+        "agent.consent",
+        "ConsentGate",
+        ("_on_listening", "the time begins anew", drop("renew"), SPOKEN),
+        ("_on_voice_off", "nobody else answers", drop("_answer"), SPOKEN),
+    ),
+)
+
 DELIVERY = rows(
     "agent.notification_delivery",
     "NotificationDelivery",
@@ -864,5 +901,6 @@ MUTATIONS: tuple[Mutation, ...] = (
     *AGENT_UPDATES,
     *DRAINING,
     *DELIVERY,
+    *SPOKEN_CONSENT,
 )
 """Every mutation."""

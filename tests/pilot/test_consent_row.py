@@ -108,3 +108,18 @@ async def test_a_change_of_the_voice_is_no_new_question_that_has_to_be_read_firs
         await driver.settle()
         await driver.press("A")
         assert [order.command for order in driver.link.orders] == ["consent.give"]
+
+
+async def test_while_one_writes_the_row_says_how_its_keys_are_reached() -> None:
+    async with console(size=(80, 24)) as driver:
+        await asks(driver, euros=7)
+        assert "tab first" not in shown(driver)
+        await driver.press("i")
+        assert "tab first" in shown(driver)
+        driver.clock.advance(1.0)
+        await driver.press("A")
+        assert driver.link.orders == []
+        for key in ("backspace", "tab", "A"):
+            await driver.press(key)
+        assert [order.command for order in driver.link.orders] == ["consent.give"]
+        assert "tab first" not in shown(driver)

@@ -200,6 +200,15 @@ async def test_the_keys_answer_while_the_question_is_spoken_and_what_waits_of_it
         assert (ORDERED, t.given, t.prompts) == (["the harbor"], [(True, "operator", "")], 0)
 
 
+async def test_a_question_that_the_keys_have_answered_is_cut_as_soon_as_it_begins() -> None:
+    async with conversation() as t:
+        await t.asks()
+        await t.commands(cmd.GiveConsent(id=t.asked.id, yes=False))
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.says(QUESTION)
+        assert [one.heard_samples for one in t.all(ev.TurnInterrupted)] == [0]
+
+
 async def test_the_proven_canceller_of_a_loudspeaker_is_as_good_as_headphones() -> None:
     async with conversation(Room("linear filter + WebRTC AEC3", "proven")) as t:
         await t.asks()
@@ -326,15 +335,18 @@ async def test_a_typed_yes_does_not_count() -> None:
         assert (ORDERED, t.given) == ([], [])
 
 
-async def test_the_models_own_yes_right_after_the_question_does_not_count() -> None:
+@pytest.mark.parametrize("transcript", [True, False])
+async def test_the_models_own_yes_right_after_the_question_does_not_count(transcript: bool) -> None:
     async with conversation() as t:
         await t.asks()
         await t.model(QUESTION)
         await t.passes(0.5)
         await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
-        await t.says("Yes.")
-        t.room.voice(True)
+        if transcript:
+            await t.says("Yes.")
+        await t.rests()
         t.room.consume(0.5)
+        t.room.voice(True)
         await t.passes(0.5)
         t.room.voice(False)
         await t.hears("yes")
@@ -369,6 +381,18 @@ async def test_words_that_come_once_the_model_speaks_again_do_not_count() -> Non
         t.room.voice(False)
         await t.model("Yes?", 0.5)
         await t.hears("yes")
+        await t.settles()
+        assert (ORDERED, t.voice_states[-1]) == ([], ("off", MODEL_SPOKE))
+
+
+async def test_a_yes_that_goes_on_once_the_model_speaks_again_does_not_count() -> None:
+    async with conversation() as t:
+        await t.asks()
+        await t.model(QUESTION)
+        await t.passes(1.0)
+        await t.user("yes")
+        await t.model("All right.", 0.5)
+        await t.hears(" please")
         await t.settles()
         assert (ORDERED, t.voice_states[-1]) == ([], ("off", MODEL_SPOKE))
 

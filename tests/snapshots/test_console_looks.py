@@ -130,6 +130,33 @@ def held(link: ScriptedLink) -> None:
     _meters(link)
 
 
+def asking(link: ScriptedLink) -> None:
+    conversation(link)
+    link.begin_turn()
+    link.user("Order a taxi to the harbor")
+    link.call_tool("order_taxi", {"place": "the harbor"}, None)
+    link.emit(
+        ev.ConsentAsked(
+            id="q1",
+            tool="order_taxi",
+            call_id="c9",
+            args={"place": "the harbor"},
+            reason="The agent asks before each call of this tool.",
+            expires_s=30.0,
+            voice=True,
+            question="Shall I order a taxi to the harbor?",
+        )
+    )
+    link.emit(ev.ConsentVoice(id="q1", state="listening"))
+    link.state("listening")
+    _meters(link)
+
+
+def asking_by_key(link: ScriptedLink) -> None:
+    asking(link)
+    link.emit(ev.ConsentVoice(id="q1", state="off", reason="\u201cyes but later\u201d is neither yes nor no"))
+
+
 async def _nothing(app: ConsoleApp, pilot: Pilot[Any]) -> None:
     return
 
@@ -181,6 +208,9 @@ PICTURES: dict[str, tuple[Scene, tuple[int, int], dict[str, Any], Act]] = {
     "scrolled-back-narrow": (long, NARROW, {}, _pressing("pageup", "pageup")),
     "writing-narrow": (listening, NARROW, {}, _pressing("i", "h", "i", "ctrl+j", "y", "o", "u")),
     "muted-narrow": (listening, NARROW, {}, _pressing("space", "v")),
+    "asking-narrow": (asking, NARROW, {}, _nothing),
+    "asking-ansi-narrow": (asking, NARROW, {"theme": "ansi"}, _nothing),
+    "asking-by-key-narrow": (asking_by_key, NARROW, {}, _pressing("i")),
     "held-normal": (held, NORMAL, {}, _nothing),
     "held-narrow": (held, NARROW, {}, _nothing),
     "held-ansi-narrow": (held, NARROW, {"theme": "ansi"}, _nothing),

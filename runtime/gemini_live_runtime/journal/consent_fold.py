@@ -56,7 +56,7 @@ def _consent_voice(view: SessionView, event: ev.Event, p: ev.ConsentVoice) -> Di
     view.harness.consent = replace(card, voice=p.state, voice_reason=reason)
     if p.state != "off":
         return Dirty.HARNESS | Dirty.CONTROLS
-    told = sanitise_line(f"Whether {card.tool} may run is answered by key only: {reason}", MAX_TOLD)
+    told = sanitise_line(f"{card.tool} is answered by key only: {reason}", MAX_TOLD)
     open_block(view, event, "notice", text=told, status="info", done=True)
     return Dirty.HARNESS | Dirty.CONTROLS | Dirty.TRANSCRIPT | Dirty.NOTICES
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 CALL_ROWS = 4
 """Rows of the call at most; of a longer one the transcript shows the rest."""
 
+_LEAVES = "complete"
+"""Action that leaves the prompt when there is nothing to complete."""
+
 VOICE_ROWS = 2
 """Rows at most that say whether the voice counts."""
 
@@ -50,23 +53,25 @@ class ConsentRow(Painted):
         self._ellipsis = glyphs.ellipsis
         self._keys = {
             ident: key_label(keys[0], ascii_only=ascii_only)
-            for ident, _ in _ANSWERS
+            for ident in (_LEAVES, *(answer for answer, _ in _ANSWERS))
             if (keys := keys_of(BY_ID[ident], keymap))
         }
         self._operable = True
+        self._typing = False
         self._rows: list[Sequence[Run]] = []
         self._paint = Paint(self)
 
-    def show(self, card: ConsentCard | None, now: float, *, operable: bool) -> None:
+    def show(self, card: ConsentCard | None, now: float, *, operable: bool, typing: bool = False) -> None:
         """Show the open question, or none.
 
-        `operable`: it can be answered, which is impossible in a recording.
+        `operable`: it can be answered, which is impossible in a recording. `typing`: the keys write into the prompt
+        until it is left.
         """
-        if (card, operable) == (self.card, self._operable):
+        if (card, operable, typing) == (self.card, self._operable, self._typing):
             return
         if card is None or self.card is None or card.id != self.card.id:
             self.since = now
-        self.card, self._operable = card, operable
+        self.card, self._operable, self._typing = card, operable, typing
         self.set_class(card is not None, "-shown")
         self._lay_out(self.screen.size.width)
 
@@ -88,6 +93,8 @@ class ConsentRow(Painted):
     def _question(self, card: ConsentCard, width: int) -> list[Run]:
         runs: list[Run] = [(" ", ""), (" MAY THIS RUN? ", "held")]
         if self._operable:
+            if self._typing and _LEAVES in self._keys:
+                runs += [(self._separator, "quiet"), (self._keys[_LEAVES], "key"), (" first", "quiet")]
             for ident, words in _ANSWERS:
                 if ident in self._keys:
                     runs += [(self._separator, "quiet"), (self._keys[ident], "key"), (f" {words}", "quiet")]

@@ -254,7 +254,8 @@ class ConsoleScreen(Screen[None]):
             there, then = (store.shown, store.shown.t) if self._settings.replay else (view, elapsed)
             waits.append(self.held_row.show(there.agent_view.held, then, operable=live))
             waits.append(self.speech_row.show(there, then))
-            self.consent_row.show(there.harness.consent, now, operable=live)
+            typing = isinstance(self.focused, Prompt | Input)
+            self.consent_row.show(there.harness.consent, now, operable=live, typing=typing)
             if live:
                 waits.append(1.0 - elapsed % 1.0 + 0.005)
             if self.grid.arrangement.tabs:

@@ -42,15 +42,15 @@ class _Sound:
     heard: int = 0
     samples: int | None = None
     """Length of its sound, once it is known."""
-    is_spoilt: bool = False
-    """True when a part of it was cut, or played to a speaker that was off."""
+    is_cut: bool = False
+    """True when the rest of it was dropped."""
     drained_at: float | None = None
 
     @property
     def is_heard(self) -> bool:
         """True when all of it was played and heard."""
         is_whole = self.heard >= max(1, self.samples or 0)
-        return self.drained_at is not None and is_whole and not self.is_spoilt
+        return self.drained_at is not None and is_whole and not self.is_cut
 
 
 class SpokenQuestion:
@@ -82,11 +82,10 @@ class SpokenQuestion:
         self._sound(gen).text += text
         self._follow(gen)
 
-    def on_played(self, gen: int, until: int, *, muted: bool, now: float) -> None:
+    def on_played(self, gen: int, until: int, now: float) -> None:
         """Note that a generation was played up to a sample."""
         sound = self._sound(gen)
         sound.heard = max(sound.heard, until)
-        sound.is_spoilt = sound.is_spoilt or muted
         self.on_playback(gen, now)
         self._check(gen)
 
@@ -112,7 +111,7 @@ class SpokenQuestion:
     def on_cut(self, cut_below: int) -> None:
         """Note that nothing more is heard of generations below a number."""
         for gen, sound in self._sounds.items():
-            sound.is_spoilt = sound.is_spoilt or (gen < cut_below and sound.drained_at is None)
+            sound.is_cut = sound.is_cut or (gen < cut_below and sound.drained_at is None)
 
     def _sound(self, gen: int) -> _Sound:
         return self._sounds.setdefault(gen, _Sound())

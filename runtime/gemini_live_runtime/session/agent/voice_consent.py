@@ -257,8 +257,8 @@ class VoiceConsent:
         match event.payload:
             case ev.PlaybackStarted():
                 spoken.on_playback(event.gen, now)
-            case ev.PlaybackHeard(of=gen, first=first, count=count, muted=muted):
-                spoken.on_played(gen, first + count, muted=muted, now=now)
+            case ev.PlaybackHeard(of=gen, first=first, count=count):
+                spoken.on_played(gen, first + count, now)
             case ev.PlaybackDrained(of=gen):
                 spoken.on_drained(gen, now)
         self._follow()
