@@ -61,6 +61,9 @@ NORMAL = (100, 26)
 The grid is the screen without header, meters, prompt and key bar.
 """
 
+MAX_TAKEN = 6
+"""Most rows that may be taken from the grid for a while before it is arranged for what is left."""
+
 
 @record
 class PaneLayout:
@@ -120,26 +123,31 @@ class Arrangement:
     tabs: bool = False
 
 
-def arrange(width: int, height: int, state: PaneLayout, there: Collection[str]) -> Arrangement:
-    """Return the arrangement of the panes `there` in `width` x `height` cells."""
+def arrange(width: int, height: int, state: PaneLayout, there: Collection[str], *, taken: int = 0) -> Arrangement:
+    """Return the arrangement of the panes `there` in `width` x `height` cells.
+
+    `taken` are the rows that a question or another row below has for a while: they make the panes smaller, and do not
+    arrange them anew, up to `MAX_TAKEN`.
+    """
     whole = Region(0, 0, max(1, width), max(1, height))
     everything = tuple(there)
     if len(everything) == 1:
         return Arrangement("talk", (Slot(whole, everything, everything[0]),))
-    if width < NORMAL[0] or height < NORMAL[1]:
+    rows = height + min(taken, MAX_TAKEN)
+    if width < NORMAL[0] or rows < NORMAL[1]:
         shown = next((pane for pane in (state.zoom, *state.recent) if pane in everything), everything[0])
         return Arrangement("narrow", (Slot(whole, everything, shown),), tabs=True)
-    slots = _slots(width, height, whole, state)
+    slots = _slots(width, height, whole, state, is_wide=width >= WIDE[0] and rows >= WIDE[1])
     kept = (replace(slot, panes=tuple(pane for pane in slot.panes if pane in there)) for slot in slots.slots)
     return replace(slots, slots=tuple(slot for slot in kept if slot.panes))
 
 
-def _slots(width: int, height: int, whole: Region, state: PaneLayout) -> Arrangement:
+def _slots(width: int, height: int, whole: Region, state: PaneLayout, *, is_wide: bool) -> Arrangement:
     if state.zoom:
         return Arrangement("zoom", (Slot(whole, (state.zoom,), state.zoom),))
     if state.talk:
         return Arrangement("talk", (Slot(whole, ("transcript",), "transcript"),))
-    if width >= WIDE[0] and height >= WIDE[1]:
+    if is_wide:
         return Arrangement("wide", _wide(width, height, state))
     return Arrangement("normal", _normal(width, height, state))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +58,20 @@ def test_panes_of_one_place_stand_in_the_order_of_their_digits(width, height, st
 def test_three_sizes_have_three_arrangements():
     kinds = [arrange(*size, PaneLayout(), ALL).kind for size in ((160, 39), (120, 30), (80, 18))]
     assert kinds == ["wide", "normal", "narrow"]
+
+
+@given(widths, heights, states, st.integers(0, 20))
+def test_rows_that_are_taken_for_a_while_leave_panes_a_place_and_tile_the_rest(width, height, state, taken):
+    arrangement = arrange(width, height, state, ALL, taken=taken)
+    assert sum(slot.region.area for slot in arrangement.slots) == width * height
+    assert all(slot.region.height > 0 for slot in arrangement.slots)
+
+
+@pytest.mark.parametrize("size", [(160, 36), (120, 26)])
+def test_a_question_makes_the_panes_smaller_and_arranges_none_anew(size):
+    width, height = size
+    assert arrange(width, height - 4, PaneLayout(), ALL, taken=4).kind == arrange(*size, PaneLayout(), ALL).kind
+    assert arrange(width, height - 7, PaneLayout(), ALL, taken=7).kind != arrange(*size, PaneLayout(), ALL).kind
 
 
 def test_a_console_with_one_pane_gives_it_everything():

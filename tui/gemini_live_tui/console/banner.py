@@ -24,8 +24,6 @@ class Banner(Static):
     DEFAULT_CSS = """
     Banner {
         display: none;
-        height: auto;
-        max-height: 3;
         padding: 0 1;
         color: $foreground;
         background: $background;
@@ -69,6 +67,7 @@ class Banner(Static):
             left = " ".join(rows[MAX_ROWS - 1 :])
             short = fit(left, max(1, room - len(self._rest) - 1), self._glyphs.ellipsis)
             rows = [*rows[: MAX_ROWS - 1], f"{short} {self._rest}"]
+        self.styles.height = len(rows)
         self.update(Content("\n".join(rows)))
 
     def clear(self) -> bool:

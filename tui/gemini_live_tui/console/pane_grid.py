@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from textual import events
@@ -59,6 +60,8 @@ class PaneGrid(Container):
         self._again: dict[str, float] = {}
         self._shown: dict[str, tuple[float, int]] = {}
         self._layout = PaneGridLayout()
+        self.lends_to: Sequence[Widget] = ()
+        """Widgets below and above that are shown for a while, each with a fixed height."""
 
     @property
     def layout(self) -> Layout:
@@ -87,11 +90,14 @@ class PaneGrid(Container):
 
     def arranged(self, size: Size) -> Arrangement:
         """Return the arrangement for `size`."""
-        return arrange(size.width, size.height, self.state, _NAMES)
+        # Their styles, not their sizes: those are of the layout before.
+        shown = (widget.styles.height for widget in self.lends_to if widget.display)
+        taken = sum((height.cells or 1) if height is not None else 1 for height in shown)
+        return arrange(size.width, size.height, self.state, _NAMES, taken=taken)
 
     def settle(self, width: int, height: int) -> None:
         """Apply a size and the state: show the panes that have a place."""
-        new = arrange(width, height, self.state, _NAMES)
+        new = self.arranged(Size(width, height))
         old, self.arrangement = self.arrangement, new
         shown = {slot.shown for slot in new.slots}
         for name, pane in self.panes.items():

@@ -152,6 +152,7 @@ class ConsoleScreen(Screen[None]):
             ascii_only=settings.ascii,
             recording=settings.replay,
         )
+        self.grid.lends_to = (self.banner, self.speech_row, self.held_row, self.consent_row)
         self.completions = Completions(id="completions", glyphs=signs)
         self.prompt = Prompt(self.completions, id="prompt", keymap=settings.keymap, suggest=self._suggest)
         write_key = key_label(keys_of(BY_ID["write"], settings.keymap)[0], ascii_only=settings.ascii)
