@@ -15,6 +15,7 @@ from gemini_live_tui import config
 from gemini_live_tui.set_up import vertex
 from gemini_live_tui.widgets.box_screen import BoxScreen
 from gemini_live_tui.widgets.field_row import FieldRow
+from gemini_live_tui.widgets.line_input import LineInput
 
 if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
@@ -28,8 +29,8 @@ class VertexScreen(BoxScreen):
 
     def __init__(self, console: ConsoleContext, project: str, location: str) -> None:
         super().__init__(console)
-        self._project = Input(project, id="vertex-project", placeholder="my-project-id", select_on_focus=False)
-        self._location = Input(location, id="vertex-location", select_on_focus=False)
+        self._project = LineInput(project, id="vertex-project", placeholder="my-project-id", select_on_focus=False)
+        self._location = LineInput(location, id="vertex-location", select_on_focus=False)
         self._warned: tuple[str, str] | None = None
         self._done = False
 

@@ -27,6 +27,7 @@ from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import Glyphs, glyphs
 from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.widgets.line_input import LineInput
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class ExportScreen(ModalScreen[None]):
         self._may_replace = False
         turn = max(1, subject.turns) if subject is not None else 1
         self.choices = Choices({"markdown"}, turn=turn, folder=_short(usual_folder()))
-        self.field = Input(id="export-field", select_on_focus=True)
+        self.field = LineInput(id="export-field", select_on_focus=True)
         self._label = Static("", id="export-label", markup=False)
         self._message = Static("", id="export-message", markup=False)
         self.list = ChoiceList(subject, self.choices, self._signs, id="export-list") if subject is not None else None

@@ -23,6 +23,7 @@ from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.pickers.session_list import SessionList, heading
+from gemini_live_tui.widgets.line_input import LineInput
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class SessionsScreen(Screen[None]):
         self._lines: list[str] = []
         self._previewed = ""
         self.list = SessionList(id="sessions-list", glyphs=self._signs)
-        self.field = Input(id="sessions-field", placeholder="words to find", select_on_focus=False)
+        self.field = LineInput(id="sessions-field", placeholder="words to find", select_on_focus=False)
         self._label = Static("Filter", id="sessions-label", markup=False)
         self._head = Static("", id="sessions-head", markup=False)
         self._nothing = Static("", id="sessions-nothing", markup=False)

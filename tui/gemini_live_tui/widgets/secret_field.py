@@ -12,6 +12,8 @@ class SecretField(Input):
     def __init__(self, *, id: str | None = None, ascii_only: bool = False, placeholder: str = "") -> None:
         super().__init__(id=id, password=True, placeholder=placeholder)
         self._dot = "*" if ascii_only else "•"
+        # A blinking cursor would repaint an idle screen.
+        self.cursor_blink = False
 
     @property
     def _value(self) -> Text:
