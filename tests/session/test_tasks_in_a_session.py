@@ -76,6 +76,23 @@ async def test_a_tool_beyond_its_budget_is_answered_with_the_id_of_a_task(tmp_pa
     assert [event.task for event in t.all(ev.ToolFinished)] == [task.id]
 
 
+async def test_progress_within_the_budget_is_that_of_the_task(tmp_path: Path) -> None:
+    @tool(spillable=True)
+    async def build(context: ToolContext) -> str:
+        """Build."""
+        context.progress(0.2, "compiling")
+        await asyncio.sleep(10)
+        return "built"
+
+    async with talk(agent().tools(build), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("build")
+        await t.passes(0.5)
+        assert [(event.status, event.fraction, event.text) for event in t.all(ev.TaskChanged)] == [
+            ("running", 0.2, "compiling")
+        ]
+        assert [(task.fraction, task.progress) for task in tasks(tmp_path)] == [(0.2, "compiling")]
+
+
 async def test_the_budget_is_the_tools_own() -> None:
     @tool(budget_ms=2000)
     async def build() -> None:

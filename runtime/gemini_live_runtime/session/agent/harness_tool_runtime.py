@@ -98,6 +98,8 @@ class HarnessToolRuntime:
         self._answer = answer
         self._end = end
         self._budgets: dict[str, asyncio.TimerHandle] = {}
+        self._early: dict[str, _Task] = {}
+        """Calls within their budgets, by their ids: what they tell of their progress counts once they are tasks."""
         self._tasks: dict[str, _Task] = {}
         """Tasks by the ids of their calls."""
         self._running: set[asyncio.Task[None]] = set()
@@ -132,13 +134,14 @@ class HarnessToolRuntime:
         task = _Task(call, _key(call), mode.is_background, self._agent.clock.now())
         if mode.budget_ms is not None:
             loop = asyncio.get_running_loop()
+            self._early[call.call_id] = task
             self._budgets[call.call_id] = loop.call_later(mode.budget_ms / 1000, self._on_budget_over, task)
         elif mode.is_background:
             self._begin(task)
 
     def _on_budget_over(self, task: _Task) -> None:
         call_id = task.call.call_id
-        del self._budgets[call_id]
+        del self._budgets[call_id], self._early[call_id]
         if call_id in self._dispatcher.active_ids and self._dispatcher.continue_as_task(call_id):
             self._begin(task)
 
@@ -171,7 +174,10 @@ class HarnessToolRuntime:
             # Whatever it is, the call must not be lost with its record.
             self._on_not_recorded(task, error)
             return
-        self._tell(task, "running")
+        if task.text or task.fraction is not None:
+            self._publish(task)
+        else:
+            self._tell(task, "running")
         if not task.in_background:
             task.is_spilled = True
             ms = (self._agent.clock.now() - task.started) * 1000
@@ -225,7 +231,7 @@ class HarnessToolRuntime:
 
     def on_progress(self, call_id: str, fraction: float | None, text: str) -> None:
         """Note how far a call is."""
-        task = self._tasks.get(call_id)
+        task = self._tasks.get(call_id) or self._early.get(call_id)
         if task is None or task.ended is not None:
             return
         task.fraction = task.fraction if fraction is None else fraction
@@ -276,6 +282,7 @@ class HarnessToolRuntime:
 
         Returns False when the caller has to answer the call.
         """
+        self._early.pop(ended.call_id, None)
         timer = self._budgets.pop(ended.call_id, None)
         if timer is not None:
             timer.cancel()
@@ -417,6 +424,7 @@ class HarnessToolRuntime:
         for timer in (*self._budgets.values(), *((self._poll,) if self._poll else ())):
             timer.cancel()
         self._budgets.clear()
+        self._early.clear()
         self._poll = None
 
     async def close(self) -> None:
