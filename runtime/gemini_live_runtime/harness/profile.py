@@ -174,6 +174,11 @@ def _program(name: str, value: object, where: str) -> tuple[str, ...]:
     program = _texts(value, key, where)
     if not program:
         raise _wrong(key, value, where, "must have the program and its arguments")
+    # Imported here because it delays the console's first paint.
+    from gemini_live_runtime.tools.programs import command_faults
+
+    if fault := command_faults(program):
+        raise _wrong(key, value, where, fault)
     return program
 
 

@@ -79,6 +79,11 @@ def test_a_spec_with_a_broken_profile_is_refused(value: object) -> None:
         ({"tools": {"programs": {"build": "make"}}}, ["tools.programs.build is 'make'", "list of texts"]),
         ({"tools": {"programs": {"build": []}}}, ["tools.programs.build", "the program and its arguments"]),
         ({"tools": {"programs": {"build": [""]}}}, ["tools.programs.build", "list of texts"]),
+        ({"tools": {"programs": {"build": ["{args}"]}}}, ["tools.programs.build", "has to begin with a program"]),
+        (
+            {"tools": {"programs": {"x": ["x", "{args}", "{options}"]}}},
+            ["more than one of {args} and {options}"],
+        ),
         ({"consent": {f"t{n}": "ask" for n in range(201)}}, ["201 entries", "at most 200"]),
     ],
     ids=str,
