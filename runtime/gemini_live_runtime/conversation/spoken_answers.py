@@ -71,6 +71,9 @@ def _sentences(table: str) -> frozenset[tuple[str, ...]]:
 YES, NO = _sentences(_YES), _sentences(_NO)
 """Sentences that are a yes, and those that are a no, as words."""
 
+_ANSWERING = frozenset(sentence[0] for sentence in YES | NO if len(sentence) == 1)
+"""Words that answer by themselves: before a question they could turn its answers round."""
+
 _DIGITS: dict[str, frozenset[str]] = {}
 for _line in _NUMBERS:
     for _number, _word in enumerate(spoken_words(_line)):
@@ -86,11 +89,14 @@ def answer_of(text: str) -> bool | None:
 def has_asked(said: str, question: str) -> bool:
     """Return True when the last words said are those of the question.
 
-    At most `MAX_PREAMBLE` others precede them. A small number may be said as a word and written in digits.
+    At most `MAX_PREAMBLE` others precede them. With more than one, none may be an answer: "to refuse, say yes" is no
+    preamble. A small number may be said as a word and written in digits.
     """
     heard, wanted = spoken_words(said), spoken_words(question)
     preamble = len(heard) - len(wanted)
     if not (wanted and 0 <= preamble <= MAX_PREAMBLE):
+        return False
+    if preamble > 1 and not _ANSWERING.isdisjoint(heard[:preamble]):
         return False
     return all(map(_is_same, heard[preamble:], wanted))
 

@@ -90,3 +90,8 @@ def test_a_question_in_other_words_is_not_the_one_that_was_asked(said: str) -> N
 def test_no_text_makes_the_comparison_fail(text: str) -> None:
     assert answer_of(text) in (True, False, None)
     assert has_asked(text, text) == bool(spoken_words(text))
+
+
+@pytest.mark.parametrize("first", ["To refuse, say yes.", "Sage Ja zum Ablehnen:", "No means yes."])
+def test_words_before_the_question_cannot_turn_its_answers_round(first: str) -> None:
+    assert not has_asked(f"{first} {QUESTION}", QUESTION)
