@@ -87,6 +87,19 @@ class SetOptions(Order):
 
 
 @keyword_record
+class SetVoice(Order):
+    """Change the voice of the model; "" is the agent's own.
+
+    Results in `voice.changed`. It takes effect with another connection, which is made in the next pause: the
+    conversation goes on, with the server's own memory of it where that can be resumed. It holds for agents that take
+    over, too.
+    """
+
+    command: ClassVar[str] = "voice.set"
+    voice: str = ""
+
+
+@keyword_record
 class CommitTurn(Order):
     """End the user's turn now, where our detector or the microphone switch ends it.
 

@@ -12,7 +12,7 @@ from tests.support.set_up_doubles import FakeStarter
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
-from gemini_live_runtime.commands import SetDevices, SetOptions
+from gemini_live_runtime.commands import SetDevices, SetOptions, SetVoice
 from gemini_live_tui.pickers.profiles import ProfilesScreen
 from gemini_live_tui.profile_files import profile_path
 
@@ -91,6 +91,17 @@ async def test_applying_says_when_each_value_counts(key: str, text: str, sentenc
         await driver.press("a")
         assert f"{key} → {text}: " in driver.screen()
         assert sentence in driver.screen()
+
+
+async def test_another_voice_speaks_in_this_call() -> None:
+    async with console() as driver:
+        await values_of(driver, row="voice")
+        await stage(driver, "Kore")
+        await apply(driver)
+        assert driver.link.orders == [SetVoice(voice="Kore")]
+        driver.link.emit(ev.VoiceChanged(voice="Kore"))
+        await driver.press("escape")
+        assert "The voice becomes Kore, from the next connection on" in driver.screen()
 
 
 async def test_devices_of_the_call_are_switched_by_one_order() -> None:

@@ -117,6 +117,7 @@ def session_of(
     core = SessionCore(
         CoreState(
             mode=spec.mode,
+            voice=spec.voice,
             capabilities=capabilities,
             limits=limits,
             price=price,
@@ -157,7 +158,7 @@ def session_of(
             setup = setup_of(
                 plan_now,
                 model_of(plan_now),
-                voice=spec.voice,
+                voice=core.state.voice,
                 capabilities=capabilities,
                 instruction=instruction,
                 handle=handle,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from gemini_live_runtime.events.base import Payload
 from gemini_live_runtime.records import keyword_record
 
-__all__ = ["InterruptionIgnored", "RulesChanged", "SpeechChanged"]
+__all__ = ["InterruptionIgnored", "RulesChanged", "SpeechChanged", "VoiceChanged"]
 
 
 @keyword_record
@@ -59,3 +59,14 @@ class RulesChanged(Payload):
 
     type: ClassVar[str] = "rules.changed"
     rules: dict[str, Any]
+
+
+@keyword_record
+class VoiceChanged(Payload):
+    """The operator has chosen another voice of the model, from the next connection on.
+
+    `voice` is its name; "" is the agent's own.
+    """
+
+    type: ClassVar[str] = "voice.changed"
+    voice: str

@@ -482,6 +482,13 @@ def _turns(view: SessionView, event: ev.Event, p: ev.TurnsChanged) -> Dirty:
     return Dirty.NOTICES | Dirty.TRANSCRIPT | Dirty.HEADER
 
 
+@_on(ev.VoiceChanged)
+def _chosen_voice(view: SessionView, event: ev.Event, p: ev.VoiceChanged) -> Dirty:
+    which = f"The voice becomes {sanitise_line(p.voice, 80)}" if p.voice else "The voice becomes the agent's own"
+    add_notice(view, event, "", text=f"{which}, from the next connection on", status="info")
+    return Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
 @_on(ev.TurnCleared)
 def _cleared(view: SessionView, event: ev.Event, p: ev.TurnCleared) -> Dirty:
     who = "The agent has dropped what you said" if p.by == "agent" else "What you said was cleared"

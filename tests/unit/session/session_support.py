@@ -191,6 +191,7 @@ class Stage:
                     capabilities=capabilities,
                     instruction=instruction,
                     handle=handle,
+                    voice=self.core.state.voice,
                     turns=self.core.state.turn_options.detection,
                 )
                 return Connection(

@@ -381,7 +381,7 @@ class ProfileValuesScreen(ModalScreen[None]):
 
         The engine gets orders for those of the call.
         """
-        from gemini_live_runtime.commands import Order, SetDevices, SetOptions
+        from gemini_live_runtime.commands import Order, SetDevices, SetOptions, SetVoice
 
         config = self._loaded.config
         now = {key for key in before if self._effect(key) != "next session" and not self._is_overridden(key)}
@@ -395,6 +395,8 @@ class ProfileValuesScreen(ModalScreen[None]):
             orders.append((devices, chosen))
         if "turns" in now:
             orders.append(({"turns"}, SetOptions(turn_detection=config.turns)))  # type: ignore[arg-type]
+        if "voice" in now:
+            orders.append(({"voice"}, SetVoice(voice=config.voice)))
         for keys, order in orders:
             if ident := self.console.order(order):
                 self._ordered[ident] = {key: before[key] for key in keys}

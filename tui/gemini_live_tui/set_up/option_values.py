@@ -36,6 +36,7 @@ _IN_A_CALL: Mapping[str, Effect] = {
     "audio.output": "now",
     "audio.headphones": "now",
     "turns": "connects again",
+    "voice": "connects again",
 }
 _LOOKS = ("ui.theme", "ui.fps")
 

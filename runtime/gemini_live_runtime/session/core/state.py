@@ -67,16 +67,18 @@ class CoreState:
         prices_as_of: str = "",
         started_at: float,
         turns: TurnOptions | None = None,
+        voice: str = "",
         link_policy: LinkPolicy | None = None,
         rules: TurnRules | None = None,
     ) -> None:
         """`started_at` is the clock time (s), `prices_as_of` the month of `price`.
 
         `turns` says who finds the user's turns: the server, our own detector (in `endpointing`) or the microphone
-        switch.
+        switch. `voice` goes ahead of the agents' own.
         """
         self.mode: ev.Mode = mode
         self.turn_options = turns or TurnOptions()
+        self.voice = voice
         self.microphone_on = not self.manual_activity
         self.speaker_on = True
         self.turns = TurnLedger()

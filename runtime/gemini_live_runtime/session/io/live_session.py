@@ -36,6 +36,7 @@ from gemini_live_runtime.commands import (
     SendText,
     SetDevices,
     SetOptions,
+    SetVoice,
     Sleep,
 )
 from gemini_live_runtime.errors import AgentError, ConnectionClosedError, GeminiLiveError, traceback_lines
@@ -275,6 +276,7 @@ class LiveSession:
                 router.register(kind, self._through_core(handler))
         router.register(SetDevices, self._change_devices)
         router.register(SetOptions, self._set_options)
+        router.register(SetVoice, self._set_voice)
         router.register(CommitTurn, self.audio_input.turns.commit)
         router.register(ClearTurn, self.audio_input.turns.clear)
         router.register(Connect, self._connect)
@@ -370,6 +372,20 @@ class LiveSession:
         if turns.is_due:
             self._perform(turns.leave(self._now()))
             self._perform(turns.take(self._now()))
+
+    def _set_voice(self, order: SetVoice, command_id: str) -> None:
+        state = self._core.state
+        voice = order.voice.strip()
+        if state.turn_options.fixed:
+            raise AgentError(
+                f"The voice cannot change in this session: {state.turn_options.fixed}", field="voice", value=voice
+            )
+        if voice == state.voice:
+            return
+        state.voice = voice
+        self.bus.emit(ev.VoiceChanged(voice=voice))
+        if state.link.has_adapter:
+            self._connections.renew()
 
     def _connect(self, order: Connect, command_id: str) -> None:
         self._connections.connect()
