@@ -148,7 +148,9 @@ async def test_values_of_another_profile_do_not_change_this_session() -> None:
     async with console() as driver:
         await values_of(driver, "work", row="ui.theme")
         await stage(driver, "paper")
-        await apply(driver)
+        await driver.press("a")
+        assert "ui.theme → paper: in sessions of this profile" in driver.screen()
+        await driver.press("enter")
         assert driver.app.theme == "ember"
         assert file_of("work") == {"ui": {"theme": "paper"}}
 

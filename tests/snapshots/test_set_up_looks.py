@@ -11,6 +11,7 @@ import pytest
 from tests.support.canaries import KEY
 from tests.support.console_driver import make_app, settle
 from tests.support.manual_clock import ManualClock
+from tests.support.profiles_screen import stage, values_of, write
 from tests.support.scripted_link import ScriptedLink
 from tests.support.set_up_doubles import FakeStarter, Helpers, Newcomer, use_doubles
 from textual import events
@@ -48,6 +49,21 @@ async def for_now(newcomer: Newcomer, helpers: Helpers) -> None:
 
 async def a_project(newcomer: Newcomer, helpers: Helpers) -> None:
     await newcomer.press(*"my-project", "enter")
+
+
+async def some_profiles(newcomer: Newcomer, helpers: Helpers) -> None:
+    write("[ui]\nfps = 1000\n", "broken")
+    write("voice = 'Puck'\n", "work")
+    newcomer.app.action_open("profiles")
+    await newcomer.settle()
+
+
+async def staged_values(newcomer: Newcomer, helpers: Helpers) -> None:
+    write("voice = 'Puck'\n[ui]\nfps = 15\n", "default")
+    screen = await values_of(newcomer, row="voice")
+    await stage(newcomer, "Kore")
+    screen.list.go_to("ui.fps")
+    await stage(newcomer, "10")
 
 
 async def a_level(newcomer: Newcomer, helpers: Helpers) -> None:
@@ -127,6 +143,9 @@ PICTURES: dict[str, tuple[str, tuple[int, int], dict[str, Any], Act]] = {
     "echo-loud-narrow": ("echo-test", NARROW, {}, a_loud_echo),
     "echo-no-sound-narrow": ("echo-test", NARROW, {}, no_sound),
     "gallery-narrow": ("gallery", NARROW, {}, nothing),
+    "profiles-narrow": ("welcome", NARROW, {}, some_profiles),
+    "profile-values-narrow": ("welcome", NARROW, {}, staged_values),
+    "profile-values-ansi-narrow": ("welcome", NARROW, {"theme": "ansi"}, staged_values),
 }
 
 
@@ -134,6 +153,7 @@ PICTURES: dict[str, tuple[str, tuple[int, int], dict[str, Any], Act]] = {
 def doubles(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setitem(sys.modules, "keyring", None)
     monkeypatch.setattr(keys, "key_file_label", lambda: "~/.config/gemini-live-tui/api-key")
+    monkeypatch.setattr("gemini_live_tui.pickers.profiles.home_label", lambda path: f"~/{path.name}")
     monkeypatch.setattr(keys, "profile_line", lambda _: ("export GEMINI_API_KEY=YOUR-KEY", "~/.bashrc"))
 
     async def no_login() -> vertex.Login:

@@ -288,3 +288,25 @@ def test_an_engine_gets_the_name_of_the_entry_and_no_key(keyring: dict[tuple[str
     spec = spec_of(loaded, agent="concierge", backend="gemini", sound=Sound(kind="none"))
     assert spec.api_key_entry == "gemini-api-key-work"
     assert KEY not in json.dumps(spec.to_json())
+
+
+# -- sessions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("record", ["audio", "off"])
+def test_a_session_keeps_to_the_policies_of_its_profiles_file(record: str) -> None:
+    run("profiles", "create", "work")
+    run("profiles", "set", "work", "consent.get_weather", "deny")
+    asked = ("talk", "--backend", "local", "--fast", "--record", record, "--text", "what is the weather in Lisbon")
+    assert "not allowed here" in run(*asked, "--profile", "work").out
+    assert "not allowed here" not in run(*asked).out
+
+
+def test_a_key_saved_in_the_console_goes_to_the_entry_of_the_profile(keyring: dict[tuple[str, str], str]) -> None:
+    from gemini_live_runtime.wire.credentials import api_key
+    from gemini_live_tui.set_up import keys
+
+    run("profiles", "create", "work")
+    run("profiles", "set", "work", "credentials.keyring", "team")
+    keys.keep(api_key(KEY), "keyring", "work")
+    assert keyring == {(KEYRING_SERVICE, "team"): KEY}

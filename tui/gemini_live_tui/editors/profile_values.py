@@ -384,7 +384,7 @@ class ProfileValuesScreen(ModalScreen[None]):
         from gemini_live_runtime.commands import Order, SetDevices, SetOptions, SetVoice
 
         config = self._loaded.config
-        now = {key for key in before if self._effect(key) != "next session" and not self._is_overridden(key)}
+        now = {key for key in before if self._effect(key) in ("now", "connects again") and not self._is_overridden(key)}
         if "ui.theme" in now and config.theme:
             self.console.theme_setter(config.theme)()
         if "ui.fps" in now:

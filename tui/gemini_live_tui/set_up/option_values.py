@@ -20,12 +20,13 @@ from gemini_live_tui import config
 from gemini_live_tui.config import Loaded
 from gemini_live_tui.profile_files import profile_path, refuse_secrets
 
-Effect = Literal["now", "connects again", "next session"]
+Effect = Literal["now", "connects again", "next session", "its sessions"]
 
 EFFECTS: Mapping[Effect, str] = {
     "now": "at once",
     "connects again": "at once, where needed with another connection; the conversation goes on",
     "next session": "from the next session on",
+    "its sessions": "in sessions of this profile",
 }
 """Sentences about the moment from which a value counts."""
 
@@ -56,7 +57,9 @@ def effect_of(key: str, *, in_use: bool, in_call: bool) -> Effect:
 
     `in_use`: the profile is that of this console; `in_call`: a session runs that this console has started.
     """
-    if not in_use or not (in_call or key in _LOOKS):
+    if not in_use:
+        return "its sessions"
+    if not (in_call or key in _LOOKS):
         return "next session"
     return _IN_A_CALL.get(key, "next session")
 
