@@ -57,6 +57,17 @@ def slow(seconds: float, *, idempotent: bool = False) -> tuple[Live, list[str]]:
     return agent().tools(pay), ran
 
 
+async def test_the_voice_that_was_chosen_speaks_on() -> None:
+    store = first_engine()
+    async with talk(agent().voice("Puck"), own_store=store) as t:
+        await t.turn("hello", "Good day.")
+        assert await t.commands(cmd.SetVoice(voice="Kore")) == ""
+        found = next_engine(t, store)
+    async with talk(agent().voice("Puck"), own_store=found) as t:
+        voice = t.setup["generationConfig"]["speechConfig"]["voiceConfig"]["prebuiltVoiceConfig"]["voiceName"]
+        assert voice == "Kore"
+
+
 async def test_state_phase_and_numbers_go_on_where_they_were() -> None:
     store = first_engine()
     phases = agent().phase(*two_phases())

@@ -184,6 +184,8 @@ class SessionView:
     mode: Mode = "voice"
     turn_detection: str = ""
     """Detector of the user's turns: `server`, `client` or `manual`; "" before the session tells it."""
+    chosen_voice: str | None = None
+    """Voice that the operator has chosen, "" for the agent's own; None before a choice."""
     microphone: bool = True
     speaker: bool = True
     url: str = ""

@@ -35,6 +35,7 @@ def take_up(state: CoreState, kept: KeptJournal) -> None:
     state.usage.prompt_tokens, state.usage.response_tokens = view.prompt_tokens, view.response_tokens
     state.usage.cost_usd = view.cost_usd
     state.mode, state.speaker_on = view.mode, view.speaker
+    state.voice = state.voice if view.chosen_voice is None else view.chosen_voice
     if not state.manual_activity:
         state.microphone_on = view.microphone
     state.unanswered = [UnansweredInput(item.kind, 0, item.text, item.command_id) for item in work.unanswered]
