@@ -325,6 +325,34 @@ async def test_words_without_a_mark_of_a_voice_do_not_count() -> None:
         assert (ORDERED, t.voice_states[-1]) == ([], ("off", UNMARKED))
 
 
+@pytest.mark.parametrize(("after_s", "counts"), [(0.3, False), (1.0, True)])
+async def test_a_servers_mark_comes_later_than_a_detectors(after_s: float, counts: bool) -> None:
+    async with conversation() as t:
+        await t.asks()
+        await t.model(QUESTION)
+        await t.passes(after_s)
+        await t.voice(True)
+        await t.passes(0.5)
+        await t.voice(False)
+        await t.hears("yes")
+        await t.settles()
+        assert bool(ORDERED) is counts
+
+
+async def test_the_voice_ends_with_the_connection_that_marked_it() -> None:
+    async with conversation() as t:
+        await t.voice(True)
+        await t.server.closes(1011, "bye")
+        await t.connects_again()
+        await t.passes(20.0)
+        await t.asks()
+        await t.model(QUESTION)
+        await t.passes(1.0)
+        await t.user("yes")
+        await t.settles()
+        assert ORDERED == ["the harbor"]
+
+
 async def test_a_typed_yes_does_not_count() -> None:
     async with conversation() as t:
         await t.asks()
