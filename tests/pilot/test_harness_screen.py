@@ -196,6 +196,21 @@ async def test_only_one_of_them_is_open() -> None:
         assert harness_screen(driver).parts.shown == "memory"
 
 
+async def test_an_editor_whose_screen_was_replaced_keeps_its_text() -> None:
+    async with console_with_records() as (driver, harness):
+        remember(harness)
+        await press(driver, "T", "3", "e", *"!")
+        editor = driver.app.screen
+        assert isinstance(editor, MemoryEditor)
+        driver.app.action_open("notifications")
+        await done(driver)
+        await press(driver, "escape")
+        assert driver.app.screen is editor
+        await press(driver, "ctrl+s")
+        assert "Not written: The screen of these records is closed." in str(editor.message.content)
+        assert editor.area.text == "Ada!"
+
+
 async def test_a_click_on_its_name_shows_a_part() -> None:
     async with console_with_records() as (driver, _):
         await press(driver, "T")

@@ -34,6 +34,13 @@ async def test_the_clock_of_the_loop_is_read_in_the_loop(tmp_path: Path) -> None
     found.close()
 
 
+async def test_records_of_a_closed_screen_refuse_in_a_sentence(tmp_path: Path) -> None:
+    found = Records(str(tmp_path), ManualClock())
+    found.close()
+    with pytest.raises(HarnessError, match="The screen of these records is closed"):
+        await found.call(Records.look)
+
+
 def test_a_root_that_does_not_exist_is_empty_and_is_not_made(tmp_path: Path) -> None:
     found = Records(str(tmp_path / "none"), ManualClock())
     assert found.look() == Found()

@@ -149,7 +149,8 @@ class Parts:
         for place, card in view.harness.memories.items():
             scope, _, key = place.partition("/")
             at = round((view.wall + card.t) * 1000)
-            origin = MemoryProvenance(author=MemoryAuthor(card.by), turn=card.turn)
+            is_known = card.by in [one.value for one in MemoryAuthor]
+            origin = MemoryProvenance(author=MemoryAuthor(card.by), turn=card.turn) if is_known else None
             put = MemoryRecord(
                 scope=scope, key=key, created_at_ms=at, updated_at_ms=at, value=card.value, provenance=origin
             )

@@ -67,15 +67,22 @@ class Records:
         self._wall = 0.0
         """Unix seconds at the newest call: the clock may be that of the loop, and the work runs in a thread."""
         self._harness: Harness | None = None
+        self._is_closed = False
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="records")
 
     async def call(self, work: Callable[[Records], T]) -> T:
-        """Return the result of `work`, which gets these records, in their thread."""
+        """Return the result of `work`, which gets these records, in their thread.
+
+        Raises `HarnessError`.
+        """
+        if self._is_closed:
+            raise HarnessError("The screen of these records is closed", remedy="Open it again", field="root")
         self._wall = self._clock.wall()
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, self)
 
     def close(self) -> None:
-        """Let the thread end after its work."""
+        """Let the thread end after its work; later calls are refused."""
+        self._is_closed = True
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     @property

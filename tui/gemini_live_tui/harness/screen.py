@@ -162,6 +162,8 @@ class HarnessScreen(ModalScreen[None]):
                 if self.is_mounted:
                     self.parts.take_in(found)
                     self._show()
+        except HarnessError as error:
+            self.say(str(error), "error")
         finally:
             self._is_looking = False
 
@@ -303,7 +305,11 @@ class HarnessScreen(ModalScreen[None]):
     async def _search(self, text: str) -> None:
         hits: Sequence[Name] | None = None
         if text.strip() and self.parts.records is not None and not self.parts.is_past:
-            hits = await self.parts.records.call(lambda records: records.search(text))
+            try:
+                hits = await self.parts.records.call(lambda records: records.search(text))
+            except HarnessError as error:
+                self.say(str(error), "error")
+                return
         self.parts.hits = hits
         self._show()
 
