@@ -27,6 +27,7 @@ from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.lost_tasks import claim_lost
+from gemini_live_runtime.session.agent.model_tasks import continues
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.tools.dispatch import ToolDispatcher
 from gemini_live_runtime.tools.registry import HarnessToolRegistry
@@ -40,9 +41,6 @@ POLL_S = 5.0
 
 CLOSING_S = 1.5
 """Seconds to write how the tasks ended when the session ends; the next program writes what is missing then."""
-
-MAX_LISTED = 20
-"""Tasks that a model gets in a list: those that run, then the newest."""
 
 MAX_SUMMARY = 500
 """Characters of a result in short."""
@@ -358,25 +356,6 @@ class HarnessToolRuntime:
                 return self._dispatcher.cancel(task.call.call_id)
         return False
 
-    async def overview(self) -> dict[str, Any]:
-        """Return the tasks that run, and the newest that have ended, for the model."""
-        found = (await self.harness.call(lambda harness: harness.tasks.find())).records
-        running = [task for task in found if not task.status.is_terminal]
-        ended = [task for task in found if task.status.is_terminal]
-        return {"tasks": [_in_short(task) for task in (*running, *ended)[:MAX_LISTED]]}
-
-    async def get(self, task_id: str) -> dict[str, Any]:
-        """Return one task with its result, for the model."""
-        detail = await self.harness.call(lambda harness: harness.tasks.detail(task_id))
-        result = {} if detail.result is None else {"result": detail.result.output}
-        return {**_in_short(detail.task), **result}
-
-    async def ask_to_cancel(self, task_id: str) -> dict[str, Any]:
-        """Cancel a task for the model, or ask the program that runs it."""
-        if not self.cancel(task_id, "The model cancelled it."):
-            await self.harness.call(lambda harness: harness.tasks.request_cancel(task_id, "The model cancelled it."))
-        return {"task": task_id, "status": "is being cancelled"}
-
     def cancel_by_operator(self, order: CancelTask) -> None:
         """Cancel a task; raise `HarnessError` for one that does not run here."""
         if not self.cancel(order.task_id, order.reason or "The operator cancelled it."):
@@ -442,32 +421,6 @@ class HarnessToolRuntime:
         self._running.discard(running)
         if not running.cancelled() and (error := running.exception()) is not None:
             self._report("A task is not recorded", error if isinstance(error, Exception) else RuntimeError(str(error)))
-
-
-def continues(task_id: str, tool: str) -> dict[str, Any]:
-    """Return the answer of a call that goes on as a task."""
-    return {
-        "status": "running",
-        "task": task_id,
-        "message": f"{tool} goes on in the background. Go on with the conversation; you will learn when it is done.",
-    }
-
-
-def already_running(task_id: str, tool: str) -> dict[str, Any]:
-    """Return the answer of a call for what a task does already."""
-    message = f"A task does the same already: {tool} was not called again."
-    return {"status": "running", "task": task_id, "message": message}
-
-
-def _in_short(task: HarnessTask) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "task": task.id,
-        "tool": (task.metadata or {}).get("toolName", task.title),
-        "status": task.status.value,
-        "done": None if task.fraction is None else f"{task.fraction:.0%}",
-        "text": task.summary or task.last_error or task.progress,
-    }
-    return {name: value for name, value in facts.items() if value is not None}
 
 
 def _key(call: ToolCall) -> str:

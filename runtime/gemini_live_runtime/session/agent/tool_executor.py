@@ -26,8 +26,9 @@ from gemini_live_runtime.session.agent.consent import DENIED, REFUSALS, ConsentG
 from gemini_live_runtime.session.agent.consent_queue import ConsentQuestion
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.faults import part_health
-from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime, already_running
+from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime
 from gemini_live_runtime.session.agent.mock_tools import stand_in
+from gemini_live_runtime.session.agent.model_tasks import ModelTasks, already_running
 from gemini_live_runtime.session.agent.session_memory import SessionMemory
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.core.speech_queue import Speech
@@ -102,7 +103,7 @@ class ToolExecutor:
         )
         self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
         self.tasks = HarnessToolRuntime(agent, self.dispatcher, harness, answer=self._queue_answer, end=self._queue_end)
-        self.dispatcher.session_tasks = self.tasks
+        self.dispatcher.session_tasks = ModelTasks(self.tasks)
         self.consent = consent
         consent.on_answer = self._on_consent
         self.on_ended: Callable[[Outcome], Awaitable[None]] = _ignore
