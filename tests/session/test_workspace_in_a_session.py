@@ -191,7 +191,7 @@ async def test_in_a_turn_that_a_notification_caused_it_asks_too(notes: Path, tmp
         {"program": "other"},
         {"program": "/bin/sh"},
         {"program": "show", "arguments": ["x"]},
-        {"program": "show", "folder": "/tmp"},
+        {"program": "show", "folder": "/etc"},
         {"program": "echo", "arguments": ["-e"]},
         {"program": "echo", "arguments": "x"},
         {"program": "echo", "arguments": [1]},

@@ -183,7 +183,7 @@ def test_setting_with_a_profile_changes_its_file_only() -> None:
         ("consent.pay.now", "deny"),
         ("tools.enabled", "tasks,timer"),
         ("tools.programs.build", "make all"),
-        ("tools.folders.notes", "/srv/notes"),
+        ("tools.folders.notes", "/var/notes"),
     ):
         ended = run("config", "set", "--profile", "work", key, text)
         assert (ended.code, ended.err) == (0, ""), ended
@@ -196,7 +196,7 @@ def test_setting_with_a_profile_changes_its_file_only() -> None:
         "tools": {
             "enabled": ["tasks", "timer"],
             "programs": {"build": ["make", "all"]},
-            "folders": {"notes": "/srv/notes"},
+            "folders": {"notes": "/var/notes"},
         },
     }
     assert not config.config_path({}).exists()

@@ -125,7 +125,7 @@ def test_show_prints_options_policies_tools_and_what_is_remembered() -> None:
     run("profiles", "create", "work")
     file_of("work").write_text(
         'voice = "Puck"\n[consent]\npay = "ask"\n[tools]\nenabled = ["timer"]\n'
-        '[tools.folders]\nnotes = "/srv/notes"\n[tools.programs]\nbuild = ["make", "all"]\n'
+        '[tools.folders]\nnotes = "/var/notes"\n[tools.programs]\nbuild = ["make", "all"]\n'
     )
     with Harness.open(default_root("work")) as harness:
         harness.consent.grant("pay", "f" * 64, agent="concierge")
@@ -135,7 +135,7 @@ def test_show_prints_options_policies_tools_and_what_is_remembered() -> None:
         'voice = "Puck"',
         "consent.pay = ask",
         "tools.enabled = timer",
-        "tools.folders.notes = /srv/notes",
+        "tools.folders.notes = /var/notes",
         'tools.programs.build = ["make", "all"]',
         "remembered: deny for erase",
         "remembered: yes to pay of concierge",

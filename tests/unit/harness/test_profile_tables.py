@@ -17,7 +17,7 @@ FULL: dict[str, Any] = {
     "consent": {"pay": "ask", "a.b": "deny"},
     "tools": {
         "enabled": ["tasks", "workspace", "tasks"],
-        "folders": {"notes": "/srv/notes", "mine": "~/mine"},
+        "folders": {"notes": "/var/notes", "mine": "~/mine"},
         "programs": {"build": ["make", "all"]},
     },
 }
@@ -33,7 +33,7 @@ def test_a_profile_has_its_policies_and_tools_with_absolute_folders() -> None:
         consent={"pay": "ask", "a.b": "deny"},
         tools=ProfileTools(
             enabled=("tasks", "workspace"),
-            folders={"notes": "/srv/notes", "mine": str(Path.home() / "mine")},
+            folders={"notes": "/var/notes", "mine": str(Path.home() / "mine")},
             programs={"build": ("make", "all")},
         ),
     )
