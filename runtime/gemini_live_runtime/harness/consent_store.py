@@ -8,7 +8,7 @@ from typing import Literal
 
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.paths import HarnessPaths
-from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, RecordFiles
+from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, Milliseconds, RecordFiles
 from gemini_live_runtime.records import keyword_record
 
 MAX_NAME = 128
@@ -27,7 +27,7 @@ class ConsentGrant:
     tool: str
     fingerprint: str
     """Hash of the tool's name, description, schema and code."""
-    granted_at_ms: int
+    granted_at_ms: Milliseconds
     agent: str = ""
 
 

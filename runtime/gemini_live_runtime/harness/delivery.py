@@ -163,13 +163,11 @@ class OpenNotifications:
 
     def _record(self, path: Path) -> HarnessNotification | Problem | None:
         try:
-            one = self._files.read(HarnessNotification, path)
+            one = self._files.read_with_id(HarnessNotification, path, path.stem)
         except HarnessError as error:
             return Problem(str(path), str(error))
         if one is None or one.status.is_final:
             return None
-        if one.id != path.stem:
-            return Problem(str(path), f"{path} is damaged: its id is not its file's name")
         return one
 
 

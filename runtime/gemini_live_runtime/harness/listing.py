@@ -24,20 +24,20 @@ class Listing(Generic[R]):
 def list_records(
     files: RecordFiles,
     kind: type[R],
-    paths: Iterable[str | Path],
+    paths: Iterable[tuple[str, str | Path]],
     wanted: Callable[[R], bool],
     *,
     key: Callable[[R], Any],
 ) -> Listing[R]:
-    """Return the wanted records of `paths`, sorted by `key`.
+    """Return the wanted records of `paths`, pairs of id and file, sorted by `key`.
 
     A file that has gone meanwhile is left out; one that cannot be used hides no other.
     """
     found: list[R] = []
     problems: list[Problem] = []
-    for path in paths:
+    for record_id, path in paths:
         try:
-            one = files.read(kind, path)
+            one = files.read_with_id(kind, path, record_id)
         except HarnessError as error:
             problems.append(Problem(str(path), str(error)))
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION
+from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, Milliseconds
 from gemini_live_runtime.records import keyword_record
 
 
@@ -60,8 +60,8 @@ class MemoryRecord:
 
     scope: str
     key: str
-    created_at_ms: int
-    updated_at_ms: int
+    created_at_ms: Milliseconds
+    updated_at_ms: Milliseconds
     value: Any
     summary: str | None = None
     metadata: dict[str, Any] | None = None

@@ -63,7 +63,7 @@ class NotificationStore:
             due_at_ms=new.due_at_ms,
         )
         with self._locked():
-            known = self._files.read(HarnessNotification, self._file(queued.id)) if notification_id else None
+            known = self._read(notification_id) if notification_id else None
             if known is not None:
                 return known
             same = self._waiting_like(new.dedupe_key)
@@ -80,10 +80,13 @@ class NotificationStore:
 
     def get(self, notification_id: str) -> HarnessNotification:
         """Return a notification; raise `UnknownNotificationError` without it."""
-        found = self._files.read(HarnessNotification, self._file(notification_id))
+        found = self._read(notification_id)
         if found is None:
             raise UnknownNotificationError(notification_id)
         return found
+
+    def _read(self, notification_id: str) -> HarnessNotification | None:
+        return self._files.read_with_id(HarnessNotification, self._file(notification_id), notification_id)
 
     def find(self, status: NotificationStatus | None = None) -> Listing[HarnessNotification]:
         """Return notifications, oldest first, and the files that cannot be used."""
@@ -93,7 +96,7 @@ class NotificationStore:
         return list_records(
             self._files,
             HarnessNotification,
-            [self._paths.notifications / name for name in sorted(with_suffix)],
+            [(name.removesuffix(".json"), self._paths.notifications / name) for name in sorted(with_suffix)],
             lambda one: status is None or one.status is status,
             key=lambda one: (one.created_at_ms, one.id),
         )

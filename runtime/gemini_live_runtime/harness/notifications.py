@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION
+from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, Count, Milliseconds
 from gemini_live_runtime.harness.tasks import TaskStatus
 from gemini_live_runtime.records import keyword_record
 
@@ -80,20 +80,20 @@ class HarnessNotification:
 
     id: str
     kind: NotificationKind
-    created_at_ms: int
-    updated_at_ms: int
+    created_at_ms: Milliseconds
+    updated_at_ms: Milliseconds
     status: NotificationStatus
     title: str
     body: str = ""
     task_id: str | None = None
     payload: Any = None
-    delivered_at_ms: int | None = None
-    acknowledged_at_ms: int | None = None
+    delivered_at_ms: Milliseconds | None = None
+    acknowledged_at_ms: Milliseconds | None = None
     source: str | None = None
     dedupe_key: str | None = None
-    expires_at_ms: int | None = None
-    due_at_ms: int | None = None
-    attempts: int = 0
+    expires_at_ms: Milliseconds | None = None
+    due_at_ms: Milliseconds | None = None
+    attempts: Count = 0
     reason: str | None = None
     version: int = VERSION
 

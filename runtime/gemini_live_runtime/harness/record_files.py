@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import HarnessError, write_remedy
@@ -40,8 +40,35 @@ def camel_case(name: str) -> str:
     return first + "".join(other.capitalize() for other in others)
 
 
-JSON_CONFIG: dict[str, Any] = {"alias_generator": camel_case, "populate_by_name": True, "extra": "ignore"}
+JSON_CONFIG: dict[str, Any] = {
+    "alias_generator": camel_case,
+    "populate_by_name": True,
+    "extra": "ignore",
+    "allow_inf_nan": False,
+}
 """Pydantic's configuration of records: names in camelCase, both spellings read, unknown fields ignored."""
+
+
+class _Within:
+    """Range of a whole number.
+
+    Pydantic's own class would have to be imported before the console's first paint.
+    """
+
+    def __init__(self, least: int, most: int) -> None:
+        self._least, self._most = least, most
+
+    def __get_pydantic_core_schema__(self, source: object, handler: object) -> Any:
+        """Return the schema that pydantic checks."""
+        from pydantic_core import core_schema
+
+        return core_schema.int_schema(ge=self._least, le=self._most)
+
+
+Milliseconds: TypeAlias = Annotated[int, _Within(-(2**53), 2**53)]
+"""Unix milliseconds; JSON has numbers of thousands of digits, with which no clock can be compared."""
+
+Count: TypeAlias = Annotated[int, _Within(0, 2**53)]
 
 
 @record
@@ -136,6 +163,17 @@ class RecordFiles:
             raise _damaged(path, f"it has more than {MAX_RECORD:,} bytes")
         return parse(kind, data, path)
 
+    def read_with_id(self, kind: type[R], path: str | Path, record_id: str) -> R | None:
+        """Return a record as `read` does, which has the id of its place.
+
+        Raises `HarnessError` for one with another id than `record_id`: a file that was copied or renamed by hand, whose
+        change would be one of another record.
+        """
+        found = self.read(kind, path)
+        if found is not None and (other := getattr(found, "id", record_id)) != record_id:
+            raise _damaged(path, f"its id is {other[:80]!r}, not that of its place")
+        return found
+
     def write(self, path: Path, value: object) -> None:
         """Replace a record's file, and wait until the disk has it."""
         data = _encoded(value, path, 1)
@@ -209,7 +247,7 @@ def _damaged(path: str | Path, why: str) -> HarnessError:
 
 def _newer(path: str | Path, version: int) -> HarnessError:
     return HarnessError(
-        f"{path} has version {version}, this program reads up to {VERSION}",
+        f"{path} has version {version!s:.20}, this program reads up to {VERSION}",
         remedy="Update gemini-live-tui",
         field="version",
         value=version,

@@ -300,7 +300,7 @@ class TaskStore:
 
     def get(self, task_id: str) -> HarnessTask:
         """Return a task; raise `HarnessError` for an unknown id."""
-        task = self._files.read(HarnessTask, self._paths.task_file(task_id))
+        task = self._files.read_with_id(HarnessTask, self._paths.task_file(task_id), task_id)
         if task is None:
             raise HarnessError(
                 f"There is no task {task_id}", remedy="See: gemini-live-tui tasks", field="task id", value=task_id
@@ -323,7 +323,7 @@ class TaskStore:
         listing = list_records(
             self._files,
             HarnessTask,
-            [f"{folder}/task.json" for folder in _folders(self._paths.tasks)],
+            [(folder.rpartition(os.sep)[2], f"{folder}/task.json") for folder in _folders(self._paths.tasks)],
             lambda task: status is None or task.status is status,
             key=lambda task: (-task.updated_at_ms, task.id),
         )

@@ -6,7 +6,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
-from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION
+from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, Count, Milliseconds
 from gemini_live_runtime.records import keyword_record
 
 
@@ -49,7 +49,7 @@ class TaskRuntimeInstance:
 
     instance_id: str
     pid: int
-    started_at_ms: int
+    started_at_ms: Milliseconds
 
 
 @keyword_record
@@ -88,8 +88,8 @@ class HarnessTask:
     id: str
     title: str
     status: TaskStatus
-    created_at_ms: int
-    updated_at_ms: int
+    created_at_ms: Milliseconds
+    updated_at_ms: Milliseconds
     instructions: str = ""
     requested_by: str | None = None
     tags: list[str] = field(default_factory=list)
@@ -102,7 +102,7 @@ class HarnessTask:
     progress: str | None = None
     """Newest sentence of the tool about its progress."""
 
-    limit_at_ms: int | None = None
+    limit_at_ms: Milliseconds | None = None
     notifies: bool = True
     unsettled: bool = False
     """True from the write of a final status until its event and its notification are written, too."""
@@ -112,7 +112,7 @@ class HarnessTask:
     """Id of the task that this one runs anew."""
     restarted_as: str | None = None
     """Id of the task that runs this one anew."""
-    restarts: int = 0
+    restarts: Count = 0
     """Number of restarts before this one, in a row."""
     lost: bool = False
     """True when its program died in the middle of it."""
@@ -130,8 +130,8 @@ class TaskEvent:
 
     __pydantic_config__ = JSON_CONFIG
 
-    sequence: int
-    recorded_at_ms: int
+    sequence: Count
+    recorded_at_ms: Milliseconds
     type: TaskEventKind
     message: str | None = None
     fraction: float | None = None
@@ -149,7 +149,7 @@ class TaskResult:
     __pydantic_config__ = JSON_CONFIG
 
     task_id: str
-    completed_at_ms: int
+    completed_at_ms: Milliseconds
     summary: str | None = None
     output: Any = None
     version: int = VERSION
@@ -161,7 +161,7 @@ class CancelRequest:
 
     __pydantic_config__ = JSON_CONFIG
 
-    requested_at_ms: int
+    requested_at_ms: Milliseconds
     reason: str | None = None
 
 
