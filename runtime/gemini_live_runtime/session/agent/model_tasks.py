@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from gemini_live_runtime.harness.tasks import HarnessTask
-
-if TYPE_CHECKING:
-    from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime
+from gemini_live_runtime.harness.worker import HarnessWorker
 
 MAX_LISTED = 20
 """Tasks that a model gets in a list: those that run, then the newest."""
@@ -18,9 +17,13 @@ _CANCELLED = "The model cancelled it."
 class ModelTasks:
     """Tasks of one root, as the model's tools follow and cancel them."""
 
-    def __init__(self, runtime: HarnessToolRuntime) -> None:
-        self._runtime = runtime
-        self._harness = runtime.harness
+    def __init__(self, harness: HarnessWorker, cancel: Callable[[str, str], bool]) -> None:
+        """`cancel` gets id and reason of a task.
+
+        It returns False for one that does not run in this session.
+        """
+        self._harness = harness
+        self._cancel = cancel
 
     async def overview(self) -> dict[str, Any]:
         """Return the tasks that run, and the newest that have ended."""
@@ -37,7 +40,7 @@ class ModelTasks:
 
     async def ask_to_cancel(self, task_id: str) -> dict[str, Any]:
         """Cancel a task, or ask the program that runs it."""
-        if not self._runtime.cancel(task_id, _CANCELLED):
+        if not self._cancel(task_id, _CANCELLED):
             await self._harness.call(lambda harness: harness.tasks.request_cancel(task_id, _CANCELLED))
         return {"task": task_id, "status": "is being cancelled"}
 

@@ -103,7 +103,7 @@ class ToolExecutor:
         )
         self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
         self.tasks = HarnessToolRuntime(agent, self.dispatcher, harness, answer=self._queue_answer, end=self._queue_end)
-        self.dispatcher.session_tasks = ModelTasks(self.tasks)
+        self.dispatcher.session_tasks = ModelTasks(self.tasks.harness, self.tasks.cancel)
         self.consent = consent
         consent.on_answer = self._on_consent
         self.on_ended: Callable[[Outcome], Awaitable[None]] = _ignore
