@@ -58,7 +58,7 @@ class Tool:
     restart: Restart = ""
     """"again" when a task whose program died may be started anew with its arguments."""
     after_notification: bool = True
-    """False when its calls are refused in a turn that a notification caused."""
+    """False when its calls are refused that follow from a notification."""
     voice_consent: str = ""
     """Question that asks the user aloud, with the names of parameters in braces; "": only keys answer."""
     risk: ToolRisk = ""

@@ -151,8 +151,8 @@ class ConsentGate:
         """Return the policy of a tool, with the reason to ask.
 
         The session's goes first, then what is remembered for the profile, then the profile's file, then the tool's own.
-        Operator and program write these, never a model. `by_notification`: the model calls it in a turn that a
-        notification caused, in which tools with side effects ask unless they are denied.
+        Operator and program write these, never a model. `by_notification`: the call follows from a
+        notification, after which tools with side effects ask unless they are denied.
         """
         policy, reason = self._usual_policy(name)
         tool = self._tools().get(name)

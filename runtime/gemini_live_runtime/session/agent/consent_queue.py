@@ -23,7 +23,7 @@ class ConsentQuestion:
     reason: str
     fingerprint: str
     by_notification: bool = False
-    """True in a turn that a notification caused."""
+    """True for a call that follows from a notification."""
 
 
 class ConsentQueue:

@@ -29,6 +29,7 @@ from gemini_live_runtime.session.agent.faults import part_health
 from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime
 from gemini_live_runtime.session.agent.mock_tools import stand_in
 from gemini_live_runtime.session.agent.model_tasks import ModelTasks, already_running
+from gemini_live_runtime.session.agent.notified_calls import NotifiedCalls
 from gemini_live_runtime.session.agent.session_memory import SessionMemory
 from gemini_live_runtime.session.core.effects import RunTool
 from gemini_live_runtime.session.core.speech_queue import Speech
@@ -114,6 +115,7 @@ class ToolExecutor:
         self._callbacks = callbacks
         self._checkpoints = checkpoints
         self._async_tools = async_tools
+        self._notified = NotifiedCalls(agent)
         self._on_problem = on_problem
         self._health: defaultdict[str, FailureTracker] = defaultdict(FailureTracker)
         self._suspensions: Counter[str] = Counter()
@@ -165,7 +167,8 @@ class ToolExecutor:
         self._waiting.update(call.call_id for call in calls)
         # Now: by the time of the gate another speech may have begun.
         speech = self._agent.host.speeches.current
-        self._agent.queue.put("tool calls", lambda: self._gate(calls, speech))
+        by_notification = self._notified.includes(speech)
+        self._agent.queue.put("tool calls", lambda: self._gate(calls, speech, by_notification=by_notification))
 
     def cancel(self, call_id: str) -> None:
         """Cancel a call whose answer the server no longer wants."""
@@ -248,12 +251,11 @@ class ToolExecutor:
 
     # -- the gate ----------------------------------------------------------------------------------------------------
 
-    async def _gate(self, calls: Sequence[RunTool], speech: Speech | None) -> None:
+    async def _gate(self, calls: Sequence[RunTool], speech: Speech | None, *, by_notification: bool) -> None:
         """Refuse calls that are not allowed, let listeners answer, run the rest.
 
-        `speech` is the one in which the model made the calls.
+        `speech` is the one in which the model made the calls, `by_notification` is True when they follow from one.
         """
-        by_notification = speech is not None and speech.source == "notification"
         admitted = []
         for call in calls:
             if call.call_id not in self._cancelled:

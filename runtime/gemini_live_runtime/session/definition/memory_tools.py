@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from gemini_live_runtime.errors import AgentError
@@ -49,6 +50,9 @@ _TOOLS: tuple[tuple[str, str, dict[str, Any], _Use], ...] = (
     ),
 )
 
+CHANGING = ("memory_put", "memory_delete")
+"""Tools by which a notification could change what the user has told."""
+
 
 def memory_tools(scopes: tuple[str, ...]) -> tuple[Tool, ...]:
     """Return the tools for some scopes; the first is the default."""
@@ -67,4 +71,5 @@ def _tool(name: str, text: str, properties: dict[str, Any], use: _Use, scopes: t
         return await use(context.memory, args.get("scope", scopes[0]), args)
 
     schema = {"type": "object", "properties": properties, "required": required}
-    return Tool.from_schema(name, text, schema, function, idempotent=True)
+    declared = Tool.from_schema(name, text, schema, function, idempotent=True)
+    return replace(declared, after_notification=False) if name in CHANGING else declared

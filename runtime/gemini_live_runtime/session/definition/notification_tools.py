@@ -38,6 +38,17 @@ def timer_tools() -> tuple[Tool, ...]:
         {"type": "object", "properties": _PROPERTIES, "required": ["text"]},
         set_,
     )
+    cancel_timer = Tool.from_schema(
+        "cancel_timer",
+        "Cancel a timer, when the user asks for it.",
+        {
+            "type": "object",
+            "properties": {"timer": {"type": "string", "description": "Id of the timer, as list_timers gives it."}},
+            "required": ["timer"],
+        },
+        cancel,
+        idempotent=True,
+    )
     return (
         replace(timer, after_notification=False),
         Tool.from_schema(
@@ -47,17 +58,7 @@ def timer_tools() -> tuple[Tool, ...]:
             list_,
             idempotent=True,
         ),
-        Tool.from_schema(
-            "cancel_timer",
-            "Cancel a timer, when the user asks for it.",
-            {
-                "type": "object",
-                "properties": {"timer": {"type": "string", "description": "Id of the timer, as list_timers gives it."}},
-                "required": ["timer"],
-            },
-            cancel,
-            idempotent=True,
-        ),
+        replace(cancel_timer, after_notification=False),
     )
 
 

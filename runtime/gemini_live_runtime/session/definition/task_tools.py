@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.errors import AgentError
@@ -41,7 +42,12 @@ def task_tools() -> tuple[Tool, ...]:
             get,
             idempotent=True,
         ),
-        Tool.from_schema("task_cancel", "Cancel a task, when the user asks for it.", by_id, cancel, idempotent=True),
+        replace(
+            Tool.from_schema(
+                "task_cancel", "Cancel a task, when the user asks for it.", by_id, cancel, idempotent=True
+            ),
+            after_notification=False,
+        ),
     )
 
 
