@@ -17,6 +17,10 @@ MAX_QUERY_WORDS = 16
 BEGINNING = 3
 """Letters from which on a word of a query also finds longer words."""
 
+MAX_NAME_WORDS = 2
+MAX_NAME_LETTERS = 24
+"""Words, and letters of them, that the key of a memory in the user's words may have beside theirs."""
+
 _WORD = re.compile(r"[^\W_]+")
 # Chinese, Japanese and Korean are written without spaces: each sign counts as a word.
 _UNSPACED = re.compile("([\u2e80-\u312f\u31a0-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003134f])")
@@ -37,12 +41,29 @@ def memory_words(memory: MemoryRecord) -> list[str]:
 
 
 def is_in_users_words(memory: MemoryRecord) -> bool:
-    """Return True when each word of a memory was said by the user when it was written.
+    """Return True when the user said each word of a memory when it was written.
 
-    Such a memory cannot carry the words of a stranger, such as a web page that a tool has read.
+    Such a memory cannot carry the words of a stranger, such as a web page that a tool has read. Its key may have a few
+    words that were not said, as `favorite-color` has. Signs that a model may read as letters, such as those of Braille
+    and invisible ones, have to be the user's as well.
     """
     said = "" if memory.provenance is None else memory.provenance.text or ""
-    return set(words_of(value_text(memory.value))) <= set(words_of(said))
+    told, words = value_text(memory.value), set(words_of(said))
+    named = [word for word in words_of(memory.key) if word not in words]
+    return (
+        set(words_of(told)) <= words
+        and _unread_signs(told) <= _unread_signs(said)
+        and len(named) <= MAX_NAME_WORDS
+        and sum(map(len, named)) <= MAX_NAME_LETTERS
+    )
+
+
+def _unread_signs(text: str) -> set[str]:
+    """Return the signs beyond ASCII that are part of no word, but may be read as one."""
+    if text.isascii():
+        return set()
+    signs = set(unicodedata.normalize("NFC", text))
+    return {sign for sign in signs if not sign.isascii() and unicodedata.category(sign)[0] not in "LNPZ"}
 
 
 @record

@@ -51,13 +51,16 @@ class SessionMemory:
         return next(iter(self._doubtful), "")
 
     def _note(self, records: Iterable[MemoryRecord]) -> None:
-        """Note memories that the model learns. It does not forget one that is deleted."""
+        """Note memories that the model learns.
+
+        It does not forget one that is deleted, nor one that it replaces itself: that memory may have asked for it.
+        """
         for one in records:
             name = f"{one.scope}/{one.key}"
             is_own = one.provenance is not None and one.provenance.session_id == self.session_id != ""
-            if one.is_trusted or is_own or is_in_users_words(one):
+            if one.is_trusted:
                 self._doubtful.pop(name, None)
-            else:
+            elif not (is_own or is_in_users_words(one)):
                 self._doubtful[name] = None
 
     async def load(self) -> None:
