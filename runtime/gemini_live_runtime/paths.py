@@ -85,6 +85,22 @@ def _is_writable(path: Path) -> bool:
     return os.access(existing, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
+def expand_user(path: str | Path, *, field: str = "path") -> Path:
+    """Return a path with `~` and `~user` expanded.
+
+    Raises `UsageError` for a user that does not exist.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise UsageError(
+            f"{field} is {str(path)[:60]!r}, which is no user's home folder",
+            remedy="Write the path in full",
+            field=field,
+            value=str(path)[:80],
+        ) from None
+
+
 def private_dir(path: Path) -> Path:
     """Create a folder that only this user can read, with missing parents.
 

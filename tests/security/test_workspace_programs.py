@@ -163,6 +163,11 @@ def executable(path: Path, text: str = "#!/bin/sh\necho mine\n") -> Path:
     return path
 
 
+def test_a_program_in_the_home_of_no_user_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(WorkspaceError, match="was not found when the session began"):
+        Program("evil", ["~nobody-of-this-name/evil"], folder=tmp_path).argv()
+
+
 def test_relative_entries_of_path_find_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     executable(tmp_path / "evil")
     monkeypatch.chdir(tmp_path)

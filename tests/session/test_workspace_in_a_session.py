@@ -243,6 +243,7 @@ async def test_the_end_of_the_session_ends_a_program(notes: Path, tmp_path: Path
         ("notes", None, "Give a dictionary"),
         ({"notes": 5}, None, "no path"),
         ({"notes": ""}, None, "no path"),
+        ({"notes": "~nobody-of-this-name/x"}, None, "no user's home folder"),
         (None, {"x": ["ls"]}, "needs a folder"),
         ({"notes": "~"}, {"x": "ls"}, "no list of texts"),
         ({"notes": "~"}, {"x": []}, "is empty"),

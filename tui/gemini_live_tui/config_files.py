@@ -20,7 +20,7 @@ MAX_BYTES = 1024 * 1024
 def config_path(environment: Mapping[str, str]) -> Path:
     """Return `GEMINI_LIVE_TUI_CONFIG`, else `config.toml` in the platform's folder."""
     named = environment.get(CONFIG_PATH_VARIABLE, "")
-    return Path(named).expanduser() if named else paths.config_dir() / "config.toml"
+    return paths.expand_user(named, field=CONFIG_PATH_VARIABLE) if named else paths.config_dir() / "config.toml"
 
 
 def read_document(path: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from gemini_live_runtime.audio.interface import AudioIO
+from gemini_live_runtime.paths import expand_user
 from gemini_live_runtime.records import record
 
 AudioKind = Literal["devices", "files", "program", "none"]
@@ -58,4 +59,4 @@ def make_audio(spec: AudioSpec) -> AudioIO:
 
 
 def _path(name: str | None) -> Path | None:
-    return None if name is None else Path(name).expanduser()
+    return None if name is None else expand_user(name)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gemini_live_runtime.engine.local_server import LocalServerProcess
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import CredentialError, UsageError
+from gemini_live_runtime.paths import expand_user
 from gemini_live_runtime.wire.connection import TransportFactory
 from gemini_live_runtime.wire.credentials import (
     NO_KEY_REMEDY,
@@ -225,6 +226,6 @@ def _find_key(spec: EngineSpec) -> FoundCredential:
     return find_api_key(
         credential_environment(),
         source=spec.api_key_source,
-        key_file=Path(spec.api_key_file).expanduser() if spec.api_key_file else None,
+        key_file=expand_user(spec.api_key_file, field="credentials.file") if spec.api_key_file else None,
         keyring_entry=spec.api_key_entry,
     )

@@ -22,6 +22,17 @@ def default_root(profile: str = DEFAULT_PROFILE) -> Path:
     return paths.data_dir() / "harness" / check_profile_name(profile or DEFAULT_PROFILE)
 
 
+def root_path(root: str | Path) -> Path:
+    """Return the folder of a root, absolute and with `~` expanded; it may not exist.
+
+    Raises `HarnessError` for the home of a user that does not exist.
+    """
+    try:
+        return paths.expand_user(root, field="root").absolute()
+    except UsageError as error:
+        raise HarnessError(error.message, remedy=error.remedy, field="root", value=str(root)[:80]) from None
+
+
 def is_profile_name(name: str) -> bool:
     """Return True for a name that a profile may have."""
     return paths.is_safe_name(name) and len(name) <= MAX_PROFILE_NAME
@@ -64,6 +75,16 @@ class HarnessPaths:
     def header(self) -> Path:
         """File with format and version."""
         return self.root / "harness.json"
+
+    @property
+    def of_ours(self) -> tuple[Path, ...]:
+        """Files and folders that a root may have."""
+        kinds = (self.tasks, self.notifications, self.memory, self.instances)
+        locks = (*map(self.lock, kinds), self.consent_lock, self.delivery_lock)
+        index = [
+            self.memory_index.with_name(f"{self.memory_index.name}{end}") for end in ("", "-journal", "-wal", "-shm")
+        ]
+        return (self.header, *kinds, *locks, *index, self.consent)
 
     @property
     def tasks(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.consent_store import ConsentStore
 from gemini_live_runtime.harness.memory_store import MemoryStore
 from gemini_live_runtime.harness.notification_store import NotificationStore
-from gemini_live_runtime.harness.paths import DEFAULT_PROFILE, HarnessPaths, default_root
+from gemini_live_runtime.harness.paths import DEFAULT_PROFILE, HarnessPaths, default_root, root_path
 from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, RecordFiles
 from gemini_live_runtime.harness.task_store import TaskStore
 from gemini_live_runtime.journal.disk import FileDisk
@@ -62,7 +63,7 @@ class Harness:
         `wall` returns Unix seconds. Raises `HarnessError` for a root that is no folder of ours, a symbolic link, of a
         newer version, or that cannot be written.
         """
-        paths = HarnessPaths(Path(root).expanduser().absolute())
+        paths = HarnessPaths(root_path(root))
         files = RecordFiles(disk)
         harness = cls(paths, files, wall)
         harness._create()
@@ -86,8 +87,9 @@ class Harness:
                 field="root",
                 value=str(self.paths.root),
             )
-        self.files.folder(self.paths.root)
         found = self.files.read(_Header, self.paths.header)
+        if found is None:
+            self._refuse_foreign()
         if found is not None and found.format != FORMAT:
             raise HarnessError(
                 f"{self.paths.root} belongs to another program",
@@ -95,10 +97,43 @@ class Harness:
                 field="root",
                 value=str(self.paths.root),
             )
-        for folder in (self.paths.tasks, self.paths.notifications, self.paths.memory, self.paths.instances):
+        for folder in (
+            self.paths.root,
+            self.paths.tasks,
+            self.paths.notifications,
+            self.paths.memory,
+            self.paths.instances,
+        ):
             self.files.folder(folder)
         if found is None:
             self.files.write(self.paths.header, _Header())
+
+    def _refuse_foreign(self) -> None:
+        """Raise `HarnessError` for a folder with files of others.
+
+        It would get mode 0700: as the root of the records, `/` would lock out everybody else.
+        """
+        ours = {path.name for path in self.paths.of_ours}
+        try:
+            names = os.listdir(self.paths.root)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise HarnessError(
+                f"{self.paths.root} cannot be read: {error.strerror or error}",
+                remedy="Give another folder",
+                field="root",
+                value=str(self.paths.root),
+            ) from None
+        leftovers = f".{self.paths.header.name}."
+        other = next((name for name in sorted(names) if name not in ours and not name.startswith(leftovers)), None)
+        if other is not None:
+            raise HarnessError(
+                f"{self.paths.root} has other files and no records: {other[:60]!r}",
+                remedy="Give a folder of its own, which need not exist",
+                field="root",
+                value=str(self.paths.root),
+            )
 
     def reconcile(self) -> None:
         """Bring order after programs that ended in the middle of something.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.harness.paths import HarnessPaths
+from gemini_live_runtime.harness.paths import HarnessPaths, root_path
 from gemini_live_runtime.harness.store import Harness
 
 T = TypeVar("T")
@@ -26,9 +26,9 @@ class HarnessWorker:
     def __init__(self, root: str | Path = "", *, clock: Clock | None = None) -> None:
         """Without a `root` the harness lies in a private folder that `close` deletes.
 
-        Records have the time of `clock`; None is the system's.
+        Records have the time of `clock`; None is the system's. Raises `HarnessError` for a root that no path can be.
         """
-        self.root = str(root)
+        self.root = str(root_path(root)) if str(root) else ""
         self._clock = clock
         self._wall = 0.0
         """Unix seconds at the newest call: a clock may belong to the loop, and the work runs in a thread."""
@@ -45,7 +45,7 @@ class HarnessWorker:
     @property
     def has_consent(self) -> bool:
         """True when consent was remembered; asking opens no harness."""
-        return bool(self.root) and HarnessPaths(Path(self.root).expanduser()).consent.exists()
+        return bool(self.root) and HarnessPaths(Path(self.root)).consent.exists()
 
     async def call(self, work: Callable[[Harness], T]) -> T:
         """Return the result of `work`, which gets the harness; raise `HarnessError`."""

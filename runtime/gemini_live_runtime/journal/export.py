@@ -82,12 +82,7 @@ def export(
 
 def folder_of(text: str) -> Path:
     """Return the path of a folder as typed, with `~` expanded; raises `UsageError`."""
-    try:
-        return Path(text.replace("\x00", "")).expanduser()
-    except RuntimeError:
-        raise UsageError(
-            f"{text[:60]!r} is no user's home folder", remedy="Write the folder in full", field="to"
-        ) from None
+    return paths.expand_user(text.replace("\x00", ""), field="to")
 
 
 def check_formats(formats: Sequence[Format], *, redact: bool) -> None:

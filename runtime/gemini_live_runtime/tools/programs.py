@@ -21,7 +21,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from gemini_live_runtime.errors import WorkspaceError
+from gemini_live_runtime.errors import UsageError, WorkspaceError
+from gemini_live_runtime.paths import expand_user
 from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import sanitise, sanitise_line
@@ -129,7 +130,10 @@ def _bad_arguments(name: str, what: str, remedy: str) -> WorkspaceError:
 def _executable(program: str, folder: Path) -> str:
     """Return the absolute path of a program; "" when it is missing."""
     if "/" in program:
-        path = (folder / Path(program).expanduser()).absolute()
+        try:
+            path = (folder / expand_user(program)).absolute()
+        except UsageError:
+            return ""
         return str(path) if os.access(path, os.X_OK) and path.is_file() else ""
     # A relative entry of PATH would be one of whatever folder the engine is in.
     places = [place for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(place)]

@@ -128,3 +128,21 @@ def test_nothing_of_a_record_reaches_the_terminal_unsanitised(harness: Harness) 
     for ended in (run("tasks"), run("tasks", "show", task.id), run("tasks", "show", task.id, "--json")):
         assert ended.code == 0
         assert not ended.control
+
+
+@pytest.mark.parametrize("root", ["", " ", "~nobody-of-this-name/x"])
+def test_a_root_that_no_folder_can_be_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "root is " in run("tasks", "--root", root).sentence
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_with_files_of_others_is_no_root_and_keeps_its_mode(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    (tmp_path / "main.py").touch()
+    for command in (["tasks"], ["memory"], ["notify", "--list"]):
+        assert "other files and no records: 'main.py'" in run(*command, "--root", str(tmp_path)).sentence
+    assert [path.name for path in tmp_path.iterdir()] == ["main.py"]
+    assert tmp_path.stat().st_mode & 0o777 == 0o755

@@ -15,10 +15,12 @@ from harness_support import Wall, opened
 from tests.support.quick_disk import QuickDisk
 
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.memory import MemoryWrite
 from gemini_live_runtime.harness.notifications import NotificationKind, NotificationStatus
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.task_store import TaskAlreadyTerminalError, TaskNotRunningError
 from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask, TaskEventKind, TaskResult, TaskStatus
+from gemini_live_runtime.harness.worker import HarnessWorker
 
 REPORT = NewRunningTask(title="Background tool: report", metadata={"toolName": "report"}, origin_call_id="c1")
 
@@ -273,7 +275,7 @@ def test_notifications_of_a_task_wait_until_acknowledged(tmp_path: Path) -> None
         assert harness.notifications.find(NotificationStatus.QUEUED).records[0].kind is NotificationKind.TASK_FAILED
 
 
-@pytest.mark.parametrize("root", ["file", "link", "newer", "other"])
+@pytest.mark.parametrize("root", ["file", "link", "newer", "other", "foreign"])
 def test_a_root_that_cannot_be_used_is_refused_in_a_sentence_and_left_alone(tmp_path: Path, root: str) -> None:
     path = tmp_path / "root"
     if root == "file":
@@ -281,15 +283,36 @@ def test_a_root_that_cannot_be_used_is_refused_in_a_sentence_and_left_alone(tmp_
     elif root == "link":
         (tmp_path / "real").mkdir()
         path.symlink_to(tmp_path / "real")
+    elif root == "foreign":
+        path.mkdir(mode=0o755)
+        (path / "main.py").write_text("mine")
     else:
         path.mkdir()
         header = {"format": "gemini-live-harness", "version": 99} if root == "newer" else {"format": "other"}
         (path / "harness.json").write_text(json.dumps(header))
-    before = sorted((str(one), one.is_dir()) for one in tmp_path.rglob("*"))
+    before = sorted((str(one), one.lstat().st_mode) for one in tmp_path.rglob("*"))
     with pytest.raises(HarnessError) as caught:
         Harness.open(path, disk=QuickDisk())
     assert caught.value.remedy
-    assert sorted((str(one), one.is_dir()) for one in tmp_path.rglob("*")) == before
+    assert sorted((str(one), one.lstat().st_mode) for one in tmp_path.rglob("*")) == before
+
+
+def test_a_root_of_which_only_the_header_is_missing_is_opened(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        harness.memory.put(MemoryWrite(scope="user", key="name", value="Ada"))
+        harness.memory.search("ada")
+        harness.consent.grant("pay", "hash")
+        harness.paths.header.unlink()
+        (tmp_path / ".harness.json.1-0.part").touch()
+    with opened(tmp_path) as harness:
+        assert harness.memory.get("user", "name").value == "Ada"
+
+
+def test_a_root_at_the_home_of_no_user_is_refused_in_a_sentence() -> None:
+    with pytest.raises(HarnessError, match="root is '~nobody-of-this-name/x', which is no user's home folder"):
+        Harness.open("~nobody-of-this-name/x")
+    with pytest.raises(HarnessError, match="no user's home folder"):
+        HarnessWorker("~nobody-of-this-name/x")
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,7 @@ def _credentials(settings: Settings) -> list[Check]:
     from gemini_live_runtime.wire.credentials import NO_KEY_REMEDY, find_api_key
 
     loaded = settings().config
-    key_file = Path(loaded.api_key_file).expanduser() if loaded.api_key_file else None
+    key_file = paths.expand_user(loaded.api_key_file, field="credentials.file") if loaded.api_key_file else None
     found = find_api_key(
         os.environ, source=loaded.api_key_source, key_file=key_file, keyring_entry=loaded.api_key_entry
     )

@@ -141,7 +141,7 @@ def key_found(config: Config) -> bool:
     """
     from gemini_live_runtime.wire.credentials import credential_environment, find_api_key
 
-    key_file = Path(config.api_key_file).expanduser() if config.api_key_file else None
+    key_file = paths.expand_user(config.api_key_file, field="credentials.file") if config.api_key_file else None
     return (
         find_api_key(
             credential_environment(),

@@ -41,6 +41,8 @@ def open_harness(root: str | None, profile: str | None) -> Harness:
     """Open the records that the options name; raise `HarnessError` or `UsageError`."""
     from gemini_live_runtime.harness.store import Harness
 
+    if root is not None and not root.strip():  # Path("") is the current folder
+        raise UsageError("--root is empty", remedy="Give the folder of the records", field="root", value=root)
     if root is not None and profile is not None:
         raise UsageError("Give --root or --profile, not both", field="root", value=root)
     return Harness.open(Path(root) if root is not None else default_root(chosen_profile(profile)))

@@ -110,7 +110,7 @@ def locate(session: str) -> Path:
         raise UsageError(
             "SESSION is empty", remedy="See: gemini-live-tui sessions list", field="session", value=session
         )
-    path = Path(session).expanduser()
+    path = paths.expand_user(session, field="session")
     if path.exists():
         return path
     root = paths.sessions_dir()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -11,7 +10,8 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from gemini_live_runtime.paths import read_regular
+from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.paths import expand_user, read_regular
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.editors.base import Edit, EditorScreen
 from gemini_live_tui.editors.value_parser import MAX_JSON, read_keys
@@ -53,10 +53,13 @@ class ImportState(EditorScreen):
     @on(Input.Submitted)
     def _load(self, message: Input.Submitted) -> None:
         message.stop()
-        path = Path(message.value.strip()).expanduser()
         try:
+            path = expand_user(message.value.strip())
             # UTF-8 takes at most four bytes for a character.
             text = read_regular(path, 4 * MAX_JSON).decode("utf-8")
+        except UsageError as error:
+            self.say(str(error), "error")
+            return
         except (OSError, UnicodeDecodeError, ValueError) as error:
             why = getattr(error, "strerror", None) or "it is no text file"
             self.say(f"{message.value.strip()[:200]} cannot be read: {why}.", "error")

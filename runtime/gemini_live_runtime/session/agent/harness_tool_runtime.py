@@ -192,7 +192,7 @@ class HarnessToolRuntime:
         """Start the agent's lost tasks anew whose tools say so, and `may_run` does."""
         root = self.harness.root
         names = {name for name, declared in self._dispatcher.tools.items() if declared.restart and may_run(name)}
-        if names and root and HarnessPaths(Path(root).expanduser()).header.exists():
+        if names and root and HarnessPaths(Path(root)).header.exists():
             self._spawn(self._restart_lost(names), "restart tasks")
 
     async def _restart_lost(self, names: set[str]) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from gemini_live_runtime.paths import is_safe_name
+from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.paths import expand_user, is_safe_name
 from gemini_live_runtime.records import record
 from gemini_live_runtime.tools.programs import command_faults
 
@@ -44,6 +45,11 @@ class Workspace:
                     f"The folder {name!r:.60} of .workspace(...) is {path!r:.60}, no path",
                     "Give the path of a folder",
                 )
+            elif not _is_expandable(path):
+                yield (
+                    f"The folder {name!r:.60} of .workspace(...) is {str(path)!r:.60}, which is no user's home folder",
+                    "Write the path in full",
+                )
         for name, command in self.programs:
             fault = command_faults(command) if isinstance(command, list | tuple) else "is no list of texts"
             if fault:
@@ -61,6 +67,14 @@ class Workspace:
     def usable(self) -> Workspace:
         """The workspace, or an empty one where it has faults."""
         return Workspace() if any(True for _ in self.problems()) else self
+
+
+def _is_expandable(path: str | Path) -> bool:
+    try:
+        expand_user(path)
+    except UsageError:
+        return False
+    return True
 
 
 def _merged(entries: tuple[tuple[str, Any], ...], more: object) -> tuple[tuple[Any, Any], ...]:
