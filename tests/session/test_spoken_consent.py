@@ -479,6 +479,21 @@ async def test_a_question_that_nobody_could_hear_does_not_count() -> None:
         assert t.voice_states == [("off", "the speaker is off")]
 
 
+async def test_a_question_that_the_model_only_writes_does_not_count() -> None:
+    async with conversation() as t:
+        await t.asks()
+        await t.server.sends(encode_model_audio(bytes(2 * SECOND_OF_SPEECH)))
+        await t.says("Do you like tea?")
+        await t.server.says(serverContent={"modelTurn": {"parts": [{"text": QUESTION}]}})
+        await t.ends()
+        await t.passes(0.1)
+        t.room.consume(2.0)
+        await t.passes(1.0)
+        await t.user("yes")
+        await t.settles()
+        assert (ORDERED, t.given, t.voice_states) == ([], [], [])
+
+
 async def test_a_call_of_the_question_itself_is_refused() -> None:
     async with conversation() as t:
         await t.asks()

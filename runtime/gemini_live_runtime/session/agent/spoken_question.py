@@ -16,6 +16,12 @@ from gemini_live_runtime.session.agent.utterances import Utterance, Utterances
 from gemini_live_runtime.session.core.speech import CONTINUES_S
 from gemini_live_runtime.text import sanitise_line
 
+FASTEST = 40
+"""Characters in a second of the fastest speech; a shorter sound cannot be the question."""
+
+RATE = 24_000
+"""Samples in a second of the model's sound."""
+
 MAX_SAID = 200
 """Characters of an answer in an event."""
 
@@ -131,7 +137,10 @@ class SpokenQuestion:
         """Listen once the question was heard to its end."""
         sound = self._sound(gen)
         is_newest = gen == max(self._sounds)
-        if self.state == "asking" and is_newest and sound.is_heard and has_asked(sound.text, self.question):
+        # A transcript without its sound asks nobody.
+        is_long_enough = sound.heard * FASTEST >= len(self.question) * RATE
+        is_asked = is_newest and sound.is_heard and is_long_enough and has_asked(sound.text, self.question)
+        if self.state == "asking" and is_asked:
             assert sound.drained_at is not None
             self.state, self._gen, self._heard_at = "listening", gen, sound.drained_at
 

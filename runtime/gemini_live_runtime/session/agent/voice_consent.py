@@ -246,7 +246,7 @@ class VoiceConsent:
             said = self._utterances.on_words(delta.text, self._agent.clock.now()) if delta.text.strip() else None
             if spoken is not None and delta.text.strip():
                 spoken.on_words(said)
-        elif spoken is not None and delta.channel != "thought":
+        elif spoken is not None and delta.channel == "speech":
             spoken.on_model_text(event.gen, delta.text)
         self._follow()
 
