@@ -16,6 +16,9 @@ from gemini_live_runtime.tools.declaration import Tool
 
 _PLAIN = (str, bytes, int, float, complex, bool, type(None), type(...))
 
+MAX_DEPTH = 6
+"""Lists in lists whose values count."""
+
 
 def fingerprint(tool: Tool) -> str:
     """Return a hash (SHA-256, in hex) of a tool's name, description, schema and code.
@@ -47,6 +50,9 @@ def _code_parts(function: Any, seen: set[int]) -> Iterator[bytes]:
         code = getattr(type(target).__call__, "__code__", None)
     name = getattr(target, "__qualname__", type(target).__qualname__)
     yield f"{getattr(target, '__module__', '')}.{name}".encode()
+    if (wrapped := getattr(target, "__wrapped__", None)) is not None and not isinstance(code, CodeType):
+        # Such as that of functools.cache, which is no function of Python.
+        yield from _code_parts(wrapped, seen)
     if not isinstance(code, CodeType):
         return
     yield from _compiled(code)
@@ -76,12 +82,14 @@ def _compiled(code: CodeType) -> Iterator[bytes]:
             yield _plain(constant)
 
 
-def _plain(value: Any) -> bytes:
+def _plain(value: Any, depth: int = 0) -> bytes:
     """Return a value's text where each process has the same, or its type's name."""
     if isinstance(value, _PLAIN):
         return repr(value).encode()
-    if isinstance(value, tuple | list):
-        return b"(" + b",".join(map(_plain, value)) + b")"
-    if isinstance(value, frozenset):
-        return b"{" + b",".join(sorted(map(_plain, value))) + b"}"
+    # A list may be in itself.
+    inner = functools.partial(_plain, depth=depth + 1)
+    if isinstance(value, tuple | list) and depth < MAX_DEPTH:
+        return b"(" + b",".join(map(inner, value)) + b")"
+    if isinstance(value, frozenset) and depth < MAX_DEPTH:
+        return b"{" + b",".join(sorted(map(inner, value))) + b"}"
     return type(value).__qualname__.encode()

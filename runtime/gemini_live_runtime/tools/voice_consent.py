@@ -5,6 +5,7 @@ The author of a tool writes it, with the names of all parameters in braces: the 
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
@@ -22,6 +23,9 @@ MAX_QUESTION = 300
 
 MAX_ARGUMENT = 80
 """Characters of the longest argument that is said: of a longer one the user would hear a part only."""
+
+_DIGITS = re.compile(r"\d+(\.\d+)?", re.ASCII)
+_MINUS = re.compile(r"(?<!\w)[-\u2010-\u2015\u2212]\s*\d")
 
 
 class NotSayableError(ValueError):
@@ -86,8 +90,10 @@ def _words(name: str, value: object) -> str:
     elif isinstance(value, bool) or not isinstance(value, str | int | float):
         raise NotSayableError(f"{name} cannot be said in words")
     else:
-        text = sanitise_line(value).strip() if isinstance(value, str) else f"{value:g}"
-    if not any(map(str.isalnum, text)):
+        text = sanitise_line(value).strip() if isinstance(value, str) else str(value).removesuffix(".0")
+    # A minus is not heard, and digits that stand for a power of ten are not understood.
+    is_number = not isinstance(value, str)
+    if not any(map(str.isalnum, text)) or _MINUS.search(text) or (is_number and not _DIGITS.fullmatch(text)):
         raise NotSayableError(f"{name} cannot be said in words")
     if len(text) > MAX_ARGUMENT:
         raise NotSayableError(f"{name} is too long to be said")

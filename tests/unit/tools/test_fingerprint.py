@@ -78,6 +78,23 @@ def test_a_change_behind_a_decorator_is_seen() -> None:
     assert fingerprint(of(logged(build))) != fingerprint(of(logged(other)))
 
 
+def adding(count: Any) -> Callable[[int], int]:
+    def add(steps: int) -> int:
+        return steps + int(count)
+
+    return add
+
+
+def test_a_change_behind_a_cache_is_seen() -> None:
+    assert fingerprint(of(functools.cache(adding(1)))) != fingerprint(of(functools.cache(adding(2))))
+
+
+def test_a_list_that_is_in_itself_has_a_fingerprint() -> None:
+    endless: list[Any] = [1]
+    endless.append(endless)
+    assert fingerprint(of(adding(endless))) == fingerprint(of(adding(endless)))
+
+
 def test_a_change_behind_a_partial_is_seen() -> None:
     def schema(function: Callable[..., Any]) -> Tool:
         return Tool.from_schema("build", "Build.", {"type": "object", "properties": {}}, function)

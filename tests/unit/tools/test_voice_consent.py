@@ -43,11 +43,20 @@ def test_the_question_names_the_arguments_and_the_defaults_of_those_left_out() -
         ({"place": {"city": "Rome"}}, "place cannot be said"),
         ({"place": "Rome", "people": True}, "people cannot be said"),
         ({"place": []}, "place cannot be said"),
+        ({"place": "Rome", "people": -2}, "people cannot be said"),
+        ({"place": "Rome", "people": 1e20}, "people cannot be said"),
+        ({"place": "Rome", "people": float("nan")}, "people cannot be said"),
+        ({"place": "route 7, \u22125 degrees"}, "place cannot be said"),
     ],
 )
 def test_an_argument_that_cannot_be_heard_whole_is_not_asked_about_aloud(args: dict[str, Any], reason: str) -> None:
     with pytest.raises(NotSayableError, match=reason):
         asked(**args)
+
+
+@pytest.mark.parametrize(("number", "said"), [(491701234567, "491701234567"), (1.5, "1.5"), (3.0, "3")])
+def test_a_number_is_asked_about_with_all_its_digits(number: float, said: str) -> None:
+    assert asked(place="Rome", people=number) == f"Shall I order a taxi to Rome for {said} people?"
 
 
 def test_the_text_of_an_argument_is_sanitised_and_its_braces_are_not_read() -> None:
