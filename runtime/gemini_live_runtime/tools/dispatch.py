@@ -25,6 +25,7 @@ from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
 from gemini_live_runtime.tools.context import Agents, Memory, Notifications, Tasks, session_ended
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
+from gemini_live_runtime.tools.progress import NewestProgress
 from gemini_live_runtime.tools.registry import HarnessToolRegistry
 from gemini_live_runtime.tools.results import (
     IteratorResultError,
@@ -210,7 +211,7 @@ class ToolDispatcher:
             memory=self._memory,
             tasks=self.session_tasks,
             notifications=self.session_notifications,
-            on_progress=_to_loop(partial(self._on_progress, call.call_id)),
+            on_progress=NewestProgress(partial(self._on_progress, call.call_id)).tell,
         )
         with writing_as(Origin("tool", declared.name)):
             try:
