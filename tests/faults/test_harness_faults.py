@@ -170,6 +170,17 @@ def test_a_failing_disk_is_a_sentence_and_what_was_promised_holds(tmp_path: Path
         check(root, promises)
 
 
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC])
+def test_a_task_whose_start_the_disk_refuses_leaves_no_record(tmp_path: Path, number: int) -> None:
+    for disk in disks(number, half=True):
+        root = tmp_path / str(disk.at)
+        with contextlib.suppress(HarnessError), opened(root, disk) as harness:
+            harness.tasks.start(NewRunningTask(title="index", restart="again"))
+            continue
+        with Harness.open(root, disk=QuickDisk()) as harness:
+            assert not harness.tasks.find().records
+
+
 def lose_and_claim(root: Path, disk: FaultyFileDisk) -> None:
     """Let a program die in a task, and the next one start it anew."""
     with Harness.open(root, disk=QuickDisk()) as harness:
@@ -209,6 +220,20 @@ def test_a_lost_task_is_started_anew_at_most_once_on_a_failing_disk(tmp_path: Pa
         with contextlib.suppress(HarnessError):
             lose_and_claim(root, disk)
         check_claims(root)
+
+
+def test_a_lost_task_that_could_not_be_started_anew_is_claimed_later(tmp_path: Path) -> None:
+    for disk in disks(errno.ENOSPC, half=True):
+        root = tmp_path / str(disk.at)
+        with Harness.open(root, disk=QuickDisk()) as harness:
+            harness.tasks.start(NewRunningTask(title="index", restart="again"))
+        with Harness.open(root, disk=QuickDisk()) as harness:
+            (lost,) = harness.tasks.reconcile()
+        with contextlib.suppress(HarnessError), opened(root, disk) as harness:
+            harness.tasks.claim(lost.id)
+            continue
+        with Harness.open(root, disk=QuickDisk()) as harness:
+            assert harness.tasks.claim(lost.id) is not None
 
 
 def remember(harness: Harness, told: list[str]) -> None:

@@ -14,9 +14,9 @@ from tests.session.talking import Talk, agent, talk
 from gemini_live_runtime import Live, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock
-from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.errors import AgentError, HarnessError
 from gemini_live_runtime.harness.store import Harness
-from gemini_live_runtime.harness.task_store import MAX_AGE_S, MAX_RESTARTS
+from gemini_live_runtime.harness.task_store import MAX_AGE_S, MAX_RESTARTS, TaskStore
 from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask
 from gemini_live_runtime.session.agent.consent import ConsentOptions
 
@@ -160,6 +160,26 @@ async def test_arguments_that_no_longer_fit_end_it_as_failed(tmp_path: Path) -> 
         await t.passes(5.0)
     assert RAN == []
     assert [one.status.value for one in tasks(tmp_path)] == ["interrupted", "failed"]
+
+
+async def test_what_was_claimed_before_the_disk_refuses_more_does_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("books", "maps"):
+        lose(tmp_path, LoopClock().wall(), metadata={"toolName": "index", "toolArgs": {"folder": folder}})
+    claim, claims = TaskStore.claim, iter([True, False])
+
+    def refuse_second(store: TaskStore, task_id: str) -> HarnessTask | None:
+        if not next(claims):
+            raise HarnessError("No space left on device")
+        return claim(store, task_id)
+
+    monkeypatch.setattr(TaskStore, "claim", refuse_second)
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await t.passes(11.0)
+        assert len(RAN) == 1
+        assert sorted(task.status.value for task in tasks(tmp_path)) == ["interrupted", "interrupted", "succeeded"]
+        assert "No space left" in t.all(ev.Notice)[-1].text
 
 
 def test_only_one_of_several_programs_gets_it(tmp_path: Path) -> None:

@@ -295,6 +295,24 @@ async def test_where_the_disk_refuses_the_record_the_model_waits_for_the_result(
     assert [notice.code for notice in t.all(ev.Notice)] == ["harness"]
 
 
+async def test_a_result_that_is_too_large_for_a_record_is_left_out_and_the_task_has_succeeded(tmp_path: Path) -> None:
+    @tool(spillable=True)
+    async def poem() -> str:
+        """Write a poem."""
+        await asyncio.sleep(5.0)
+        return "🌹" * 400_000
+
+    async with talk(agent().tools(poem).task_tools(), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("poem")
+        await t.passes(6.0)
+        (task,) = tasks(tmp_path)
+        assert task.status is TaskStatus.SUCCEEDED
+        await t.calls("task_get", task=task.id)
+        await t.passes(1.0)
+        assert "of at most 1,048,576" in answers(t)[-1]["result"]["leftOut"]
+    assert kinds(tmp_path) == [NotificationKind.TASK_SUCCEEDED]
+
+
 async def test_a_fault_of_the_harness_loses_no_call() -> None:
     class Broken(HarnessWorker):
         async def call(self, work: Any) -> Any:

@@ -78,7 +78,11 @@ class TaskStore:
     # -- life of a task ----------------------------------------------------------------------------------------------
 
     def start(self, new: NewRunningTask, *, task_id: str = "") -> HarnessTask:
-        """Record a task that this program has begun to run; raise `HarnessError`."""
+        """Record a task that this program has begun to run.
+
+        Raises `HarnessError`, and leaves no record then: one of a task without a program would be interrupted later,
+        and started anew.
+        """
         now = self._wall_ms()
         task = HarnessTask(
             id=task_id or new_id("task", now),
@@ -99,7 +103,16 @@ class TaskStore:
             restarts=new.restarts,
             agent=new.agent,
         )
-        folder = self._paths.task(task.id)
+        try:
+            self._record_start(task)
+        except HarnessError:
+            with contextlib.suppress(OSError):
+                self._remove(task.id)
+            raise
+        return task
+
+    def _record_start(self, task: HarnessTask) -> None:
+        now, folder = task.created_at_ms, self._paths.task(task.id)
         self._files.folder(folder)
         self._save(task)
         with self._files.errors(folder):
@@ -113,7 +126,16 @@ class TaskStore:
             pid=self.instance.pid,
         )
         self._log(task.id, started)
-        return task
+
+    def _remove(self, task_id: str) -> None:
+        """Delete a task; raise `OSError`."""
+        self._logs.pop(task_id, None)
+        folder = self._paths.task(task_id)
+        # The record goes first: what is left without it is no task.
+        self._files.disk.unlink(folder / "task.json")
+        for name in sorted(os.listdir(folder)):
+            self._files.disk.unlink(folder / name)
+        self._files.disk.remove_folder(folder)
 
     def progress(
         self, task_id: str, message: str, *, fraction: float | None = None, details: Any = None
@@ -245,7 +267,7 @@ class TaskStore:
         """Start a lost task anew; return the new task, or None when it may not be.
 
         Exactly one of several programs gets it. The lost one is marked first, so that a program which dies here does
-        not let it run twice. Raises `HarnessError`.
+        not let it run twice. Raises `HarnessError`; the lost one can be claimed later then, where the disk allows it.
         """
         with self._files.locked(self._paths.lock(self._paths.tasks)):
             lost = self.get(task_id)
@@ -253,7 +275,6 @@ class TaskStore:
             if not may_restart(lost, now):
                 return None
             name = new_id("task", now)
-            self._save(replace(lost, restarted_as=name))
             limit_s = 3600.0 if lost.limit_at_ms is None else (lost.limit_at_ms - lost.created_at_ms) / 1000
             new = NewRunningTask(
                 title=lost.title,
@@ -268,7 +289,14 @@ class TaskStore:
                 restarts=lost.restarts + 1,
                 agent=lost.agent,
             )
-            return self.start(new, task_id=name)
+            try:
+                self._save(replace(lost, restarted_as=name))
+                return self.start(new, task_id=name)
+            except HarnessError:
+                if not self._paths.task_file(name).exists():
+                    with contextlib.suppress(HarnessError):
+                        self._save(lost)
+                raise
 
     def _runs(self, task: HarnessTask) -> bool:
         return runs(task, self._paths.instances, self._wall_ms())
@@ -340,13 +368,8 @@ class TaskStore:
             ended = [one for one in self.find().records if one.status.is_terminal and not one.unsettled]
             old = [one for one in ended[:keep] if one.updated_at_ms < before_ms] + ended[keep:]
             for task in old:
-                folder = self._paths.task(task.id)
-                with self._files.errors(folder), contextlib.suppress(FileNotFoundError, OSError):
-                    # The record goes first: what is left without it is no task.
-                    self._files.disk.unlink(folder / "task.json")
-                    for name in sorted(os.listdir(folder)):
-                        self._files.disk.unlink(folder / name)
-                    self._files.disk.remove_folder(folder)
+                with contextlib.suppress(OSError):
+                    self._remove(task.id)
         return len(old)
 
     def close(self) -> None:

@@ -197,11 +197,14 @@ class HarnessToolRuntime:
 
     async def _restart_lost(self, names: set[str]) -> None:
         agent, now_ms = self._agent.plan.name, round(self._agent.clock.wall() * 1000)
+        errors: list[HarnessError] = []
         try:
-            claimed = await self.harness.call(lambda harness: claim_lost(harness, agent, names, now_ms))
+            claimed = await self.harness.call(lambda harness: claim_lost(harness, agent, names, now_ms, errors.append))
         except Exception as error:
             self._report("Lost tasks are not started anew", error)
             return
+        for refused in errors:
+            self._report("A lost task is not started anew", refused)
         for record, call in claimed:
             self._go_on(record, call)
 
@@ -306,7 +309,15 @@ class HarnessToolRuntime:
             tasks = harness.tasks
             match status:
                 case TaskStatus.SUCCEEDED:
-                    return tasks.complete(task_id, output, summary=text)
+                    try:
+                        return tasks.complete(task_id, output, summary=text)
+                    except HarnessError as error:
+                        if error.field != "record":
+                            raise
+                        # Larger than a record may be: without an end the task would count as interrupted.
+                        return tasks.complete(
+                            task_id, {**output, "response": None, "leftOut": str(error)}, summary=text
+                        )
                 case TaskStatus.CANCELLED:
                     return tasks.cancel(task_id, text)
                 case TaskStatus.INTERRUPTED:
