@@ -67,6 +67,19 @@ async def test_a_key_that_meant_the_question_before_answers_no_other() -> None:
         assert "The question is new" in driver.screen()
 
 
+async def test_a_question_that_another_screen_has_covered_is_new_once_that_is_closed() -> None:
+    async with console() as driver:
+        await driver.press("T")
+        await asks(driver)
+        driver.clock.advance(5.0)
+        await driver.press("escape", "A")
+        assert driver.link.orders == []
+        assert "The question is new" in driver.screen()
+        driver.clock.advance(1.0)
+        await driver.press("A")
+        assert [order.command for order in driver.link.orders] == ["consent.give"]
+
+
 async def test_hostile_arguments_are_shown_harmlessly() -> None:
     async with console() as driver:
         await asks(driver, text="\x1b[2J[bold]x[/]\u202e")

@@ -48,7 +48,7 @@ class ConsentRow(Painted):
         self.card: ConsentCard | None = None
         """Question that is on the screen."""
         self.since = 0.0
-        """Console time since which it is."""
+        """Console time since which it is, and no other screen covers it."""
         self._separator = f" {glyphs.separator} "
         self._ellipsis = glyphs.ellipsis
         self._keys = {

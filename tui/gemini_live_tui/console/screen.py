@@ -194,7 +194,8 @@ class ConsoleScreen(Screen[None]):
         self.transcript.focus()
 
     def on_screen_resume(self) -> None:
-        """Free the memory of the screen that was closed."""
+        """Free the memory of the screen that was closed, and show what it covered."""
+        self.consent_row.since = self.console.time.now()
         forget_closed_widgets()
 
     def listen(self) -> None:
