@@ -15,8 +15,9 @@ from gemini_live_runtime.harness.memory_files import MemoryFiles
 from gemini_live_runtime.harness.memory_index import IndexUnusableError, MemoryIndex
 from gemini_live_runtime.harness.memory_words import MemoryQuery, memory_words
 from gemini_live_runtime.harness.paths import HarnessPaths
-from gemini_live_runtime.harness.record_files import Problem, RecordFiles
+from gemini_live_runtime.harness.record_files import Problem, RecordFiles, cleaned
 from gemini_live_runtime.journal.whole_file import remove_leftovers
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import clip
 
 MAX_VALUE = 64 * 1024
@@ -53,8 +54,8 @@ class MemoryStore:
     def put(self, write: MemoryWrite) -> MemoryRecord:
         """Write a memory, replacing one of the same scope and key, and return it.
 
-        The time of its creation stays. Raises `HarnessError` for a name that is no file name, a value that is too
-        large, and a scope or root that is full.
+        The time of its creation stays, and secrets are removed. Raises `HarnessError` for a name that is no file name,
+        a value that is too large, and a scope or root that is full.
         """
         return self._put(write, lambda old: None)
 
@@ -73,6 +74,7 @@ class MemoryStore:
     def _put(self, write: MemoryWrite, check: Callable[[MemoryRecord | None], None]) -> MemoryRecord:
         path = self._memories.file(write.scope, write.key)
         _check_size(write)
+        value, metadata = cleaned(write.value, "value"), cleaned(write.metadata, "metadata")
         with self._locked():
             old = self._replaced(write.scope, write.key)
             check(old)
@@ -83,15 +85,15 @@ class MemoryStore:
             now = self._wall_ms()
             origin = write.provenance
             if origin is not None and origin.text is not None:
-                origin = replace(origin, text=clip(origin.text, MAX_SOURCE))
+                origin = replace(origin, text=clip(redactor.text(origin.text), MAX_SOURCE))
             memory = MemoryRecord(
                 scope=write.scope,
                 key=write.key,
                 created_at_ms=now if old is None else old.created_at_ms,
                 updated_at_ms=now if old is None else max(now, old.updated_at_ms),
-                value=write.value,
-                summary=write.summary and clip(write.summary, MAX_SUMMARY),
-                metadata=write.metadata,
+                value=value,
+                summary=write.summary and clip(redactor.text(write.summary), MAX_SUMMARY),
+                metadata=metadata,
                 provenance=origin,
             )
             self._files.write(path, memory)

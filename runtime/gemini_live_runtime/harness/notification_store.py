@@ -18,12 +18,16 @@ from gemini_live_runtime.harness.notifications import (
     NotificationStatus,
 )
 from gemini_live_runtime.harness.paths import HarnessPaths
-from gemini_live_runtime.harness.record_files import RecordFiles
-from gemini_live_runtime.text import clip
+from gemini_live_runtime.harness.record_files import RecordFiles, cleaned
+from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.text import clip, sanitise_line
 
 MAX_TITLE = 200
 MAX_BODY = 10_000
 """Characters of a title and a body; what is longer is cut, with a mark."""
+
+_CLEANED = 10 * MAX_BODY
+"""Characters that are searched for secrets; half of one at their end is cut off with the rest."""
 
 
 class NotificationStore:
@@ -41,10 +45,11 @@ class NotificationStore:
         """Queue a notification and return it.
 
         With a `notification_id` that exists, and with the dedupe key of one that waits, no second one is created; the
-        latter gets the new text. Raises `HarnessError`, also for an empty title.
+        latter gets the new text. Secrets are removed. Raises `HarnessError`, also for a title of which nothing can be
+        seen.
         """
-        title = clip(new.title.strip(), MAX_TITLE)
-        if not title:
+        title = clip(redactor.text(new.title.strip()[:_CLEANED]), MAX_TITLE)
+        if not sanitise_line(title):
             raise HarnessError("A notification needs a text", remedy="Say what is to be told", field="title", value="")
         now = self._wall_ms()
         queued = HarnessNotification(
@@ -54,11 +59,11 @@ class NotificationStore:
             updated_at_ms=now,
             status=NotificationStatus.QUEUED,
             title=title,
-            body=clip(new.body, MAX_BODY),
+            body=clip(redactor.text(new.body[:_CLEANED]), MAX_BODY),
             task_id=new.task_id,
-            payload=new.payload,
-            source=new.source,
-            dedupe_key=new.dedupe_key,
+            payload=cleaned(new.payload, "payload"),
+            source=new.source and redactor.text(new.source),
+            dedupe_key=new.dedupe_key and redactor.text(new.dedupe_key),
             expires_at_ms=new.expires_at_ms,
             due_at_ms=new.due_at_ms,
         )
@@ -66,7 +71,7 @@ class NotificationStore:
             known = self._read(notification_id) if notification_id else None
             if known is not None:
                 return known
-            same = self._waiting_like(new.dedupe_key)
+            same = self._waiting_like(queued.dedupe_key)
             if same is not None:
                 queued = replace(queued, id=same.id, created_at_ms=same.created_at_ms, attempts=same.attempts)
             self._files.write(self._file(queued.id), queued)
@@ -128,6 +133,7 @@ class NotificationStore:
         return self._move(notification_id, NotificationStatus.FAILED, reason)
 
     def _move(self, notification_id: str, status: NotificationStatus, reason: str = "") -> HarnessNotification:
+        reason = redactor.text(reason)
         with self._locked():
             old = self.get(notification_id)
             if old.status is status:

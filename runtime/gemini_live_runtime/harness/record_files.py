@@ -16,6 +16,7 @@ from gemini_live_runtime.journal.disk import FileDisk, try_lock
 from gemini_live_runtime.journal.whole_file import write_whole
 from gemini_live_runtime.json_values import escaped
 from gemini_live_runtime.records import record
+from gemini_live_runtime.redactor import redactor
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -118,6 +119,14 @@ def _encoded(value: object, path: Path, indent: int | None) -> bytes:
             value=len(data),
         )
     return data
+
+
+def cleaned(value: Any, field: str) -> Any:
+    """Return a copy of a JSON value without secrets; raise `HarnessError`."""
+    try:
+        return redactor.value(value)
+    except RecursionError:
+        raise HarnessError(f"{field} has too many levels", remedy="Give fewer", field=field) from None
 
 
 def parse(kind: type[R], data: bytes, path: str | Path) -> R:

@@ -23,7 +23,7 @@ from gemini_live_runtime.harness.listing import Listing, list_records
 from gemini_live_runtime.harness.notification_store import NotificationStore
 from gemini_live_runtime.harness.notifications import KIND_OF_END, NewNotification
 from gemini_live_runtime.harness.paths import HarnessPaths
-from gemini_live_runtime.harness.record_files import RecordFiles
+from gemini_live_runtime.harness.record_files import RecordFiles, cleaned
 from gemini_live_runtime.harness.tasks import (
     CancelRequest,
     HarnessTask,
@@ -35,6 +35,7 @@ from gemini_live_runtime.harness.tasks import (
     TaskRuntimeInstance,
     TaskStatus,
 )
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import clip
 
 MAX_TITLE = 200
@@ -84,21 +85,23 @@ class TaskStore:
         and started anew.
         """
         now = self._wall_ms()
+        metadata = cleaned(new.metadata, "metadata")
         task = HarnessTask(
             id=task_id or new_id("task", now),
-            title=clip(new.title, MAX_TITLE) or "Task",
-            instructions=new.instructions,
+            title=clip(redactor.text(new.title), MAX_TITLE) or "Task",
+            instructions=redactor.text(new.instructions),
             status=TaskStatus.RUNNING,
             created_at_ms=now,
             updated_at_ms=now,
             requested_by=new.requested_by,
             tags=list(new.tags),
-            metadata=new.metadata,
+            metadata=metadata,
             runtime=self.instance,
             origin_call_id=new.origin_call_id,
             limit_at_ms=now + round(new.limit_s * 1000),
             notifies=new.notifies,
-            restart=new.restart,
+            # Without what was removed it would be another task.
+            restart=new.restart if metadata == new.metadata else None,
             restart_of=new.restart_of,
             restarts=new.restarts,
             agent=new.agent,
@@ -144,7 +147,7 @@ class TaskStore:
         task = self._mine(task_id)
         if task.status is not TaskStatus.RUNNING:
             raise TaskNotRunningError(task)
-        message = clip(message, MAX_TEXT)
+        message = clip(redactor.text(message), MAX_TEXT)
         now = self._now(task)
         fraction = task.fraction if fraction is None else min(1.0, max(0.0, fraction))
         event = TaskEvent(
@@ -153,7 +156,7 @@ class TaskStore:
             type=TaskEventKind.PROGRESS,
             message=message,
             fraction=fraction,
-            details=details,
+            details=cleaned(details, "details"),
         )
         self._log(task_id, event)
         task = replace(task, updated_at_ms=now, fraction=fraction, progress=message or task.progress)
@@ -167,8 +170,8 @@ class TaskStore:
         """
         task = self._running(task_id)
         now = self._now(task)
-        short = clip(summary, MAX_TEXT) or None
-        result = TaskResult(task_id=task_id, completed_at_ms=now, summary=short, output=output)
+        short = clip(redactor.text(summary), MAX_TEXT) or None
+        result = TaskResult(task_id=task_id, completed_at_ms=now, summary=short, output=cleaned(output, "output"))
         self._files.write(self._paths.result_file(task_id), result)
         fraction = None if task.fraction is None else 1.0
         return self._end(
@@ -198,7 +201,7 @@ class TaskStore:
 
     def _end_without_result(self, task: HarnessTask, status: TaskStatus, reason: str) -> HarnessTask:
         self._files.delete(self._paths.result_file(task.id))
-        reason = clip(reason, MAX_TEXT) or _WORDS[status][1]
+        reason = clip(redactor.text(reason), MAX_TEXT) or _WORDS[status][1]
         return self._end(replace(task, status=status, updated_at_ms=self._now(task), last_error=reason))
 
     def _end(self, task: HarnessTask) -> HarnessTask:
@@ -312,7 +315,7 @@ class TaskStore:
         if not self._runs(task):
             self.reconcile()
             return self.get(task_id)
-        request = CancelRequest(requested_at_ms=self._wall_ms(), reason=clip(reason, MAX_TEXT) or None)
+        request = CancelRequest(requested_at_ms=self._wall_ms(), reason=clip(redactor.text(reason), MAX_TEXT) or None)
         self._files.write(self._paths.cancel_file(task_id), request)
         return task
 

@@ -189,3 +189,12 @@ def test_it_loads_neither_screen_nor_session() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_key_of_several_lines_is_neither_title_nor_body() -> None:
+    lines = "\n".join("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj" for _ in range(4))
+    text = f"-----BEGIN PRIVATE KEY-----\n{lines}\n-----END PRIVATE KEY-----\nis lost"
+    assert run("notify", "-", stdin=text).code == 0
+    (queued,) = [json.loads(line) for line in run("notify", "--list", "--json").out.splitlines()]
+    assert "MIIEvQ" not in queued["title"] + queued["body"]
+    assert queued["body"] == "is lost"

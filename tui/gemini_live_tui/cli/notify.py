@@ -17,6 +17,7 @@ from gemini_live_runtime.harness.notifications import (
     NotificationKind,
     NotificationStatus,
 )
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.cli.harness import age, open_harness, print_problems, root_options, short_id
 
@@ -130,7 +131,8 @@ def _new(
         raise UsageError("TEXT is the body beside --title: leave out --body", field="body", value=body)
     if title is None:
         # Of what a program prints, the first line says what it is about.
-        title, _, rest = (text or "").strip().partition("\n")
+        # A key of several lines is known only as a whole.
+        title, _, rest = redactor.text(text or "").strip().partition("\n")
         text, body = None, "\n".join(part for part in (rest.strip(), body or "") if part)
     return NewNotification(
         title=title,
