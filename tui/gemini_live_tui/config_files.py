@@ -16,6 +16,9 @@ CONFIG_PATH_VARIABLE = "GEMINI_LIVE_TUI_CONFIG"
 MAX_BYTES = 1024 * 1024
 """Bytes of the largest config file."""
 
+MAX_LEVELS = 20
+"""Levels of tables and lists; an option has at most four."""
+
 
 def config_path(environment: Mapping[str, str]) -> Path:
     """Return `GEMINI_LIVE_TUI_CONFIG`, else `config.toml` in the platform's folder."""
@@ -31,7 +34,7 @@ def read_document(path: Path) -> dict[str, Any]:
     if str(path) == os.devnull:  # a usual name for "none", but no regular file
         return {}
     try:
-        return tomllib.loads(paths.read_regular(path, MAX_BYTES).decode("utf-8"))
+        document = tomllib.loads(paths.read_regular(path, MAX_BYTES).decode("utf-8"))
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError:
@@ -41,6 +44,19 @@ def read_document(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path} is not valid TOML: {error!s:.200}", remedy="Mend that", field="config") from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}", field="config") from None
+    _refuse_deep(document, path)
+    return document
+
+
+def _refuse_deep(document: dict[str, Any], path: Path) -> None:
+    """Raise `ConfigError` for more than `MAX_LEVELS`, since readers are recursive."""
+    rest: list[tuple[int, Any]] = [(1, document)]
+    while rest:
+        level, value = rest.pop()
+        if level > MAX_LEVELS:
+            raise ConfigError(f"{path} has more than {MAX_LEVELS} levels", remedy="Mend that", field="config")
+        if isinstance(value, dict | list):
+            rest += ((level + 1, one) for one in (value.values() if isinstance(value, dict) else value))
 
 
 def set_value(path: Path, key: str | tuple[str, ...], value: Any) -> None:
@@ -52,6 +68,13 @@ def set_value(path: Path, key: str | tuple[str, ...], value: Any) -> None:
     """
     try:
         _write(path, _with_value(path, key, value))
+    except UnicodeEncodeError:
+        raise ConfigError(
+            f"{key if isinstance(key, str) else '.'.join(key)} has characters that are no text",
+            remedy="Give another value",
+            field="config",
+            value=str(path),
+        ) from None
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror or error}",

@@ -84,7 +84,8 @@ def no_profile(name: str, source: str) -> ConfigError:
     """Return the error for a profile without a file."""
     import difflib
 
-    close = difflib.get_close_matches(name, profile_names(), n=1)
+    # Its own name is there for a link that leads nowhere.
+    close = difflib.get_close_matches(name, [other for other in profile_names() if other != name], n=1)
     near = f"Did you mean {close[0]}? " if close else ""
     return ConfigError(
         f"There is no profile {name!r} ({source})",

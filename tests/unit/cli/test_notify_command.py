@@ -198,3 +198,10 @@ def test_a_key_of_several_lines_is_neither_title_nor_body() -> None:
     (queued,) = [json.loads(line) for line in run("notify", "--list", "--json").out.splitlines()]
     assert "MIIEvQ" not in queued["title"] + queued["body"]
     assert queued["body"] == "is lost"
+
+
+def test_a_damaged_notification_is_acknowledged_as_damaged_and_not_as_unknown() -> None:
+    run("notify", "the oven is ready")
+    (file,) = (default_root() / "notifications").glob("*.json")
+    file.write_text("{")
+    assert "is damaged: " in run("notify", "--ack", file.stem[-12:]).sentence

@@ -310,3 +310,25 @@ def test_a_key_saved_in_the_console_goes_to_the_entry_of_the_profile(keyring: di
     run("profiles", "set", "work", "credentials.keyring", "team")
     keys.keep(api_key(KEY), "keyring", "work")
     assert keyring == {(KEYRING_SERVICE, "team"): KEY}
+
+
+@pytest.mark.parametrize("command", [["list"], ["show", "work"], ["set", "work", "consent.x", "ask"], ["use", "work"]])
+def test_a_profile_with_thousands_of_levels_is_refused_in_a_sentence(command: list[str]) -> None:
+    run("profiles", "create", "work")
+    file_of("work").write_text(f"[{'.'.join(['a'] * 3000)}]\nb = 1\n")
+    ended = run("profiles", *command)
+    assert ended.code in (1, 2)
+    assert "work.toml has more than 20 levels" in ended.out + ended.err
+
+
+def test_a_value_that_is_no_text_is_refused_and_the_file_stays() -> None:
+    run("profiles", "create", "work")
+    before = file_of("work").read_bytes()
+    assert "are no text" in run("profiles", "set", "work", "tools.folders.x", "/\udcff").sentence
+    assert file_of("work").read_bytes() == before
+
+
+def test_a_profile_that_is_a_link_to_nothing_is_not_proposed_in_its_own_place() -> None:
+    run("profiles", "create", "other")
+    file_of("work").symlink_to("nowhere")
+    assert "Did you mean" not in run("profiles", "show", "work").sentence

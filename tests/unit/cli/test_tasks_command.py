@@ -146,3 +146,10 @@ def test_a_folder_with_files_of_others_is_no_root_and_keeps_its_mode(tmp_path: P
         assert "other files and no records: 'main.py'" in run(*command, "--root", str(tmp_path)).sentence
     assert [path.name for path in tmp_path.iterdir()] == ["main.py"]
     assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_damaged_task_is_shown_as_damaged_and_not_as_unknown(harness: Harness) -> None:
+    task = start(harness)
+    harness.paths.task_file(task.id).write_text("{")
+    for command in ("show", "cancel"):
+        assert "task.json is damaged: " in run("tasks", command, task.id[-12:]).sentence

@@ -93,6 +93,16 @@ def print_problems(listing: Listing[Any]) -> int:
     return 1 if listing.problems else 0
 
 
+def raise_damaged(listing: Listing[Any], name: str, id_of: Callable[[Path], str]) -> None:
+    """Raise `HarnessError` when the record `name` is a file that cannot be used.
+
+    `name` is its id, or the end of it.
+    """
+    for problem in listing.problems:
+        if id_of(Path(problem.path)).endswith(name):
+            raise HarnessError(problem.reason, field="record", value=problem.path)
+
+
 def _row(task: HarnessTask) -> str:
     done = "" if task.fraction is None else f"{task.fraction:.0%}"
     newest = task.progress if not task.status.is_terminal else task.summary or task.last_error
@@ -178,11 +188,12 @@ def _find(harness: Harness, name: str) -> str:
     """Return the id of the only task whose id is, or ends with, `name`."""
     if not name.strip():
         raise UsageError("The task is empty", remedy="See: gemini-live-tui tasks", field="task", value=name)
-    ids = [task.id for task in harness.tasks.find().records]
-    matching = [task_id for task_id in ids if task_id == name or task_id.endswith(name)]
+    listing = harness.tasks.find()
+    matching = [task.id for task in listing.records if task.id.endswith(name)]
     if len(matching) == 1:
         return matching[0]
     if not matching:
+        raise_damaged(listing, name, lambda file: file.parent.name)
         raise HarnessError(
             f"There is no task {name[:60]!r}", remedy="See: gemini-live-tui tasks --all", field="task", value=name
         )

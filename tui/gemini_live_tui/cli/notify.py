@@ -19,7 +19,7 @@ from gemini_live_runtime.harness.notifications import (
 )
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.cli.harness import age, open_harness, print_problems, root_options, short_id
+from gemini_live_tui.cli.harness import age, open_harness, print_problems, raise_damaged, root_options, short_id
 
 if TYPE_CHECKING:
     from gemini_live_runtime.harness.store import Harness
@@ -145,9 +145,11 @@ def _new(
 
 
 def _acknowledge(harness: Harness, name: str) -> HarnessNotification:
-    names = [one.id for one in harness.notifications.find().records]
-    matching = [one for one in names if name and (one.endswith(name) or short_id(one) == name)]
+    listing = harness.notifications.find()
+    matching = [one.id for one in listing.records if name and (one.id.endswith(name) or short_id(one.id) == name)]
     if not matching:
+        if name:
+            raise_damaged(listing, name, lambda file: file.stem)
         raise HarnessError(
             f"There is no notification {name[:60]!r}",
             remedy="See: gemini-live-tui notify --list",
