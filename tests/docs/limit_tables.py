@@ -18,7 +18,7 @@ from gemini_live_runtime.engine import console_server, host, hub, link, stdio
 from gemini_live_runtime.harness import memory_store, notification_prompt, notification_store, profile, pump
 from gemini_live_runtime.journal import large_values, lines, reader, view, writer
 from gemini_live_runtime.local import activity, content, context, live_config, script, server, speech
-from gemini_live_runtime.session.agent import background_agents
+from gemini_live_runtime.session.agent import background_agents, consent_queue
 from gemini_live_runtime.session.control import debugger_commands
 from gemini_live_runtime.session.core import generation
 from gemini_live_runtime.session.debugger import breakpoints
@@ -179,6 +179,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             f"{dispatch.MAX_BACKGROUND}",
             "further ones are answered with an error",
             "unit/tools/test_dispatch_context.py::test_background_calls_have_more_time_and_a_place_of_their_own",
+        ),
+        Limit(
+            "calls that wait for consent",
+            f"{consent_queue.MAX_QUESTIONS}",
+            "further ones are answered with an error",
+            "session/test_tools_that_ask.py::test_a_model_that_asks_without_end_is_refused",
         ),
         Limit(
             "an answer, to tell what of it was heard",

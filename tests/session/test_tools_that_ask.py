@@ -16,8 +16,8 @@ from gemini_live_runtime.engine.embed import _spec, check_options
 from gemini_live_runtime.errors import AgentError, EngineError
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.worker import HarnessWorker
-from gemini_live_runtime.session.agent.consent import ConsentOptions, ConsentRequest
-from gemini_live_runtime.session.agent.consent_queue import PATIENCE_S
+from gemini_live_runtime.session.agent.consent import TOO_MANY, ConsentOptions, ConsentRequest
+from gemini_live_runtime.session.agent.consent_queue import MAX_QUESTIONS, PATIENCE_S
 
 PAID: list[int] = []
 
@@ -120,6 +120,17 @@ async def test_one_question_is_open_at_a_time_and_each_has_its_own_time() -> Non
         await says(t, True)
         assert PAID == [5, 5]
         assert given(t) == [(True, "operator"), (False, "operator"), (True, "operator")]
+
+
+async def test_a_model_that_asks_without_end_is_refused() -> None:
+    async with talk(agent().tools(pay)) as t:
+        await t.calls(*["pay"] * (MAX_QUESTIONS + 5))
+        assert answers(t) == [{"error": TOO_MANY.format(name="pay")}] * 5
+        for _ in range(MAX_QUESTIONS):
+            await says(t, False)
+        assert (PAID, len(t.all(ev.ConsentAsked)), len(answers(t))) == ([], MAX_QUESTIONS, MAX_QUESTIONS + 5)
+        await t.calls("pay")
+        assert len(t.all(ev.ConsentAsked)) == MAX_QUESTIONS + 1
 
 
 async def test_the_conversation_goes_on_while_a_call_waits() -> None:

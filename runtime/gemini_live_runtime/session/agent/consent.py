@@ -43,6 +43,7 @@ ALWAYS = "This tool asks before each call, whatever the policies say."
 UNREADABLE = "The policies of the profile cannot be read, and this tool has effects outside the program."
 
 DENIED = "The tool {name} is not allowed here, so it was not run. Tell the user, and do not call it again."
+TOO_MANY = "The user is asked about many calls already, so {name} was not run. Wait for their answers."
 REFUSALS: dict[ev.ConsentBy, str] = {
     "operator": "The user refused the call of {name}, so it was not run. Do not call it again unless the user asks.",
     "voice": "The user refused the call of {name}, so it was not run. Do not call it again unless the user asks.",
@@ -185,6 +186,11 @@ class ConsentGate:
     def is_open(self) -> bool:
         """True while a question is open."""
         return self._queue.open is not None
+
+    @property
+    def is_full(self) -> bool:
+        """True when too many questions wait for another one."""
+        return self._queue.is_full
 
     async def request(self, call: ToolCall, reason: str, *, by_notification: bool = False) -> None:
         """Ask about a call, unless a grant for this version of its tool is remembered.

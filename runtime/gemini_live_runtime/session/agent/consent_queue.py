@@ -10,6 +10,9 @@ from gemini_live_runtime.tools.results import ToolCall
 PATIENCE_S = 30.0
 """Seconds without an answer after which a question is answered with no."""
 
+MAX_QUESTIONS = 20
+"""Questions that may be open or wait; what asks for more is looping."""
+
 
 @record
 class ConsentQuestion:
@@ -53,6 +56,11 @@ class ConsentQueue:
     def last(self) -> ConsentQuestion | None:
         """Question that was added last, or None."""
         return self._questions[-1] if self._questions else None
+
+    @property
+    def is_full(self) -> bool:
+        """True when no further question may wait."""
+        return len(self._questions) >= MAX_QUESTIONS
 
     def find(self, call_id: str) -> ConsentQuestion | None:
         """Return the question about a call, open or not."""

@@ -22,7 +22,7 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.restarts import FailureTracker
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
-from gemini_live_runtime.session.agent.consent import DENIED, REFUSALS, ConsentGate
+from gemini_live_runtime.session.agent.consent import DENIED, REFUSALS, TOO_MANY, ConsentGate
 from gemini_live_runtime.session.agent.consent_queue import ConsentQuestion
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.faults import part_health
@@ -286,6 +286,8 @@ class ToolExecutor:
                 self.on_outcome(self._overridden(tool_call, overrides[call.call_id]))
             elif policy == "deny":
                 self._refuse(call, DENIED.format(name=call.name))
+            elif policy == "ask" and call.name in self.dispatcher.tools and self.consent.is_full:
+                self._refuse(call, TOO_MANY.format(name=call.name))
             elif policy == "ask" and call.name in self.dispatcher.tools:
                 await self.consent.request(tool_call, reason, by_notification=by_notification)
             else:
