@@ -323,6 +323,15 @@ async def test_a_root_that_cannot_be_used_is_told_and_the_talk_goes_on(tmp_path:
         assert "no folder" in answers(t)[0]["error"]
 
 
+async def test_a_secret_cannot_be_the_name_of_a_memory(tmp_path: Path) -> None:
+    secret = "AIza" + "SyA1234567890abcdefghijklmnopqrstuvw"
+    async with talk(host(), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("memory_put", key=secret, value="the key of the API")
+        assert answers(t)[0]["error"].startswith("The key of a memory looks like a secret.")
+        assert t.all(ev.MemoryChanged) == []
+    assert not [path for path in tmp_path.rglob("*") if secret in str(path)]
+
+
 async def test_a_key_that_a_user_says_is_not_kept(tmp_path: Path) -> None:
     secret = "AIza" + "SyA1234567890abcdefghijklmnopqrstuvw"
     async with talk(host(), harness=HarnessWorker(tmp_path)) as t:

@@ -54,8 +54,8 @@ class MemoryStore:
     def put(self, write: MemoryWrite) -> MemoryRecord:
         """Write a memory, replacing one of the same scope and key, and return it.
 
-        The time of its creation stays, and secrets are removed. Raises `HarnessError` for a name that is no file name,
-        a value that is too large, and a scope or root that is full.
+        The time of its creation stays, and secrets are removed. Raises `HarnessError` for a name that is no file name
+        or a secret, a value that is too large, and a scope or root that is full.
         """
         return self._put(write, lambda old: None)
 
@@ -73,6 +73,7 @@ class MemoryStore:
 
     def _put(self, write: MemoryWrite, check: Callable[[MemoryRecord | None], None]) -> MemoryRecord:
         path = self._memories.file(write.scope, write.key)
+        _check_names(write)
         _check_size(write)
         value, metadata = cleaned(write.value, "value"), cleaned(write.metadata, "metadata")
         with self._locked():
@@ -231,6 +232,18 @@ class MemoryChangedError(HarnessError):
             value=f"{scope}/{key}",
         )
         self.found = found
+
+
+def _check_names(write: MemoryWrite) -> None:
+    """Refuse a secret as a name: names of files are shown and cannot be redacted."""
+    for field, name in (("scope", write.scope), ("key", write.key)):
+        if redactor.text(name) != name:
+            raise HarnessError(
+                f"The {field} of a memory looks like a secret",
+                remedy="Give it a name that tells what is remembered",
+                field=field,
+                value=redactor.text(name)[:80],
+            )
 
 
 def _check_size(write: MemoryWrite) -> None:
