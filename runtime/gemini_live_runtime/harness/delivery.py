@@ -23,7 +23,7 @@ from gemini_live_runtime.harness.notification_store import (
 from gemini_live_runtime.harness.notifications import HarnessNotification
 from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.pump import Acknowledge, Deliver, Expire, GiveUp, PumpStep, Requeue
-from gemini_live_runtime.harness.record_files import Problem, RecordFiles
+from gemini_live_runtime.harness.record_files import Problem, RecordFiles, is_file_at
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.journal.disk import try_lock
 
@@ -54,7 +54,7 @@ class DeliveryLock:
             return True
         with self._files.errors(self._path):
             fd = runtime_paths.open_private(self._path, os.O_RDWR | os.O_CREAT)
-            if not try_lock(fd):
+            if not (try_lock(fd) and is_file_at(fd, self._path)):
                 os.close(fd)
                 return False
             with contextlib.suppress(OSError):  # a name that is not there only costs the poll
@@ -62,6 +62,14 @@ class DeliveryLock:
                 os.pwrite(fd, self._name.encode()[:_MAX_NAME], 0)
         self._fd = fd
         return True
+
+    def keep(self) -> None:
+        """Give the lock up when its file was deleted.
+
+        Another program may have locked the new one.
+        """
+        if self.is_held and not is_file_at(self._fd, self._path):
+            self.release()
 
     def release(self) -> None:
         """Let the next program deliver."""
@@ -91,6 +99,7 @@ class Delivery:
 
         What a program that has ended had delivered is queued again. Raises `HarnessError`.
         """
+        self._lock.keep()
         if not self._lock.is_held:
             if not self._lock.take():
                 return None

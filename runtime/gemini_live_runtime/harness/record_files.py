@@ -222,11 +222,10 @@ class RecordFiles:
 
         Raises `HarnessError` when another one keeps it longer than `LOCK_S`.
         """
-        with self.errors(path):
-            fd = paths.open_private(path, os.O_RDWR | os.O_CREAT)
-        try:
-            give_up = time.monotonic() + LOCK_S
-            while not try_lock(fd):
+        give_up = time.monotonic() + LOCK_S
+        with contextlib.ExitStack() as opened:
+            fd = self._open_lock(path, opened)
+            while not (try_lock(fd) and is_file_at(fd, path)):
                 if time.monotonic() > give_up:
                     raise HarnessError(
                         f"Another program has kept {path} locked for {LOCK_S:.0f} s",
@@ -234,10 +233,29 @@ class RecordFiles:
                         field="root",
                         value=str(path),
                     )
-                time.sleep(_LOCK_STEP_S)
+                if is_file_at(fd, path):
+                    time.sleep(_LOCK_STEP_S)
+                else:
+                    opened.close()
+                    fd = self._open_lock(path, opened)
             yield
-        finally:
-            os.close(fd)
+
+    def _open_lock(self, path: Path, opened: contextlib.ExitStack) -> int:
+        with self.errors(path):
+            fd = paths.open_private(path, os.O_RDWR | os.O_CREAT)
+        opened.callback(os.close, fd)
+        return fd
+
+
+def is_file_at(fd: int, path: Path) -> bool:
+    """Return True when an open file is still the one at its path.
+
+    Once it was deleted, as people do with locks that look old, its lock keeps no other program away.
+    """
+    try:
+        return os.path.samestat(os.fstat(fd), os.lstat(path))
+    except OSError:
+        return False
 
 
 def _version(data: bytes) -> int:

@@ -48,6 +48,16 @@ def test_the_list_is_also_json(harness: Harness) -> None:
     assert (item["id"], item["status"]) == (task.id, "running")
 
 
+def test_a_root_in_which_nothing_can_be_locked_hides_no_task(harness: Harness) -> None:
+    task = start(harness)
+    harness.paths.lock(harness.paths.tasks).unlink(missing_ok=True)
+    harness.paths.lock(harness.paths.tasks).mkdir()
+    ended = run("tasks")
+    assert ended.code == 1
+    assert task.id[-12:] in ended.out
+    assert "tasks.lock cannot be written" in ended.err
+
+
 def test_a_task_is_shown_by_the_end_of_its_id(harness: Harness) -> None:
     task = start(harness, pages=12)
     harness.tasks.fail(task.id, "no paper")

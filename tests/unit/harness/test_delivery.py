@@ -11,7 +11,13 @@ from pathlib import Path
 from harness_support import opened
 from tests.support.quick_disk import QuickDisk
 
-from gemini_live_runtime.harness.delivery import DeliveryLock, OpenNotifications, delivering_engine, record_step
+from gemini_live_runtime.harness.delivery import (
+    Delivery,
+    DeliveryLock,
+    OpenNotifications,
+    delivering_engine,
+    record_step,
+)
 from gemini_live_runtime.harness.notifications import HarnessNotification, NewNotification, NotificationStatus
 from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.pump import Acknowledge, Deliver, Requeue
@@ -60,6 +66,17 @@ def test_the_lock_of_a_program_that_was_killed_is_free(tmp_path: Path) -> None:
     )
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False).returncode == 9
     assert lock(tmp_path, "engine-1").take()
+
+
+def test_a_program_whose_lock_was_deleted_lets_the_one_deliver_that_has_the_new_one(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        first, second = Delivery(harness, "engine-1"), Delivery(harness, "engine-2")
+        assert first.look() is not None
+        harness.paths.delivery_lock.unlink()
+        assert second.look() is not None
+        assert first.look() is None
+        second.close()
+        assert first.look() is not None
 
 
 def test_the_lock_is_private_and_no_path_can_be_read_from_it(tmp_path: Path) -> None:

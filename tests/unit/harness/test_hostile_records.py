@@ -11,9 +11,12 @@ import pytest
 from harness_support import opened
 
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness import record_files
 from gemini_live_runtime.harness.memory import MemoryWrite
 from gemini_live_runtime.harness.notifications import NewNotification
+from gemini_live_runtime.harness.record_files import RecordFiles
 from gemini_live_runtime.harness.tasks import NewRunningTask, TaskStatus
+from gemini_live_runtime.journal.disk import is_locked, try_lock
 
 DEAD = {"instanceId": "runtime_of_a_dead_program", "pid": 1, "startedAtMs": 0}
 REPORT = NewRunningTask(title="report", restart="again")
@@ -118,3 +121,20 @@ def test_a_notification_with_a_foreign_id_is_in_no_other_ones_way(tmp_path: Path
         listing = harness.notifications.find()
         assert [one.id for one in listing.records] == [waiting.id]
         assert len(listing.problems) == 1
+
+
+def test_a_lock_that_is_deleted_while_it_is_waited_for_is_not_mistaken_for_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, calls = tmp_path / "tasks.lock", []
+
+    def lock_deleted_file(fd: int) -> bool:
+        calls.append(fd)
+        if len(calls) == 1:
+            path.unlink()
+        return try_lock(fd)
+
+    monkeypatch.setattr(record_files, "try_lock", lock_deleted_file)
+    with RecordFiles().locked(path):
+        assert is_locked(path)
+    assert not is_locked(path)

@@ -66,8 +66,12 @@ def tasks(ctx: click.Context, root: str | None, profile: str | None, as_json: bo
 def _list(root: str | None, profile: str | None, as_json: bool, everything: bool) -> int:
     from gemini_live_runtime.harness.record_files import json_of
 
+    problem = ""
     with open_harness(root, profile) as harness:
-        harness.tasks.reconcile()
+        try:
+            harness.tasks.reconcile()
+        except HarnessError as error:  # a disk that is full or read-only hides no task
+            problem = str(error)
         listing = harness.tasks.find()
     running = [task for task in listing.records if not task.status.is_terminal]
     ended = [task for task in listing.records if task.status.is_terminal]
@@ -83,7 +87,9 @@ def _list(root: str | None, profile: str | None, as_json: bool, everything: bool
             click.echo(f"{len(listing.records) - len(shown):,} older ones: gemini-live-tui tasks --all")
     else:
         click.echo("No task runs, and none has ended.")
-    return print_problems(listing)
+    if problem:
+        click.echo(sanitise_line(problem), err=True)
+    return max(print_problems(listing), 1 if problem else 0)
 
 
 def print_problems(listing: Listing[Any]) -> int:
