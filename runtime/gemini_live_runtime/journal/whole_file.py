@@ -15,8 +15,23 @@ PART = ".part"
 """Suffix of a file that is being written."""
 
 
+_ATTEMPTS = 5
+"""Attempts of a write whose new file another program takes for a leftover: it may look before the file is locked."""
+
+
 def write_whole(disk: FileDisk, path: Path, data: bytes) -> None:
     """Write `data` to the file `path` (0600), replacing it; raises `OSError`."""
+    for left in reversed(range(_ATTEMPTS)):
+        try:
+            _write_part(disk, path, data)
+            break
+        except FileNotFoundError:
+            if not left or not path.parent.exists():
+                raise
+    disk.sync_folder(path.parent)
+
+
+def _write_part(disk: FileDisk, path: Path, data: bytes) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}{PART}")
     fd = disk.create(part)
     try:
@@ -31,7 +46,6 @@ def write_whole(disk: FileDisk, path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             disk.unlink(part)
         raise
-    disk.sync_folder(path.parent)
 
 
 def remove_leftovers(disk: FileDisk, path: Path) -> None:

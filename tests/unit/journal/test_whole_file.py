@@ -1,0 +1,44 @@
+"""A file is replaced whole, also while other programs tidy up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gemini_live_runtime.journal.disk import FileDisk
+from gemini_live_runtime.journal.whole_file import remove_leftovers, write_whole
+
+
+class TidiedDisk(FileDisk):
+    """Disk on which another program removes leftovers just after a file was created."""
+
+    def __init__(self, target: Path, times: int) -> None:
+        self.target, self.times = target, times
+
+    def create(self, path: Path) -> int:
+        fd = super().create(path)
+        if self.times:
+            self.times -= 1
+            remove_leftovers(FileDisk(), self.target)
+        return fd
+
+
+def test_a_new_file_that_another_program_takes_for_a_leftover_is_written_again(tmp_path: Path) -> None:
+    target = tmp_path / "task.json"
+    write_whole(TidiedDisk(target, 1), target, b"new")
+    assert target.read_bytes() == b"new"
+    assert [path.name for path in tmp_path.iterdir()] == ["task.json"]
+
+
+def test_a_file_that_is_taken_each_time_is_an_error_and_the_old_one_stays(tmp_path: Path) -> None:
+    target = tmp_path / "task.json"
+    target.write_bytes(b"old")
+    with pytest.raises(FileNotFoundError):
+        write_whole(TidiedDisk(target, 100), target, b"new")
+    assert target.read_bytes() == b"old"
+
+
+def test_a_folder_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        write_whole(FileDisk(), tmp_path / "gone" / "task.json", b"new")
