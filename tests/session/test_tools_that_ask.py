@@ -436,3 +436,11 @@ async def test_a_call_waits_longer_for_a_busy_disk_than_a_typed_text_does() -> N
         await says(t, True)
         await t.passes(0.5)
         assert PAID == [5]
+
+
+async def test_a_policy_for_a_tool_that_there_is_not_is_told_with_the_nearest_name() -> None:
+    async with talk(agent().tools(pay), consent=ConsentOptions(policies={"pai": "allow"})) as t:
+        await t.passes(1.0)
+    (notice,) = [one for one in t.all(ev.Notice) if one.code == "consent"]
+    assert "There is no tool 'pai'" in notice.text
+    assert notice.remedy == "Did you mean pay?"

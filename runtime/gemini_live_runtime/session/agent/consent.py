@@ -8,6 +8,7 @@ says yes. What the user types, what the model says, and results, notifications a
 from __future__ import annotations
 
 import asyncio
+import difflib
 import hashlib
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
@@ -29,6 +30,7 @@ from gemini_live_runtime.session.agent.user_code import UserCode
 from gemini_live_runtime.session.agent.voice_consent import VoiceConsent
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin
+from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.tools.consent import ConsentPolicy, first_policy
 from gemini_live_runtime.tools.declaration import Tool
 from gemini_live_runtime.tools.fingerprint import fingerprint
@@ -130,9 +132,18 @@ class ConsentGate:
 
         Where they cannot be read, tools with side effects ask.
         """
+        for name in self._options.policies:
+            self._look_for(name)
         if self._harness.has_consent:
             record = await self._read()
             self._remembered = None if record is None else record.policies or {}
+
+    def _look_for(self, name: str) -> None:
+        """Tell the operator of a policy for a tool that there is not: its name may be wrong."""
+        if name not in self._tools():
+            near = difflib.get_close_matches(name, self._tools(), n=1)
+            text = f"There is no tool {sanitise_line(name, 80)!r}: its policy counts for another agent only"
+            self._notice(redactor.text(text), f"Did you mean {near[0]}?" if near else "")
 
     async def _read(self) -> ConsentRecord | None:
         """Return what the disk remembers; None when it cannot be used.
