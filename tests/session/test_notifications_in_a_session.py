@@ -463,3 +463,49 @@ async def test_one_that_was_heard_whole_before_the_user_spoke_is_not_announced_a
         await t.server.says(serverContent={"interrupted": True})
         await t.rests()
         assert statuses(tmp_path) == [status]
+
+
+async def test_where_nobody_would_hear_it_it_waits_for_a_console(tmp_path: Path) -> None:
+    queue(tmp_path)
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        t.stage.session.on_watched(False)
+        await t.passes(60.0)
+        assert (announced(t), statuses(tmp_path)) == ([], ["queued"])
+        t.stage.session.on_watched(True)
+        await t.passes(LULL_S + 0.1)
+        assert announced(t) == ["the oven is ready"]
+
+
+async def test_an_engine_that_nobody_hears_lets_another_one_announce(tmp_path: Path) -> None:
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        queue(tmp_path)
+        await t.passes(POLL_S + LULL_S)
+        assert not delivery_lock(tmp_path).take()
+        await t.says("The oven is ready.")
+        await t.ends()
+        await t.rests()
+        t.stage.session.on_watched(False)
+        await t.passes(1.0)
+        other = delivery_lock(tmp_path)
+        assert other.take()
+        other.release()
+
+
+async def test_one_whose_listener_left_in_the_middle_waits_again(tmp_path: Path) -> None:
+    queue(tmp_path)
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        await t.passes(LULL_S + 0.1)
+        await t.says("The oven is")
+        t.stage.session.on_watched(False)
+        await t.ends()
+        await t.rests()
+        assert statuses(tmp_path) == ["queued"]
+
+
+async def test_a_loudspeaker_is_enough_for_an_engine_without_a_console(tmp_path: Path) -> None:
+    queue(tmp_path)
+    device = ScriptedDevice(Timeline(), microphone=True)
+    async with talk(agent(), harness=HarnessWorker(tmp_path), audio=lambda: device) as t:
+        t.stage.session.on_watched(False)
+        await t.passes(LULL_S + 0.1)
+        assert announced(t) == ["the oven is ready"]

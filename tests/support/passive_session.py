@@ -31,6 +31,9 @@ class PassiveSession:
         """Return False: it has no tasks."""
         return False
 
+    def on_watched(self, watched: bool) -> None:
+        """Do nothing."""
+
     def on_console_attached(self, attached: bool) -> None:
         """Do nothing."""
 

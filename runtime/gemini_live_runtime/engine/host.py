@@ -80,6 +80,8 @@ class Host:
         self._detached_timer: asyncio.TimerHandle | None = None
         self._alone_since: float | None = self._loop.time()
         """Loop time since which no console is attached; None with one."""
+        self._awaits_console = False
+        """True for an engine of its own, whose model only consoles and loudspeakers make heard."""
         self._finishes_tasks = False
         self._finished = False
         self._stop_reason = ""
@@ -235,6 +237,8 @@ class Host:
             self._detached_timer = None
         if bool(count) is (self._alone_since is not None):
             self._alone_since = None if count else self._loop.time()
+        if self._session is not None and not self._finished:
+            self._session.on_watched(count > 0)
         if count:
             self._console_attached.set()
             self._set_attached(True)
@@ -275,6 +279,7 @@ class Host:
         With `await_console` it ends `linger_s` after the last console detached. `started` is called when the session
         exists.
         """
+        self._awaits_console = await_console
         if await_console:
             self._consoles_changed(self.hub.consoles)
         try:
@@ -324,6 +329,8 @@ class Host:
             return self._fail("The session cannot be started", error)
         for payload in self._early:
             session.report(payload)
+        if self._awaits_console:
+            session.on_watched(self.hub.consoles > 0)
         if started is not None:
             started()
         self.hub.sample_source = session.sample

@@ -116,6 +116,9 @@ class ScriptedSession:
     def on_console_attached(self, attached: bool) -> None:
         self.watchers.append(attached)
 
+    def on_watched(self, watched: bool) -> None:
+        """Do nothing: it announces nothing."""
+
     def on_records_changed(self) -> None:
         self.pokes += 1
 

@@ -139,7 +139,7 @@ class ConsentGate:
             self._remembered = None if record is None else record.policies or {}
 
     def _look_for(self, name: str) -> None:
-        """Tell the operator of a policy for a tool that there is not: its name may be wrong."""
+        """Tell the operator of a policy for an unknown tool: its name may be wrong."""
         if name not in self._tools():
             near = difflib.get_close_matches(name, self._tools(), n=1)
             text = f"There is no tool {sanitise_line(name, 80)!r}: its policy counts for another agent only"

@@ -158,6 +158,12 @@ class SessionHost:
             return "the microphone is off"
         return "" if state.speaker_on else "the speaker is off"
 
+    @property
+    def is_aloud(self) -> bool:
+        """True while a loudspeaker plays what the model says."""
+        state = self._core.state
+        return state.mode == "voice" and state.speaker_on and state.output_open
+
     def levels(self) -> MeterSample:
         """Return the sound's meters as they are now."""
         return self._audio.levels()

@@ -58,6 +58,7 @@ MAX_BODY = 500
 CLOSING_S = 1.0
 """Seconds to write what was announced when the session ends."""
 
+NOBODY = "nobody is there who would hear it"
 _LULL = "a short silence is awaited"
 
 
@@ -85,6 +86,7 @@ class NotificationDelivery:
         self._withheld: set[str] = set()
         """Ids of what this session's model has queued, until the user was away and is back."""
         self._is_user_gone = False
+        self._is_watched = True
         self._timer: asyncio.TimerHandle | None = None
         self._poll: asyncio.TimerHandle | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -112,8 +114,18 @@ class NotificationDelivery:
 
     # -- the files ---------------------------------------------------------------------------------------------------
 
+    @property
+    def _is_alone(self) -> bool:
+        """True without a console and a loudspeaker, which tell what the model says."""
+        return not (self._is_watched or self._agent.host.is_aloud)
+
+    def on_watched(self, watched: bool) -> None:
+        """Note that a console shows what the model says, or none."""
+        self._is_watched = watched
+        self.look()
+
     def _on_poll(self) -> None:
-        if self._delivery is None or self._delivery.needs_look:
+        if not self._is_alone and (self._delivery is None or self._delivery.needs_look):
             self.look()
         if self._pump.has_come_due(self._wall_ms()):
             self.advance()
@@ -133,6 +145,9 @@ class NotificationDelivery:
         try:
             while self._reads_again and not self._closed:
                 self._reads_again = False
+                if self._is_alone:
+                    await self._stand_down()
+                    continue
                 listing = await self._harness.call(self._open_ones)
                 if listing is not None and not self._closed:
                     self._pump.on_records(one for one in listing.records if one.id not in self._withheld)
@@ -142,6 +157,14 @@ class NotificationDelivery:
             self._report(error)
         finally:
             self._is_reading = False
+
+    async def _stand_down(self) -> None:
+        """Let another engine announce what waits, since no user would hear it here."""
+        delivery = self._delivery
+        if delivery is not None and self._pump.in_flight is None:
+            await self._harness.call(lambda harness: delivery.close())
+            self._pump.on_records(())
+            self._told.clear()
 
     def _open_ones(self, harness: Harness) -> Listing[HarnessNotification] | None:
         if self._delivery is None:
@@ -239,6 +262,8 @@ class NotificationDelivery:
     def _reason(self, now: float) -> str:
         """Return what keeps the model from announcing something now, "" for nothing."""
         host = self._agent.host
+        if self._is_alone:
+            return NOBODY
         if reason := host.why_not_free:
             return reason
         if not self._agent.queue.idle:
@@ -333,6 +358,8 @@ class NotificationDelivery:
             self._lose("the user spoke before it began", by_user=True)
         elif not steps:
             self._lose("the model said nothing")
+        elif self._is_alone:
+            self._lose(NOBODY)
         else:
             self._hear()
 

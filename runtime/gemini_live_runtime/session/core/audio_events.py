@@ -79,7 +79,7 @@ class AudioEvents:
         With one return to voice mode, if its absence had ended that.
         """
         state, reason = self._state, ""
-        state.input_open = bool(opened.input)
+        state.input_open, state.output_open = bool(opened.input), bool(opened.output)
         state.emit(opened)
         if not state.input_open:
             state.input_problem = opened.problems[0] if opened.problems else "No microphone is open"
@@ -121,6 +121,7 @@ class AudioEvents:
             self._fall_to_text()
             state.emit_controls("engine", reason)
         else:
+            state.output_open = False
             self._end_unheard()
             for gen in sorted(state.playing):
                 state.tell_speeches(state.speeches.on_played(gen))

@@ -90,7 +90,7 @@ class CoreState:
         most = self.rules.max_unrecoverable_errors
         self.link = RealtimeSessionController(replace(link_policy or LinkPolicy(), max_unrecoverable_errors=most))
         self.link.age_limit_s = capabilities.connection_limit_s
-        self.input_open = False
+        self.input_open = self.output_open = False
         self.capabilities = capabilities
         self.limits = limits
         self.usage = UsageTotals(prices_as_of=prices_as_of)

@@ -455,6 +455,10 @@ class LiveSession:
         self._connections.on_console_attached(attached)
         self.orchestrator.checkpoints.on_console_attached(attached)
 
+    def on_watched(self, watched: bool) -> None:
+        """Note at once that a console is there, or none, in which the model is read."""
+        self.orchestrator.notifications.on_watched(watched)
+
     def sample(self) -> MeterSample:
         """Return the current meters."""
         meters = self._audio.levels()

@@ -69,6 +69,10 @@ class RunnableSession(Protocol):
         """Note that a console is there, or none: then a held agent goes on."""
         ...
 
+    def on_watched(self, watched: bool) -> None:
+        """Note that a console is there, or none, as soon as that is so."""
+        ...
+
     def on_records_changed(self) -> None:
         """Note that another program has changed tasks or notifications; cheap."""
         ...
