@@ -35,6 +35,10 @@ def test_the_page_names_the_files_that_there_are() -> None:
         paths.result_file("ID"),
         paths.notification("ID"),
         paths.memory_file("SCOPE", "KEY"),
+        paths.cancel_file("ID"),
+        paths.memory_index,
+        paths.consent,
+        paths.delivery_lock,
     ):
         name = path.relative_to("root").as_posix()
         shown = name.replace("ID", "<id>").replace("SCOPE", "<scope>").replace("KEY", "<key>")
