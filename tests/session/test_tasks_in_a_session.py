@@ -153,6 +153,48 @@ async def test_a_second_call_for_the_same_names_the_task_that_runs(tmp_path: Pat
         assert len(tasks(tmp_path)) == 2
 
 
+async def test_the_same_call_twice_at_once_is_one_task(tmp_path: Path) -> None:
+    ran: list[int] = []
+
+    @tool(spillable=True)
+    async def build() -> str:
+        """Build."""
+        ran.append(1)
+        await asyncio.sleep(5.0)
+        return "built"
+
+    async with talk(agent().tools(build), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("build", "build", "build")
+        await t.passes(1.0)
+        assert len(ran) == len(tasks(tmp_path)) == 1
+        assert {answer["task"] for answer in answers(t)} == {tasks(tmp_path)[0].id}
+        assert len(answers(t)) == 3
+
+
+async def test_the_same_call_twice_at_once_runs_twice_where_it_is_no_task() -> None:
+    ran: list[int] = []
+
+    @tool(spillable=True)
+    async def roll() -> int:
+        """Roll a die."""
+        ran.append(len(ran))
+        await asyncio.sleep(0.1)
+        return len(ran)
+
+    async with talk(agent().tools(roll)) as t:
+        await t.calls("roll", "roll")
+        await t.passes(1.0)
+        assert answers(t) == [{"output": 1}, {"output": 2}]
+
+
+async def test_a_call_that_waited_for_the_same_one_ends_with_the_session(tmp_path: Path) -> None:
+    async with talk(agent().tools(report), harness=SlowDisk(tmp_path, refuses=True)) as t:
+        await t.calls("report", "report")
+        await t.passes(5.0)
+        assert t.stage.orchestrator.tools.open_calls == 2
+    assert [one.status for one in t.all(ev.ToolFinished)] == ["cancelled", "cancelled"]
+
+
 @pytest.mark.parametrize(
     ("result", "status"), [({"ok": False, "error": "no paper"}, "failed"), ({"exit_code": 7}, "succeeded")]
 )

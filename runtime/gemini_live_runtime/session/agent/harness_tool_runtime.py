@@ -100,6 +100,10 @@ class HarnessToolRuntime:
         """Calls within their budgets, by their ids: what they tell of their progress counts once they are tasks."""
         self._tasks: dict[str, _Task] = {}
         """Tasks by the ids of their calls."""
+        self._undecided: dict[str, str] = {}
+        """Ids of calls that may become tasks, by tool and arguments."""
+        self.on_decided: Callable[[], None] = lambda: None
+        """Called when a call has become a task, or has ended as an ordinary one."""
         self._running: set[asyncio.Task[None]] = set()
         self._poll: asyncio.TimerHandle | None = None
         self._session_ends = ""
@@ -126,6 +130,16 @@ class HarnessToolRuntime:
         key = _key(call)
         return next((task.id for task in self._tasks.values() if task.key == key and task.is_spilled), "")
 
+    def is_undecided(self, call: ToolCall) -> bool:
+        """Return True while the same call runs that may still become a task for both."""
+        return _key(call) in self._undecided
+
+    def _decide(self, call_id: str) -> None:
+        """Note that a call is a task, or has ended as an ordinary one."""
+        for key in [key for key, name in self._undecided.items() if name == call_id]:
+            del self._undecided[key]
+            self.on_decided()
+
     def on_started(self, call: ToolCall) -> None:
         """Note that a call runs."""
         mode = self._dispatcher.mode_of(call.name)
@@ -133,6 +147,7 @@ class HarnessToolRuntime:
         if mode.budget_ms is not None:
             loop = asyncio.get_running_loop()
             self._early[call.call_id] = task
+            self._undecided.setdefault(task.key, call.call_id)
             self._budgets[call.call_id] = loop.call_later(mode.budget_ms / 1000, self._on_budget_over, task)
         elif mode.is_background:
             self._begin(task)
@@ -180,6 +195,7 @@ class HarnessToolRuntime:
             task.is_spilled = True
             ms = (self._agent.clock.now() - task.started) * 1000
             self._answer(replace(outcome(call, "ok", continues(task.id, call.name)), task=task.id, ms=ms))
+        self._decide(call.call_id)
         self._watch_requests()
         if task.ended is not None:
             if task.is_spilled:
@@ -226,6 +242,7 @@ class HarnessToolRuntime:
         self._report(f"{task.call.name} is not recorded as a task", error)
         if task.ended is not None and not task.in_background:
             self._answer(task.ended)
+            self._decide(task.call.call_id)
         self._agent.host.on_change()
 
     # -- progress ----------------------------------------------------------------------------------------------------
@@ -289,6 +306,7 @@ class HarnessToolRuntime:
             timer.cancel()
         task = self._tasks.get(ended.call_id)
         if task is None:
+            self._decide(ended.call_id)
             return False
         task.ended = ended
         # Until its record is written it is open whether the call is answered by the task's id, or by this outcome.

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from gemini_live_runtime import events as ev
@@ -104,6 +105,7 @@ class ToolExecutor:
         )
         self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
         self.tasks = HarnessToolRuntime(agent, self.dispatcher, harness, answer=self._queue_answer, end=self._queue_end)
+        self.tasks.on_decided = self._release_held
         self.dispatcher.session_tasks = ModelTasks(self.tasks.harness, self.tasks.cancel)
         self.consent = consent
         consent.on_answer = self._on_consent
@@ -123,6 +125,8 @@ class ToolExecutor:
         self._waiting: set[str] = set()
         self._told_by_user: set[str] = set()
         """Calls whose refusal the model has heard from the user, by their ids."""
+        self._held: list[ToolCall] = []
+        """Calls for what another call does; whether that becomes a task for both is open. They wait, too."""
         self._cancelled: set[str] = set()
         self._answers: dict[str, Outcome] = {}
         """Outcomes that a program gave in a running tool's place, by call id."""
@@ -298,11 +302,20 @@ class ToolExecutor:
         is_written = not waits_for_disk or await self._agent.bus.written(CALL_INTENT_S)
         if call.call_id in self._cancelled:
             self._end_waiting(call, "cancelled")
-        elif is_written:
+        elif not is_written:
+            self._end_waiting(call, "error", NOT_ON_DISK)
+        elif self.tasks.is_undecided(call):
+            self._held.append(call)
+        else:
             self._waiting.discard(call.call_id)
             self._start(call)
-        else:
-            self._end_waiting(call, "error", NOT_ON_DISK)
+
+    def _release_held(self) -> None:
+        """Let calls go on that waited for what becomes of another one."""
+        held, self._held = self._held, []
+        for call in held:
+            if not self._agent.queue.put("tool call", partial(self._run, call, waits_for_disk=False)):
+                self._end_waiting(call, "cancelled")
 
     def _end_waiting(self, call: ToolCall, status: Status, result: dict[str, Any] | None = None) -> None:
         """End a call that has not run."""
