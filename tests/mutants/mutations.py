@@ -358,7 +358,7 @@ TOOL_EXECUTOR = rows(
     "ToolExecutor",
     ("on_calls", "tool calls pass the gate", drop("put"), TOOLS),
     ("on_outcome", "the program answers for a tool", decide("override", False), TOOLS),
-    ("_gate", "a notification runs no tool with effects", assign("by_notification", "False"), NOTIFICATIONS),
+    ("on_calls", "a notification runs no tool with effects", assign("by_notification", "False"), NOTIFICATIONS),
     ("_gate", "a notification lets the model queue no other", decide("_is_for_users_only", False), TIMED),
     ("_gate", "the allow-list", decide("_is_allowed", True), PHASES),
     ("_gate", "on_tool_call", gives("tool_overrides", "{}"), TOOLS),
@@ -799,7 +799,7 @@ SPOKEN_CONSENT = (
     *rows(
         "agent.spoken_question",
         "SpokenQuestion",
-        ("_check", "the question has its own words", decide("has_asked", True), SPOKEN),
+        ("_check", "the question has its own words", gives("has_asked", "True"), SPOKEN),
         ("on_playback", "the model speaks before the answer", drop("close"), SPOKEN),
         ("_follow", "other words follow the question", decide("_answers", False), SPOKEN),
         ("on_voice", "both speak at once", drop("close"), SPOKEN),
