@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +43,11 @@ def asks(conversation: Conversation, tmp_path: Path) -> dict[str, Any]:
     pytest.fail("the canceller never learned the room")
 
 
-@pytest.mark.parametrize(("said", "yes"), [("yes please", True), ("no thank you", False)])
+ANSWERS = [("yes please", True), ("no thank you", False)]
+"""Answers; each takes half a minute of real time, so without SOAK only the first is given."""
+
+
+@pytest.mark.parametrize(("said", "yes"), ANSWERS if os.environ.get("SOAK") else ANSWERS[:1])
 def test_the_user_answers_aloud_what_the_model_asks(
     conversation: Conversation, tmp_path: Path, said: str, yes: bool
 ) -> None:
