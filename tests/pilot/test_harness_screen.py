@@ -128,7 +128,7 @@ async def test_a_moment_of_the_past_is_shown_as_it_was_and_not_changed() -> None
         screen = await press(driver, "T")
         assert "The session has told of no task." in screen
         assert "end returns to the present" in screen
-        await press(driver, "2", "k")
+        await press(driver, "2", "H")
         assert [one.status.value for one in harness.notifications.find().records] == ["queued"]
 
 

@@ -163,7 +163,7 @@ async def _acknowledge(driver: Driver, way: str) -> None:
 async def _queue_again(driver: Driver, way: str) -> None:
     async with opened(driver, "2") as harness:
         assert "It waits already." in await press(driver, way)
-        await press(driver, "k", "end")
+        await press(driver, "H", "end")
         assert "Queued again: the oven is ready." in await press(driver, way)
         assert [one.title for one in harness.notifications.find().records].count("the oven is ready") == 2
 

@@ -137,7 +137,7 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
     ("test-microphone test-echo", "Test the sound", "Rate the sound of your voice, or measure the echo"),
     (
         "agents profiles profile-new profile-switch",
-        "Agents, profiles",
+        "Agent, profile",
         "Choose another agent; list profiles with their values, copy one, or start the next session under another",
     ),
     ("api-key vertex", "Access", "Enter a Gemini API key, or talk through a Google Cloud project"),
