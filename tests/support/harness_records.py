@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.support.console_driver import Driver, console
 from tests.support.manual_clock import ManualClock
+from tests.support.quick_disk import QuickDisk
 from tests.support.scripted_link import ScriptedLink
 from textual.screen import Screen
 
 from gemini_live_runtime.harness.memory import MemoryRecord, MemoryWrite
 from gemini_live_runtime.harness.notifications import HarnessNotification, NewNotification
 from gemini_live_runtime.harness.store import Harness
-from gemini_live_runtime.journal.disk import FileDisk
 from gemini_live_tui.dialogs.confirm import ConfirmScreen
 from gemini_live_tui.harness.records import Records
 from gemini_live_tui.harness.screen import HarnessScreen
@@ -24,20 +25,16 @@ SESSION = "20261120-120000-abcd"
 """Name of the scripted session."""
 
 
-class QuickDisk(FileDisk):
-    """The real disk without waiting for the device."""
-
-    def sync(self, fd: int) -> None:
-        pass
-
-    def sync_folder(self, path: Path) -> None:
-        pass
-
-
 @contextmanager
 def records(root: Path, *, age_s: float = 0.0) -> Iterator[Harness]:
-    """Open records as another program, `age_s` before the console's clock."""
-    with Harness.open(root, disk=QuickDisk(), wall=lambda: ManualClock().wall() - age_s) as harness:
+    """Open records as another program, `age_s` before the console's clock.
+
+    Its clock goes on by a millisecond at each look, so that no two records are of the same time.
+    """
+    looks = count()
+    with Harness.open(
+        root, disk=QuickDisk(), wall=lambda: ManualClock().wall() - age_s + next(looks) / 1000
+    ) as harness:
         yield harness
 
 
