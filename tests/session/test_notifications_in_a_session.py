@@ -491,6 +491,21 @@ async def test_an_engine_that_nobody_hears_lets_another_one_announce(tmp_path: P
         other.release()
 
 
+async def test_what_another_engine_told_meanwhile_waits_no_longer_for_the_next_console(tmp_path: Path) -> None:
+    name = queue(tmp_path)
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        t.stage.session.on_records_changed()
+        await t.passes(0.1)
+        assert [event.status for event in t.all(ev.NotificationChanged)] == ["queued"]
+        t.stage.session.on_watched(False)
+        await t.passes(1.0)
+        with Harness.open(tmp_path) as harness:
+            harness.notifications.acknowledge(name)
+        t.stage.session.on_watched(True)
+        await t.passes(1.0)
+        assert [event.status for event in t.all(ev.NotificationChanged)] == ["queued", "acknowledged"]
+
+
 async def test_one_whose_listener_left_in_the_middle_waits_again(tmp_path: Path) -> None:
     queue(tmp_path)
     async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:

@@ -164,7 +164,6 @@ class NotificationDelivery:
         if delivery is not None and self._pump.in_flight is None:
             await self._harness.call(lambda harness: delivery.close())
             self._pump.on_records(())
-            self._told.clear()
 
     def _open_ones(self, harness: Harness) -> Listing[HarnessNotification] | None:
         if self._delivery is None:
