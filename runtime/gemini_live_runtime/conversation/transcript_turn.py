@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
 from gemini_live_runtime.errors import JournalError
+from gemini_live_runtime.text import clip
 
 MAX_SUMMARY = 200
 """Characters of a tool's arguments or result in a summary, the ellipsis included."""
@@ -132,7 +133,7 @@ def _one_line(text: str) -> str:
 
 def _cut_json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= MAX_SUMMARY else text[: MAX_SUMMARY - 1] + "…"
+    return clip(text, MAX_SUMMARY)
 
 
 def turn_to_json(turn: TranscriptTurn) -> dict[str, Any]:
