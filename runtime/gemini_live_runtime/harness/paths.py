@@ -56,7 +56,8 @@ class HarnessPaths:
 
     ```
     harness.json                     format and version
-    tasks/<id>/task.json             record of a task
+    tasks/<id>/                      folder of a task, locked by the program that runs it
+    tasks/<id>/task.json             its record
     tasks/<id>/events.jsonl          its events, one a line
     tasks/<id>/result.json           its result, once it has succeeded
     tasks/<id>/cancel.json           request to cancel it

@@ -1,9 +1,9 @@
 """Keep tasks: started, with progress, and ended exactly once.
 
-A task is changed by the program that runs it, whose instance lock proves that it lives, and by others only once that
-lock is free. Its end is written in steps: the result, then the record with the final status, marked as unsettled, then
-the event and the notification, then the record without the mark. The next program that opens the root finishes the
-steps of an unsettled record; the notification's id is that of the task and its status, so it exists once.
+A task is changed by the program that runs it, whose locks prove that it lives, and by others only once these are free.
+Its end is written in steps: the result, then the record with the final status, marked as unsettled, then the event and
+the notification, then the record without the mark. The next program that opens the root finishes the steps of an
+unsettled record; the notification's id is that of the task and its status, so it exists once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.event_log import TaskEventLog
 from gemini_live_runtime.harness.ids import new_id
-from gemini_live_runtime.harness.instances import InstanceLock, remove_dead_locks, runs
+from gemini_live_runtime.harness.instances import InstanceLock, TaskLocks, remove_dead_locks, runs
 from gemini_live_runtime.harness.listing import Listing, list_records
 from gemini_live_runtime.harness.notification_store import NotificationStore
 from gemini_live_runtime.harness.notifications import KIND_OF_END, NewNotification
@@ -67,6 +67,7 @@ class TaskStore:
         self._notifications = notifications
         self._wall_ms = wall_ms
         self._lock: InstanceLock | None = None
+        self._locks = TaskLocks()
         self._logs: dict[str, TaskEventLog] = {}
 
     @property
@@ -74,6 +75,7 @@ class TaskStore:
         """This program as one that runs tasks; the first use takes its lock."""
         if self._lock is None:
             self._lock = InstanceLock(self._files, self._paths.instances, self._wall_ms())
+        self._lock.keep()
         return self._lock.instance
 
     # -- life of a task ----------------------------------------------------------------------------------------------
@@ -117,6 +119,7 @@ class TaskStore:
     def _record_start(self, task: HarnessTask) -> None:
         now, folder = task.created_at_ms, self._paths.task(task.id)
         self._files.folder(folder)
+        self._locks.take(task.id, folder)
         self._save(task)
         with self._files.errors(folder):
             self._files.disk.sync_folder(folder.parent)
@@ -133,6 +136,7 @@ class TaskStore:
     def _remove(self, task_id: str) -> None:
         """Delete a task; raise `OSError`."""
         self._logs.pop(task_id, None)
+        self._locks.release(task_id)
         folder = self._paths.task(task_id)
         # The record goes first: what is left without it is no task.
         self._files.disk.unlink(folder / "task.json")
@@ -244,6 +248,7 @@ class TaskStore:
         self._save(task)
         self._files.delete(self._paths.cancel_file(task.id))
         self._logs.pop(task.id, None)
+        self._locks.release(task.id)
         return task
 
     # -- after the end of a program ----------------------------------------------------------------------------------
@@ -302,7 +307,7 @@ class TaskStore:
                 raise
 
     def _runs(self, task: HarnessTask) -> bool:
-        return runs(task, self._paths.instances, self._wall_ms())
+        return runs(task, self._paths, self._wall_ms())
 
     # -- requests of other programs ----------------------------------------------------------------------------------
 
@@ -321,6 +326,8 @@ class TaskStore:
 
     def cancel_request(self, task_id: str) -> str | None:
         """Return the reason of a request to cancel a task, or None without one."""
+        if self._lock is not None:
+            self._lock.keep()
         try:
             request = self._files.read(CancelRequest, self._paths.cancel_file(task_id))
         except HarnessError:
@@ -376,7 +383,8 @@ class TaskStore:
         return len(old)
 
     def close(self) -> None:
-        """Give the instance lock back."""
+        """Give the locks back."""
+        self._locks.release_all()
         if self._lock is not None:
             self._lock.release()
             self._lock = None

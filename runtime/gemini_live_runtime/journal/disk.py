@@ -172,9 +172,9 @@ def lock_holder(path: Path) -> int | None:
 
 
 def is_locked(path: Path) -> bool:
-    """Return True when a living process holds `lock` on the file `path`.
+    """Return True when a living process holds `lock` on the file or folder `path`.
 
-    False on Windows, and for a path that is no regular file.
+    False on Windows, and for other kinds of paths.
     """
     if sys.platform == "win32":
         return False
@@ -183,7 +183,8 @@ def is_locked(path: Path) -> bool:
     except OSError:
         return False
     try:
-        if stat.S_ISREG(os.fstat(fd).st_mode):
+        mode = os.fstat(fd).st_mode
+        if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

@@ -104,8 +104,8 @@ def test_a_copied_folder_of_a_task_does_not_change_the_task(tmp_path: Path) -> N
 def test_a_task_with_a_foreign_id_keeps_no_other_from_being_reconciled(tmp_path: Path, name: str) -> None:
     with opened(tmp_path) as harness:
         foreign, lost = harness.tasks.start(REPORT), harness.tasks.start(REPORT)
-        edit(harness.paths.task_file(foreign.id), id=name, runtime=DEAD)
-        edit(harness.paths.task_file(lost.id), runtime=DEAD)
+    with opened(tmp_path) as harness:
+        edit(harness.paths.task_file(foreign.id), id=name)
         assert [task.id for task in harness.tasks.reconcile()] == [lost.id]
 
 

@@ -112,10 +112,11 @@ class Tasks(RuleBasedStateMachine):
 
     def kill(self, name: str) -> None:
         """End a program as the system does: its locks become free, and its files stay."""
-        lock = self.programs[name].tasks._lock
-        if lock is not None:
-            os.close(lock._fd)
-            lock._fd = -1
+        tasks = self.programs[name].tasks
+        tasks._locks.release_all()
+        if tasks._lock is not None:
+            os.close(tasks._lock._fd)
+            tasks._lock._fd = -1
 
     @rule(name=PROGRAMS)
     def close(self, name: str) -> None:

@@ -142,7 +142,7 @@ class Records:
             known = before.get(one.id)
             is_running = one.status is TaskStatus.RUNNING
             if known is None or known[0] is not one or is_running:
-                lives = is_running and runs(one, self.paths.instances, wall_ms)
+                lives = is_running and runs(one, self.paths, wall_ms)
                 known = (one, task_item(one, lives=lives))
             self._task_items[one.id] = known
         return tuple(sorted((item for _, item in self._task_items.values()), key=task_order))
