@@ -19,7 +19,8 @@ class TaskChanged(Payload):
     """A tool call goes on as a task, has made progress, or has ended.
 
     `fraction` done is 0 to 1, or None where it is unknown. `text` is the tool's newest sentence on its progress, and at
-    the end its result in short, or the error. `recorded` is False where the disk refused the record.
+    the end its result in short, or the error. `recorded` is False for an end that the disk refuses; another event
+    follows once the disk has it.
     """
 
     type: ClassVar[str] = "task.changed"

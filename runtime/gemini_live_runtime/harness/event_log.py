@@ -9,11 +9,14 @@ from pathlib import Path
 
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.record_files import RecordFiles, line_of, parse
-from gemini_live_runtime.harness.tasks import TaskEvent
+from gemini_live_runtime.harness.tasks import TaskEvent, TaskEventKind
 from gemini_live_runtime.journal.disk import write_all
 
 MAX_LOG = 16 * 1024 * 1024
 """Bytes of a task's events; a tool that reports more progress is heard, but no longer recorded."""
+
+_ENDS = (TaskEventKind.SUCCEEDED, TaskEventKind.FAILED, TaskEventKind.CANCELLED, TaskEventKind.INTERRUPTED)
+"""Kinds of a task's last event, for which a full file has room, too."""
 
 
 class TaskEventLog:
@@ -38,7 +41,7 @@ class TaskEventLog:
             self._read_end()
         numbered = replace(event, sequence=self._sequence + 1)
         line = line_of(numbered, self._path)
-        if self._size + len(line) > MAX_LOG:
+        if self._size + len(line) > MAX_LOG and event.type not in _ENDS:
             raise HarnessError(
                 f"{self._path} is full: {MAX_LOG // 1024 // 1024} MB",
                 remedy="Report progress less often",

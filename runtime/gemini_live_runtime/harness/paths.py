@@ -61,6 +61,7 @@ class HarnessPaths:
     tasks/<id>/events.jsonl          its events, one a line
     tasks/<id>/result.json           its result, once it has succeeded
     tasks/<id>/cancel.json           request to cancel it
+    tasks/<id>/restart               empty; it may be started anew while its end is not recorded
     notifications/<id>.json
     memory/<scope>/<key>.json
     memory.index                     words of the memories, made from their files
@@ -153,6 +154,10 @@ class HarnessPaths:
     def cancel_file(self, task_id: str) -> Path:
         """Return the request to cancel one task."""
         return self.task(task_id) / "cancel.json"
+
+    def restart_file(self, task_id: str) -> Path:
+        """Return the empty file of a task that may be started anew, until its tool ends."""
+        return self.task(task_id) / "restart"
 
     def notification(self, notification_id: str) -> Path:
         """Return the record of one notification.

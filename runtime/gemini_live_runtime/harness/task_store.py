@@ -120,6 +120,9 @@ class TaskStore:
         now, folder = task.created_at_ms, self._paths.task(task.id)
         self._files.folder(folder)
         self._locks.take(task.id, folder)
+        if task.restart is not None:
+            with self._files.errors(folder):
+                self._files.disk.close(self._files.disk.create(self._paths.restart_file(task.id)))
         self._save(task)
         with self._files.errors(folder):
             self._files.disk.sync_folder(folder.parent)
@@ -172,7 +175,7 @@ class TaskStore:
 
         Raises `TaskAlreadyTerminalError` for one that has ended.
         """
-        task = self._running(task_id)
+        task = self._ending(task_id)
         now = self._now(task)
         short = clip(redactor.text(summary), MAX_TEXT) or None
         result = TaskResult(task_id=task_id, completed_at_ms=now, summary=short, output=cleaned(output, "output"))
@@ -187,21 +190,38 @@ class TaskStore:
 
         Raises `TaskAlreadyTerminalError` for one that has ended.
         """
-        return self._end_without_result(self._running(task_id), TaskStatus.FAILED, message)
+        return self._end_without_result(self._ending(task_id), TaskStatus.FAILED, message)
 
     def cancel(self, task_id: str, reason: str = "") -> HarnessTask:
         """Record that a task was cancelled.
 
         Raises `TaskAlreadyTerminalError` for one that has ended.
         """
-        return self._end_without_result(self._running(task_id), TaskStatus.CANCELLED, reason)
+        return self._end_without_result(self._ending(task_id), TaskStatus.CANCELLED, reason)
 
     def interrupt(self, task_id: str, reason: str = "") -> HarnessTask:
         """Record that a task's program ends first; an ended task stays as it is."""
         task = self._mine(task_id)
         if task.status.is_terminal:
             return task
+        self._ending(task_id)
         return self._end_without_result(task, TaskStatus.INTERRUPTED, reason)
+
+    def settle(self, task_id: str) -> HarnessTask:
+        """Finish the end of a task of which the disk has a part; return the task."""
+        task = self._mine(task_id)
+        return self._settle(task) if task.unsettled else task
+
+    def _ending(self, task_id: str) -> HarnessTask:
+        """Return a running task that ends now, and let no program start it anew.
+
+        That needs no room on the disk: a tool whose end is never recorded does not run twice.
+        """
+        self._still_running(task_id)
+        task = self._mine(task_id)
+        if task.restart is not None:
+            self._files.delete(self._paths.restart_file(task_id))
+        return task
 
     def _end_without_result(self, task: HarnessTask, status: TaskStatus, reason: str) -> HarnessTask:
         self._files.delete(self._paths.result_file(task.id))
@@ -264,7 +284,9 @@ class TaskStore:
                 stale = task.status is TaskStatus.RUNNING and not self._runs(task)
                 if stale:
                     reason = "The program that ran it has ended."
-                    lost = replace(task, lost=True)
+                    # Without the file its tool has ended: only the disk did not take that.
+                    died = task.restart is None or self._paths.restart_file(task.id).exists()
+                    lost = replace(task, lost=died)
                     changed.append(self._end_without_result(lost, TaskStatus.INTERRUPTED, reason))
                 elif task.unsettled and not self._runs(task):
                     self._settle(task)
@@ -409,10 +431,6 @@ class TaskStore:
         if task.status.is_terminal:
             raise TaskAlreadyTerminalError(task)
         return task
-
-    def _running(self, task_id: str) -> HarnessTask:
-        self._still_running(task_id)
-        return self._mine(task_id)
 
     def _now(self, task: HarnessTask) -> int:
         return max(self._wall_ms(), task.updated_at_ms)

@@ -34,8 +34,13 @@ def _task_changed(view: SessionView, event: ev.Event, p: ev.TaskChanged) -> Dirt
     is_new = card is None
     if card is None:
         card = TaskCard(clean_name(p.tool), event.t, event.turn, event.seq)
+    if card.end is not None and p.status == card.status:
+        # The disk has taken the end that was told before.
+        tasks[ident] = replace(card, is_recorded=p.recorded)
+        return Dirty.HARNESS
     end = None if p.status == "running" else event.t
-    tasks[ident] = replace(card, status=p.status, fraction=p.fraction, text=text, end=end)
+    is_recorded = p.recorded or end is None
+    tasks[ident] = replace(card, status=p.status, fraction=p.fraction, text=text, end=end, is_recorded=is_recorded)
     while len(tasks) > MAX_TASKS:
         del tasks[next((key for key, other in tasks.items() if other.end is not None), next(iter(tasks)))]
     if end is None:
@@ -44,7 +49,7 @@ def _task_changed(view: SessionView, event: ev.Event, p: ev.TaskChanged) -> Dirt
         return Dirty.HARNESS | Dirty.HEADER | (Dirty.TIMELINE if is_new else Dirty.NONE)
     tick(view.agent_view, event, "task", f"{card.tool}: {p.status}")
     told = f"The task {p.tool} {_WORDS[p.status]}" + (f": {p.text}" if p.text else "")
-    detail = "" if p.recorded else "The disk refused its record"
+    detail = "" if p.recorded else "Its end is not recorded yet: the disk refuses it"
     open_block(
         view,
         event,

@@ -34,6 +34,8 @@ class TaskCard:
     fraction: float | None = None
     text: str = ""
     end: float | None = None
+    is_recorded: bool = True
+    """False while the disk refuses the end."""
 
 
 @record

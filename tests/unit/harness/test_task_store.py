@@ -269,6 +269,17 @@ def test_a_result_that_is_too_large_leaves_the_task_running(tmp_path: Path) -> N
         assert harness.tasks.fail(task.id, "its result was too large").status is TaskStatus.FAILED
 
 
+def test_a_task_whose_events_are_full_has_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemini_live_runtime.harness.event_log.MAX_LOG", 1000)
+    with opened(tmp_path) as harness:
+        task = harness.tasks.start(REPORT)
+        with pytest.raises(HarnessError, match="is full"):
+            harness.tasks.progress(task.id, "x" * 1000)
+        ended = harness.tasks.complete(task.id, 1, summary="y" * 1000)
+        assert (ended.status, ended.unsettled) == (TaskStatus.SUCCEEDED, False)
+        assert kinds(harness, task)[-1] == "succeeded"
+
+
 def test_notifications_of_a_task_wait_until_acknowledged(tmp_path: Path) -> None:
     with opened(tmp_path) as harness:
         harness.tasks.fail(harness.tasks.start(REPORT).id, "no paper")

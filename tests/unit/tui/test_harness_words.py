@@ -81,6 +81,10 @@ def test_attempts_and_the_time_limit_are_told() -> None:
         ({"is_here": True}, "It runs in this session"),
         ({"lives": False}, "Its program has ended. The next look interrupts it."),
         ({"status": "failed", "end": NOW, "text": "no disk"}, "It failed after 1 min 00 s."),
+        (
+            {"status": "succeeded", "end": NOW, "is_end_recorded": False},
+            "The disk refuses its end",
+        ),
         ({"is_recorded": False}, "It has no record here"),
     ],
 )

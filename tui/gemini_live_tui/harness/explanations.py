@@ -116,6 +116,8 @@ def reason_of_task(item: TaskItem, now: float) -> Reason:
         lines.append(_said(item.text))
     if item.is_running and item.limit is not None:
         lines.append(_quiet(f"It may run until {clock_of(item.limit, now)}, its time limit."))
+    if not item.is_end_recorded:
+        lines.append(_said("The disk refuses its end, which is tried again until the session ends."))
     if not item.is_recorded:
         lines.append(_quiet("It has no record here: only what the session told of it is known."))
     return Reason(f"{item.tool}: {item.status}", tuple(lines))

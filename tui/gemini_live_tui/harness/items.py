@@ -45,6 +45,8 @@ class TaskItem:
     limit: float | None = None
     pid: int | None = None
     is_recorded: bool = True
+    is_end_recorded: bool = True
+    """False while the disk refuses its end."""
 
     @property
     def is_running(self) -> bool:
@@ -161,9 +163,18 @@ def newer(item: TaskItem | None, card: TaskCard, view: SessionView, *, live: boo
             runs_here,
             live,
             is_recorded=False,
+            is_end_recorded=card.is_recorded,
         )
     fraction = item.fraction if card.fraction is None else card.fraction
-    return replace(item, status=card.status, end=end, fraction=fraction, text=card.text or item.text, is_here=runs_here)
+    return replace(
+        item,
+        status=card.status,
+        end=end,
+        fraction=fraction,
+        text=card.text or item.text,
+        is_here=runs_here,
+        is_end_recorded=card.is_recorded,
+    )
 
 
 def task_order(item: TaskItem) -> tuple[bool, float]:

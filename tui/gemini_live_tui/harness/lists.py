@@ -93,7 +93,10 @@ class TaskList(ItemList):
             runs.append((" " * (bar + 7), ""))
         seconds = (self.now if item.end is None else item.end) - item.start
         took = whole_seconds_text(max(0.0, seconds)) if item.end is None else seconds_text(seconds)
-        runs += [(f"{took:>10}  ", "quiet"), (item.text, "said")]
+        runs.append((f"{took:>10}  ", "quiet"))
+        if not item.is_end_recorded:
+            runs.append(("not recorded yet  ", "warn"))
+        runs.append((item.text, "said"))
         if item.is_running and not item.is_here:
             where = "in another program" if item.lives else "its program has ended"
             runs.append((f" ({where})" if item.text else where, "quiet"))

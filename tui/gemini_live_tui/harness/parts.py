@@ -117,7 +117,11 @@ class Parts:
         self.tasks.now = self.notifications.now = self.memories.now = now
         inputs = (found, self.hits, store.live, self.is_past)
         cards = harness.copy()
-        rows = ([(ident, card.status) for ident, card in cards.tasks.items()], cards.notifications, cards.memories)
+        rows = (
+            [(ident, card.status, card.is_recorded) for ident, card in cards.tasks.items()],
+            cards.notifications,
+            cards.memories,
+        )
         if self._filled == (inputs, rows):
             self._fill_progress(cards.tasks, view, live=store.live and not self.is_past)
             self.list.touch()

@@ -194,7 +194,7 @@ class HarnessScreen(ModalScreen[None]):
         """Show what the session tells, and read the records when it tells of a change."""
         harness = self.console.store.shown.harness
         told = (
-            [(ident, card.status) for ident, card in harness.tasks.items()],
+            [(ident, card.status, card.is_recorded) for ident, card in harness.tasks.items()],
             [(ident, card.status, card.attempts) for ident, card in harness.notifications.items()],
             list(harness.memories.items()),
         )

@@ -28,6 +28,7 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.lost_tasks import claim_lost
 from gemini_live_runtime.session.agent.model_tasks import continues
+from gemini_live_runtime.session.agent.task_ends import TaskEnd, TaskEnds
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.tools.dispatch import ToolDispatcher
 from gemini_live_runtime.tools.registry import HarnessToolRegistry
@@ -66,6 +67,8 @@ class _Task:
     timer: asyncio.TimerHandle | None = None
     reason: str = ""
     """Reason of its cancellation."""
+    is_reported: bool = False
+    """True once it was reported that the disk refuses progress."""
 
     @property
     def id(self) -> str:
@@ -90,7 +93,7 @@ class HarnessToolRuntime:
         """
         self.harness = harness
         self.on_ended: Callable[[str], None] = lambda task_id: None
-        """Called with the id of a task whose end is recorded."""
+        """Called with the id of a task that has ended, and again once the disk has taken its end."""
         self._agent = agent
         self._dispatcher = dispatcher
         self._answer = answer
@@ -104,13 +107,14 @@ class HarnessToolRuntime:
         """Ids of calls that may become tasks, by tool and arguments."""
         self.on_decided: Callable[[], None] = lambda: None
         """Called when a call has become a task, or has ended as an ordinary one."""
+        self._ends = TaskEnds(harness)
         self._running: set[asyncio.Task[None]] = set()
         self._poll: asyncio.TimerHandle | None = None
         self._session_ends = ""
 
     @property
     def is_idle(self) -> bool:
-        """True when no task runs, and the end of none is being recorded."""
+        """True when no task runs, and the disk was asked to record each end."""
         return not self._tasks
 
     @property
@@ -275,16 +279,16 @@ class HarnessToolRuntime:
         def record(harness: Harness) -> object:
             return harness.tasks.progress(task.id, text, fraction=fraction)
 
-        self._spawn(self._write(task, record), "record progress")
+        self._spawn(self._write_progress(task, record), "record progress")
 
-    async def _write(self, task: _Task, work: Callable[[Harness], object]) -> bool:
-        """Write to the disk; return False when it refused, which is reported once."""
+    async def _write_progress(self, task: _Task, work: Callable[[Harness], object]) -> None:
+        """Write progress to the disk; the first time that it refuses is reported."""
         try:
             await self.harness.call(work)
         except Exception as error:
-            self._report(f"Of the task {task.call.name} something is not recorded", error)
-            return False
-        return True
+            if not task.is_reported:
+                task.is_reported = True
+                self._report(f"Progress of the task {task.call.name} is not recorded", error)
 
     def _report(self, what: str, error: Exception) -> None:
         reason, remedy = error_text(error), ""
@@ -321,34 +325,24 @@ class HarnessToolRuntime:
             task.timer.cancel()
         status, text = self._end_of(task, ended)
         output = redactor.value({"toolCallId": task.call.call_id, "toolName": task.call.name, "response": ended.result})
-        task_id = task.id
-
-        def write(harness: Harness) -> object:
-            tasks = harness.tasks
-            match status:
-                case TaskStatus.SUCCEEDED:
-                    try:
-                        return tasks.complete(task_id, output, summary=text)
-                    except HarnessError as error:
-                        if error.field != "record":
-                            raise
-                        # Larger than a record may be: without an end the task would count as interrupted.
-                        return tasks.complete(
-                            task_id, {**output, "response": None, "leftOut": str(error)}, summary=text
-                        )
-                case TaskStatus.CANCELLED:
-                    return tasks.cancel(task_id, text)
-                case TaskStatus.INTERRUPTED:
-                    return tasks.interrupt(task_id, text)
-                case _:
-                    return tasks.fail(task_id, text)
-
         if status is TaskStatus.SUCCEEDED and task.fraction is not None:
             task.fraction = 1.0
-        recorded = await self._write(task, write)
+
+        def on_refused(error: Exception) -> None:
+            self._report(f"The end of the task {task.call.name} is not recorded yet, and tried again", error)
+            self._leave(task, status, text, is_recorded=False)
+
+        error = await self._ends.record(TaskEnd(task.id, status, text, output), on_refused)
+        if error is not None:
+            self._report(f"The end of the task {task.call.name} is not recorded", error)
+        if error is None or task.call.call_id in self._tasks:
+            self._leave(task, status, text, is_recorded=error is None)
+
+    def _leave(self, task: _Task, status: TaskStatus, text: str, *, is_recorded: bool) -> None:
+        """Tell the end of a task, which runs no longer."""
         self._tasks.pop(task.call.call_id, None)
-        self._tell(task, status.value, text, recorded=recorded)
-        self.on_ended(task_id)
+        self._tell(task, status.value, text, recorded=is_recorded)
+        self.on_ended(task.id)
         self._agent.host.on_change()
 
     def _end_of(self, task: _Task, ended: Outcome) -> tuple[TaskStatus, str]:
@@ -429,6 +423,7 @@ class HarnessToolRuntime:
     def end(self, reason: str) -> None:
         """Count tasks whose calls are cancelled from now on as interrupted."""
         self._session_ends = self._session_ends or redactor.text(reason)
+        self._ends.end_session()
         for timer in (*self._budgets.values(), *((self._poll,) if self._poll else ())):
             timer.cancel()
         self._budgets.clear()
