@@ -484,8 +484,8 @@ def _turns(view: SessionView, event: ev.Event, p: ev.TurnsChanged) -> Dirty:
 
 @_on(ev.VoiceChanged)
 def _chosen_voice(view: SessionView, event: ev.Event, p: ev.VoiceChanged) -> Dirty:
-    view.chosen_voice = p.voice
-    which = f"The voice becomes {sanitise_line(p.voice, 80)}" if p.voice else "The voice becomes the agent's own"
+    view.chosen_voice = sanitise_line(p.voice, 80)
+    which = f"The voice becomes {view.chosen_voice}" if p.voice else "The voice becomes the agent's own"
     add_notice(view, event, "", text=f"{which}, from the next connection on", status="info")
     return Dirty.NOTICES | Dirty.TRANSCRIPT
 
