@@ -24,10 +24,20 @@ _UNSEEN = (
 _INVISIBLE = re.compile(f"[{_UNSEEN}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 MAX_MARKS = 8
-"""Signs without a width of their own (accents, joiners) that are kept after one another."""
+"""Signs without a width of their own (accents, vowel signs, joiners) that are kept after one another."""
 
+# Vowels and ends of Hangul syllables are letters, but take no cell after the beginning of theirs.
+_JAMO = "\u1160-\u11ff\u3164\ud7b0-\ud7ff\uffa0"
 # Candidates for those signs; which of them have no width says their category.
-_PILED = re.compile(rf"[^\w\s\x00-\x7f]{{{MAX_MARKS + 1},}}")
+_PILED = re.compile(rf"(?:[^\w\s\x00-\x7f]|[{_JAMO}]){{{MAX_MARKS + 1},}}")
+_IS_JAMO = re.compile(f"[{_JAMO}]")
+_NO_WIDTH = frozenset(("Mn", "Me", "Mc", "Cf"))
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+_PICTURES = range(0x1F000, 0xE0000)
+"""Code points of emoji and ideographs: newer ones than Python knows have no category, but a width."""
+
+_JOINER = "\u200d"
+_LEADING_JOINERS = re.compile(rf"(?:^|(?<=\s)){_JOINER}+")
 _NEEDS_WORK = re.compile(f"[{_UNSEEN}\ud800-\udfff]")
 
 
@@ -45,17 +55,42 @@ def sanitise(text: str) -> str:
     return _without_piles(_SURROGATE.sub("\ufffd", text))
 
 
+def sanitise_next(before: str, text: str) -> str:
+    """Return sanitised `text` that continues `before`, a sanitised text.
+
+    Both together have no more signs without a width in a row than one text may have, and a joiner at the beginning of
+    `text` stays where it has a sign to join.
+    """
+    if not before or text.isascii():
+        return sanitise(text)
+    # A letter stands for what precedes the end of `before`, which may begin within a sign and its marks.
+    end = "x" + before[-MAX_MARKS - 1 :]
+    return sanitise(end + text)[len(end) :]
+
+
 def _without_piles(text: str) -> str:
-    return text if text.isascii() else _PILED.sub(_shorter_pile, text)
+    if text.isascii():
+        return text
+    if _JOINER in text:
+        # What a joiner without a sign before it does to the width differs between programs.
+        text = _LEADING_JOINERS.sub("", text)
+    return _PILED.sub(_shorter_pile, text)
 
 
 def _shorter_pile(match: re.Match[str]) -> str:
     kept, marks = [], 0
     for sign in match[0]:
-        marks = marks + 1 if unicodedata.category(sign) in ("Mn", "Me", "Cf") else 0
+        marks = marks + 1 if _has_no_width(sign) else 0
         if marks <= MAX_MARKS:
             kept.append(sign)
     return "".join(kept)
+
+
+def _has_no_width(sign: str) -> bool:
+    category = unicodedata.category(sign)
+    if category == "Cn":
+        return ord(sign) not in _PICTURES
+    return category in _NO_WIDTH or ord(sign) in _SKIN_TONES or _IS_JAMO.match(sign) is not None
 
 
 def sanitise_line(text: str, limit: int = 0) -> str:

@@ -113,6 +113,11 @@ def test_an_endless_paragraph_is_split():
     assert [block.done for block in view.blocks] == [True, True, False]
 
 
+def test_marks_that_come_in_many_pieces_do_not_pile_up() -> None:
+    view = fold(stamped(model("e"), *[model("\u0301" * 8)] * 50, model("!")))
+    assert view.blocks[0].text == "e" + "\u0301" * 8 + "!"
+
+
 def test_event_types_counted_by_name_are_bounded():
     view = fold(stamped(*[ev.Unknown(name=f"type-{number}", data=None) for number in range(2000)]))
     assert len(view.events_by_type) <= MAX_EVENT_TYPES + 1

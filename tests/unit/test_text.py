@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.text import MAX_MARKS, sanitise, sanitise_line
+from gemini_live_runtime.text import MAX_MARKS, sanitise, sanitise_line, sanitise_next
 
 HOSTILE = [
     "\x1b[2J",
@@ -72,6 +72,42 @@ def test_signs_without_a_width_do_not_pile_up() -> None:
     assert sanitise_line("a" + "\u0345\u200d" * 5000) == "a" + "\u0345\u200d" * (MAX_MARKS // 2)
     assert sanitise("e" + "\u0301" * 6 + "\x00" + "\u0301" * 6) == "e" + "\u0301" * MAX_MARKS
     assert sanitise("…“”‚‘„—–•°§¶" * 3) == "…“”‚‘„—–•°§¶" * 3
+
+
+@pytest.mark.parametrize("sign", ["\u1161", "\u3164", "\u093e", "\U0001f3fb", "\u0897", "\U000e0100"])
+def test_letters_vowels_and_tones_without_a_width_do_not_pile_up(sign: str) -> None:
+    assert sanitise("a" + sign * 5000 + "!") == "a" + sign * MAX_MARKS + "!"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "한국어 \u1112\u1161\u11ab\u1100\u116e\u11a8 한글",
+        "हिन्दी में लिखा",
+        "👍🏽👍🏿👋🏻" * 5,
+        "❤️‍🔥🏴‍☠️",
+        "\U0001fae8" * 20,
+    ],
+)
+def test_words_and_emoji_of_many_signs_stay_as_they_are(text: str) -> None:
+    assert sanitise(text) == text
+
+
+@given(st.lists(st.sampled_from(["e", " ", "\u0301", "\u0301" * 7, "\u200d", "👩", "\u1161", "\x1b[1m"]), max_size=60))
+def test_a_text_in_pieces_has_the_signs_of_the_whole_text(pieces: list[str]) -> None:
+    text = ""
+    for piece in pieces:
+        text += sanitise_next(text, piece)
+    assert text == sanitise("".join(pieces))
+
+
+def test_a_joiner_between_two_pieces_joins_their_signs() -> None:
+    assert sanitise_next("👩", "\u200d👧") == "\u200d👧"
+
+
+def test_a_joiner_without_a_sign_before_it_is_removed() -> None:
+    assert sanitise("\u200d👍 \u200d\u200da\u200d") == "👍 a\u200d"
+    assert sanitise_next("", "\u200d👧") == "👧"
 
 
 def test_text_around_a_control_sequence_stays():

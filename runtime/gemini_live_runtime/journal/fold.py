@@ -51,7 +51,7 @@ from gemini_live_runtime.journal.view import (
 )
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.speech_map import add_text
-from gemini_live_runtime.text import sanitise, sanitise_line
+from gemini_live_runtime.text import sanitise, sanitise_line, sanitise_next
 
 TURN_DETECTORS = {"server": "the server", "client": "our own detector", "manual": "the microphone switch"}
 """Detectors of turns, as notices name them."""
@@ -201,13 +201,13 @@ def _wire_audio(view: SessionView, event: ev.Event, p: ev.WireAudio) -> Dirty:
 @_on(ev.TranscriptDelta)
 def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
     kind: BlockKind = "user" if p.side == "user" else ("thought" if p.channel == "thought" else "model")
-    text = sanitise(p.text)
     # Without a loudspeaker the words are read.
     placed = kind == "model" and p.sample is not None and bool(view.output_device)
     index = streaming(view, kind, event.turn)
     if index is None:
         index = interrupted(view, kind, event.gen)
         placed = placed and index is None
+    text = sanitise(p.text) if index is None else sanitise_next(view.blocks[index].text, p.text)
     if index is not None and len(view.blocks[index].text) + len(text) > MAX_BLOCK_CHARS:
         change(view, index, done=True)
         index = None

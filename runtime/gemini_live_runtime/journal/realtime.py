@@ -8,6 +8,7 @@ requests each span stands for both.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, Literal
@@ -64,6 +65,10 @@ class RealtimeRecord:
         """Return a JSON object without the fields that say nothing."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in values.items() if value != ""}
+
+
+_SPAN = re.compile(r".*:([0-9]{1,18})\+([0-9]{1,18})", re.DOTALL)
+"""Name of samples of a track: the first one, and how many; in a damaged journal it may be anything."""
 
 
 class RealtimeProjection:
@@ -134,8 +139,8 @@ class RealtimeProjection:
     def _input(self, event: ev.Event) -> Iterator[RealtimeRecord]:
         match event.payload:
             case ev.SendIntended(kind="audio", ref=ref):
-                first, count = ref.rpartition(":")[2].split("+")
-                self._requested_to = int(first) + int(count)
+                if span := _SPAN.fullmatch(ref):
+                    self._requested_to = int(span[1]) + int(span[2])
                 yield self._record(event, "input_send_requested", media="audio", ref=ref)
             case ev.SendIntended(kind=kind, ref=ref):
                 self._requested.add((kind, ref))

@@ -14,6 +14,7 @@ from textual.widget import Widget
 from gemini_live_tui.actions.slash import Suggestion
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.paint import Paint
+from gemini_live_tui.painting.painted import strip_of
 from gemini_live_tui.painting.wrapping import fit
 
 ROWS = 6
@@ -125,7 +126,7 @@ class Completions(Widget):
         looks = ("cursor", "cursor") if chosen else ("key", "quiet")
         segments = [Segment(label + gap, self._paint.style(looks[0])), Segment(about, self._paint.style(looks[1]))]
         base = self._paint.style("cursor") if chosen else self.rich_style
-        return Strip(segments).adjust_cell_length(width, base)
+        return strip_of(segments, width, base)
 
     def notify_style_update(self) -> None:
         """Forget cached rows: their colours changed."""

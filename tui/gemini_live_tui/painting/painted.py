@@ -79,10 +79,18 @@ class Contained(Guarded, Painted):
 
 def strip_of(segments: Iterable[Segment], width: int, base: Style) -> Strip:
     """Return segments as a row of `width` cells, cut or filled in the style `base`."""
-    parts = list(segments)
-    rest = width - sum(cell_len(part.text) for part in parts)
-    if rest < 0:
-        return Strip(parts).adjust_cell_length(width, base)
-    if rest:
+    # Not Strip.adjust_cell_length: Rich's set_cell_size raises IndexError for a text that begins with joiners.
+    parts: list[Segment] = []
+    rest = width
+    for part in segments:
+        size = cell_len(part.text)
+        if size > rest:
+            part = part.split_cells(rest)[0]
+            size = cell_len(part.text)
+        parts.append(part)
+        rest -= size
+        if rest <= 0:
+            break
+    if rest > 0:
         parts.append(Segment(" " * rest, base))
     return Strip(parts, width)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.cells import cell_len, chop_cells
 
 from gemini_live_tui.painting.wrapping import wrap
 
@@ -28,7 +28,8 @@ def cut(text: str, width: int, ellipsis: str = "…") -> str:
 
 def filled(text: str, width: int, ellipsis: str = "…") -> str:
     """Return `text` in exactly `width` cells."""
-    return set_cell_size(cut(text, width, ellipsis), max(0, width))
+    text = cut(text, width, ellipsis).rstrip("\u200d")  # a joiner at the end would take the first space
+    return text + " " * (width - cell_len(text))
 
 
 def width_of(runs: Iterable[Run]) -> int:
