@@ -104,30 +104,47 @@ def expand_user(path: str | Path, *, field: str = "path") -> Path:
 def private_dir(path: Path) -> Path:
     """Create a folder that only this user can read, with missing parents.
 
-    Raises `UsageError` when the folder belongs to another user.
+    Raises `UsageError` when the folder belongs to another user, or one of this program's folders above it does.
     """
     for missing in [parent for parent in reversed(path.parents) if not parent.exists()]:
         missing.mkdir(mode=0o700, exist_ok=True)
     path.mkdir(mode=0o700, exist_ok=True)
-    if hasattr(os, "getuid") and {path.lstat().st_uid, path.stat().st_uid} != {os.getuid()}:
-        raise UsageError(
-            f"The folder {path} belongs to another user",
-            remedy=f"Remove it, or set {_variable_of(path)} to a folder of your own",
-            field="folder",
-            value=str(path),
-        )
+    if hasattr(os, "getuid"):
+        variable, top = _our_folder(path)
+        for folder in (path, *(parent for parent in path.parents if parent == top or top in parent.parents)):
+            if not is_own(folder):
+                remedy = f"set {variable} to a folder of your own" if variable else "give a folder of your own"
+                raise UsageError(
+                    f"The folder {folder} belongs to another user",
+                    remedy=f"Remove it, or {remedy}",
+                    field="folder",
+                    value=str(folder),
+                )
     with contextlib.suppress(OSError):
         path.chmod(0o700)
     return path
 
 
-def _variable_of(path: Path) -> str:
-    """Return the name of the environment variable that moves a folder of ours."""
-    named = ((config_dir(), "XDG_CONFIG_HOME"), (data_dir(), "XDG_DATA_HOME"), (state_dir(), "XDG_STATE_HOME"))
-    for folder, variable in named:
-        if path == folder or folder in path.parents:
-            return variable
-    return "XDG_RUNTIME_DIR"
+def is_own(path: Path) -> bool:
+    """Return True for this user's file; raise `OSError`.
+
+    A link and what it points to are both this user's.
+    """
+    return not hasattr(os, "getuid") or {path.lstat().st_uid, path.stat().st_uid} == {os.getuid()}
+
+
+def _our_folder(path: Path) -> tuple[str, Path]:
+    """Return the variable that moves the folder `path` is in, and that folder.
+
+    A path outside this program's folders has no variable.
+    """
+    named = (
+        ("XDG_CONFIG_HOME", config_dir()),
+        ("XDG_DATA_HOME", data_dir()),
+        ("XDG_STATE_HOME", state_dir()),
+        ("XDG_RUNTIME_DIR", runtime_dir()),
+    )
+    return next(((name, folder) for name, folder in named if path == folder or folder in path.parents), ("", path))
 
 
 def own_folder(path: Path, *, create: bool = False) -> Path:

@@ -32,7 +32,8 @@ from gemini_live_runtime.engine.registry import engine_folder, is_alive, list_en
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.engine.stop import stop_engine
-from gemini_live_runtime.errors import EngineError, UsageError
+from gemini_live_runtime.errors import EngineError, HarnessError, UsageError
+from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.journal.disk import lock
 from gemini_live_tui.cli import checks
 
@@ -139,6 +140,37 @@ def test_a_folder_of_another_user_in_our_runtime_folder_is_no_engine(
         assert sorted(os.listdir(runtime / "s1")) == [registry.ENGINE_FILE, registry.LOCK_FILE]
     finally:
         os.close(held)
+
+
+@as_root
+@pytest.mark.parametrize("name", ["harness/default", "sessions", "sessions/s1"])
+def test_no_folder_is_made_in_a_data_folder_of_another_user(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory() as parent:
+        os.chmod(parent, 0o777)
+        monkeypatch.setattr(paths, "data_dir", lambda: Path(parent) / "data")
+        with other_user():
+            paths.data_dir().mkdir(mode=0o777)
+        with pytest.raises(UsageError, match="data belongs to another user") as refused:
+            paths.private_dir(paths.data_dir() / name)
+        assert refused.value.remedy == "Remove it, or set XDG_DATA_HOME to a folder of your own"
+
+
+@as_root
+def test_records_in_a_folder_of_another_user_are_refused_with_a_remedy() -> None:
+    with tempfile.TemporaryDirectory() as root:
+        os.chown(root, OTHER, OTHER)
+        with pytest.raises(HarnessError, match="belongs to another user") as refused:
+            Harness.open(root)
+    assert refused.value.remedy == "Remove it, or give a folder of your own"
+
+
+@as_root
+def test_consent_that_another_user_has_put_among_the_records_is_none(tmp_path: Path) -> None:
+    with Harness.open(tmp_path / "records") as harness:
+        harness.consent.set_policy("pay", "allow")
+        os.chown(harness.paths.consent, OTHER, OTHER)
+        with pytest.raises(HarnessError, match="belongs to another user"):
+            harness.consent.read()
 
 
 @as_root

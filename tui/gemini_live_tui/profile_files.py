@@ -56,7 +56,13 @@ def create_profile(name: str, *, copied: str | None, check: Callable[[str], obje
     It is a copy of the profile `copied`, which `check` must accept, with its comments; else nothing is set in it.
     Raises `ConfigError` for a profile that exists, and for a folder that cannot be written.
     """
+    from gemini_live_runtime.redactor import redactor
+
     path = profile_path(name)
+    if redactor.text(name) != name:
+        raise ConfigError(
+            "The name of a profile looks like a key", remedy="Give a name that tells what it is for", field="profile"
+        )
     text = f"# Options of the profile {name}, which go ahead of those of the config file.\n"
     if copied is not None:
         check(copied)

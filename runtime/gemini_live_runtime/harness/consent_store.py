@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
@@ -9,6 +10,7 @@ from typing import Literal
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, Milliseconds, RecordFiles
+from gemini_live_runtime.paths import is_own
 from gemini_live_runtime.records import keyword_record
 
 MAX_NAME = 128
@@ -58,7 +60,16 @@ class ConsentStore:
         self._wall_ms = wall_ms
 
     def read(self) -> ConsentRecord:
-        """Return all of it; raise `HarnessError` for a file that cannot be used."""
+        """Return all of it; raise `HarnessError` for a file that cannot be used.
+
+        A file of another user, who put it into the folder while others could write there, is none of them.
+        """
+        path = self._paths.consent
+        with contextlib.suppress(OSError):
+            if not is_own(path):
+                raise HarnessError(
+                    f"{path} belongs to another user", remedy="Delete it", field="consent", value=str(path)
+                )
         return self._files.read(ConsentRecord, self._paths.consent) or ConsentRecord()
 
     def grant(self, tool: str, fingerprint: str, *, agent: str = "") -> ConsentGrant:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import HarnessError, write_remedy
+from gemini_live_runtime.errors import HarnessError, UsageError, write_remedy
 from gemini_live_runtime.journal.disk import FileDisk, try_lock
 from gemini_live_runtime.journal.whole_file import write_whole
 from gemini_live_runtime.json_values import escaped
@@ -201,7 +201,10 @@ class RecordFiles:
                 f"{path} is a symbolic link", remedy="Give the folder that it points to", field="root", value=str(path)
             )
         with self.errors(path):
-            self.disk.folder(path)
+            try:
+                self.disk.folder(path)
+            except UsageError as error:
+                raise HarnessError(error.message, remedy=error.remedy, field="root", value=str(path)) from None
 
     @contextlib.contextmanager
     def errors(self, path: Path) -> Iterator[None]:

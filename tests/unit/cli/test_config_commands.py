@@ -261,3 +261,11 @@ def test_doctor_repeats_what_was_wrong_with_the_last_sessions_sound() -> None:
     last = checks()["last sound"]
     assert (last["state"], last["remedy"]) == ("missing", "Move away.")
     assert last["found"] == "The microphone clips. (session 20261122-101112-abcd)"
+
+
+def test_a_value_that_looks_like_a_key_is_not_written_into_the_config_file() -> None:
+    key = "AIza" + "Sy0123456789abcdefghijklmnopqrstuvw"
+    ended = run("config", "set", "voice", key)
+    assert (ended.code, key in ended.out + ended.err) == (2, False)
+    assert "voice holds what looks like a key" in ended.err
+    assert not config.config_path({}).exists()

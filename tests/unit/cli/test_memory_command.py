@@ -40,6 +40,11 @@ def test_what_was_put_is_listed_shown_and_found() -> None:
     assert run("memory", "search", "grace", "hopper").out == "No memory has any of these words: grace hopper\n"
 
 
+def test_a_key_that_is_searched_for_is_not_repeated(harness: Harness) -> None:
+    ended = run("memory", "search", "AIza" + "Sy0123456789abcdefghijklmnopqrstuvw")
+    assert ended.out == "No memory has any of these words: [redacted]\n"
+
+
 def test_the_operator_is_the_author(harness: Harness) -> None:
     run("memory", "put", "user", "name", "Ada")
     assert harness.memory.get("user", "name").is_trusted

@@ -332,3 +332,10 @@ def test_a_profile_that_is_a_link_to_nothing_is_not_proposed_in_its_own_place() 
     run("profiles", "create", "other")
     file_of("work").symlink_to("nowhere")
     assert "Did you mean" not in run("profiles", "show", "work").sentence
+
+
+def test_a_key_is_no_name_of_a_profile() -> None:
+    ended = run("profiles", "create", KEY)
+    assert (ended.code, KEY in ended.out + ended.err) == (2, False)
+    assert "The name of a profile looks like a key" in ended.err
+    assert list(listed()) == ["default"]

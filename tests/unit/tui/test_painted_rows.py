@@ -1,4 +1,4 @@
-"""A row is as wide as asked, whatever its text is made of."""
+"""A row is as wide as asked, of any text."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import sanitise, sanitise_line
 from gemini_live_tui.cli.harness import age, open_harness, print_problems, root_options
 
@@ -187,5 +188,5 @@ def search(ctx: click.Context, words: tuple[str, ...], scope: str | None, limit:
     text = " ".join(words)
     with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
         found: Listing[MemoryRecord] = harness.memory.search(text, scope=scope, limit=limit)
-    _print(found.records, as_json, f"No memory has any of these words: {sanitise_line(text, 80)}")
+    _print(found.records, as_json, f"No memory has any of these words: {sanitise_line(redactor.text(text), 80)}")
     return print_problems(found)

@@ -96,6 +96,7 @@ def set_(ctx: click.Context, key: str, value: str, profile: str | None) -> int:
         return set_in_profile(profile, key, value)
     target = configuration.config_path(os.environ)
     parsed = parsed_value(key, value, lambda: configuration.load().config.keymap)
+    refuse_secrets({key: parsed}, target)
     configuration.set_value(target, key, parsed)
     click.echo(f"{key} = {written(redactor.value(parsed))} ({sanitise_line(str(target))})")
     _print_override(key)
