@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.errors import ConfigError, write_remedy
 
 CONFIG_PATH_VARIABLE = "GEMINI_LIVE_TUI_CONFIG"
 
@@ -78,7 +78,7 @@ def set_value(path: Path, key: str | tuple[str, ...], value: Any) -> None:
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be written: {error.strerror or error}",
-            remedy=f"Name another file in {CONFIG_PATH_VARIABLE}",
+            remedy=write_remedy(error, path.parent),
             field="config",
             value=str(path),
         ) from None

@@ -70,20 +70,39 @@ def create_profile(name: str, *, copied: str | None, check: Callable[[str], obje
             text = profile_path(copied).read_text("utf-8")
     try:
         paths.private_dir(path.parent)
-        with os.fdopen(paths.open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "w", encoding="utf-8") as file:
-            file.write(text)
+        fd = paths.open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            with os.fdopen(fd, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError:
+            path.unlink()
+            raise
     except FileExistsError:
         raise ConfigError(
             f"The profile {name} exists already ({path})", remedy="Take another name", field="profile", value=name
         ) from None
     except OSError as error:
-        raise ConfigError(
-            f"{path} cannot be written: {error.strerror or error}",
-            remedy=write_remedy(error, path.parent),
-            field="profile",
-            value=name,
-        ) from None
+        raise _unwritable(path, "written", error) from None
     return path
+
+
+def delete_profile(name: str) -> Path:
+    """Delete the file of a profile, and return its path; raise `ConfigError`."""
+    path = profile_path(name)
+    try:
+        path.unlink()
+    except OSError as error:
+        raise _unwritable(path, "deleted", error) from None
+    return path
+
+
+def _unwritable(path: Path, done: str, error: OSError) -> ConfigError:
+    return ConfigError(
+        f"{path} cannot be {done}: {error.strerror or error}",
+        remedy=write_remedy(error, path.parent),
+        field="profile",
+        value=path.stem,
+    )
 
 
 def no_profile(name: str, source: str) -> ConfigError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -339,3 +340,39 @@ def test_a_key_is_no_name_of_a_profile() -> None:
     assert (ended.code, KEY in ended.out + ended.err) == (2, False)
     assert "The name of a profile looks like a key" in ended.err
     assert list(listed()) == ["default"]
+
+
+def test_a_profile_that_the_disk_refuses_leaves_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def open_private(path: Path, flags: int) -> int:
+        path.touch()
+        return os.open(path, os.O_RDONLY)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(paths, "open_private", open_private)
+        ended = run("profiles", "create", "work")
+    assert (ended.code, "cannot be written" in ended.err) == (2, True)
+    assert run("profiles", "create", "work").code == 0
+
+
+@pytest.mark.parametrize("command", [["profiles", "set", "work"], ["config", "set"]])
+def test_a_full_disk_is_told_with_what_helps(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    run("profiles", "create", "work")
+
+    def write(*args: object, **more: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(paths, "write_private_text", write)
+    ended = run(*command, "voice", "Kore")
+    assert (ended.code, "Free some space on the disk of" in ended.err) == (2, True)
+
+
+def test_a_profile_that_the_disk_keeps_is_told_with_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    run("profiles", "create", "work")
+
+    def unlink(self: Path) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", unlink)
+        ended = run("profiles", "delete", "work", "--yes")
+    assert (ended.code, "cannot be deleted" in ended.err, "writable" in ended.err) == (2, True, True)

@@ -240,7 +240,7 @@ def delete(name: str, yes: bool, as_json: bool) -> int:
         if not sys.stdin.isatty():
             raise UsageError("Deleting asks, and there is no terminal", remedy="Add --yes", field="yes")
         click.confirm(f"Delete {sanitise_line(str(path))}?", abort=True)
-    path.unlink()
+    profile_files.delete_profile(name)
     root = default_root(name)
     if as_json:
         click.echo(json.dumps({"name": name, "deleted": str(path), "records": str(root) if root.exists() else None}))
