@@ -31,12 +31,16 @@ _JAMO = "\u1160-\u11ff\u3164\ud7b0-\ud7ff\uffa0"
 # Candidates for those signs; which of them have no width says their category.
 _PILED = re.compile(rf"(?:[^\w\s\x00-\x7f]|[{_JAMO}]){{{MAX_MARKS + 1},}}")
 _IS_JAMO = re.compile(f"[{_JAMO}]")
+_BEGINS_SIGN = re.compile(rf"(?![{_JAMO}])[\w ]")
 _NO_WIDTH = frozenset(("Mn", "Me", "Mc", "Cf"))
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _PICTURES = range(0x1F000, 0xE0000)
 """Code points of emoji and ideographs: newer ones than Python knows have no category, but a width."""
 
 _JOINER = "\u200d"
+_LONGEST_JOINED = (MAX_MARKS + 1) * (MAX_MARKS + 2)
+"""Characters of the longest sign made of `MAX_MARKS` joiners, with marks on each part."""
+
 _LEADING_JOINERS = re.compile(rf"(?:^|(?<=\s)){_JOINER}+")
 _NEEDS_WORK = re.compile(f"[{_UNSEEN}\ud800-\udfff]")
 
@@ -61,10 +65,10 @@ def sanitise_next(before: str, text: str) -> str:
     Both together have no more signs without a width in a row than one text may have, and a joiner at the beginning of
     `text` stays where it has a sign to join.
     """
-    if not before or text.isascii():
-        return sanitise(text)
-    # A letter stands for what precedes the end of `before`, which may begin within a sign and its marks.
-    end = "x" + before[-MAX_MARKS - 1 :]
+    if not before or (before[-1] != _JOINER and (text.isascii() or _BEGINS_SIGN.match(text))):
+        return sanitise(text)  # the usual case
+    # A letter stands for what precedes the end of `before`, which may begin within joined signs.
+    end = "x" + before[-_LONGEST_JOINED:]
     return sanitise(end + text)[len(end) :]
 
 
@@ -74,7 +78,25 @@ def _without_piles(text: str) -> str:
     if _JOINER in text:
         # What a joiner without a sign before it does to the width differs between programs.
         text = _LEADING_JOINERS.sub("", text)
+        if text.count(_JOINER) > MAX_MARKS:
+            text = _without_chains(text)
     return _PILED.sub(_shorter_pile, text)
+
+
+def _without_chains(text: str) -> str:
+    """Drop each joiner that follows `MAX_MARKS` others within one sign."""
+    kept, joined, before = [], 0, ""
+    for sign in text:
+        if sign == _JOINER:
+            joined += 1
+            if joined > MAX_MARKS:
+                joined, before = 0, ""
+                continue
+        elif before != _JOINER and not _has_no_width(sign):
+            joined = 0
+        kept.append(sign)
+        before = sign
+    return "".join(kept)
 
 
 def _shorter_pile(match: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import split_graphemes
 
 from gemini_live_runtime.text import MAX_MARKS, sanitise, sanitise_line, sanitise_next
 
@@ -86,6 +87,7 @@ def test_letters_vowels_and_tones_without_a_width_do_not_pile_up(sign: str) -> N
         "हिन्दी में लिखा",
         "👍🏽👍🏿👋🏻" * 5,
         "❤️‍🔥🏴‍☠️",
+        "👨🏽‍👩🏿‍👧🏽‍👦🏽👩🏽‍❤️‍💋‍👨🏿" * 9,
         "\U0001fae8" * 20,
     ],
 )
@@ -93,12 +95,26 @@ def test_words_and_emoji_of_many_signs_stay_as_they_are(text: str) -> None:
     assert sanitise(text) == text
 
 
-@given(st.lists(st.sampled_from(["e", " ", "\u0301", "\u0301" * 7, "\u200d", "👩", "\u1161", "\x1b[1m"]), max_size=60))
+@given(st.lists(st.sampled_from(["e", " ", "字", "\u0301", "\u0301" * 7, "👩", "\u1161", "\x1b[1m"]), max_size=60))
 def test_a_text_in_pieces_has_the_signs_of_the_whole_text(pieces: list[str]) -> None:
     text = ""
     for piece in pieces:
         text += sanitise_next(text, piece)
     assert text == sanitise("".join(pieces))
+
+
+@pytest.mark.parametrize("part", ["👩", "a", "👩🏽\u0489", "\u200d"])
+def test_joiners_do_not_make_one_sign_of_thousands(part: str) -> None:
+    spans, _ = split_graphemes(sanitise("👩" + f"\u200d{part}" * 5000))
+    assert max(end - start for start, end, _ in spans) <= 60
+
+
+def test_joiners_in_pieces_do_not_make_one_sign_of_thousands() -> None:
+    text = ""
+    for _ in range(500):
+        text += sanitise_next(text, "👩\u200d")
+    spans, _ = split_graphemes(text)
+    assert max(end - start for start, end, _ in spans) <= 20
 
 
 def test_a_joiner_between_two_pieces_joins_their_signs() -> None:
