@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # Processes and test workers share compiled modules, also where the environment says not to write them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-fast test-rest test-simulation test-sound test-lowest test-clients clients lint style types imports prose bench docs clean mutants soak sound
+.PHONY: demo test test-fast test-rest test-simulation test-sound test-lowest test-clients test-ready-clients clients lint style types imports prose bench docs clean mutants soak sound
 
 demo: $(VENV)/.demo
 	@$(BIN)/gemini-live-tui demo
@@ -79,6 +79,12 @@ test-clients: $(VENV)/.test clients
 	$(BIN)/python -m pytest -q tests/sdk/clients $(PYTEST_ARGS)
 
 clients: $(CLIENTS:%=.venv-%/.ready)
+
+# Those whose environments are there by now: CI installs them beside the other tests.
+test-ready-clients: $(VENV)/.test
+	@ready=; for client in $(CLIENTS); do \
+	  if [ -e .venv-$$client/.ready ]; then ready=yes; else echo "NOT TESTED: the client $$client is not installed"; fi; done; \
+	if [ -n "$$ready" ]; then $(BIN)/python -m pytest -q tests/sdk/clients $(PYTEST_ARGS); fi
 
 # Voice sessions on a sound loop: how often the model interrupts itself, and how soon it falls silent for a person.
 sound: $(VENV)/.test

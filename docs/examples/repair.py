@@ -63,6 +63,7 @@ for step in ("", "user:name", "", "", ""):
 #   [Still needed] name. Ask for this next.
 # turn 3: escalate, missing user:name
 # turn 3: name -> person
+#   [No longer needed] name.
 # nudge ['user:name', 'user:date']
 # none []
 # nudge ['user:date']

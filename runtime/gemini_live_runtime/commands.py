@@ -125,7 +125,8 @@ class SetRules(Order):
     """Change rules of turns; what `changes` does not name stays.
 
     Results in `rules.changed`. The names are `user_away_timeout`, `min_interruption_duration` (seconds),
-    `min_interruption_words`, `false_interruption_timeout` and `max_tool_steps`; null turns a rule off.
+    `min_interruption_words`, `false_interruption_timeout`, `max_tool_steps`, `max_unrecoverable_errors`,
+    `allow_interruptions` and `min_consecutive_speech_delay` (seconds); null turns a rule off.
     """
 
     command: ClassVar[str] = "rules.set"
@@ -373,6 +374,18 @@ class RevokeConsent(Order):
 
     command: ClassVar[str] = "consent.revoke"
     tool: str = ""
+
+
+@keyword_record
+class SetConsentPolicies(Order):
+    """Replace the policies of the profile's file: "allow", "ask" or "deny" by tool.
+
+    Those of the session, and those that are remembered for the profile, go ahead of them. Questions about tools that
+    are denied now are answered with no.
+    """
+
+    command: ClassVar[str] = "consent.policies"
+    policies: dict[str, str]
 
 
 # -- marks -----------------------------------------------------------------------------------------------------------

@@ -184,14 +184,18 @@ def _check_ancestors(path: Path, create: bool) -> None:
         if create and not folder.exists():
             folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
-        # In a user namespace the system's folders, from "/" on, may show another owner than root.
-        if status.st_uid not in (0, os.getuid(), Path("/").lstat().st_uid):
+        if _is_foreign(status):
             raise _unsafe(folder, "belongs to another user")
         if stat.S_ISLNK(status.st_mode):
             folder.stat()  # raises for links in a circle
             _check_ancestors(folder.parent / folder.readlink(), create)
         elif status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
             raise _unsafe(folder, "can be changed by other users", f"Run chmod go-w {folder}")
+
+
+def _is_foreign(status: os.stat_result) -> bool:
+    # In a user namespace the system's files, from "/" on, may show another owner than root.
+    return status.st_uid not in (0, os.getuid(), Path("/").lstat().st_uid)
 
 
 def _unsafe(folder: Path, problem: str, remedy: str = "") -> UsageError:
@@ -227,9 +231,14 @@ def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
     return os.fdopen(fd, "rb")
 
 
-def read_regular(path: Path, limit: int, *, follow: bool = True) -> bytes:
-    """Return the bytes of a regular file, at most `limit`; raise `OSError`."""
+def read_regular(path: Path, limit: int, *, follow: bool = True, trusted: bool = False) -> bytes:
+    """Return the bytes of a regular file, at most `limit`; raise `OSError`.
+
+    `trusted`: a file that is neither this user's nor root's is an error.
+    """
     with open_regular(path, follow=follow) as file:
+        if trusted and hasattr(os, "getuid") and _is_foreign(os.fstat(file.fileno())):
+            raise OSError(errno.EPERM, "it belongs to another user", str(path))
         data = file.read(limit + 1)
     if len(data) > limit:
         raise OSError(errno.EFBIG, f"it has more than {limit:,} bytes", str(path))
@@ -243,10 +252,10 @@ def write_private(path: Path, value: object) -> None:
     write_private_text(path, json.dumps(value))
 
 
-def write_private_text(path: Path, text: str, *, sync: bool = False) -> None:
+def write_private_text(path: Path, text: str, *, sync: bool = False, new: bool = False) -> None:
     """Write `text` to `path` (mode 0600), atomically; raises `OSError`.
 
-    `sync` waits until the file is on the disk.
+    `sync` waits until the file and its name are on the disk. `new` replaces no file: `FileExistsError` is raised.
     """
     # Renaming is atomic, so a reader sees the old file or the whole new one.
     part = path.with_name(f".{path.name}.{os.getpid()}")
@@ -258,11 +267,21 @@ def write_private_text(path: Path, text: str, *, sync: bool = False) -> None:
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
-        part.replace(path)
+        if new:
+            os.link(part, path)
+            part.unlink()
+        else:
+            part.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
             part.unlink()
         raise
+    if sync and os.name == "posix":
+        fd = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
 
 
 def is_safe_name(name: str) -> bool:

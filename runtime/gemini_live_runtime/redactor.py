@@ -147,7 +147,9 @@ class Redactor:
 
     def may_hold_secret(self, text: str) -> bool:
         """Return False when `spans` and `open_at` certainly find nothing in `text`."""
-        may_match = search.may_match(text, search.lowered(text)) or may_open(text)
+        low = search.lowered(text)
+        # Also ends and encodings of registered secrets, whose beginnings do not begin one that goes on.
+        may_match = search.may_match(text, low) or may_open(text) or any(map(low.__contains__, self._heads))
         return may_match or "://" in text or any(map(text.__contains__, self._beginnings))
 
     def spans(self, text: str) -> Spans:

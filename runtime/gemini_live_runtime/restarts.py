@@ -8,6 +8,14 @@ MOST = 5
 WITHIN_S = 60.0
 
 
+def is_reported(times: int) -> bool:
+    """Return True for the 1st, 2nd, 4th, 8th ... fault of one kind.
+
+    What fails at every event also fails at the events of its own failure: reporting each would never end.
+    """
+    return not times & (times - 1)
+
+
 class RestartLimit:
     """Limit of the restarts of one part."""
 

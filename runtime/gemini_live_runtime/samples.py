@@ -44,6 +44,8 @@ class MeterSample:
     """Frames of 10 ms rendered to the echo canceller as silence, because the loudspeaker's callback was late."""
     far_dropped: int = 0
     """Played frames of 10 ms that the echo canceller did not get, because microphone samples were lost."""
+    xruns: int = 0
+    """Underflows of the speaker and overflows of the microphone, as the devices in use report them."""
     drift_ppm: float | None = None
     """Millionths by which the microphone's clock runs faster than the loudspeaker's; None before a minute."""
     heard_itself: int = 0

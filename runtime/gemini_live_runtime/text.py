@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
 # ECMA-48 sequences: OSC/DCS/SOS/PM/APC strings up to their terminator, CSI sequences, then any other escape pair.
 _SEQUENCES = re.compile(
@@ -28,8 +29,9 @@ MAX_MARKS = 8
 
 # Vowels and ends of Hangul syllables are letters, but take no cell after the beginning of theirs.
 _JAMO = "\u1160-\u11ff\u3164\ud7b0-\ud7ff\uffa0"
-# Candidates for those signs; which of them have no width says their category.
-_PILED = re.compile(rf"(?:[^\w\s\x00-\x7f]|[{_JAMO}]){{{MAX_MARKS + 1},}}")
+# Candidates for those signs; which of them have no width says their category. Of emoji only skin tones have none.
+_CANDIDATE = rf"(?:[^\w\s\x00-\x7f\u200d\U0001f000-\U0001f3fa\U0001f400-\U000dffff]|[{_JAMO}])"
+_PILED = re.compile(rf"(?:{_CANDIDATE}|\u200d){{{MAX_MARKS + 1},}}")
 _IS_JAMO = re.compile(f"[{_JAMO}]")
 _BEGINS_SIGN = re.compile(rf"(?![{_JAMO}])[\w ]")
 _NO_WIDTH = frozenset(("Mn", "Me", "Mc", "Cf"))
@@ -37,10 +39,21 @@ _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _PICTURES = range(0x1F000, 0xE0000)
 """Code points of emoji and ideographs: newer ones than Python knows have no category, but a width."""
 
+_TABLED = _PICTURES.start
+"""Code points of which a table has the width: of those above it, ranges say it."""
+
+_LONG = 500
+"""Characters of a pile or chain from which on the table is used: making it takes as long as many short ones."""
+
 _JOINER = "\u200d"
 _LONGEST_JOINED = (MAX_MARKS + 1) * (MAX_MARKS + 2)
 """Characters of the longest sign made of `MAX_MARKS` joiners, with marks on each part."""
 
+_CHAINED = re.compile(rf"(?:\u200d[^\u200d]?{_CANDIDATE}*){{{MAX_MARKS + 1},}}")
+# In what the table makes of a text: "w" has a width, "m" has none, "j" is a joiner. Code points above it stay.
+_NONE = "m\U0001f3fb-\U0001f3ff\U000e0000-\U000effff\U000ffffe\U000fffff\U0010fffe\U0010ffff"
+_LONG_PILE = re.compile(f"[j{_NONE}]{{{MAX_MARKS + 1},}}")
+_LONG_CHAIN = re.compile(f"(?:j[^j{_NONE}]?[{_NONE}]*){{{MAX_MARKS}}}j")
 _LEADING_JOINERS = re.compile(rf"(?:^|(?<=\s)){_JOINER}+")
 _NEEDS_WORK = re.compile(f"[{_UNSEEN}\ud800-\udfff]")
 
@@ -85,8 +98,16 @@ def _without_piles(text: str) -> str:
 
 def _without_chains(text: str) -> str:
     """Drop each joiner that follows `MAX_MARKS` others within one sign."""
+    return _CHAINED.sub(_shorter_chain, text)
+
+
+def _shorter_chain(match: re.Match[str]) -> str:
+    chain = match[0]
+    if len(chain) > _LONG:
+        drops = [(found.end() - 1, found.end()) for found in _LONG_CHAIN.finditer(chain.translate(_widths()))]
+        return _without(chain, drops)
     kept, joined, before = [], 0, ""
-    for sign in text:
+    for sign in chain:
         if sign == _JOINER:
             joined += 1
             if joined > MAX_MARKS:
@@ -100,12 +121,37 @@ def _without_chains(text: str) -> str:
 
 
 def _shorter_pile(match: re.Match[str]) -> str:
+    pile = match[0]
+    if len(pile) > _LONG:
+        runs = _LONG_PILE.finditer(pile.translate(_widths()))
+        return _without(pile, [(run.start() + MAX_MARKS, run.end()) for run in runs])
     kept, marks = [], 0
-    for sign in match[0]:
+    for sign in pile:
         marks = marks + 1 if _has_no_width(sign) else 0
         if marks <= MAX_MARKS:
             kept.append(sign)
     return "".join(kept)
+
+
+def _without(text: str, drops: list[tuple[int, int]]) -> str:
+    """Return `text` without the parts [first, beyond)."""
+    ends = [0, *(beyond for _, beyond in drops)]
+    firsts = [*(first for first, _ in drops), len(text)]
+    return "".join([text[end:first] for end, first in zip(ends, firsts, strict=True)])
+
+
+@cache
+def _widths() -> str:
+    """Return a table of the code points below `_TABLED`.
+
+    "m" has no width, "w" has one, "j" is the joiner.
+    """
+    signs = "".join(map(chr, range(_TABLED)))
+    table = ["m" if category in _NO_WIDTH or category == "Cn" else "w" for category in map(unicodedata.category, signs)]
+    for found in _IS_JAMO.finditer(signs):
+        table[found.start()] = "m"
+    table[ord(_JOINER)] = "j"
+    return "".join(table)
 
 
 def _has_no_width(sign: str) -> bool:

@@ -17,6 +17,8 @@ from gemini_live_runtime.json_values import strict_decoder
 
 T = TypeVar("T")
 
+_LARGEST = 2**53
+"""Largest number of an event, a turn or a generation; a larger one is damage."""
 _LONGEST_S = 10 * 365 * 86_400.0
 """Longest session time accepted, in seconds; a later time is damage."""
 
@@ -101,6 +103,8 @@ def event_from_json(value: Mapping[str, Any]) -> events.Event:
         data = value["data"]
         if not 0 <= t < _LONGEST_S:
             raise ValueError("time")
+        if seq > _LARGEST or turn > _LARGEST or gen > _LARGEST:
+            raise ValueError("number")
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ProtocolError(
             f"An event's seq, t, turn, gen or data is missing or unusable: {error}", field="event"

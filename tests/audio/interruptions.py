@@ -1,6 +1,6 @@
 """Measure how soon the model falls silent for a person, at the loudspeaker.
 
-    .venv/bin/python -m tests.audio.interruptions --count 12
+    .venv/bin/python -m tests.audio.interruptions --count 12 --turns client
 
 In each session a second process speaks into the model's story. What the loudspeaker plays is recorded twice, all of it
 and the model alone; the difference is the person. Time runs from the first sample of the person above -40 dBFS to the
@@ -91,7 +91,9 @@ def silence_after(everything: Samples, model: Samples) -> float:
     return 1000 * float(last) / RATE
 
 
-def interrupt(environment: dict[str, str], number: int, folder: Path, spoken: float, louder: float) -> float:
+def interrupt(
+    environment: dict[str, str], number: int, folder: Path, turns: str, spoken: float, louder: float
+) -> float:
     """Hold one session; return the ms from the person's first sample to silence.
 
     The person begins once `spoken` seconds of the model's first answer were heard, or at its first words with 0.
@@ -101,7 +103,7 @@ def interrupt(environment: dict[str, str], number: int, folder: Path, spoken: fl
     story = say("tell me a story", folder / f"story-{voice}.wav", voice)
     question = say(text, folder / f"question-{number}.wav", voice)
     everything, model = folder / "everything.raw", folder / "model.raw"
-    session = Conversation(environment)
+    session = Conversation(environment, "--turns", turns)
     try:
         session.until(is_a("session.state", word="listening"))
         with (
@@ -126,6 +128,7 @@ def main() -> int:
     """Hold the sessions; print a line for each."""
     parser = argparse.ArgumentParser(description="Measure how soon the model falls silent.")
     parser.add_argument("--count", type=int, default=12, help="number of sessions")
+    parser.add_argument("--turns", default="auto", help="who detects turns: server, client or auto")
     parser.add_argument("--spoken", type=float, default=4.0, help="seconds of speech to hear; 0: at once")
     parser.add_argument("--louder", type=float, default=0.0, help="level in dB of the person who interrupts")
     arguments = parser.parse_args()
@@ -133,7 +136,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name, loop(Path(name)) as environment:
         for number in range(arguments.count):
             try:
-                times.append(interrupt(environment, number, Path(name), arguments.spoken, arguments.louder))
+                options = arguments.turns, arguments.spoken, arguments.louder
+                times.append(interrupt(environment, number, Path(name), *options))
             except ValueError as error:
                 print(f"session {number}: not measured, {error}", flush=True)
                 continue

@@ -52,7 +52,7 @@ async def test_speech_is_heard_in_full_over_the_end_of_the_audio_process(pulse_l
     assert np.abs(recorder.microphone[-16_000:]).max() > 1_000
 
 
-async def test_no_microphone_is_lost_while_the_agent_burns_a_core(pulse_loop: None) -> None:
+async def test_no_microphone_is_lost_and_nothing_clicks_while_the_agent_burns_a_core(pulse_loop: None) -> None:
     recorder = Recorder()
     audio = ProcessAudio({"echo": True})
     opened = await audio.open(recorder)
@@ -78,6 +78,9 @@ async def test_no_microphone_is_lost_while_the_agent_burns_a_core(pulse_loop: No
         done.set()
         await audio.close()
     assert levels.mic_dropped == 0
+    assert levels.underruns == 0
+    # Underflows and overflows that the devices report: a machine with other work may have one.
+    assert levels.xruns <= 1
     times = [chunk.captured_at for chunk in recorder.chunks[first:]]
     assert len(times) == pytest.approx((times[-1] - times[0]) / 0.02 + 1, rel=0.05)
 

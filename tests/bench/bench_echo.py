@@ -3,7 +3,7 @@
     .venv/bin/python -m tests.bench echo
     ECHO_SEED=4711 ECHO_ROOMS=24 .venv/bin/python -m tests.bench echo
 
-Voices, texts, delays, reverberation, levels (SER -6, 0 and +6 dB), clipping, jumps and drift are drawn by the room's
+Voices, texts, delays, reverberation, levels (SER -10 to +10 dB), clipping, jumps and drift are drawn by the room's
 number, so a canceller cannot be tuned to them. Both are judged with the attenuation of the first seconds in front.
 
 Exit status: 0 when every target is met in the new rooms, 1 otherwise.
@@ -30,9 +30,8 @@ from tests.rooms.voices import has_voices  # noqa: E402
 from gemini_live_runtime.audio.echo import Aec3, DualCanceller, EchoCanceller  # noqa: E402
 from gemini_live_runtime.audio.warm_up import WarmUp  # noqa: E402
 
-CI_ROOMS = range(200, 206)
-LEVELS = (-6.0, 0.0, 6.0)
-"""Levels of the person over the echo, in dB, by the room's number."""
+CI_ROOMS = range(202, 208)
+"""Rooms with each of the levels that are drawn."""
 
 TARGETS = (
     ("ERLE 1-3 s", "erle_1_3", 28.0, +1),
@@ -42,6 +41,7 @@ TARGETS = (
     ("SDR", "sdr_db", 12.0, +1),
     ("lost %", "lost", 2.0, -1),
     ("cuts/min", "cuts", 0.0, -1),
+    ("client's", "client_cuts", 0.0, -1),
     ("marks/min", "marks", 0.0, -1),
 )
 
@@ -86,22 +86,31 @@ def table(title: str, seeds: Sequence[int]) -> bool:
                 for room in rooms:
                     if room.where:
                         print(f"    marks and cuts in {room.room}: {', '.join(room.where)}")
+                for level in sorted({room.room.ser_db for room in rooms}):
+                    print(f"    {of_level(rooms, level)}")
     print("  target" + " " * 24 + "".join(f"{at:11.1f}" for *_, at, _ in TARGETS), flush=True)
     return met
 
 
 def figure(rooms: Sequence[Scores], field: str) -> float:
     """Return the mean of a score, or the marks or cuts a minute."""
-    if field == "cuts":
-        return sum(room.cuts for room in rooms) / sum(room.answer_minutes for room in rooms)
+    if field in ("cuts", "client_cuts"):
+        return sum(getattr(room, field) for room in rooms) / sum(room.answer_minutes for room in rooms)
     if field == "marks":
         return sum(room.marks for room in rooms) / sum(room.minutes for room in rooms)
     return statistics.fmean(getattr(room, field) for room in rooms) * (100 if field == "lost" else 1)
 
 
+def of_level(rooms: Sequence[Scores], level: float) -> str:
+    """Return what a person gets whose level over the echo is `level` dB."""
+    those = [room for room in rooms if room.room.ser_db == level]
+    lost, sdr = statistics.fmean(room.lost for room in those), statistics.fmean(room.sdr_db for room in those)
+    return f"SER {level:+3.0f} dB, {len(those):2} rooms: {lost:5.1%} lost, SDR {sdr:4.1f} dB"
+
+
 def score_room(name: str, seed: int) -> Scores:
     """Return the scores of a canceller in the room of a seed."""
-    return score(CANCELLERS[name], draw_room(seed, LEVELS[seed % len(LEVELS)]))
+    return score(CANCELLERS[name], draw_room(seed))
 
 
 def frame_cost(make: Callable[[], EchoCanceller]) -> float:

@@ -9,25 +9,78 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gemini_live_runtime import commands, redactor
+from gemini_live_runtime import commands, redactor, text
 from gemini_live_runtime.agents import loader
 from gemini_live_runtime.audio import echo_path, kept_speech, playback_buffer, shared_rings, wav
 from gemini_live_runtime.audio.interface import MODEL_RATE
-from gemini_live_runtime.conversation import gemini_text, llm_extractor, memory_text, transcript, transcript_turn
+from gemini_live_runtime.conversation import (
+    answer_schema,
+    chat,
+    gemini_text,
+    llm_extractor,
+    memory_text,
+    transcript,
+    transcript_turn,
+)
 from gemini_live_runtime.engine import console_server, host, hub, link, stdio
-from gemini_live_runtime.harness import memory_store, notification_prompt, notification_store, profile, pump
-from gemini_live_runtime.journal import large_values, lines, reader, view, writer
-from gemini_live_runtime.local import activity, content, context, live_config, script, server, speech
-from gemini_live_runtime.session.agent import background_agents, consent_queue
-from gemini_live_runtime.session.control import debugger_commands
-from gemini_live_runtime.session.core import generation
+from gemini_live_runtime.harness import (
+    event_log,
+    memory_store,
+    memory_words,
+    notification_prompt,
+    notification_store,
+    profile,
+    pump,
+    record_files,
+    task_store,
+)
+from gemini_live_runtime.journal import (
+    agent_view,
+    consent_fold,
+    large_values,
+    lines,
+    reader,
+    session_summary,
+    view,
+    writer,
+)
+from gemini_live_runtime.local import (
+    activity,
+    content,
+    context,
+    dialogue,
+    instruction_notes,
+    live_config,
+    matching,
+    script,
+    server,
+    speech,
+    utterance,
+)
+from gemini_live_runtime.session.agent import (
+    answers_in_a_row,
+    background_agents,
+    callback_runner,
+    consent_queue,
+    handoff,
+    session_keys,
+    session_notifications,
+    settle_engine,
+    user_code,
+)
+from gemini_live_runtime.session.control import debugger_commands, preview_runner
+from gemini_live_runtime.session.core import connection_events, generation, speech_queue, turn_rules
 from gemini_live_runtime.session.debugger import breakpoints
+from gemini_live_runtime.session.definition import known_agents
 from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.session.outbound import context_queue, deferred_context
 from gemini_live_runtime.session.persistence import stores
-from gemini_live_runtime.state import edits, expressions, values
-from gemini_live_runtime.tools import dispatch, results
+from gemini_live_runtime.session.rules import dispatch as rules_dispatch
+from gemini_live_runtime.session.rules import executor
+from gemini_live_runtime.state import edits, expressions, temporal, values
+from gemini_live_runtime.tools import dispatch, folders, programs, progress, results, voice_consent
 from gemini_live_runtime.wire import closes, connection, fields, json_frame, key_check, transport, websocket
-from gemini_live_tui import config_files, theming
+from gemini_live_tui import config_files, saved_layout, theming
 from gemini_live_tui.editors import value_parser
 from gemini_live_tui.session_data import link as console_link
 
@@ -81,6 +134,12 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "unit/harness/test_notification_pump.py::test_a_flood_of_one_source_leaves_room_for_others",
         ),
         Limit(
+            "notifications that wait",
+            f"{notification_store.MAX_OF_SOURCE:,} of a source, {notification_store.MAX_OPEN:,} in all",
+            "the oldest expire",
+            "unit/harness/test_notification_store.py::test_the_oldest_of_too_many_of_one_source_expire",
+        ),
+        Limit(
             "announcements of a notification that is not heard",
             f"{pump.MAX_ATTEMPTS}",
             "it is given up, with the reason",
@@ -126,7 +185,13 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
         ),
         Limit(
             "texts of a message, without speech",
-            _characters(json_frame.MAX_TEXT_CHARS),
+            f"{json_frame.MAX_TEXT_BYTES:,} bytes",
+            "the message counts as unreadable",
+            "unit/wire/test_codec.py::test_more_values_or_text_than_can_be_handled_at_once_is_unreadable",
+        ),
+        Limit(
+            "those of the texts that have more than ASCII",
+            f"{json_frame.MAX_WIDE_BYTES:,} bytes",
             "the message counts as unreadable",
             "unit/wire/test_codec.py::test_more_values_or_text_than_can_be_handled_at_once_is_unreadable",
         ),
@@ -223,6 +288,72 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             _characters(llm_extractor.MAX_ANSWER),
             "the extraction fails with a sentence",
             "unit/conversation/test_llm_extractor.py::test_a_list_and_an_endless_answer_are_errors",
+        ),
+        Limit(
+            "part of a file that the model reads",
+            size(folders.MAX_READ),
+            "the rest comes with further calls",
+            "security/test_workspace_files.py::test_a_large_file_is_read_part_by_part_without_loss",
+        ),
+        Limit(
+            "entries of a folder that the model lists",
+            f"{folders.MAX_LISTED}",
+            "the rest is left out, and the result says so",
+            "security/test_workspace_files.py::test_a_large_folder_is_cut",
+        ),
+        Limit(
+            "timers of a profile that wait",
+            f"{session_notifications.MAX_TIMERS}",
+            "a further one is refused",
+            "session/test_timers_in_a_session.py::test_more_timers_than_the_limit_are_refused",
+        ),
+        Limit(
+            "texts that models have queued with `notify`",
+            f"{session_notifications.MAX_QUEUED}",
+            "a further one is refused until some were heard",
+            "session/test_notify_tool.py::test_more_than_the_limit_are_refused_until_some_were_heard",
+        ),
+        Limit(
+            "failures of the server in a row",
+            f"{turn_rules.MAX_UNRECOVERABLE_ERRORS}",
+            "the connection is given up with a notice",
+            "session/test_error_budget.py::test_the_fourth_failure_in_a_row_gives_the_connection_up_with_a_notice",
+        ),
+        Limit(
+            "refused fields of an extraction",
+            f"{answer_schema.MAX_REFUSED}",
+            "further ones are not reported",
+            "unit/conversation/test_llm_extractor.py::test_the_number_of_refusals_is_bounded",
+        ),
+        Limit(
+            "a side's words of a turn, in the state",
+            _characters(session_keys.MAX_WORDS),
+            "the newest are kept",
+            "unit/session/test_session_keys.py::test_of_a_turn_without_end_the_newest_words_are_kept",
+        ),
+        Limit(
+            "arguments of a program that the model runs",
+            f"{programs.MAX_ARGUMENTS}, {programs.MAX_ARGUMENT:,} characters each, {programs.MAX_TOGETHER:,} in all",
+            "the call is refused",
+            "security/test_workspace_programs.py::test_arguments_that_cannot_be_are_refused",
+        ),
+        Limit(
+            "path in a folder for the model",
+            f"{folders.MAX_PATH:,} characters, {folders.MAX_PARTS} parts",
+            "it is refused",
+            "security/test_workspace_files.py::test_a_path_that_leads_out_is_refused_with_a_sentence",
+        ),
+        Limit(
+            "words of a search in memory",
+            f"the first {memory_words.MAX_QUERY_WORDS} of {memory_words.MAX_QUERY:,} characters",
+            "the rest does not count",
+            "unit/harness/test_memory_search.py::test_of_a_query_without_end_the_first_words_count",
+        ),
+        Limit(
+            "rounds of calls in an answer",
+            f"{turn_rules.MAX_TOOL_STEPS}, unless the agent says otherwise",
+            "further calls are refused, and the model answers without them",
+            "session/test_tool_steps.py::test_the_call_after_the_third_round_is_answered_with_an_error_and_the_model_speaks",
         ),
     ),
     "To a model's server": (
@@ -409,8 +540,26 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "it is refused",
             "session/test_holding_in_a_session.py::test_a_note_without_end_is_refused",
         ),
+        Limit(
+            "engines that die one after the other",
+            f"{console_link.MAX_DEATHS}",
+            "no further one is started",
+            "unit/tui/test_console_link.py::test_engines_that_die_again_and_again_are_not_started_for_ever",
+        ),
+        Limit(
+            "previews under way",
+            f"{preview_runner.MAX_THREADS}",
+            "a further one is refused",
+            "session/test_operator_in_a_session.py::test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up",
+        ),
     ),
     "From an agent": (
+        Limit(
+            "answers in a row that its code asks for",
+            f"{answers_in_a_row.MAX_IN_A_ROW}",
+            "further requests are refused, prompts of phases left out with a notice",
+            "session/test_answers_in_a_row.py::test_a_listener_that_asks_for_the_next_answer_is_stopped_and_told",
+        ),
         Limit(
             "nesting of a value in state",
             f"{values.MAX_DEPTH} levels",
@@ -483,6 +632,157 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "it is not saved, and the last one stays",
             "unit/session/test_stores.py::test_a_session_that_is_too_large_is_refused_and_the_last_one_stays",
         ),
+        Limit(
+            "requests for the rest of an answer that a lost connection broke off",
+            f"{connection_events.MAX_CONTINUED}",
+            "the answer stays as it is",
+            "session/test_broken_answers.py"
+            "::test_an_answer_that_breaks_off_again_and_again_is_left_until_the_user_says_something",
+        ),
+        Limit(
+            "notes that wait to be sent",
+            f"{context_queue.MAX_NOTES}",
+            "the oldest is dropped, counted and reported",
+            "unit/session/test_context_queue.py::test_too_many_notes_push_the_oldest_out_counted_and_told",
+        ),
+        Limit(
+            "notes of earlier setups",
+            f"{deferred_context.MAX_KEPT}",
+            "the newest are carried again",
+            "unit/session/test_deferred_context.py::test_only_the_newest_notes_of_earlier_setups_are_carried_again",
+        ),
+        Limit(
+            "speeches that wait",
+            f"{speech_queue.MAX_QUEUED}",
+            "a further one is refused",
+            "session/test_speeches.py::test_more_than_a_hundred_waiting_speeches_are_refused",
+        ),
+        Limit(
+            "hand-offs without a word of the user",
+            f"{handoff.MAX_IN_A_ROW}",
+            "a further one is stopped",
+            "session/test_handing_over.py::test_agents_that_hand_over_in_a_circle_are_stopped",
+        ),
+        Limit(
+            "agents of a conversation that are known",
+            f"{known_agents.MAX_KNOWN}",
+            "further ones are not looked for",
+            "session/test_careless_programs.py::test_agents_that_are_made_without_end_are_known_up_to_a_limit",
+        ),
+        Limit(
+            "rounds in which watchers set each other off",
+            f"{settle_engine.MAX_ROUNDS}",
+            "they are stopped with a notice",
+            "session/test_watchers_in_a_session.py::test_watchers_that_set_each_other_off_are_stopped_and_told",
+        ),
+        Limit(
+            "firings of one watcher or pattern",
+            f"{settle_engine.MAX_PER_S} a second",
+            "it rests for a while, with a notice",
+            "session/test_watchers_in_a_session.py::test_a_concurrent_watcher_that_sets_itself_off_rests_for_a_while",
+        ),
+        Limit(
+            "ticks of a detector whose deadline is over",
+            f"{temporal.MAX_OVERDUE} in a row",
+            "it is reported, and not asked again",
+            "session/test_deciding_code_in_a_session.py::test_a_detector_whose_deadline_is_always_over_is_reported_and_not_asked_without_end",
+        ),
+        Limit(
+            "answers of a rule",
+            f"{rules_dispatch.MAX_PER_TURN} a turn",
+            "it is stopped for the rest of the turn",
+            "session/test_deciding_code_in_a_session.py::test_a_rule_that_answers_everything_is_stopped_for_the_rest_of_the_turn",
+        ),
+        Limit(
+            "events that a rule emits",
+            f"{rules_dispatch.MAX_EVENTS_PER_TURN:,} a turn",
+            "it is stopped for the rest of the turn",
+            "session/test_deciding_code_in_a_session.py::test_a_rule_that_answers_its_own_errors_is_stopped_for_the_rest_of_the_turn",
+        ),
+        Limit(
+            "effects of rules at once",
+            f"{executor.MAX_CONCURRENT}",
+            "a further one is not begun but reported",
+            "unit/session/test_executor.py::test_too_many_concurrent_effects_are_not_begun_but_reported",
+        ),
+        Limit(
+            "listeners that run at once",
+            f"{callback_runner.MAX_RUNNING}",
+            "a further one is not called but reported",
+            "unit/session/test_callback_runner.py::test_too_many_concurrent_listeners_are_not_called_but_reported",
+        ),
+        Limit(
+            "actions that run at once",
+            f"{user_code.MAX_CONCURRENT}",
+            "a further one is not begun but reported",
+            "unit/session/test_user_code.py::test_actions_that_never_end_are_bounded",
+        ),
+        Limit(
+            "text of a tool's exception",
+            _characters(results.MAX_ERROR_CHARS),
+            "the rest is cut",
+            "unit/tools/test_dispatch.py::test_an_exception_with_a_text_without_end_is_cut",
+        ),
+        Limit(
+            "sentence of a tool's progress",
+            _characters(progress.MAX_TEXT),
+            "the rest is not read",
+            "unit/tools/test_progress_floods.py::test_of_a_sentence_without_end_the_beginning_is_taken",
+        ),
+        Limit(
+            "events of a task",
+            size(event_log.MAX_LOG),
+            "further ones are not recorded, its end is",
+            "unit/harness/test_task_store.py::test_a_task_whose_events_are_full_has_its_end",
+        ),
+        Limit(
+            "restarts of a task in a row",
+            f"{task_store.MAX_RESTARTS}",
+            "it is given up",
+            "session/test_restarted_tasks.py::test_a_task_that_kills_its_program_is_given_up",
+        ),
+        Limit(
+            "age of a lost task that is started anew",
+            f"{task_store.MAX_AGE_S // 3600} hours",
+            "it is not started",
+            "session/test_restarted_tasks.py::test_an_old_one_is_not_started",
+        ),
+        Limit(
+            "argument that is said in a question",
+            _characters(voice_consent.MAX_ARGUMENT),
+            "only the operator can answer",
+            "session/test_spoken_consent.py::test_an_argument_that_is_too_long_to_be_heard_is_left_to_the_keys",
+        ),
+        Limit(
+            "signs without a width in a row",
+            f"{text.MAX_MARKS}",
+            "further ones are left out on a display",
+            "unit/test_text.py::test_signs_without_a_width_do_not_pile_up",
+        ),
+        Limit(
+            "chat context that a program gives",
+            f"{chat.MAX_MESSAGES} messages, {chat.MAX_CHARS:,} characters",
+            "it is refused before it is read to its end",
+            "session/test_careless_programs.py::test_a_chat_context_beyond_any_models_is_refused_before_it_is_read_to_its_end",
+        ),
+        Limit(
+            "title of a task, and a sentence about it",
+            f"{task_store.MAX_TITLE} and {_characters(task_store.MAX_TEXT)}",
+            "the rest is cut, with a mark",
+            "unit/harness/test_task_store.py::test_a_title_and_a_sentence_without_end_are_cut_with_a_mark",
+        ),
+        Limit(
+            "result of a task",
+            size(record_files.MAX_RECORD),
+            "it is refused, and the task runs on",
+            "unit/harness/test_task_store.py::test_a_result_that_is_too_large_leaves_the_task_running",
+        ),
+        Limit(
+            "integer in the state",
+            f"{len(str(values.MAX_INT)) - 1} digits",
+            "the write raises",
+            "session/test_plan_faults.py::test_a_number_that_no_event_can_hold_is_refused",
+        ),
     ),
     "Into a recording": (
         Limit(
@@ -516,6 +816,30 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             size(writer.MAX_QUEUED_AUDIO),
             "sound is no longer recorded, events are",
             "unit/journal/test_journal_writer.py::test_a_disk_too_slow_for_sound_stops_sound_and_not_the_session",
+        ),
+        Limit(
+            "paragraph of the transcript",
+            _characters(view.MAX_BLOCK_CHARS),
+            "it goes on in a further one",
+            "unit/test_fold.py::test_an_endless_paragraph_is_split",
+        ),
+        Limit(
+            "transcript in a view",
+            _characters(view.MAX_CHARS),
+            "the oldest paragraphs are dropped and counted",
+            "unit/test_fold.py::test_text_above_the_limit_is_dropped_and_counted",
+        ),
+        Limit(
+            "value in a view",
+            _characters(agent_view.MAX_JSON),
+            "a note replaces it",
+            "unit/journal/test_agent_fold.py::test_a_value_that_is_too_long_leaves_a_note_and_stays_small",
+        ),
+        Limit(
+            "call that waits for consent, in a view",
+            _characters(consent_fold.MAX_CALL),
+            "its end is left out, and the view says so",
+            "unit/journal/test_consent_in_the_view.py::test_a_call_that_is_too_long_to_be_shown_says_so",
         ),
     ),
     "From a file": (
@@ -585,6 +909,18 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "it is refused with a sentence",
             "unit/local/test_script.py::test_a_file_too_large_to_be_a_script_is_not_parsed",
         ),
+        Limit(
+            "session file that is read for the list of sessions",
+            size(session_summary.MAX_SCAN),
+            "its beginning and its end count",
+            "unit/journal/test_catalog.py::test_of_a_file_beyond_the_limit_beginning_and_end_count",
+        ),
+        Limit(
+            "saved layout",
+            size(saved_layout.MAX_BYTES),
+            "it is not read",
+            "security/test_special_files.py::test_a_file_above_its_limit_is_not_read",
+        ),
     ),
     "From a client of the embedded server": (
         Limit(
@@ -637,17 +973,32 @@ LIMITS: dict[str, tuple[Limit, ...]] = {
             "the rest is not spoken",
             "unit/local/test_speech.py::test_the_second_half_of_an_endless_text_is_not_spoken",
         ),
+        Limit(
+            "speech ahead of its playback",
+            _seconds(utterance.MAX_LEAD_S),
+            "the rest follows in real time",
+            "unit/local/test_live_session_turns.py::test_speech_is_never_further_ahead_of_playback_than_the_stated_lead",
+        ),
+        Limit(
+            "words of an utterance",
+            f"{matching.MAX_WORDS}",
+            "it is not matched",
+            "unit/local/test_matching.py::test_an_endless_utterance_is_not_looked_at",
+        ),
+        Limit(
+            "utterances that a dialogue remembers",
+            f"{dialogue.MAX_SAID}",
+            "the oldest are forgotten",
+            "unit/local/test_dialogue.py::test_memory_is_bounded",
+        ),
+        Limit(
+            "notes since the instruction",
+            f"{instruction_notes.MAX_NOTES}",
+            "the oldest are forgotten",
+            "unit/local/test_dialogue_phases.py::test_old_notes_are_forgotten",
+        ),
     ),
 }
-
-NOT_INPUTS = {
-    "audio_frame.MAX_FAST_BYTES": "a longer frame is read in another way",
-    "audio_frame.MAX_TEMPLATES": "size of a cache",
-    "audio_frame.MAX_TEMPLATE_ATTEMPTS": "size of a cache",
-    "audio_frame.MAX_TEMPLATE_BYTES": "size of a cache",
-    "websocket.MAX_REASON_BYTES": "bounds what this side sends",
-}
-"""Constants of `wire` that bound no input, and what they are."""
 
 _INTRO = """\
 # Limits

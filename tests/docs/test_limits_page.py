@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.docs import limit_tables
+from tests.docs import limit_tables, limits_of_no_input
 
-from gemini_live_runtime import wire
+import gemini_live_runtime
+import gemini_live_tui
 
 TESTS = Path(__file__).resolve().parents[1]
 
@@ -36,15 +38,35 @@ def test_every_limit_is_shown_by_a_test_that_exists() -> None:
     assert missing == []
 
 
-def test_the_page_has_every_limit_of_the_wire() -> None:
-    source = Path(limit_tables.__file__).read_text("utf-8")
-    found = {
-        f"{path.stem}.{name}"
-        for path in Path(wire.__file__).parent.glob("*.py")
-        for name in re.findall(r"^(MAX_\w+)\b.* = ", path.read_text("utf-8"), re.MULTILINE)
-    }
-    assert len(found) > 10
-    assert sorted(name for name in found if not re.search(rf"\b{re.escape(name)}\b", source)) == []
+def test_the_page_has_every_limit_and_what_is_left_out_is_no_limit_of_an_input() -> None:
+    named = {name for names in limits_of_no_input.NOT_INPUTS.values() for name in names}
+    left = set(limits_of_no_input.WITHOUT_A_ROW)
+    found, shown = set(constants()), shown_limits()
+    assert len(found) > 200
+    assert sorted(found - shown - named - left) == [], "add a row to limit_tables.py, with a test"
+    assert sorted((named | left) - found) == [], "these do not exist"
+    assert sorted((named | left) & shown) == [], "these have a row"
+    assert sorted(named & left) == []
+
+
+def constants() -> Iterator[str]:
+    """Yield all limits, such as `tools.folders.MAX_READ`."""
+    for package in (gemini_live_runtime, gemini_live_tui):
+        root = Path(str(package.__file__)).parent
+        for path in root.rglob("*.py"):
+            module = ".".join(path.relative_to(root).with_suffix("").parts)
+            for name in re.findall(r"^(MAX_\w+)\b.* = ", path.read_text("utf-8"), re.MULTILINE):
+                yield f"{module}.{name}"
+
+
+def shown_limits() -> set[str]:
+    """Return the limits that the page's rows name."""
+    found = set()
+    for node in ast.walk(ast.parse(Path(limit_tables.__file__).read_text("utf-8"))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr.startswith("MAX_"):
+            module = getattr(limit_tables, node.value.id).__name__
+            found.add(f"{module.partition('.')[2]}.{node.attr}")
+    return found
 
 
 def test_sizes_are_written_as_people_read_them() -> None:

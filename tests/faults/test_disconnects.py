@@ -19,6 +19,7 @@ from tests.unit.session.session_support import Stage, stage
 from gemini_live_runtime import Live, tool
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.program_audio import ProgramAudio
 from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.parts import Dialogue, Reply, ToolRequest
 from gemini_live_runtime.local.server import LocalServer
@@ -28,6 +29,11 @@ from gemini_live_runtime.wire.transport import Transport
 from gemini_live_runtime.wire.websocket import open_websocket
 
 DISCONNECTS = 1000 if os.environ.get("SOAK") else 100
+
+SPOKEN_DISCONNECTS = DISCONNECTS // 5
+
+CHUNK = 640
+"""Bytes of 20 ms of microphone sound."""
 
 SEED = 7
 
@@ -95,6 +101,20 @@ async def talk(one: Stage, server: LocalServer, proxy: FaultProxy, chance: rando
     return texts
 
 
+async def speak(one: Stage, proxy: FaultProxy) -> int:
+    """Send numbered chunks until there were enough disconnects; their number."""
+    link, number = one.core.state.link, 0
+    while proxy.endings.total() < SPOKEN_DISCONNECTS:
+        number += 1
+        one.session.handle.send_audio(number.to_bytes(4, "little") * (CHUNK // 4))
+        if number % 100 == 0:
+            one.session.audio_input.on_voice(number % 200 == 0)
+        await asyncio.sleep(0)
+    proxy.is_calm = True
+    await one.session.until(lambda: link.is_open and not len(link.outbox.audio))
+    return number
+
+
 def open_descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
@@ -138,6 +158,31 @@ async def test_disconnects_at_random_points_lose_and_double_nothing(monkeypatch:
     assert doubled(parts) == []
     assert len(proxy.endings) == 3, "each way of ending occurred"
     assert (len(asyncio.all_tasks()), open_descriptors()) == (tasks, descriptors)
+
+
+async def test_sound_over_disconnects_is_sent_or_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gemini_live_runtime.session.link.watchdog.PING_EVERY_S", 0.1)
+    monkeypatch.setattr("gemini_live_runtime.wire.websocket.CLOSE_TIMEOUT", 0.05)
+    server = LocalServer(ServerOptions(), ClerksParts())
+    proxy = FaultProxy(int((await server.start()).rpartition(":")[2]), SEED, spared=ENOUGH_FOR_SETUP)
+    endpoint = local_endpoint(f"ws://127.0.0.1:{await proxy.start()}")
+
+    async def dial() -> Transport:
+        return await open_websocket(endpoint, open_timeout=0.5)
+
+    try:
+        async with stage(agent=agent([]), mode="voice", audio=ProgramAudio, dial=dial, link_policy=POLICY) as one:
+            await one.sink.until(ev.ConnectionReady)
+            captured = await speak(one, proxy)
+            dropped = one.core.state.link.outbox.audio.dropped
+    finally:
+        await proxy.stop()
+        await server.stop()
+    track = one.sink.tracks["user"]
+    pieces = [track[at : at + CHUNK] for at in range(0, len(track), CHUNK)]
+    assert all(piece == piece[:4] * (CHUNK // 4) for piece in pieces), "a chunk was torn"
+    sent = {int.from_bytes(piece[:4], "little") for piece in pieces}
+    assert len(set(range(1, captured + 1)) - sent) == dropped
 
 
 def check_answers(one: Stage, texts: list[str]) -> None:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from faulty_disk import FaultyFileDisk, Killed
 from tests.support.quick_disk import QuickDisk
 
-from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.errors import ConfigError, HarnessError
+from gemini_live_runtime.harness.consent_store import ConsentRecord
 from gemini_live_runtime.harness.delivery import DeliveryLock, OpenNotifications, record_step
 from gemini_live_runtime.harness.memory import MemoryWrite
 from gemini_live_runtime.harness.notifications import KIND_OF_END, NewNotification, NotificationStatus
 from gemini_live_runtime.harness.pump import Deliver, PassiveNotificationPump
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import NewRunningTask, TaskStatus
+from gemini_live_tui.profile_files import create_profile, profile_path
 
 
 class Promises:
@@ -234,6 +238,61 @@ def test_a_lost_task_that_could_not_be_started_anew_is_claimed_later(tmp_path: P
             continue
         with Harness.open(root, disk=QuickDisk()) as harness:
             assert harness.tasks.claim(lost.id) is not None
+
+
+def consent(harness: Harness, told: list[ConsentRecord]) -> None:
+    """Grant, set a policy, and revoke; note what stands after each answer."""
+    store = harness.consent
+    for change in (
+        lambda: store.grant("pay", "1"),
+        lambda: store.set_policy("send", "deny"),
+        lambda: store.grant("pay", "2"),
+        lambda: store.revoke("pay"),
+    ):
+        change()
+        told.append(store.read())
+
+
+def check_consent(root: Path, told: list[ConsentRecord]) -> None:
+    """Check that the newest answered change stands, or the one that was under way."""
+    with Harness.open(root, disk=QuickDisk()) as harness:
+        harness.reconcile()
+        found = harness.consent.read()
+        grants = [one.fingerprint for one in found.grants]
+        steps = [([], None), (["1"], None), (["1"], "deny"), (["2"], "deny"), ([], "deny")]
+        assert (grants, (found.policies or {}).get("send")) in steps[len(told) : len(told) + 2]
+    assert not list(root.rglob("*.part"))
+
+
+def test_consent_is_the_old_or_the_new_when_the_program_dies_at_any_call(tmp_path: Path) -> None:
+    for disk in disks("kill", half=True):
+        root, told = tmp_path / str(disk.at), list[ConsentRecord]()
+        with contextlib.suppress(Killed), opened(root, disk) as harness:
+            consent(harness, told)
+        check_consent(root, told)
+
+
+@pytest.mark.parametrize(("number", "lasting"), [(errno.EIO, False), (errno.ENOSPC, True)])
+def test_consent_is_the_old_or_the_new_when_the_disk_fails(tmp_path: Path, number: int, lasting: bool) -> None:
+    for disk in disks(number, lasting=lasting, half=True):
+        root, told = tmp_path / str(disk.at), list[ConsentRecord]()
+        with contextlib.suppress(HarnessError), opened(root, disk) as harness:
+            consent(harness, told)
+        check_consent(root, told)
+
+
+@pytest.mark.parametrize("call", ["fdopen", "fsync", "link"])
+@pytest.mark.parametrize("fault", [Killed(), OSError(errno.ENOSPC, "No space left on device")])
+def test_a_profile_is_created_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch, call: str, fault: Any) -> None:
+    def fail(*args: Any, **options: Any) -> None:
+        raise fault
+
+    with monkeypatch.context() as failing:
+        failing.setattr(os, call, fail)
+        with pytest.raises((Killed, ConfigError)):
+            create_profile("work", copied=None, check=lambda name: None)
+    assert not profile_path("work").exists()
+    assert create_profile("work", copied=None, check=lambda name: None).read_text().startswith("# Options")
 
 
 def remember(harness: Harness, told: list[str]) -> None:

@@ -31,8 +31,11 @@ EXTRACTION = "extraction_in_a_session"
 FAULTS = "faults_in_a_session"
 FIGURES = "telemetry_in_a_session"
 HANDING_OVER = "handing_over"
+LAST_WORDS = "last_words"
+DEAD_HANDOFFS = "handoffs_of_a_dead_engine"
 HANDLE = "handle_in_a_session"
 INTERRUPTIONS = "interruptions"
+RULES = "rules_of_an_agent"
 INSPECTION = "inspection_in_a_session"
 NOTIFICATIONS = "notifications_in_a_session"
 NOTIFY = "notify_tool"
@@ -262,12 +265,12 @@ TIMERS = rows(
     ("report_losses", "losses are reported at the end", drop("_reporter.report_losses"), HANDLE),
     ("_report_patterns", "equal progress is not repeated", decide("progress", True), INSPECTION),
     ("_report_patterns", "patterns that time moves are read again", leave_out("_patterns_due", number=2), INSPECTION),
-    ("_tick", "a soft turn is taken", drop("take_soft_turn"), SOFT),
-    ("_tick", "totals are reported in time", drop("report_totals"), FIGURES),
-    ("_tick", "dropped notes are reported after a moment", drop("_report_notes"), FIGURES),
-    ("_tick", "progress of patterns is reported", drop("_report_patterns"), INSPECTION),
-    ("_tick", "rules get time", drop("react"), REACTOR),
-    ("_tick", "patterns get time", drop("put"), PATTERNS),
+    ("_run_what_is_due", "a soft turn is taken", drop("take_soft_turn"), SOFT),
+    ("_run_what_is_due", "totals are reported in time", drop("report_totals"), FIGURES),
+    ("_run_what_is_due", "dropped notes are reported after a moment", drop("_report_notes"), FIGURES),
+    ("_run_what_is_due", "progress of patterns is reported", drop("_report_patterns"), INSPECTION),
+    ("_run_what_is_due", "rules get time", drop("react"), REACTOR),
+    ("_run_what_is_due", "patterns get time", drop("put"), PATTERNS),
 )
 
 REPORTER = rows(
@@ -329,7 +332,7 @@ STEERING_RUNNER = rows(
     ("on_connected", "a new connection knows nothing", drop("forget"), RECONNECTING),
     ("on_connected", "what waits for an old connection is withdrawn", drop("withdraw"), VIEW),
     ("_note_told", "context that has left the queue is confirmed", drop("confirm_context"), VIEW),
-    ("_nudge_text", "a need that is met ends its nudge", decide("missing.issuperset", True), REPAIR),
+    ("_current_input", "a need that is met ends its nudge", decide("issuperset", True), REPAIR),
     ("on_connected", "what a setup carried is confirmed", drop("confirm_setup"), STEERING),
     ("on_entered", "a phase's words are part of the setup", leave_out("_unsent"), DEFERRED),
     ("_send", "context waits where it does not travel", drop("_defer"), DEFERRED),
@@ -378,6 +381,8 @@ AUTOSAVE = rows(
     ("_take_up", "needs are restored", drop("needs.restore"), PERSISTENCE),
     ("_take_up", "the server's session is resumed", drop("resume_with"), PERSISTENCE),
     ("_take_up", "steering is restored", drop("_steering.restore"), STEERING),
+    ("_take_up", "an agent began anew", leave_out("agent.told_from"), DEAD_HANDOFFS),
+    ("_on_connected", "a hand-off that waited is made", drop("request_handoff"), DEAD_HANDOFFS),
     ("_take", "the phase is saved", argument("take", "phases", "None"), PERSISTENCE),
     ("_take", "the handle is saved", argument("take", "handle", "''"), PERSISTENCE),
     ("_on_saved", "saving is reported", drop("emit"), STEERING),
@@ -611,13 +616,22 @@ HANDING = rows(
     "agent.handoff",
     "HandoffRunner",
     ("_wait", "the model finishes speaking", gives("host.until", "asyncio.sleep(0)"), HANDING_OVER),
-    ("_hand_over", "the agent that speaks is left", drop("_leave", number=1), HANDING_OVER),
+    ("_hand_over", "the agent that speaks is left", drop("_leave_taking.leave"), HANDING_OVER),
+    ("_request", "replies are given before a hand-off", drop("note_owed"), LAST_WORDS),
+    ("_request", "the agent chooses what its model knows", leave_out("chat"), "fresh_chats"),
     ("_enter_phases", "the other agent's phases are entered", gives("phases.begin", "asyncio.sleep(0)"), HANDING_OVER),
     ("_put_in_place", "another connection carries the other agent", drop("host.move"), HANDING_OVER),
     ("_put_in_place", "a hand-off is an event", drop("agent.emit"), HANDING_OVER),
     ("_hand_over", "a paused agent goes on in its phase", drop("machine.restore"), TASKS),
     ("_go_on", "an agent goes on after its task", drop("_request"), TASKS),
     ("close", "tasks fail at the end of the session", gives("_tasks.fail_all", "0"), TASKS),
+)
+
+CANCELLING = rows(
+    "core.cancelled_speech",
+    "CancelledSpeeches",
+    ("tick", "a cancelled speech is given up", drop("give_up"), "cancelled_speeches"),
+    ("tick", "what comes later is cut", leave_out("self._state.unwanted_until"), "cancelled_speeches"),
 )
 
 PRESENCE = (
@@ -762,7 +776,18 @@ DRAINING = (
     *rows(
         "io.live_session",
         "LiveSession",
-        ("_end_when_quiet", "a drain finishes what is owed", gives("until_quiet", "asyncio.sleep(0)"), SESSIONS),
+        (
+            "_end_when_quiet",
+            "a drain finishes what is owed",
+            gives("until_quiet", "asyncio.sleep(0)", number=1),
+            LAST_WORDS,
+        ),
+        (
+            "_end_when_quiet",
+            "a drain waits for last words",
+            gives("until_quiet", "asyncio.sleep(0)", number=2),
+            LAST_WORDS,
+        ),
         ("_end_when_quiet", "a drain closes the session", drop("_perform"), SESSIONS),
     ),
     *rows(
@@ -779,6 +804,7 @@ BUDGET = (
         "ConnectionEvents",
         ("on_disconnected", "only what was asked counts as failed", decide("facts.owed", True), ERRORS),
         ("on_disconnected", "a spent budget is told", decide("schedule.is_spent", False), ERRORS),
+        ("release", "instructions are told again", drop("_tell_instructions"), "asked_again"),
     ),
     *rows("core.state", "CoreState", ("on_answer_begun", "speaking resets failures", leave_out("failures"), ERRORS)),
     *rows("link.retry", "RetrySchedule", ("after", "a spent budget gives up", decide("is_spent", False), ERRORS)),
@@ -790,8 +816,20 @@ BUDGET = (
     *rows(
         "core.commands",
         "CoreCommands",
-        ("_set_rules", "rules change in the session", leave_out("state.rules"), INTERRUPTIONS),
-        ("_set_rules", "changed rules are told", drop("emit"), INTERRUPTIONS),
+        ("_adopt", "rules change in the session", drop("set_rules"), INTERRUPTIONS),
+        ("_adopt", "changed rules are told", drop("emit"), INTERRUPTIONS),
+        ("take_rules_of", "an agent has rules of its own", gives("with_own", "self._state.rules"), RULES),
+    ),
+    *rows(
+        "core.speech_queue",
+        "SpeechQueue",
+        ("new", "answers are protected", leave_out("speech.allow_interruptions"), RULES),
+    ),
+    *rows(
+        "core.state",
+        "CoreState",
+        ("set_rules", "answers are protected from now on", leave_out("speeches.allows_interruptions"), RULES),
+        ("set_rules", "the number of failures changes", drop("link.limit_errors"), RULES),
     ),
 )
 
@@ -895,6 +933,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *RELOAD,
     *ADOPTION,
     *HANDING,
+    *CANCELLING,
     *EVENT_VIEWS,
     *RUNS,
     *HISTORY,

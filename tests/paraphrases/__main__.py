@@ -1,6 +1,7 @@
 """Print how much of people's own words the bundled agents understand.
 
-`python -m tests.paraphrases [open|held] [--spoken flite|espeak]`. Of the held sentences only figures are printed.
+`python -m tests.paraphrases [open|held|open-2|held-2] [--spoken flite|espeak]`. Of held sentences only figures are
+printed.
 """
 
 from __future__ import annotations
@@ -8,23 +9,23 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from tests.paraphrases.measuring import Judged, measure, read
+from tests.paraphrases.measuring import NAMES, Judged, measure, read
 
 VOICES = {"flite": "flite:slt", "espeak": "espeak:en-us"}
 KINDS = ("call", "asks", "answers", "refuses", "any", "state")
 
 
 def main() -> int:
-    """Measure one half of the sentences; 1 when an agent did something unasked."""
+    """Measure one file of sentences; 1 when an agent did something unasked."""
     parser = argparse.ArgumentParser(prog="python -m tests.paraphrases", description=__doc__)
-    parser.add_argument("half", nargs="?", choices=("open", "held"), default="open")
+    parser.add_argument("name", nargs="?", choices=NAMES, default="open")
     parser.add_argument("--agent", default="", help="one agent only")
     parser.add_argument("--spoken", default="", metavar="VOICE", help="say them: flite, espeak or PROGRAM:NAME")
     chosen = parser.parse_args()
     voice = VOICES.get(chosen.spoken, chosen.spoken)
-    lines = [line for line in read(chosen.half) if chosen.agent in ("", line["agent"])]
+    lines = [line for line in read(chosen.name) if chosen.agent in ("", line["agent"])]
     judged = [measure(line, voice) for line in lines if not voice or line.get("speakable", True)]
-    if chosen.half == "open":
+    if not chosen.name.startswith("held"):
         for one in judged:
             if not one.is_right:
                 tell(one)
@@ -38,7 +39,7 @@ def main() -> int:
         for name in total:
             print(f"{name:<16} {right[name]:>4} of {total[name]:<3}{wrong[name]:>12}")
     right_all, wrong_all = sum(j.is_right for j in judged), sum(j.is_wrong for j in judged)
-    print(f"{chosen.half}: {right_all / len(judged):.0%} of {len(judged)} right, {wrong_all} wrong actions")
+    print(f"{chosen.name}: {right_all / len(judged):.0%} of {len(judged)} right, {wrong_all} wrong actions")
     return 1 if wrong_all else 0
 
 

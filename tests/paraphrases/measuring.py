@@ -24,6 +24,9 @@ SILENCE_S = 2
 
 FOLDER = Path(__file__).parents[1] / "data" / "paraphrases"
 
+NAMES = ("open", "held", "open-2", "held-2")
+"""Files of sentences: two writers, half of each held back."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -46,9 +49,9 @@ class Judged:
     is_wrong: bool
 
 
-def read(half: str) -> list[dict[str, Any]]:
-    """Return the sentences of `open` or `held`."""
-    return [json.loads(line) for line in (FOLDER / f"{half}.jsonl").read_text("utf-8").splitlines()]
+def read(name: str) -> list[dict[str, Any]]:
+    """Return the sentences of one of `NAMES`."""
+    return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
 def measure(line: Mapping[str, Any], voice: str = "") -> Judged:

@@ -176,3 +176,10 @@ def test_a_console_with_its_engine_inside_goes_on_drawing_while_sound_is_open(tm
         terminal.read_until(b" TEXT ")
         terminal.type(b"\x11")
         terminal.read_until(b"The session is over")
+
+
+def test_bytes_that_are_no_keys_do_not_end_the_console() -> None:
+    with PseudoTerminal(LEAVING) as terminal:
+        terminal.read_until(b"THE END")
+        terminal.type(b"\xff\x1b[1114112u\x1b[97:98:99;5:2u\x11")
+        terminal.read_until(b"OUTCOME 0")

@@ -300,7 +300,7 @@ async def test_a_key_for_now_reaches_engines_alone_and_the_line_for_good_is_show
 
 async def test_without_a_keyring_the_reason_is_shown_and_it_cannot_be_chosen() -> None:
     async with before_a_session("key") as newcomer:
-        assert "It needs the extra gemini-live-tui[keyring]." in newcomer.words()
+        assert "It needs the extra `keyring`." in newcomer.words()
 
 
 async def test_a_file_that_cannot_be_written_keeps_the_key_and_offers_the_rest(

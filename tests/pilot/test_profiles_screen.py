@@ -12,7 +12,7 @@ from tests.support.set_up_doubles import FakeStarter
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
-from gemini_live_runtime.commands import SetDevices, SetOptions, SetVoice
+from gemini_live_runtime.commands import SetConsentPolicies, SetDevices, SetOptions, SetVoice
 from gemini_live_tui.pickers.profiles import ProfilesScreen
 from gemini_live_tui.profile_files import profile_path
 
@@ -162,6 +162,7 @@ async def test_an_entry_of_a_table_can_be_added() -> None:
         assert "consent.pay" in driver.screen()
         await apply(driver)
         assert file_of() == {"consent": {"pay": "deny"}}
+        assert driver.link.orders == [SetConsentPolicies(policies={"pay": "deny"})]
 
 
 @pytest.mark.parametrize(

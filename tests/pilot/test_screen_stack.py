@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.support.console_driver import Driver, console
+from tests.support.set_up_doubles import FakeStarter
 from textual._styles_cache import StylesCache
 
 from gemini_live_tui import app as application
@@ -80,3 +82,35 @@ async def test_a_screen_that_was_closed_leaves_no_painted_rows_in_memory() -> No
     async with console() as driver:
         kept = await kept_after_opening(driver)
         assert await kept_after_opening(driver) == kept
+
+
+async def test_a_screen_closes_only_itself_and_once() -> None:
+    async with console() as driver:
+        app = driver.app
+        app.action_open("mark")
+        await driver.settle()
+        mark = app.screen
+        app.action_open("palette")
+        await driver.settle()
+        palette = app.screen
+        mark.dismiss()
+        await driver.settle()
+        assert app.screen_stack[1:] == [mark, palette]
+        for screen in (palette, palette, mark, mark):
+            screen.dismiss()
+        await driver.settle()
+        assert app.screen is app.console_screen
+        assert app.failure is None
+
+
+@pytest.mark.parametrize("name", ["sessions", "palette", "mark", "help", "devices"])
+async def test_a_screen_that_is_closed_before_it_is_built_ends_nothing(name: str) -> None:
+    async with console(starter=FakeStarter()) as driver:
+        for turns in range(12):
+            driver.app.action_open(name)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            driver.app.screen.dismiss()
+            await driver.settle()
+        assert driver.app.failure is None
+        assert driver.app.screen is driver.app.console_screen

@@ -22,6 +22,7 @@ from gemini_live_runtime.audio.echo import EchoCanceller
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
 from gemini_live_runtime.audio.voice_detector import VoiceDetector
 from gemini_live_runtime.local.activity import ActivityDetector, Started
+from gemini_live_runtime.session.endpointing.activity import InputActivity
 
 TAPS = 256
 """Length of the filter that may stand between a person's words and their copy."""
@@ -34,8 +35,8 @@ class Scores:
     ERLE in dB over frames with a loud echo, by seconds from the first word, after a jump of the delay, and with clocks
     that drift. `sdr_db` is the distortion of the person's words in double talk, `lost` the share of frames of these
     words that are cut by more than 12 dB. `cuts` counts turns that the embedded server begins on leaked echo while the
-    model answers, in `answer_minutes`. `marks` counts voice marks on leaked echo, in `minutes`; `caught` counts the
-    person's utterances that gave one.
+    model answers, in `answer_minutes`, and `client_cuts` those of our own detector. `marks` counts voice marks on
+    leaked echo, in `minutes`; `caught` counts the person's utterances that gave one.
     """
 
     room: Room
@@ -46,6 +47,7 @@ class Scores:
     sdr_db: float = 0.0
     lost: float = 0.0
     cuts: int = 0
+    client_cuts: int = 0
     answer_minutes: float = 0.0
     marks: int = 0
     minutes: float = 0.0
@@ -66,6 +68,8 @@ class Output:
     marks: list[float]
     speaking: list[bool]
     """For each 20 ms."""
+    near_end: list[bool]
+    """For each 20 ms: whether the canceller takes what is left for a person's."""
 
 
 def run(canceller: EchoCanceller, scene: Scene) -> Output:
@@ -73,7 +77,7 @@ def run(canceller: EchoCanceller, scene: Scene) -> Output:
     far, mic = to_int16(scene.far), to_int16(scene.microphone)
     detector = VoiceDetector()
     out: list[Int16] = []
-    marks, speaking = [], []
+    marks, speaking, near_ends = [], [], []
     near = False
     for at in range(0, len(mic) // FRAME * FRAME, FRAME):
         canceller.render(far[at : at + FRAME])
@@ -85,8 +89,9 @@ def run(canceller: EchoCanceller, scene: Scene) -> Output:
             if detector.add(chunk.tobytes(), power, playing=True, near_end=near) and detector.speaking:
                 marks.append(at / RATE)
             speaking.append(detector.speaking)
+            near_ends.append(near)
             near = False
-    return Output(np.concatenate(out).astype(np.float32) / 32768, marks, speaking)
+    return Output(np.concatenate(out).astype(np.float32) / 32768, marks, speaking, near_ends)
 
 
 def score(make: Callable[[], EchoCanceller], room: Room) -> Scores:
@@ -114,14 +119,16 @@ def score(make: Callable[[], EchoCanceller], room: Room) -> Scores:
     values["sdr_db"], values["lost"] = _person(scene, _aligned(output.clean, lag))
     caught, utterances = _caught(scene, output.speaking)
     turns = make_scene("turns", room)
-    begun = own_turns(turns, run(make(), turns))
-    where += [f"turns {at:.1f}" for at in begun]
+    heard = run(make(), turns)
+    begun, by_client = own_turns(turns, heard), client_turns(turns, heard)
+    where += [f"turns {at:.1f}" for at in (*begun, *by_client)]
     return Scores(
         room,
         **values,
         cuts=len(begun),
+        client_cuts=len(by_client),
         answer_minutes=float(answering(turns).sum()) / RATE / 60,
-        marks=len(where) - len(begun),
+        marks=len(where) - len(begun) - len(by_client),
         minutes=minutes,
         caught=caught,
         utterances=utterances,
@@ -141,6 +148,25 @@ def own_turns(scene: Scene, output: Output) -> list[float]:
     pcm, step = to_int16(output.clean), 2 * FRAME
     starts = ((at, server.add(pcm[at : at + step].tobytes())) for at in range(0, len(pcm) - step, step))
     return [at / RATE for at, edges in starts if answers[at] and any(isinstance(edge, Started) for edge in edges)]
+
+
+def client_turns(scene: Scene, output: Output) -> list[float]:
+    """Return the seconds at which our own detector takes an answer for a person."""
+    answers = answering(scene)
+    return [at for at in client_starts(scene, output) if answers[int(at * RATE)]]
+
+
+def client_starts(scene: Scene, output: Output) -> list[float]:
+    """Return the seconds at which our own detector begins a turn, where it decides."""
+    begun: list[float] = []
+    activity = InputActivity("responsive", on_begin=lambda: begun.append(at / RATE), on_end=lambda: None)
+    pcm, step, plays = to_int16(output.clean), 2 * FRAME, scene.far != 0
+    for number, near_end in enumerate(output.near_end):
+        at = number * step
+        speaks = bool(plays[max(0, at - RATE // 10) : at + step].any())
+        for _ in activity.filter(pcm[at : at + step].tobytes(), model_speaking=speaks, near_end=near_end):
+            activity.on_words()
+    return begun
 
 
 def _caught(scene: Scene, speaking: list[bool]) -> tuple[int, int]:

@@ -29,13 +29,16 @@ from gemini_live_runtime.engine.console_server import ConsoleServer
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.launch import start_engine
 from gemini_live_runtime.engine.registry import engine_folder, is_alive, list_engines
+from gemini_live_runtime.engine.saved_spec import KEY_FILE, save_spec, saved_spec
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.engine.stop import stop_engine
-from gemini_live_runtime.errors import EngineError, HarnessError, UsageError
+from gemini_live_runtime.errors import ConfigError, EngineError, HarnessError, UsageError
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.journal.disk import lock
+from gemini_live_tui import config
 from gemini_live_tui.cli import checks
+from gemini_live_tui.profile_files import profile_path
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="users are POSIX")
 as_root = pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can act as a second user")
@@ -171,6 +174,27 @@ def test_consent_that_another_user_has_put_among_the_records_is_none(tmp_path: P
         os.chown(harness.paths.consent, OTHER, OTHER)
         with pytest.raises(HarnessError, match="belongs to another user"):
             harness.consent.read()
+
+
+@as_root
+def test_settings_of_another_user_name_no_code_to_run(nobodys_home: Path) -> None:
+    for path in (config.config_path({}), profile_path("work")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('agent = "theirs.py:agent"\n')
+        os.chown(path, OTHER, OTHER)
+        with pytest.raises(ConfigError, match=rf"{path.name} cannot be read: it belongs to another user") as refused:
+            config.read_document(path)
+        assert refused.value.remedy == "Make it a file of your own"
+    assert run("talk", "--fast", "--text", "hello").code == 2
+
+
+@as_root
+def test_a_session_signed_with_a_key_of_another_user_does_not_go_on(tmp_path: Path) -> None:
+    save_spec(tmp_path, EngineSpec(session_id="s1"))
+    assert saved_spec(tmp_path).spec.session_id == "s1"
+    os.chown(paths.state_dir() / KEY_FILE, OTHER, OTHER)
+    with pytest.raises(EngineError, match="not saved by you"):
+        saved_spec(tmp_path)
 
 
 @as_root

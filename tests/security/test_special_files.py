@@ -19,6 +19,7 @@ from gemini_live_runtime.journal.session_summary import started_at, summarise
 from gemini_live_runtime.journal.tracks import read_track
 from gemini_live_runtime.wire.credentials import find_api_key
 from gemini_live_tui import config, config_files, saved_layout
+from gemini_live_tui.cli import checks
 from gemini_live_tui.set_up import recent
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="named pipes and devices are POSIX")
@@ -70,6 +71,13 @@ def test_a_recording_must_be_files(place: Place) -> None:
     assert catalog.small_object(place("title.json")) == {}
     with pytest.raises(AudioFileError):
         read_track(place("model.wav"))
+
+
+def test_doctor_tells_that_the_newest_recording_is_no_file(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = place(f"s1/{EVENTS_FILE}").parent.parent
+    monkeypatch.setattr(paths, "sessions_dir", lambda: sessions)
+    (check,) = checks._last_sound()
+    assert (check.state, check.found.startswith("session s1 cannot be read: ")) == ("missing", True)
 
 
 def test_what_the_console_remembers_must_be_files(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -269,7 +269,7 @@ async def test_a_text_that_was_being_answered_is_not_sent_again() -> None:
         await t.server.closes(1006)
         await t.connects_again()
         assert t.sent("text") == []
-    assert settled(t) == []
+    assert settled(t) == [("reply", "continued")]
 
 
 async def test_words_that_were_heard_but_not_answered_are_sent_as_text() -> None:

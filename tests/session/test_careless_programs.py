@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from tests.session.talking import agent, talk
 
-from gemini_live_runtime import Agent, ChatMessage, InlineTask, Live, RunContext, tool
+from gemini_live_runtime import (
+    Agent,
+    ChatMessage,
+    InlineTask,
+    Live,
+    MemoryWrite,
+    NewNotification,
+    PromptModel,
+    ReactorRule,
+    RunContext,
+    ToolContext,
+    tool,
+)
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.core.speech_queue import SpeechPriority
@@ -185,3 +198,78 @@ async def test_code_that_the_session_waits_for_does_not_wait_for_the_session(wai
             await t.stage.session.done
     assert all("cannot wait" in problem for problem in problems)
     assert len(problems) >= 3
+
+
+@pytest.mark.parametrize(
+    ("tell", "problem"),
+    [
+        (lambda context: context.notify(5), "What a tool tells the operator is text, not int: 5"),
+        (lambda context: context.notify(None), "What a tool tells the operator is text, not NoneType: None"),
+        (lambda context: context.progress(10**400), "The progress of a tool cannot be 1000"),
+    ],
+)
+@pytest.mark.parametrize("in_thread", [True, False])
+async def test_what_a_tool_cannot_tell_is_refused_where_it_tells_it(tell: Any, problem: str, in_thread: bool) -> None:
+    @tool
+    def plain(context: ToolContext) -> None:
+        """Tell."""
+        tell(context)
+
+    @tool
+    async def asynchronous(context: ToolContext) -> None:
+        """Tell."""
+        tell(context)
+
+    async with talk(agent().tools(plain, asynchronous)) as t:
+        await t.calls("plain" if in_thread else "asynchronous")
+        assert problem in str(t.sent("answer"))
+
+
+@pytest.mark.parametrize(
+    ("keep", "problem"),
+    [
+        (lambda harness: harness.notify(None), "A notification is a text or a NewNotification, not None"),
+        (
+            lambda harness: harness.notify(NewNotification(title="x", due_at_ms="soon")),
+            "Expected `int`",
+        ),
+        (lambda harness: harness.notify(NewNotification(title="x", payload=[float("nan")])), "payload has a NaN"),
+        (lambda harness: harness.remember("x"), "A memory is a MemoryWrite, not 'x'"),
+        (lambda harness: harness.remember(MemoryWrite(scope="s", key="k", value=float("nan"))), "value has a NaN"),
+    ],
+)
+async def test_a_record_that_could_not_be_read_again_is_not_written(keep: Any, problem: str) -> None:
+    async with talk(agent()) as t:
+        with pytest.raises(GeminiLiveError, match=problem):
+            await keep(t.handle.harness)
+        kept = await t.handle.harness.call(lambda harness: harness.notifications.find())
+        assert (kept.records, kept.problems) == ([], [])
+
+
+async def test_a_rule_that_returns_an_effect_alone_is_told_to_return_a_list() -> None:
+    rule = ReactorRule("eager", lambda event, voice, state: PromptModel())  # type: ignore[arg-type, return-value]
+    async with talk(agent().rule(rule)) as t:
+        assert "a rule returns a list of effects, not PromptModel" in t.failures()[0].error
+
+
+class Selfish(Agent):
+    """Agent that names its own object."""
+
+    def __init__(self) -> None:
+        super().__init__(name="one", instructions="Help.", hands_over_to=[self])
+
+
+ONE = Live.builder("one").instruction("Help.")
+
+
+@pytest.mark.parametrize("make", [Selfish, ONE.hands_over_to(ONE).plan])
+def test_an_agent_that_hands_over_to_itself_is_refused_by_its_plan(make: Callable[[], Any]) -> None:
+    with pytest.raises(AgentError, match="Agent one cannot hand over to itself"):
+        make()
+
+
+def test_two_agents_with_one_name_cannot_be_told_apart() -> None:
+    two, other = (Live.builder("two").instruction(text) for text in ("Repair.", "Sell."))
+    with pytest.raises(AgentError, match="hands_over_to has two agents with the name 'two'"):
+        ONE.hands_over_to(two, other).plan()
+    assert ONE.hands_over_to(two, two, lambda: other).plan()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, silence, talk
@@ -10,6 +12,7 @@ from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, silence, talk
 from gemini_live_runtime import InputVad, InputVadSnapshot, Live
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
+from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, MicChunk
 from gemini_live_runtime.audio.wav import WavReader
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
@@ -57,6 +60,33 @@ async def test_a_back_channel_over_the_model_is_not_an_interruption_and_speech_t
         await t.passes(8)
         assert early == []
         assert kinds(t)[0] == "activityStart"
+
+
+class OnlyEcho(FileAudio):
+    """Devices whose canceller takes all that it leaves for echo."""
+
+    async def open(self, listener: AudioListener) -> AudioOpened:
+        """Open, and mark each chunk."""
+        return await super().open(_Marked(listener))
+
+
+class _Marked:
+    def __init__(self, listener: AudioListener) -> None:
+        self._listener = listener
+
+    def on_mic_chunk(self, chunk: MicChunk) -> None:
+        self._listener.on_mic_chunk(replace(chunk, near_end=False))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._listener, name)
+
+
+async def test_an_echo_that_leaks_does_not_interrupt_the_model(tmp_path: Path) -> None:
+    for device, marks in ((OnlyEcho, 0), (FileAudio, 1)):
+        async with talk(client(), audio=lambda device=device: device(SPOKEN, tmp_path / "out.wav")) as t:
+            await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH * 12)))
+            await t.passes(8)
+            assert kinds(t).count("activityStart") == marks
 
 
 async def test_the_patience_is_that_of_the_preset() -> None:

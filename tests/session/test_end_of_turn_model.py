@@ -17,6 +17,7 @@ from gemini_live_runtime import Agent, EndOfTurnModel, Live, SmartTurn
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.installation import install_command
 
 SAID = ["activityStart", "audio", "activityEnd"]
 
@@ -152,6 +153,7 @@ def test_delays_and_models_that_cannot_be_used_are_refused_when_the_plan_is_made
         (agent().endpointing(min_delay_s=-1), "min_endpointing_delay cannot be -1. Use seconds from 0 to 60"),
         (agent().endpointing(min_delay_s=3, max_delay_s=1), "min_endpointing_delay 3 is above max_endpointing_delay 1"),
         (agent().endpointing(model=object()), "cannot be used as end-of-turn model: it has no predict"),  # type: ignore[arg-type]
+        (agent().endpointing(model=SmartTurn), "is a class and cannot be used as end-of-turn model"),  # type: ignore[arg-type]
     ):
         with pytest.raises(AgentError) as caught:
             of.plan()
@@ -168,4 +170,4 @@ def test_the_bundled_model_says_how_to_install_what_it_lacks(monkeypatch: pytest
     monkeypatch.setattr("gemini_live_runtime.session.endpointing.smart_turn.find_spec", lambda name: None)
     with pytest.raises(AgentError, match="needs onnxruntime") as caught:
         SmartTurn()
-    assert 'pip install "gemini-live-tui[turns]"' in str(caught.value)
+    assert install_command("turns") in str(caught.value)

@@ -76,7 +76,7 @@ async def test_an_end_that_the_disk_refuses_is_recorded_and_announced_once_there
         disk.is_full = False
         await t.passes(40.0)
         assert [(one.status.value, one.summary) for one in tasks(tmp_path)] == [("succeeded", "12 pages")]
-        assert titles(t) == ["Task completed: Background tool: report"]
+        assert titles(t) == ["Task completed: report"]
     ends = [(event.status, event.recorded) for event in t.all(ev.TaskChanged) if event.status != "running"]
     assert ends == [("succeeded", False), ("succeeded", True)]
     assert len([event for event in t.all(ev.Notice) if "report" in event.text]) == 1
@@ -103,7 +103,7 @@ async def test_an_end_of_which_the_disk_has_a_part_is_finished_later(
         armed = disk.is_full = False
         await t.passes(40.0)
         assert [(one.status.value, one.unsettled) for one in tasks(tmp_path)] == [("succeeded", False)]
-        assert titles(t) == ["Task completed: Background tool: report"]
+        assert titles(t) == ["Task completed: report"]
 
 
 async def test_the_sessions_end_tries_it_once_more(disk: Disk, tmp_path: Path) -> None:

@@ -203,6 +203,26 @@ async def test_a_tool_that_returns_two_agents_is_answered_with_an_error_and_noth
         assert t.all(ev.HandoffRequested) == []
 
 
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        (agent(), "Agent test speaks already"),
+        (specialist().phase(Phase("one", "One.", transitions=Transition("two", key("app:go")))), "leads to two"),
+    ],
+    ids=["itself", "unusable"],
+)
+async def test_the_model_is_not_told_of_an_agent_that_cannot_take_over(target: Live, problem: str) -> None:
+    async with talk(handing((target, "Putting you through."))) as t:
+        await t.calls("escalate")
+        ((_, _, answer),) = t.sent("answer")
+        assert problem in answer["error"]
+        assert [done.status for done in t.all(ev.ToolFinished)] == ["error"]
+        assert t.handle.state.get("session:called_ok:escalate") is None
+        await t.says("Sorry.")
+        await t.ends()
+        assert t.all(ev.AgentHandedOff) == []
+
+
 async def test_what_is_no_agent_is_refused_by_name() -> None:
     async with talk(agent()) as t:
         with pytest.raises(AgentError, match="42 is no agent"):

@@ -372,6 +372,15 @@ async def test_the_handle_may_be_used_from_any_thread() -> None:
         assert t.wire == [("model context", "It rains."), ("prompt",)]
 
 
+async def test_the_writer_may_be_used_from_any_thread() -> None:
+    async with talk(agent(), mode="text") as t:
+        await on_a_thread(t, lambda handle: handle.writer().send_text("hello"))
+        await on_a_thread(t, lambda handle: handle.writer().send_video(b"picture"))
+        await on_a_thread(t, lambda handle: handle.writer().prompt_model())
+        await t.rests()
+        assert [kind for kind, *_ in t.wire] == ["text", "video", "prompt"]
+
+
 async def test_an_error_on_another_thread_is_that_of_the_method() -> None:
     async with talk(agent()) as t:
         with pytest.raises(AgentError, match="no phases"):

@@ -36,6 +36,7 @@ from gemini_live_runtime import (
     format_passive_notification_prompt,
     tool,
 )
+from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.pump import Deliver
 from gemini_live_runtime.harness.worker import HarnessWorker
@@ -68,6 +69,26 @@ async def test_a_program_reads_and_changes_the_harness_of_its_session(tmp_path: 
         assert (told.kind, told.status) == (NotificationKind.GENERIC, NotificationStatus.QUEUED)
         root = await controller.call(lambda harness: harness.paths)
         assert root == HarnessPaths(tmp_path)
+
+
+async def test_a_session_goes_on_without_records_that_cannot_be_reached(tmp_path: Path) -> None:
+    # As below a folder without the right to enter it, which root has: whether the file is there cannot be told.
+    orders = []
+
+    @tool(side_effects=True)
+    def order() -> None:
+        """Order more."""
+        orders.append(1)
+
+    async with talk(agent().tools(report, order), harness=HarnessWorker(tmp_path / ("x" * 300))) as t:
+        await t.calls("order")
+        await t.passes(1.0)
+        codes = {notice.code: notice.text for notice in t.all(ev.Notice)}
+        assert "File name too long" in codes["harness"]
+        assert "Remembered consent does not count" in codes["consent"]
+        assert orders == []
+        with pytest.raises(HarnessError, match="File name too long"):
+            await t.handle.harness.tasks()
 
 
 class Warehouse:
@@ -129,6 +150,16 @@ async def test_a_program_that_delivers_by_itself_uses_the_pump_and_the_prompt_of
         assert isinstance(step, Deliver)
         prompt = format_passive_notification_prompt(step.notification)
         assert [text for _, text in t.sent("user context")] == [f"[Context] {prompt}"]
+
+
+async def test_a_program_lists_notifications_and_dismisses_one(tmp_path: Path) -> None:
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        harness = t.handle.harness
+        queued = await harness.notify("the oven is ready")
+        assert [one.id for one in (await harness.notifications()).records] == [queued.id]
+        assert (await harness.acknowledge(queued.id)).status is NotificationStatus.ACKNOWLEDGED
+        await t.passes(3.0)
+        assert t.sent("user context") == []
 
 
 def test_a_program_records_work_of_its_own(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ async def test_a_task_is_awaited_once_and_only_in_its_place() -> None:
             except AgentError as error:
                 problems.append(error.message)
 
-    with pytest.raises(AgentError, match="outside of an agent's tools and hooks"):
+    with pytest.raises(AgentError, match="outside of an agent's tools and on_enter"):
         await Payment()
     with pytest.raises(AgentError, match="does not run"):
         Payment().complete("early")
@@ -185,6 +185,23 @@ async def test_a_task_is_awaited_once_and_only_in_its_place() -> None:
         await t.connects_again()
         await finishes(t, "give_card", number="9")
         assert problems == ["The task payment was awaited already"]
+
+
+async def test_a_task_cannot_be_awaited_in_on_exit() -> None:
+    problems: list[str] = []
+
+    async def leave() -> None:
+        try:
+            await Payment()
+        except AgentError as error:
+            problems.append(str(error))
+
+    async with talk(agent().on_exit(leave)) as t:
+        await t.rests()
+    assert problems == [
+        "The task payment is awaited in on_exit: another agent takes over, or the session ends. "
+        "Await it in the tool, before it returns the other agent."
+    ]
 
 
 async def test_a_task_is_completed_once() -> None:

@@ -111,6 +111,19 @@ async def test_one_without_a_poke_is_noticed_by_the_poll(tmp_path: Path) -> None
         assert announced(t) == ["the oven is ready"]
 
 
+async def test_a_plain_file_with_a_title_is_announced(tmp_path: Path) -> None:
+    Harness.open(tmp_path).close()
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        await t.passes(60.0)
+        (tmp_path / "notifications" / "oven.json").write_text('{"title": "the oven is ready"}')
+        await t.passes(POLL_S + 0.1)
+        assert announced(t) == ["the oven is ready"]
+        await t.says("The oven is ready.")
+        await t.ends()
+        await t.passes(1.0)
+        assert statuses(tmp_path) == ["acknowledged"]
+
+
 async def test_without_notifications_no_file_is_created(tmp_path: Path) -> None:
     async with talk(agent(), harness=HarnessWorker(tmp_path / "root")) as t:
         await t.passes(60.0)
@@ -428,7 +441,7 @@ async def test_the_end_of_a_task_is_announced(tmp_path: Path) -> None:
         await t.says("It is being written.")
         await t.ends()
         await t.passes(15.0)
-        assert announced(t) == ["Task completed: Background tool: report"]
+        assert announced(t) == ["Task completed: report"]
 
 
 async def test_a_disk_that_fails_is_told_once_and_the_conversation_goes_on(tmp_path: Path) -> None:

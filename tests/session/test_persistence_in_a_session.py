@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.session.talking import agent, talk, two_phases
+from tests.session.talking import Talk, agent, talk, two_phases
 
 from gemini_live_runtime import (
     FsPersistence,
@@ -52,6 +52,22 @@ async def test_a_session_that_was_kept_goes_on_where_it_stood() -> None:
     (restored,) = t.all(ev.SnapshotRestored)
     assert (restored.phase, restored.turns, restored.resuming) == ("second", 1, True)
     assert ENTERED == []
+
+
+def others(t: Talk) -> list[str]:
+    """Return the notices about snapshots."""
+    return [notice.text for notice in t.all(ev.Notice) if notice.code == "snapshot"]
+
+
+async def test_two_sessions_that_save_with_one_id_are_told_and_one_after_the_other_is_not() -> None:
+    store = MemoryPersistence()
+    await earlier(store)
+    async with talk(kept(store)) as one, talk(kept(store)) as other:
+        await one.turn("hello", "Good day.")
+        assert others(one) == []
+        await other.turn("hello", "Good day.")
+        assert others(other) == ["Another session has saved as s since this one began; the last one to save is kept"]
+    assert len(others(one)) == 1
 
 
 async def test_the_count_of_turns_without_progress_goes_on() -> None:

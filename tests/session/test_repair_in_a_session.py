@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
     Live,
+    MemoryPersistence,
     Need,
     NeedsFulfillment,
     Phase,
     RepairAction,
     RepairConfig,
+    SteeringMode,
     Transition,
     key,
 )
@@ -136,3 +139,45 @@ async def test_a_nudge_that_waits_is_not_sent_in_another_phase() -> None:
         await t.rests()
         await t.types("well")
         assert t.wire == [("instruction", "Be brief.\n\nHand over."), ("text", "well")]
+
+
+STEERING = pytest.mark.parametrize("mode", SteeringMode)
+
+
+@STEERING
+async def test_needs_that_the_model_was_told_to_ask_for_are_called_off_one_by_one(mode: SteeringMode) -> None:
+    async with talk(asking(1, 5).steering(mode)) as t:
+        await t.turn()
+        t.state.set("user:name", "Ada")
+        await t.rests()
+        t.state.set("user:date", "Monday")
+        await t.turn()
+        assert [text for _, text in t.sent("model context") if "needed]" in text] == [
+            "[Still needed] the name, the date. Ask for this next.",
+            "[No longer needed] the name.",
+            "[No longer needed] the date.",
+        ]
+
+
+async def test_a_phase_that_asks_for_something_else_calls_a_nudge_off() -> None:
+    phases = (
+        Phase("ask", "Ask.", needs=("user:name", "user:date"), transitions=Transition("when", key("app:go"))),
+        Phase("when", "Ask for the date.", needs="user:date", terminal=True),
+    )
+    of = agent().phase(*phases).repair(1, 5).state(values={"user:name": None, "user:date": None, "app:go": False})
+    async with talk(of) as t:
+        await t.turn()
+        await t.writes(go=True)
+        assert t.sent("model context")[1:] == [("model context", "[No longer needed] name.")]
+
+
+async def test_a_nudge_is_called_off_in_the_next_process_too() -> None:
+    saved = MemoryPersistence()
+    async with talk(asking(1, 5).persistence(saved, "one")) as t:
+        await t.turn()
+        await t.server.says(sessionResumptionUpdate={"newHandle": "h", "resumable": True})
+        await t.rests()
+    async with talk(asking(1, 5).persistence(saved, "one")) as t:
+        t.state.set("user:name", "Ada")
+        await t.rests()
+        assert t.sent("model context") == [("model context", "[No longer needed] the name.")]

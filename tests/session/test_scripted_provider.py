@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from gemini_live_runtime import Live, ScriptedAdapter, tool
+from gemini_live_runtime import AgentSession, Live, ScriptedAdapter, tool
 from gemini_live_runtime.errors import EngineError, GeminiLiveError, SetupRejectedError, UnreachableError
 from gemini_live_runtime.session.io.handle import LiveHandle
 
@@ -99,6 +100,36 @@ async def test_a_provider_that_refuses_the_first_connection_is_an_error_of_the_p
     with pytest.raises(SetupRejectedError, match="does not exist"):
         async with agent().connect(adapter=model):
             pass
+
+
+async def ask(session: LiveHandle, model: ScriptedAdapter, by: str) -> None:
+    """Ask for an answer that never comes: by a text, or by a call of the model."""
+    if by == "text":
+        await session.send_text("hello?")
+    else:
+        model.calls("weather", {"city": "Bergen"})
+        await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("before_s", [0.1, 100.0])
+@pytest.mark.parametrize("by", ["text", "call"])
+async def test_a_session_drains_although_the_model_never_answers(by: str, before_s: float) -> None:
+    model = ScriptedAdapter()
+    async with agent().connect(adapter=model) as session:
+        await ask(session, model, by)
+        await asyncio.sleep(before_s)
+        assert await asyncio.wait_for(AgentSession.of(session).drain(), 100) == 0
+
+
+@pytest.mark.parametrize("by", ["text", "call"])
+async def test_a_session_is_quiet_once_an_answer_was_given_up_and_takes_it_late(by: str) -> None:
+    model, said = ScriptedAdapter(), []
+    live = agent().on("output_transcript", lambda text, final: said.append(text) if final else None)
+    async with live.connect(adapter=model) as session:
+        await ask(session, model, by)
+        await asyncio.wait_for(session.until_quiet(), 100)
+        await answers(session, model, "Late.")
+    assert said == ["Late."]
 
 
 @pytest.mark.parametrize(

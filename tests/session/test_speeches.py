@@ -14,6 +14,7 @@ from tests.simulation.timeline import Timeline
 from gemini_live_runtime import (
     Agent,
     AgentSession,
+    Live,
     ReactorRule,
     RunContext,
     RunResult,
@@ -240,6 +241,102 @@ async def test_a_tool_cannot_wait_for_the_end_of_its_own_speech() -> None:
         assert "cannot wait for the end" in str(t.sent("answer"))
 
 
+@pytest.mark.parametrize("blocking", [True, False])
+async def test_a_tool_cannot_wait_for_a_speech_that_begins_after_its_answer(blocking: bool) -> None:
+    @tool(blocking=blocking)
+    async def announce(context: RunContext) -> str:
+        """Announce."""
+        await context.session.generate_reply(instructions="Sing.")
+        return "never"
+
+    async with talk(agent().tools(announce)) as t:
+        await t.hears("sing")
+        await t.says("Let me see.")
+        await t.calls("announce")
+        assert "cannot wait for the end of speech-2, which begins only after" in str(t.sent("answer"))
+
+
+async def test_a_background_tool_waits_for_another_speech() -> None:
+    @tool(background=True)
+    async def announce(context: RunContext) -> str:
+        """Announce."""
+        speech = await context.session.generate_reply(instructions="Sing.")
+        return speech.status
+
+    async with talk(agent().tools(announce)) as t:
+        await t.hears("sing")
+        await t.calls("announce")
+        await t.says("Let me see.")
+        await t.ends()
+        await t.says("La la.")
+        await t.ends()
+        assert "done" in str(t.sent("answer"))
+
+
+async def test_what_a_tool_leaves_behind_waits_for_another_speech() -> None:
+    sung = []
+
+    @tool
+    async def announce(context: RunContext) -> str:
+        """Announce."""
+
+        async def sing() -> None:
+            sung.append((await context.session.generate_reply(instructions="Sing.")).status)
+
+        sung_later.append(asyncio.create_task(sing()))
+        return "soon"
+
+    sung_later: list[asyncio.Task[None]] = []
+    async with talk(agent().tools(announce)) as t:
+        await t.hears("sing")
+        await t.calls("announce")
+        await t.says("Let me see.")
+        await t.ends()
+        await t.says("La la.")
+        await t.ends()
+        assert (str(t.sent("answer")).count("soon"), sung) == (1, ["done"])
+
+
+async def test_a_plain_tool_asks_for_a_reply_and_interrupts_from_its_thread() -> None:
+    called: list[str] = []
+
+    @tool
+    def announce(context: RunContext) -> str:
+        """Announce."""
+        speech = context.session.generate_reply(instructions="Sing.")
+        context.session.generate_reply(instructions="Dance.").interrupt()
+        speech.add_done_callback(lambda handle: called.append(handle.status))
+        return " ".join(waiting.id for waiting in context.session.waiting_speeches)
+
+    async with talk(agent().tools(announce)) as t:
+        await t.hears("sing")
+        await t.says("Let me see.")
+        await t.calls("announce")
+        assert t.sent("answer") == [("answer", "c1", {"output": "speech-2"})]
+        await t.says("Well.")
+        await t.ends()
+        await t.says("La la.")
+        await t.ends()
+        assert (told(t, "speech-2")[-1], told(t, "speech-3")[-1], called) == ("done", "dropped", ["done"])
+
+
+async def test_a_plain_tool_hands_over_from_its_thread() -> None:
+    @tool
+    def transfer(context: RunContext) -> str:
+        """Transfer."""
+        context.session.update_agent(Live.builder("other").instruction("Repair."))
+        return "soon"
+
+    async with talk(agent().tools(transfer)) as t:
+        await t.hears("transfer")
+        await t.calls("transfer")
+        assert t.sent("answer") == [("answer", "c1", {"output": "soon"})]
+        await t.says("One moment.")
+        await t.ends()
+        await t.passes(1)
+        assert [event.agent for event in t.all(ev.AgentHandedOff)] == ["other"]
+
+
 async def test_a_tool_waits_until_what_the_model_said_before_was_heard_and_protects_its_speech() -> None:
     @tool
     async def pay(context: RunContext) -> str:
@@ -296,7 +393,7 @@ async def test_what_the_live_api_cannot_do_is_refused_by_name() -> None:
         with pytest.raises(AgentError, match="cannot make a model call a tool"):
             session.generate_reply(tool_choice="required")  # type: ignore[arg-type]
         with pytest.raises(AgentError, match="priority cannot be"):
-            session.generate_reply(priority="high")  # type: ignore[arg-type]
+            session.generate_reply(priority="soon")
 
 
 async def test_more_than_a_hundred_waiting_speeches_are_refused() -> None:

@@ -266,8 +266,8 @@ async def test_context_waits_in_one_place_and_its_writer_is_the_programs_too() -
     async with talk(phased().steering(SteeringMode.CONTEXT_INJECTION, ContextDelivery.DEFERRED)) as t:
         agent = t.stage.agent
         assert isinstance(agent.context_queue, PendingContext)
+        assert isinstance(agent.user_writer, DeferredWriter)
         writer = t.handle.writer()
-        assert isinstance(writer, DeferredWriter)
         await t.writes(go=True)
         assert agent.context_queue.has_context
         writer.send_text("hello")

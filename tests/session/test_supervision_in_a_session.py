@@ -143,3 +143,87 @@ async def test_a_connection_that_cannot_be_closed_is_told_and_another_one_is_mad
         await t.connects_again()
     assert t.stage.exit_code == 0
     assert [(notice.level, notice.code) for notice in t.all(ev.Notice)] == [("error", "internal")]
+
+
+def fails_once(monkeypatch: pytest.MonkeyPatch, owner: Any, method: str) -> None:
+    """Let a method raise the next time that it is called."""
+    works, faults = getattr(owner, method), [KeyError("boom")]
+
+    def stumbles_once(*args: Any, **kwargs: Any) -> Any:
+        if faults:
+            raise faults.pop()
+        return works(*args, **kwargs)
+
+    monkeypatch.setattr(owner, method, stumbles_once)
+
+
+async def test_a_fault_in_the_timer_is_told_and_the_watchdogs_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with talk(agent(), mode="text") as t:
+        fails_once(monkeypatch, t.stage.core, "tick")
+        await t.types("hello")
+        await t.passes(15)
+        assert [(notice.level, notice.code) for notice in t.all(ev.Notice)] == [
+            ("error", "internal"),
+            ("warning", "answer-late"),
+        ]
+        assert "boom" in t.all(ev.Notice)[0].text
+
+
+async def test_a_timer_that_keeps_failing_is_told_less_and_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with talk(agent(), mode="text") as t:
+        ticks: list[float] = []
+
+        def tick(now: float) -> Any:
+            ticks.append(now)
+            raise KeyError("boom")
+
+        monkeypatch.setattr(t.stage.core, "tick", tick)
+        await t.types("hello")
+        await t.passes(100)
+        assert 90 <= len(ticks) <= 105
+        assert len(t.all(ev.Notice)) == 7
+    assert t.stage.exit_code == 0
+
+
+async def test_a_fault_in_a_timer_of_the_agent_is_told_and_its_reports_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with talk(agent().telemetry(10.0), mode="text") as t:
+        fails_once(monkeypatch, t.stage.orchestrator.reporter, "report_totals")
+        await t.passes(35)
+        assert [notice.code for notice in t.all(ev.Notice)] == ["internal"]
+        assert len(t.all(ev.TelemetryReported)) == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("on_voice", (True,)),
+        ("on_playback_started", (1,)),
+        ("on_playback_heard", (1, 0, 480)),
+        ("on_playback_drained", (1,)),
+        ("on_echo_warning", (True,)),
+        ("on_device_lost", ("input", "It was unplugged.")),
+    ],
+)
+async def test_a_fault_where_the_sound_is_heard_is_told_and_is_no_fault_of_the_sound(
+    method: str, arguments: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with talk(agent()) as t:
+        fails_once(monkeypatch, t.stage.core.audio, method)
+        getattr(t.stage.session.audio_input, method)(*arguments)
+        await t.turn()
+    assert t.stage.exit_code == 0
+    assert [(notice.level, notice.code) for notice in t.all(ev.Notice)] == [("error", "internal")]
+    assert method in t.all(ev.Notice)[0].text
+    assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["complete"]
+
+
+async def test_a_fault_in_falling_asleep_is_told_and_the_session_sleeps_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with talk(agent(), dormant_after_s=60.0) as t:
+        fails_once(monkeypatch, t.stage.session._connections, "sleep")
+        await t.turn()
+        await t.passes(65)
+        assert [notice.code for notice in t.all(ev.Notice)] == ["internal"]
+        assert t.all(ev.SessionState)[-1].word != "dormant"
+        await t.passes(120)
+        assert t.all(ev.SessionState)[-1].word == "dormant"
+    assert t.stage.exit_code == 0

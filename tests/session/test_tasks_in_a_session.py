@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.session.announcing import titles
 from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import ToolContext, tool
@@ -507,3 +508,20 @@ async def test_without_a_root_records_last_as_long_as_the_session() -> None:
         root = await worker.call(lambda harness: harness.paths.root)
         assert root.exists()
     assert not root.exists()
+
+
+async def test_a_task_that_ends_while_the_link_is_lost_is_announced_on_the_next_connection(tmp_path: Path) -> None:
+    async with talk(agent().tools(report), harness=HarnessWorker(tmp_path)) as t:
+        await t.hears("write the report")
+        await t.calls("report", seconds=10.0)
+        await t.passes(1.0)
+        await t.says("It is being written.")
+        await t.ends()
+        await t.server.closes(1006)
+        t.stage.refuses_until(30.0)
+        await t.passes(12.0)
+        assert [one.status for one in tasks(tmp_path)] == [TaskStatus.SUCCEEDED]
+        await t.connects_again()
+        assert titles(t) == []
+        await t.passes(15.0)
+        assert titles(t) == ["Task completed: report"]

@@ -29,7 +29,8 @@ from gemini_live_runtime import (
     key,
 )
 from gemini_live_runtime.conversation.instructions import render_modifiers
-from gemini_live_runtime.conversation.steering import CALLED_OFF, tool_advisory
+from gemini_live_runtime.conversation.needs import as_needs
+from gemini_live_runtime.conversation.steering import CALLED_OFF, NEEDED_NO_MORE, tool_advisory
 
 SEEDS = 8
 PARTS = 3
@@ -52,9 +53,13 @@ KEYS = {
     "app:vip": (True,),
     "user:name": ("Ada", "Bo"),
     "app:known": (True,),
+    "app:room": (1, 2),
+    "app:day": ("Monday",),
+    "app:floor": (3,),
 }
 INSTRUCTIONS = {"a": "Phase a.", "b": "Phase b.", "c": "", "d": "Phase d."}
 TOOLS = {"b": ("slow",), "c": ()}
+NEEDS = {"a": ("app:room", "app:day"), "b": ("app:day", "app:floor")}
 
 
 def change(chance: random.Random, state: State) -> None:
@@ -86,13 +91,13 @@ def steered(mode: SteeringMode, delivery: ContextDelivery, chance: random.Random
             tools=TOOLS.get(name),
             on_enter_context=f"Entered {name}.",
             prompt_on_enter=name == "d",
+            needs=NEEDS.get(name, ()),
             transitions=[Transition(to, key("app:phase") == to) for to in INSTRUCTIONS if to != name],
         )
         for name, text in INSTRUCTIONS.items()
     )
-    return (
-        agent().tools(slow).phase(*phases).in_every_phase(*MODIFIERS).steering(mode, delivery).persistence(saved, "one")
-    )
+    of = agent().tools(slow).phase(*phases).in_every_phase(*MODIFIERS).repair(1, 4)
+    return of.steering(mode, delivery).persistence(saved, "one")
 
 
 @dataclass(slots=True)
@@ -104,6 +109,8 @@ class Model:
     tools: str = tool_advisory(None)
     modifiers: set[str] = field(default_factory=set)
     notes: list[int] = field(default_factory=list)
+    needed: set[str] = field(default_factory=set)
+    """Needs that nudges asked for."""
 
     def reads(self, frame: tuple[Any, ...]) -> None:
         kind, *rest = frame
@@ -116,6 +123,10 @@ class Model:
         ended = line.removeprefix(CALLED_OFF)
         if line.startswith("[Tools]"):
             self.tools = line
+        elif line.startswith(NEEDED_NO_MORE):
+            self.needed -= set(line.removeprefix(NEEDED_NO_MORE).rstrip(".").split(", "))
+        elif line.startswith("[Still needed"):
+            self.needed |= set(line.partition("] ")[2].removesuffix(". Ask for this next.").split(", "))
         elif line.startswith("note "):
             self.notes.append(int(line.removeprefix("note ")))
         elif ended.startswith("Phase"):
@@ -229,6 +240,8 @@ class Script:
         assert model.tools == tool_advisory(TOOLS.get(phase))
         assert model.phase == (INSTRUCTIONS[phase] if self.mode is SteeringMode.CONTEXT_INJECTION else "")
         assert model.modifiers == (set() if self.mode is SteeringMode.INSTRUCTION_UPDATE else set(modifiers))
+        missing = {need.label for need in as_needs(NEEDS.get(phase, ())) if not need.is_met(t.state)}
+        assert model.needed <= missing
         assert model.notes == sorted(model.notes)
         assert t.failures() == []
 

@@ -363,6 +363,52 @@ async def test_without_readable_policies_tools_with_side_effects_ask(tmp_path: P
         assert (PAID, "cannot be read" in question(t).reason) == ([], True)
 
 
+async def test_a_policy_that_another_program_changes_counts_from_the_next_call_on(tmp_path: Path) -> None:
+    @tool(side_effects=True)
+    def send() -> None:
+        """Send."""
+        PAID.append(1)
+
+    async with talk(agent().tools(send), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("send")
+        for policy in ("deny", "ask"):
+            with Harness.open(tmp_path) as harness:
+                harness.consent.set_policy("send", policy)  # type: ignore[arg-type]
+            await t.calls("send")
+        assert [one.status for one in t.all(ev.ToolFinished)] == ["ok", "refused"]
+        assert (PAID, len(t.all(ev.ConsentAsked))) == ([1], 1)
+
+
+async def test_a_yes_to_a_tool_that_was_denied_meanwhile_does_not_count(tmp_path: Path) -> None:
+    async with talk(agent().tools(pay), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("pay")
+        with Harness.open(tmp_path) as harness:
+            harness.consent.set_policy("pay", "deny")
+        await says(t, True)
+        assert (PAID, [one.status for one in t.all(ev.ToolFinished)]) == ([], ["refused"])
+
+
+async def test_a_poke_answers_the_questions_about_tools_that_are_denied_by_then(tmp_path: Path) -> None:
+    async with talk(agent().tools(pay), harness=HarnessWorker(tmp_path)) as t:
+        await t.calls("pay", euros=1)
+        await t.calls("pay", euros=2)
+        with Harness.open(tmp_path) as harness:
+            harness.consent.set_policy("pay", "deny")
+        t.stage.session.on_records_changed()
+        await t.passes(0.5)
+        assert (PAID, given(t), len(t.all(ev.ConsentAsked))) == ([], [(False, "operator")] * 2, 1)
+
+
+async def test_the_policies_of_the_profile_can_be_replaced_in_the_session() -> None:
+    async with talk(agent().tools(pay), consent=ConsentOptions(profile={"pay": "allow"})) as t:
+        await t.calls("pay")
+        assert await t.commands(cmd.SetConsentPolicies(policies={})) == ""
+        await t.calls("pay")
+        assert await t.commands(cmd.SetConsentPolicies(policies={"pay": "deny"})) == ""
+        assert (PAID, given(t)) == ([5], [(False, "operator")])
+        assert "cannot be" in await t.commands(cmd.SetConsentPolicies(policies={"pay": "perhaps"}))
+
+
 async def test_a_no_cannot_be_remembered() -> None:
     async with talk(agent().tools(pay)) as t:
         await t.calls("pay")

@@ -7,6 +7,7 @@ from typing import Any
 from tests.simulation.agent_tools import ON_PURPOSE, Current, log, mood, note, ran, search
 
 from gemini_live_runtime.api import Live
+from gemini_live_runtime.session.io.agent_session import AgentSession
 from gemini_live_runtime.session.io.inline_task import InlineTask
 from gemini_live_runtime.session.io.run_context import RunContext
 from gemini_live_runtime.tools.context import ToolContext
@@ -82,8 +83,9 @@ async def _enter_desk() -> None:
     await mood()
 
 
-async def _leave_desk() -> None:
+async def _leave_desk(session: AgentSession) -> None:
     Current.timeline.note("left", agent="desk")
+    session.generate_reply(instructions="Say goodbye.")
     await mood()
 
 

@@ -16,7 +16,7 @@ from tests.simulation.reference_answered import Answered
 from tests.simulation.reference_audio import Audio
 from tests.simulation.reference_calls import Calls
 from tests.simulation.reference_consent import Consent
-from tests.simulation.reference_link import Silence
+from tests.simulation.reference_link import Continued, Silence
 from tests.simulation.reference_pauses import Pauses
 from tests.simulation.reference_speech import Sound, Turns, Words
 from tests.simulation.reference_speeches import Speeches
@@ -491,6 +491,7 @@ class Reference:
             Pauses(),
             Paused(),
             Silence(),
+            Continued(),
             Rest(),
         ]
 

@@ -8,7 +8,7 @@ from tests.simulation.rules import Rule
 
 
 class Agents(Rule):
-    """Agents speak one at a time, and what each began to say ends with it.
+    """Agents speak one at a time; what each was asked or began to say ends with it.
 
     Hooks run for the agent that is in place, and for those that wait for tasks.
     """
@@ -22,6 +22,8 @@ class Agents(Rule):
         """Newest generation of which something came."""
         self.last_of_before = 0
         """Newest generation of the agents before."""
+        self.speaker: dict[str, str] = {}
+        """Agent that gives each speech."""
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind in ("queued", "played"):
@@ -42,6 +44,11 @@ class Agents(Rule):
                 self.current = data["agent"]
             case "transcript.delta" if data["side"] == "model" and data["channel"] != "thought":
                 self._heard(event["gen"], "speaks")
+            case "speech.changed" if data["status"] == "queued":
+                self.speaker.pop(data["id"], None)
+            case "speech.changed" if data["status"] in ("asked", "speaking"):
+                speaker = self.speaker.setdefault(data["id"], self.current)
+                self.check(speaker == self.current, f"{data['id']} is {speaker}'s, {self.current} speaks")
             case "agent.handed_off":
                 self.check(data["previous"] == self.current, f"{data['previous']} hands over, {self.current} speaks")
                 if data["by"] != "task":

@@ -18,6 +18,7 @@ SHOWN = {
     ("speech", "prompted"): "The model was asked to go on with what you said",
     ("speech", "told"): "The model was told your words",
     ("speech", "unknown"): "Your words may not have arrived",
+    ("reply", "continued"): "The model was asked to go on with its answer",
     ("answer", "unknown"): "A tool's result may not have arrived",
     ("answer", "told"): "A tool's result was given as text",
 }
@@ -96,6 +97,8 @@ class Answered(Rule):
             # It is no input of the user's; what was to be told goes with the next connection.
             return
         self.settled[kind, outcome] += 1
+        if kind == "reply":
+            return
         if kind == "answer":
             self.check(ref in self.calls, f"{ref} was settled, and never called")
             return

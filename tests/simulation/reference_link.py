@@ -10,6 +10,12 @@ from tests.simulation.rules import Rule
 NO_ANSWER_S = 20.0
 """Seconds of silence after which a server is left (the session's documented patience)."""
 
+NOTE = "Your last answer broke off"
+"""Beginning of the context that asks for the rest of an answer."""
+
+MOST_ASKS = 2
+"""Times that the model is asked for the rest of an answer to the same input."""
+
 
 class Silence(Rule):
     """A silent server is left after 20 s, for a question, and once for each.
@@ -61,3 +67,41 @@ class Silence(Rule):
         self.check(self.asks, "a server was left that was never asked anything")
         waited = t - self.said_at
         self.check(waited > NO_ANSWER_S - 0.01, f"a server was left {waited:.1f} s after the last word")
+
+
+class Continued(Rule):
+    """The model is asked for the rest of an answer that broke off, by one prompt.
+
+    Twice at most, and never once the talk has gone on without it.
+    """
+
+    def __init__(self) -> None:
+        self.broken = False
+        self.asks = 0
+        self.is_due = False
+
+    def event(self, event: dict[str, Any]) -> None:
+        data = event["data"]
+        match event["type"]:
+            case "turn.completed":
+                self.broken = data["broke_off"]
+                self.check(not self.broken or data["outcome"] == "interrupted", "an answer that broke off is complete")
+            case "turn.started":
+                self.broken = self.broken and data["by"] == "model"
+                self.asks = self.asks if data["by"] == "model" else 0
+            case "turn.interrupted":
+                self.broken = False
+            case "send.settled" if data["kind"] == "reply":
+                self.check(self.broken, "the model was asked for the rest of an answer that is over")
+                self.asks += 1
+                self.check(self.asks <= MOST_ASKS, f"the model was asked {self.asks} times for the rest of an answer")
+                self.is_due = True
+            case "prompt.changed" if data["state"] == "sent":
+                self.is_due = False
+            case "connection.closed":
+                self.is_due = False
+            case "context.sent" if self.is_due and not any(text.startswith(NOTE) for text in data["texts"]):
+                self.check(False, "something else came between the answer's beginning and the prompt")
+
+    def end(self, facts: dict[str, Any]) -> None:
+        self.check(not self.is_due, "the model was not asked for the rest of its answer")

@@ -30,6 +30,7 @@ class Turns(Rule):
         self.by: dict[int, str] = {}
         self.outcomes: dict[int, str] = {}
         self.call_turns: dict[str, int] = {}
+        self.is_draining = False
         self.taken_back: set[int] = set()
         """Turns in which the server cancelled a call."""
         self.overtaking: set[int] = set()
@@ -75,6 +76,8 @@ class Turns(Rule):
                     self.answered = False
                 cancelled = self._frame.get("toolCallCancellation", {}).get("ids", ())
                 self.taken_back.update(self.call_turns[ident] for ident in cancelled if ident in self.call_turns)
+            case "notice" if data["code"] == "draining":
+                self.is_draining = True
             case "tool.called":
                 self.call_turns[data["call_id"]] = event["turn"]
             case "connection.closed":
@@ -135,7 +138,7 @@ class Turns(Rule):
             self.check(self.soft_turns, "a soft turn nobody asked for")
             self.check(data["outcome"] == "empty", "a soft turn in which the model spoke")
         elif reason == "no answer":
-            may_be_silent = self.by[number] == "voice" or number in self.taken_back
+            may_be_silent = self.by[number] == "voice" or number in self.taken_back or self.is_draining
             self.check(may_be_silent, "silence is no answer to a typed text")
         elif data["outcome"] == "complete":
             self._typed_due = "turnComplete" not in content
@@ -182,6 +185,8 @@ class Words(Rule):
         """The newest turn that had ended when a turn's first words came."""
         self.cuts: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
         """Generations that were cut in a turn, and what was heard of them."""
+        self.broken: set[int] = set()
+        """Turns in whose answers the connection ended."""
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "queued":
@@ -208,6 +213,9 @@ class Words(Rule):
                 self.reading = data["mode"] == "text"
             case "turn.interrupted":
                 self._interrupted(event, data)
+            case "turn.completed" if data["broke_off"]:
+                self.check(not self.complete & self.gens[event["turn"]], "a whole answer broke off")
+                self.broken.add(event["turn"])
 
     def _received(self, content: dict[str, Any]) -> None:
         if self.is_left:
@@ -281,7 +289,9 @@ class Words(Rule):
                 pieces = turn["model"].split() + turn["unheard"].split()
                 self.check(sorted(pieces) == sorted(said.split()), f"turn {number}: {turn} is not {said!r}")
             self.check(not turn["unheard"] or turn["interrupted"], f"turn {number}: unheard, and not interrupted")
-            if not self.cuts[number]:
+            if number in self.broken:
+                self.check(turn["interrupted"] or not said, f"turn {number} broke off")
+            elif not self.cuts[number]:
                 self.check(not turn["interrupted"], f"turn {number} was not interrupted")
         self.check(not kept, f"turns that never were: {sorted(kept)}")
 

@@ -43,6 +43,15 @@ def nothing(link: ScriptedLink) -> None:
     link.start()
 
 
+def handed_over(link: ScriptedLink) -> None:
+    """Hand the negotiation over to an agent without phases, by a tool."""
+    negotiating(link)
+    link.call_tool("escalate", {"issue": "disputes the debt"}, {"handed_over_to": "lawyer"})
+    link.emit(ev.HandoffRequested(agent="lawyer", by="tool", reason="escalate"))
+    made = {"previous": "collector", "agent": "lawyer", "by": "tool", "reason": "escalate", "waited_s": 1.2}
+    link.emit(ev.AgentHandedOff(**made), after=1.2)
+
+
 def unheard(link: ScriptedLink) -> None:
     """Speak without being understood, and read the answer to it."""
     link.start()
@@ -108,6 +117,7 @@ PICTURES: dict[str, tuple[Any, tuple[int, int], Act, dict[str, Any]]] = {
     "all-ansi-normal": (call, NORMAL, _pressing("3"), {"theme": "ansi"}),
     "phase-narrow": (call, NARROW, _pressing("2"), {}),
     "phase-empty-narrow": (nothing, NARROW, _pressing("2"), {}),
+    "handed-over-normal": (handed_over, NORMAL, _pressing("ctrl+e"), {}),
     "watchers-narrow": (call, NARROW, _pressing("3"), {}),
     "watchers-empty-narrow": (nothing, NARROW, _pressing("3"), {}),
     "state-narrow": (call, NARROW, _pressing("4", "down", "asterisk"), {}),

@@ -77,7 +77,7 @@ def in_trouble(link: ScriptedLink) -> None:
         )
     link.sample(
         mic_db=-3.0, clipped=True, clean_db=-48.0, out_db=-21.0, erle_db=4.0, buffer_ms=62.0, mic_dropped=12,
-        far_missing=210, far_dropped=34, audio_priority="real-time", audio_restarts=2,
+        far_missing=210, far_dropped=34, xruns=7, audio_priority="real-time", audio_restarts=2,
     )  # fmt: skip
 
 

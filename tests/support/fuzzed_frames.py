@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gemini_live_runtime.wire.json_frame import MAX_DEPTH, MAX_TEXT_CHARS, MAX_VALUES
+from gemini_live_runtime.wire.json_frame import MAX_DEPTH, MAX_TEXT_BYTES, MAX_VALUES, MAX_WIDE_BYTES
 
 FRAMES = Path(__file__).parents[1] / "data" / "frames"
 
@@ -286,6 +286,10 @@ def _spoken(text: str) -> str:
     return _content(outputTranscription={"text": text})
 
 
+def _wide(text: str) -> str:
+    return json.dumps({"serverContent": {"outputTranscription": {"text": text}}}, ensure_ascii=False)
+
+
 def _parts(*parts: dict[str, Any]) -> str:
     return _content(modelTurn={"parts": parts})
 
@@ -294,23 +298,32 @@ def _calls(*calls: dict[str, Any]) -> str:
     return json.dumps({"toolCall": {"functionCalls": calls}})
 
 
-CHARS = MAX_TEXT_CHARS - 200
+BYTES = MAX_TEXT_BYTES - 200
+WIDE = MAX_WIDE_BYTES - 200
 VALUES = MAX_VALUES - 20
 TOO_LONG = 15 << 20
 
 LARGE: dict[str, Callable[[], Frame]] = {
-    "one long word": lambda: _spoken("x" * CHARS),
-    "many words": lambda: _spoken("w " * (CHARS // 2)),
-    "escaped words": lambda: _spoken("漢" * CHARS),
-    "escaped surrogates": lambda: '{"a":"' + "\\ud800" * CHARS + '"}',
+    "one long word": lambda: _spoken("x" * BYTES),
+    "many words": lambda: _spoken("w " * (BYTES // 2)),
+    "escaped words": lambda: _spoken("漢" * (WIDE // 3)),
+    "escaped surrogates": lambda: '{"a":"' + "\\ud800x" * (WIDE // 4) + '"}',
+    "wide words": lambda: _wide("漢 " * (WIDE // 4)).encode(),
+    "a wide name": lambda: json.dumps({"漢" * (WIDE // 3): 1}, ensure_ascii=False),
+    "emoji": lambda: _wide("🎈" * (WIDE // 4)),
+    "dashes": lambda: _wide("—" * (WIDE // 3)),
+    "accents": lambda: _wide("\u0301" * (WIDE // 2)),
+    "joined signs": lambda: _wide("a\u200d" * (WIDE // 4)),
+    "too many escaped words": lambda: _spoken("漢" * BYTES),
+    "too many escaped surrogates": lambda: '{"inlineData":"' + "\\ud800" * BYTES + '"}',
     "many parts": lambda: _parts(*[{"text": "a"}] * (VALUES // 2)),
     "many fields": lambda: _content(**{f"field{number}": number for number in range(VALUES)}),
     "many kinds": lambda: json.dumps({f"kind{number}": number for number in range(VALUES)}),
     "many calls": lambda: _calls(*({"id": f"many-{number}", "name": "x"} for number in range(VALUES // 3))),
-    "a long argument": lambda: _calls({"id": "long", "name": "x", "args": {"text": "a" * CHARS}}),
+    "a long argument": lambda: _calls({"id": "long", "name": "x", "args": {"text": "a" * BYTES}}),
     "much sound": lambda: _parts({"inlineData": {"mimeType": MIME_TYPES[0], "data": "AAAA" * (1 << 20)}}),
     "too many parts": lambda: _parts(*[{"text": "a"}] * (3 * VALUES)),
-    "too many characters": lambda: _spoken("x" * (MAX_TEXT_CHARS + 1)),
+    "too many characters": lambda: _spoken("x" * (MAX_TEXT_BYTES + 1)),
     "far too many characters": lambda: _spoken("x" * TOO_LONG),
     "one long number": lambda: '{"usageMetadata": {"totalTokenCount": ' + "9" * TOO_LONG + "}}",
     "commas": lambda: "[" + "," * TOO_LONG,

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
@@ -60,9 +61,13 @@ class PseudoTerminal:
     def read_until(self, *texts: bytes) -> bytes:
         """Read until one of `texts` was written; what was read now."""
         start = len(self.seen)
-        deadline = time.monotonic() + PATIENCE_S
-        while not any(text in self.seen[start:] for text in texts):
-            ready, _, _ = select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))
-            assert ready, f"waited for {texts!r} in vain: {self.seen[-3000:]!r}"
-            self.seen += os.read(self.master, 65536)
+        self.read_while(lambda: not any(text in self.seen[start:] for text in texts), f"{texts!r}")
         return self.seen[start:]
+
+    def read_while(self, condition: Callable[[], bool], what: str) -> None:
+        """Read as long as a condition holds: a full terminal would stop the program."""
+        deadline = time.monotonic() + PATIENCE_S
+        while condition():
+            ready, _, _ = select.select([self.master], [], [], max(0.0, deadline - time.monotonic()))
+            assert ready, f"waited for {what} in vain: {self.seen[-3000:]!r}"
+            self.seen += os.read(self.master, 65536)

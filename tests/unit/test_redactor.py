@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import subprocess
 import sys
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from tests.support.canaries import PROVIDERS_KEYS
 from gemini_live_runtime.events import Event, Unknown
 from gemini_live_runtime.redactor import REDACTED, Redactor, redacted_part
 from gemini_live_runtime.secret_patterns.names import _FIELDS
+from gemini_live_runtime.secret_patterns.prefixes import PREFIXES, Prefix
 
 KEY = "AIzaSyCANARY-0123456789_abcdefghijklmnop"
 ODD = 'ca"na/ry \\ß+key%'
@@ -293,6 +295,24 @@ def test_a_key_is_found_right_after_letters_of_other_scripts_and_escapes_at_any_
     for _ in range(4):
         assert key[:-1] not in Redactor().text(text)
         text = json.dumps({"env": text})
+
+
+@pytest.mark.parametrize("prefix", PREFIXES, ids=lambda prefix: prefix.pattern)
+def test_each_prefix_is_that_of_an_invented_key_and_of_no_words(prefix: Prefix) -> None:
+    keys = [key for key in PROVIDERS_KEYS if re.match(prefix.pattern, key)]
+    assert keys, "add a key to PROVIDERS_KEYS, with which the other tests try the prefix"
+    for key in keys:
+        assert prefix.anchor in key
+        words = key[: re.match(prefix.pattern, key).end()] + "some_words_that_go_on_for_long-as-names-do"  # type: ignore[union-attr]
+        assert prefix.is_unlike or Redactor().text(words) == words
+
+
+@pytest.mark.parametrize("key", PROVIDERS_KEYS, ids=lambda key: key[:8])
+@pytest.mark.parametrize("around", ["It says {} here.", '{{"note": "{}"}}', "x={}", "{}…"])
+def test_a_providers_key_is_redacted_without_a_name_beside_it(key: str, around: str) -> None:
+    text = around.format(key)
+    assert key[8:] not in Redactor().text(text)
+    assert Redactor().may_redact(json.dumps({"data": {"text": text}}))
 
 
 @pytest.mark.parametrize(

@@ -150,3 +150,17 @@ def test_hostile_text_costs_no_more_than_its_length():
     ):
         text = part * (200_000 // len(part))
         assert "\x1b" not in sanitise(text)
+
+
+PILES = st.lists(
+    st.sampled_from(("\u200d", "\u0301", "🎈", "\U0001f3fb", "a", "—", "\u1160", "\U000e0100", "漢", "\u0378"))
+)
+
+
+@given(PILES)
+def test_signs_of_a_long_text_are_dropped_as_those_of_a_short_one_are(signs: list[str]) -> None:
+    text = "".join(signs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gemini_live_runtime.text._LONG", 0)
+        long = sanitise(text)
+    assert long == sanitise(text)

@@ -15,7 +15,8 @@ from gemini_live_runtime import commands, events, vocabulary
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.vocabulary_docs import render
 
-stamps = st.tuples(st.integers(1, 10**9), st.floats(0, 1e6).map(lambda t: round(t, 6)), st.integers(0), st.integers(0))
+counts = st.integers(0, 10**9)
+stamps = st.tuples(st.integers(1, 10**9), st.floats(0, 1e6).map(lambda t: round(t, 6)), counts, counts)
 
 
 @pytest.mark.parametrize("name", events.PAYLOADS)
@@ -97,6 +98,13 @@ def test_noise_is_a_protocol_error(noise):
 def test_lines_of_the_wrong_shape_are_refused(line):
     with pytest.raises(ProtocolError):
         vocabulary.event_from_line(line)
+
+
+@pytest.mark.parametrize("field", ["seq", "turn", "gen"])
+def test_a_number_that_no_session_reaches_is_refused(field):
+    stamp = {"seq": 1, "t": 0, "turn": 0, "gen": 0, "type": "log", "data": {"text": "x"}, field: "9" * 50}
+    with pytest.raises(ProtocolError, match="missing or unusable: number"):
+        vocabulary.event_from_json(stamp)
 
 
 def test_a_malformed_payload_names_event_type_and_field():

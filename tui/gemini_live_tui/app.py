@@ -33,6 +33,7 @@ from gemini_live_tui.context import Level, LiveScreen, MessageScreen
 from gemini_live_tui.painting.ascii_filter import AsciiFilter
 from gemini_live_tui.painting.frame_clock import FrameClock
 from gemini_live_tui.panes.base import Pane
+from gemini_live_tui.removed_nodes import is_of_removed
 from gemini_live_tui.screen_registry import EDITORS, make_screen, screen_class
 from gemini_live_tui.screen_stack import take_out
 from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
@@ -446,7 +447,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             super()._log(*arguments, **values)
 
     def _handle_exception(self, error: Exception) -> None:
-        """Keep the error for `run_console`, which tells it."""
+        """Keep the error for `run_console`, which tells it, unless its screen is closed."""
+        if is_of_removed(error):
+            return
         self.failure = self.failure or error
         super()._handle_exception(error)
 

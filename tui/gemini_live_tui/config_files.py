@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tomllib
 from collections.abc import Mapping
@@ -20,6 +21,9 @@ MAX_LEVELS = 20
 """Levels of tables and lists; an option has at most four."""
 
 
+_READ_REMEDIES = {errno.EPERM: "Make it a file of your own", errno.EACCES: "Give yourself the right to read it"}
+
+
 def config_path(environment: Mapping[str, str]) -> Path:
     """Return `GEMINI_LIVE_TUI_CONFIG`, else `config.toml` in the platform's folder."""
     named = environment.get(CONFIG_PATH_VARIABLE, "")
@@ -29,12 +33,14 @@ def config_path(environment: Mapping[str, str]) -> Path:
 def read_document(path: Path) -> dict[str, Any]:
     """Return the TOML of `path`, {} when there is no such file.
 
-    Raise `ConfigError` with line and column.
+    It may name code to run, so one in the folder of settings must be this user's or root's: after `su` that folder may
+    be another user's. Raise `ConfigError` with line and column.
     """
     if str(path) == os.devnull:  # a usual name for "none", but no regular file
         return {}
     try:
-        document = tomllib.loads(paths.read_regular(path, MAX_BYTES).decode("utf-8"))
+        data = paths.read_regular(path, MAX_BYTES, trusted=paths.config_dir() in path.parents)
+        document = tomllib.loads(data.decode("utf-8"))
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError:
@@ -43,7 +49,8 @@ def read_document(path: Path) -> dict[str, Any]:
         # Not only bad TOML: also numbers of thousands of digits and deeply nested tables.
         raise ConfigError(f"{path} is not valid TOML: {error!s:.200}", remedy="Mend that", field="config") from None
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", field="config") from None
+        remedy = _READ_REMEDIES.get(error.errno or 0, "")
+        raise ConfigError(f"{path} cannot be read: {error.strerror}", remedy=remedy, field="config") from None
     _refuse_deep(document, path)
     return document
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -70,13 +69,7 @@ def create_profile(name: str, *, copied: str | None, check: Callable[[str], obje
             text = profile_path(copied).read_text("utf-8")
     try:
         paths.private_dir(path.parent)
-        fd = paths.open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-        try:
-            with os.fdopen(fd, "w", encoding="utf-8") as file:
-                file.write(text)
-        except OSError:
-            path.unlink()
-            raise
+        paths.write_private_text(path, text, sync=True, new=True)
     except FileExistsError:
         raise ConfigError(
             f"The profile {name} exists already ({path})", remedy="Take another name", field="profile", value=name

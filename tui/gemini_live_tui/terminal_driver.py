@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import selectors
 import termios
+from codecs import getincrementaldecoder
+from collections.abc import Iterator
 from typing import Any
 
+from textual._parser import ParseError
+from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+_SEQUENCE = re.compile(r"(\x1b\[[^\x1b@-~]*[@-~])")
+READ_BYTES = 4096
+TICK_S = 0.1
+"""Seconds after which the parser looks whether an escape is a key of its own."""
 
 
 class TerminalDriver(LinuxDriver):
-    """Driver that reads the terminal once, also after SIGSTOP and SIGCONT.
+    """Driver that reads the terminal once, also after SIGSTOP, and any bytes.
 
     Textual's own takes each SIGCONT for the end of a suspension by Ctrl+Z, and starts another reader: keys change
-    places between the two.
+    places between the two. It ends the console at a byte that is no UTF-8 and at the code of a key that does not exist.
     """
 
     _attributes: list[Any] | None = None
@@ -37,3 +49,43 @@ class TerminalDriver(LinuxDriver):
                 termios.tcsetattr(self.fileno, termios.TCSANOW, self._attributes)
                 self.write("\x1b[?1049h\x1b[?25l")
         self._loop.call_soon_threadsafe(self._app.refresh)
+
+    def run_input_thread(self) -> None:
+        """Read keys until the driver stops."""
+        keys = KeyReader(debug=self._debug)
+        with selectors.SelectSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            is_over = False
+            while not is_over:
+                # What was typed up to the end is read, too: the shell would get it.
+                is_over = self.exit_event.is_set()
+                data = os.read(self.fileno, READ_BYTES) if selector.select(TICK_S) else b""
+                for message in keys.feed(data):
+                    self.process_message(message)
+        keys.close()
+
+
+class KeyReader:
+    """Reader of a terminal's messages; garbage is shown or passed over."""
+
+    def __init__(self, *, debug: bool = False) -> None:
+        self._debug = debug
+        self._decode = getincrementaldecoder("utf-8")("replace").decode
+        self._parser = XTermParser(debug)
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """Yield the messages in `data`, and an escape that waited too long."""
+        for piece in _SEQUENCE.split(self._decode(data)):
+            try:
+                if piece:
+                    yield from self._parser.feed(piece)
+                yield from self._parser.tick()
+            except (ValueError, OverflowError):
+                # The code of a key that is no character: the parser has ended with it.
+                self._parser = XTermParser(self._debug)
+
+    def close(self) -> None:
+        """End the parser."""
+        with contextlib.suppress(EOFError, ParseError):
+            for _ in self._parser.feed(""):
+                pass

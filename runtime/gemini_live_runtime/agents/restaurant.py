@@ -31,18 +31,18 @@ from gemini_live_runtime.agents.card_payment import CardPayment
 
 MENU = {"fish": 14, "pasta": 11, "salad": 8, "soup": 6, "coffee": 3, "water": 2}
 WISHES = {
-    "done": r"\b(that(s|ll be| is| will be) (all|it|everything)|that(ll| will) do|nothing (else|more)|the bill"
-    r"|(want|like|ready) to pay|(im|i am|were|we are) (done|good))\b|^(no|nothing)( else| more| thanks| thank you)*$",
-    "agrees": r"^(yes|yeah|yep|right|correct|perfect|(sounds|looks) (good|right)|(that|it)(s| is) (right|correct|it))\b"
-    rf"(?!.*\b(no|not|wrong|{'|'.join(MENU)})\b)",
-    "cancels": r"^(?!.*\bnot\b).*\b(cancel|forget it|call it off|changed my mind)\b",
+    "done": r"\b(thats?(ll be| is| will be)? (all|it|everything)|that(ll| will) do|nothing (else|more)|the (bill|check)"
+    r"|(can i|want to|like to|ready to) pay|(im|i am|were|we are) (done|good))\b"
+    r"|^(no|nothing)( else| more| thanks| thank you| for me)*$",
+    "agrees": r"^(?=.*\b(yes|yep|correct|perfect|go ahead|yeah|(right|ok|sure|fine)$|(sounds|looks|thats|its|is|all)"
+    rf" (good|right|fine|it))\b)(?!.*\b(no|not|wrong|but|add|cancel|{'|'.join(MENU)})\b)",
+    "cancels": rf"^(?!.*\b(not|{'|'.join(MENU)})\b).*\b(cancel|call it off|changed my mind|forget (it|the order))\b",
 }
 
 ITEMS = StateKey("app:items", dict[str, int], default={}, description="what they would like to eat or drink")
 DONE, AGREED = StateKey("app:done", bool, default=False), StateKey("app:agreed", bool, default=False)
 CANCELLED, SUGGEST = StateKey("app:cancelled", bool, default=False), StateKey("app:suggest", bool, default=False)
 PAID_BY, TOTAL = StateKey("app:paid_by", str), key("derived:total")
-
 Dish = Literal["fish", "pasta", "salad", "soup", "coffee", "water"]
 
 
@@ -87,8 +87,8 @@ def total(state: State) -> int:
 
 def wishes(window: TranscriptWindow) -> dict[str, bool]:
     """Extract what the guest wants by regular expressions, without a model."""
-    said = window.last_user.lower().replace("\u2019", "'").replace("n't", " not")
-    words = " ".join(re.findall(r"[a-z]+", said.replace("'", "")))
+    said = re.sub("n['\u2019]t", " not", window.last_user.lower())
+    words = " ".join(re.findall(r"[a-z]+", re.sub("['\u2019]", "", said)))
     return {wish: bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
 
 

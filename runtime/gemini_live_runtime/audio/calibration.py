@@ -22,7 +22,7 @@ from gemini_live_runtime.audio.echo_path import RESPONSE_LEAD_MS, EchoPath
 from gemini_live_runtime.audio.interface import MIC_RATE, MODEL_RATE, AudioIO, MicChunk
 from gemini_live_runtime.audio.levels import mean_square, power_db
 from gemini_live_runtime.audio.samples import FRAME, FULL_SCALE, Float32, Int16, to_int16
-from gemini_live_runtime.audio.sound_check import MicrophoneCheck
+from gemini_live_runtime.audio.sound_check import MicrophoneCheck, Verdict, judge_voice
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.records import record
 
@@ -228,6 +228,13 @@ def describe(path: EchoPath) -> str:
         echo = f"the echo comes {path.delay_ms:.0f} ms later at {path.level_db:+.0f} dB"
     voice = "" if path.voice_db is None else f", your voice is at {path.voice_db:.0f} dBFS"
     return f"{echo}, the room is at {path.room_db:.0f} dBFS{voice}"
+
+
+def judge(path: EchoPath) -> Verdict:
+    """Judge a measurement by the level of the voice, where there was one."""
+    if path.voice_db is None:
+        return Verdict("good", "")
+    return judge_voice(path.voice_db, path.room_db)
 
 
 def _add(check: MicrophoneCheck, chunk: MicChunk, speaking: bool) -> None:

@@ -15,7 +15,7 @@ import sys
 from dataclasses import asdict
 from typing import TextIO
 
-from gemini_live_runtime.audio.calibration import FrameRecorder, calibrate, describe
+from gemini_live_runtime.audio.calibration import FrameRecorder, calibrate, describe, judge
 from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import SoundDevice
 from gemini_live_runtime.audio.echo_path import echo_paths_file, store_echo_path
@@ -53,7 +53,9 @@ async def run(out: TextIO, input: str, output: str, *, voice: bool) -> None:
         text = f"The result cannot be stored: {error.strerror or error}"
         report(report="problem", text=text, remedy=write_remedy(error, echo_paths_file().parent))
     else:
-        report(report="result", text=describe(found), file=str(file), **asdict(found))
+        verdict = judge(found)
+        judged = {"verdict": verdict.text, "remedy": verdict.remedy}
+        report(report="result", text=describe(found), file=str(file), **judged, **asdict(found))
 
 
 def main() -> None:

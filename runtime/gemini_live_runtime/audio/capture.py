@@ -11,7 +11,7 @@ from gemini_live_runtime.audio.echo import EchoCanceller
 from gemini_live_runtime.audio.erle import ErleMeter
 from gemini_live_runtime.audio.interface import MIC_RATE, AudioListener, MicChunk
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
-from gemini_live_runtime.audio.resample import Resampler
+from gemini_live_runtime.audio.resample import BlockResampler
 from gemini_live_runtime.audio.ring import SampleRing
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
 from gemini_live_runtime.audio.self_hearing import SelfHearing
@@ -30,6 +30,11 @@ FAR_URGENT_FRAMES = 5
 """Played frames too many for the microphone that are dropped also in mid-answer."""
 FAR_LIMIT_FRAMES = 20
 """Most played frames (200 ms) kept for a microphone that lags behind."""
+MIC_SLACK_FRAMES = 1
+"""Microphone frames that may wait for what is played.
+
+More of them for half a second mean that the loudspeaker lost samples, which never come. The microphone would stay late,
+so silence is rendered in their place once the model pauses."""
 _SLACK_WINDOW_FRAMES = 50
 _QUIET = 1e-3
 """Amplitude (-60 dBFS) below which what is played makes no echo that matters."""
@@ -45,7 +50,7 @@ class _Frames:
         self.ring = ring
         self.rate = rate
         self._taken = 0
-        self._resampler = Resampler(rate, MIC_RATE)
+        self._resampler = BlockResampler(rate, MIC_RATE)
         self._samples: Float32 = np.zeros(0, np.float32)
 
     def collect(self) -> None:
@@ -63,13 +68,13 @@ class _Frames:
     def moment(self) -> float:
         """Clock time (s) of the end of the frame taken last."""
         position, ended = self.ring.mark
-        return ended - position / self.rate + self._taken / MIC_RATE
+        return ended - position / self.rate + self._taken / MIC_RATE - self._resampler.delay_s
 
     def take(self) -> Int16:
         """Remove and return the oldest frame."""
         frame, self._samples = self._samples[:FRAME], self._samples[FRAME:]
         self._taken += FRAME
-        return to_int16(frame)
+        return to_int16(frame) if frame.any() else _SILENCE
 
     def is_quiet(self, frames: int) -> bool:
         """Return True when the oldest `frames` frames are silent."""
@@ -99,11 +104,14 @@ class Capture:
         self._listener = listener
         self._mic = _Frames(microphone, mic_rate) if microphone is not None else None
         self._far = _Frames(played, played_rate) if played is not None else None
+        self._suspended: _Frames | None = None
         self._canceller = canceller
         self._chunk: list[Int16] = []
         self._chunk_power = 0.0
         self._near_end = False
         self._far_quiet = _QUIET_FRAMES
+        self._frames_late = 0
+        """Frames processed since the microphone waits for samples that may be lost."""
         self._watch_slack()
         self._voice = VoiceDetector()
         self.erle = ErleMeter()
@@ -113,9 +121,14 @@ class Capture:
         self.out_level = LevelMeter()
         self.microphone_on = True
         self.far_missing = 0
-        """Frames rendered as silence because the loudspeaker's callback was late."""
+        """Frames rendered as silence because the loudspeaker's samples were late or lost."""
         self.far_dropped = 0
         """Played frames dropped because the microphone lagged behind."""
+
+    @property
+    def canceller(self) -> EchoCanceller:
+        """Canceller that processes the microphone."""
+        return self._canceller
 
     @property
     def speaking(self) -> bool:
@@ -137,6 +150,15 @@ class Capture:
         """True while a loudspeaker is open."""
         return self._far is not None
 
+    def frames_until(self, count: int) -> tuple[int, int]:
+        """Return the frames to come from microphone and loudspeaker for `count` more.
+
+        They end with a chunk.
+        """
+        count -= len(self._chunk)
+        mic, far = (side.ready if side is not None else 0 for side in (self._mic, self._far))
+        return count - mic, count - far
+
     def take_input(self, microphone: SampleRing, rate: int, canceller: EchoCanceller) -> None:
         """Go on with another microphone of `rate` Hz."""
         self._mic, self._canceller = _Frames(microphone, rate), canceller
@@ -144,7 +166,22 @@ class Capture:
 
     def take_output(self, played: SampleRing, rate: int, canceller: EchoCanceller) -> None:
         """Go on with another loudspeaker of `rate` Hz."""
-        self._far, self._canceller = _Frames(played, rate), canceller
+        self._far, self._canceller, self._suspended = _Frames(played, rate), canceller, None
+        self._watch_slack()
+
+    def suspend_output(self) -> None:
+        """Stop reading the loudspeaker's reference while its stream is opened anew."""
+        self._suspended, self._far = self._far, None
+        self.out_level.reset()
+
+    def resume_output(self, later: int) -> None:
+        """Read the reference again; its echo comes `later` frames later than before."""
+        far = self._suspended
+        if far is None:
+            return
+        far.ring.read()  # Played before the stream was closed, while nothing was rendered.
+        self._far, self._suspended = _Frames(far.ring, far.rate), None
+        self._canceller.on_frames_lost(later)
         self._watch_slack()
 
     def lose_input(self) -> None:
@@ -175,9 +212,12 @@ class Capture:
             far = self._next_far(self._mic.ready)
             if far is None:
                 # The loudspeaker's callback is late: wait, so that the echo finds its reference rendered.
+                self._catch_up(self._mic)
                 return
             self._frame(self._mic.take(), far, self._mic.moment)
             self._frames_watched += 1
+            self._frames_late += 1
+        self._frames_late = 0
         if self._far is not None:
             self._keep_aligned(self._far)
 
@@ -185,6 +225,26 @@ class Capture:
         self._least_waiting = FAR_LIMIT_FRAMES
         # The streams start one after the other, so the slack is checked early, before anything is played.
         self._frames_watched = _SLACK_WINDOW_FRAMES - 10
+        self._frames_late = 0
+        self._least_late = WAIT_PLAYING_FRAMES
+
+    def _catch_up(self, mic: _Frames) -> None:
+        """Render silence for what the loudspeaker lost, once the model pauses."""
+        if mic.ready <= MIC_SLACK_FRAMES:
+            self._frames_late = 0
+        if self._frames_late == 0:
+            self._least_late = WAIT_PLAYING_FRAMES
+        late = self._least_late = min(self._least_late, mic.ready)
+        if self._frames_late < _SLACK_WINDOW_FRAMES or self._far_quiet < late:
+            return
+        # The echo was later by as much, which the filter knows only if something was played meanwhile.
+        is_known = self._far_quiet < self._frames_late
+        for _ in range(late):
+            self._frame(mic.take(), _SILENCE, mic.moment)
+        self._frames_late = 0
+        self.far_missing += late
+        if is_known:
+            self._canceller.on_frames_lost(-late)
 
     def _keep_aligned(self, far: _Frames) -> None:
         self._least_waiting = min(self._least_waiting, far.ready)
@@ -220,7 +280,7 @@ class Capture:
             self.out_level.add(frame, mean_square(frame))
 
     def _frame(self, mic: Int16, far: Int16, moment: float) -> None:
-        far_power = mean_square(far)
+        far_power = mean_square(far) if far.any() else 0.0
         if self._far is not None:
             self.out_level.add(far, far_power)
         self._far_quiet = 0 if far_power > 1e-7 else self._far_quiet + 1
@@ -230,9 +290,11 @@ class Capture:
         self._canceller.render(far)
         clean = self._canceller.capture(mic)
         mic_power, clean_power = mean_square(mic), mean_square(clean)
-        if self._far is not None and self.erle.add(far_power, mic_power, clean_power):
-            self._listener.on_echo_warning(self.erle.leaking)
-        self.self_hearing.add(far_power, clean_power)
+        if self._far_quiet <= _QUIET_FRAMES:
+            # Neither learns anything while nothing is played.
+            if self._far is not None and self.erle.add(far_power, mic_power, clean_power):
+                self._listener.on_echo_warning(self.erle.leaking)
+            self.self_hearing.add(far_power, clean_power)
         if not self.microphone_on:
             return
         self.mic_level.add(mic, mic_power)
@@ -249,7 +311,7 @@ class Capture:
         near_end, self._near_end = self._near_end, False
         self._chunk.clear()
         self._chunk_power = 0.0
-        self._listener.on_mic_chunk(MicChunk(pcm, moment))
+        self._listener.on_mic_chunk(MicChunk(pcm, moment, near_end))
         if self._voice.add(pcm, power, playing=self._far_quiet < _QUIET_FRAMES // 4, near_end=near_end):
             self.self_hearing.on_voice(self._voice.speaking)
             self._listener.on_voice(self._voice.speaking)

@@ -358,6 +358,15 @@ class DeviceAudio(PipelineAudio):
         for direction in lost:
             loop_listener.on_device_lost(direction, reason)
 
+    def _report_larger_blocks(self) -> None:
+        worker = self._worker
+        if worker is None or worker.loudspeaker is None or self._listener is None:
+            return
+        problem = f"The speaker did not keep up: it plays {worker.loudspeaker.block_ms} ms at a time from now on."
+        canceller = worker.pipeline.capture.canceller
+        opened = self._describe_open(worker.microphone, worker.loudspeaker, (problem,), canceller)
+        self._listener.on_devices_opened(opened)
+
     async def _load_portaudio(self, found: DeviceList) -> tuple[Any, tuple[SoundDevice, ...]]:
         """Return PortAudio and the devices as numbered here; raise DeviceError."""
         if not self._stderr_silenced:
@@ -436,7 +445,15 @@ class DeviceAudio(PipelineAudio):
         pipeline.set_speaker(self._speaker_on)
         pipeline.playout.set_paused(self._is_paused)
         self._pipeline = pipeline
-        self._worker = AudioWorker(pipeline, loop_listener, portaudio, microphone, loudspeaker)
+        self._worker = AudioWorker(
+            pipeline,
+            loop_listener,
+            portaudio,
+            microphone,
+            loudspeaker,
+            on_stepped=loop_listener.flush,
+            on_larger_blocks=functools.partial(loop_listener.call, self._report_larger_blocks),
+        )
         if microphone is not None or loudspeaker is not None:
             self._worker.start()
         else:
@@ -499,8 +516,9 @@ class DeviceAudio(PipelineAudio):
         if self._pipeline is None or self._loop_listener is None:
             return MeterSample()
         dropped = self._loop_listener.dropped_chunks + self._pipeline.overflowed_chunks
-        drift = self._worker.drift_ppm if self._worker is not None else None
-        return replace(self._pipeline.levels, mic_dropped=dropped, drift_ppm=drift)
+        worker = self._worker
+        drift, xruns = (worker.drift_ppm, worker.xruns) if worker is not None else (None, 0)
+        return replace(self._pipeline.levels, mic_dropped=dropped, drift_ppm=drift, xruns=xruns)
 
     @property
     def finished(self) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from gemini_live_runtime.audio.echo_path import RESPONSE_LEAD_MS, EchoPath
 from gemini_live_runtime.audio.levels import power_db
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
-from gemini_live_runtime.audio.near_end import Incoherence, NearEndShare, NearEndWitness
+from gemini_live_runtime.audio.near_end import Incoherence, NearEndShare, NearEndWitness, PredictionDoubt
 from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, FULL_SCALE, Float32, Int16
 
 _SILENCE: Int16 = np.zeros(FRAME, np.int16)
@@ -174,6 +174,7 @@ class DualCanceller:
         "_behind",
         "_behind_power",
         "_disturbed",
+        "_doubt",
         "_far",
         "_filter",
         "_gain",
@@ -200,6 +201,7 @@ class DualCanceller:
         self._alone = Aec3()
         self._share = NearEndShare()
         self._incoherence = Incoherence()
+        self._doubt = PredictionDoubt()
         self._witness = NearEndWitness()
         self._left: Float32 = np.zeros(_AEC3_DELAY + FRAME, np.float32)
         self._behind_power = self._in_power = self._out_power = 0.0
@@ -223,7 +225,7 @@ class DualCanceller:
 
         It is one for certain, or no echo is to be expected.
         """
-        return not self._disturbed and (self._witness.is_fresh or not self._expects_echo)
+        return not self._expects_echo or (self._witness.is_fresh and not self._disturbed)
 
     @property
     def _expects_echo(self) -> bool:
@@ -279,6 +281,7 @@ class DualCanceller:
         error, echo = self._filter.step(far, frame)
         bare_power, error_power, echo_power = _power(bare), _power(error), _power(echo)
         self._judge(bare_power, error_power, echo_power)
+        doubted = self._doubt.update(bare_power, error_power, echo_power)
         unexplained = error_power * self._incoherence.update(error, echo)
         share = self._share.update(unexplained, echo_power, believed=self._witness.believes)
         left = _rounded(error)
@@ -286,7 +289,8 @@ class DualCanceller:
         alone = self._alone.process(frame, far).astype(np.float32)
         proven = self._share.leftover < _PROVEN_LEFTOVER
         if self._expects_echo:
-            self._witness.update(share, bare_power, _power(alone), proven=proven)
+            heard = 0.0 if doubted else share
+            self._witness.update(heard, bare_power, _power(alone), proven=proven)
         else:
             self._witness.hear_noise(bare_power)
         self._behind_power += 0.3 * (_power(behind) - self._behind_power)

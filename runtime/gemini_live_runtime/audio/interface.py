@@ -29,11 +29,13 @@ Direction = Literal["input", "output"]
 class MicChunk:
     """20 ms of echo-cancelled microphone audio, s16le.
 
-    `captured_at` is the clock time (s) of its last sample.
+    `captured_at` is the clock time (s) of its last sample; `near_end` is False where the canceller takes what is left
+    for echo.
     """
 
     pcm: bytes
     captured_at: float
+    near_end: bool = True
 
 
 @record
@@ -90,9 +92,10 @@ class AudioListener(Protocol):
         """
 
     def on_devices_opened(self, opened: AudioOpened) -> None:
-        """Take the devices that are open now, after one was lost or is back.
+        """Take the devices that are open now, after one was lost, is back or was slow.
 
-        `problems` has a sentence for each device that was lost and replaced at once, so without `on_device_lost`.
+        `problems` has a sentence for each device that was lost and replaced at once, so without `on_device_lost`, and
+        for a speaker that plays larger blocks because it did not keep up.
         """
 
 

@@ -63,7 +63,7 @@ class LevelMeter:
     def add(self, frame: Int16, power: float) -> None:
         """Add the next 10 ms and its mean square."""
         self._power += _SMOOTHING * (power - self._power)
-        highest = max(int(frame.max()), -int(frame.min())) / FULL_SCALE
+        highest = max(int(frame.max()), -int(frame.min())) / FULL_SCALE if power > 0 else 0.0
         peak = max(FLOOR_DB, min(0.0, 20 * math.log10(highest))) if highest > 0 else FLOOR_DB
         self._peak_age += FRAME_MS
         if self._peak_age > PEAK_HOLD_MS:

@@ -1,7 +1,8 @@
 """Pass the audio worker's calls to a listener on the event loop.
 
-The worker appends to two deques (atomic, so without a lock) and wakes the loop once for a batch. The wake-up flag is
-cleared before the deques are drained: an append during the drain is either drained or wakes the loop again.
+The worker appends to two deques (atomic, so without a lock) and wakes the loop once for a batch: chunks wait for
+`flush`, which follows the step that brings them. The wake-up flag is cleared before the deques are drained: an append
+during the drain is either drained or wakes the loop again.
 """
 
 from __future__ import annotations
@@ -39,14 +40,18 @@ class LoopListener:
         self.dropped_chunks = 0
 
     def on_mic_chunk(self, chunk: MicChunk) -> None:
-        """Queue `chunk`; drop the oldest chunk if the loop does not take them."""
+        """Queue `chunk` for the next `flush`; drop the oldest of too many."""
         if len(self._chunks) >= CHUNK_LIMIT:
             # The loop may drain at the same moment, so the deque may be empty by now.
             with contextlib.suppress(IndexError):
                 self._chunks.popleft()
                 self.dropped_chunks += 1
         self._chunks.append(chunk)
-        self._wake()
+
+    def flush(self) -> None:
+        """Wake the loop for the chunks of a step."""
+        if self._chunks:
+            self._wake()
 
     def on_playback_started(self, gen: int) -> None:
         """Pass the call on."""

@@ -58,6 +58,41 @@ class Incoherence:
 _HANN: Float32 = np.hanning(2 * FRAME).astype(np.float32)
 
 
+class PredictionDoubt:
+    """Detect an echo that a filter predicts wrongly, as after a jump of its delay.
+
+    What a right prediction leaves has less power than the microphone, with a person, too; subtracting a wrong one adds
+    its power. A filter that learns the new path soon leaves less again, but what it leaves is still echo.
+    """
+
+    _SMOOTHING = 0.6
+    _LEAST_ECHO = 0.3
+    """Ratio of the predicted echo to the microphone below which a person hides what is wrong."""
+    _FRAMES = 20
+    """Frames (200 ms) of doubt after the last sign."""
+
+    __slots__ = ("_doubt", "_echo", "_left", "_microphone")
+
+    def __init__(self) -> None:
+        self._doubt = 0
+        self._microphone = self._left = self._echo = 0.0
+
+    def update(self, microphone: float, left: float, echo: float) -> bool:
+        """Return True while the prediction is in doubt.
+
+        Takes mean squares of the microphone, of what is left of it and of the predicted echo.
+        """
+        new = 1 - self._SMOOTHING
+        self._microphone += new * (microphone - self._microphone)
+        self._left += new * (left - self._left)
+        self._echo += new * (echo - self._echo)
+        if self._left > self._microphone and self._echo > self._LEAST_ECHO * self._microphone:
+            self._doubt = self._FRAMES
+        else:
+            self._doubt = max(0, self._doubt - 1)
+        return self._doubt > 0
+
+
 class NearEndShare:
     """Estimator of the share (0 to 1) of near-end speech in the filter's output.
 
@@ -129,7 +164,8 @@ class NearEndWitness:
     """Judge whether near-end speech is certain enough to stop suppressing.
 
     The witness is a canceller that works on the bare microphone: of an echo alone it lets little through. It has to let
-    through more than -15 dB of the microphone, or -22 dB where the filter has proven itself.
+    through more than -15 dB of the microphone, or -22 dB where the filter has proven itself. Speech that was confirmed
+    is believed for as long as such a filter hears it.
     """
 
     HOLD_FRAMES = 60
@@ -211,6 +247,9 @@ class NearEndWitness:
             self._evidence += 2 if plain else 1
             self.is_confirmed |= self._evidence >= self.CONFIRMING_FRAMES
             return
-        self._hold = max(0, self._hold - 1)
+        # A loud echo makes the witness deaf to the rest of a sentence; the filter, once proven, hears it.
+        goes_on = proven and self.is_confirmed and share > self._LEAST_SHARE
+        if self.is_fresh or not goes_on:
+            self._hold = max(0, self._hold - 1)
         self._evidence = max(0.0, self._evidence - self._EVIDENCE_DECAY)
         self.is_confirmed &= self.believes

@@ -2,7 +2,7 @@
 
 The pipeline has no thread, device or clock of its own. A driver (the audio worker, or a timer for files) writes the
 microphone ring, reads the playout ring into the device, writes the samples really played into the reference ring, and
-calls `step` every 10 ms. `set_microphone` and `set_speaker` may be called from another thread: they store one flag.
+calls `step` as blocks come. `set_microphone` and `set_speaker` may be called from another thread: they store one flag.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ class AudioPipeline:
         self.playout = playout
         self.capture = Capture(listener, self.microphone, mic_rate or 0, self.played, out_rate or 0, canceller)
         self._microphone_on = True
-        self.levels = MeterSample()
 
     @property
     def overflowed_chunks(self) -> int:
@@ -69,7 +68,6 @@ class AudioPipeline:
         if self.capture.microphone_on != self._microphone_on:
             self.capture.set_microphone(self._microphone_on)
         self.capture.step()
-        self._publish()
 
     def take_input(self, microphone: SampleRing, rate: int, canceller: EchoCanceller) -> None:
         """Continue with another microphone, beside playback. Called by the driver."""
@@ -85,18 +83,18 @@ class AudioPipeline:
     def lose_input(self) -> None:
         """Stop capturing; playback goes on."""
         self.capture.lose_input()
-        self._publish()
 
     def lose_output(self) -> None:
         """Stop playing; capturing goes on."""
         self.playout.lose_output()
         self.capture.lose_output()
-        self._publish()
 
-    def _publish(self) -> None:
+    @property
+    def levels(self) -> MeterSample:
+        """Current values of the meters; any thread may ask."""
         capture, playout = self.capture, self.playout
         hears = capture.has_microphone and capture.microphone_on
-        self.levels = MeterSample(
+        return MeterSample(
             mic_db=capture.mic_level.rms if hears else None,
             mic_peak_db=capture.mic_level.peak if hears else None,
             clean_db=capture.clean_level.rms if hears else None,
@@ -137,6 +135,15 @@ class PipelineAudio:
         if self._pipeline is not None:
             self._pipeline.playout.cut(cut_below)
             self._step_soon()
+
+    def silence(self, cut_below: int) -> None:
+        """Play no generation below `cut_below` any more; `cut` follows.
+
+        Any thread may call.
+        """
+        pipeline = self._pipeline
+        if pipeline is not None:
+            pipeline.playout.silence(cut_below)
 
     def set_paused(self, paused: bool) -> None:
         """Consume no more samples, or go on with the next one."""

@@ -85,10 +85,18 @@ class Playout:
     def cut(self, cut_below: int) -> None:
         """Stop generations below `cut_below`: the callback at once, then the worker."""
         self._cut_below = max(self._cut_below, cut_below)
-        if self.ring is not None:
-            # One integer store, read by the callback at its next block: it does not wait for the worker.
-            self.ring.cut_below = self._cut_below
+        self.silence(self._cut_below)
         self._inbox.append(("cut", self._cut_below, None))
+
+    def silence(self, cut_below: int) -> None:
+        """Make the callback skip generations below `cut_below`; any thread may call.
+
+        `cut` follows, or was called before.
+        """
+        ring = self.ring
+        if ring is not None:
+            # One integer store, read by the callback at its next block: it does not wait for the worker.
+            ring.cut_below = max(ring.cut_below, cut_below)
 
     def set_paused(self, paused: bool) -> None:
         """Consume no more samples, or go on with the next one; any thread may call."""
@@ -211,8 +219,8 @@ class Playout:
 
     def _filler(self, ring: PlayoutRing) -> Block | None:
         """Return what follows when no samples are ready, or None while nothing has to."""
-        # Of the slots kept ready one covers jitter; the others are two blocks of the device.
-        if ring.lead < max(1, (self.lead - 1) // 2):
+        # Half of them last until the next step.
+        if ring.lead < max(1, self.lead // 2):
             concealing = self.buffer.conceal()
             if concealing is not None:
                 return concealing

@@ -22,7 +22,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from operator import attrgetter
-from typing import Any
+from typing import Any, BinaryIO
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import DeviceList
@@ -42,10 +42,6 @@ POSITION_S = 0.02
 """Longest pause between reports during playback, in seconds."""
 WITH_CHUNKS_S = 0.1
 """The same while microphone chunks give occasion to report more often."""
-IDLE_CHUNKS = 3
-"""Chunks reported together during silence, to wake the engine less often."""
-IDLE_AFTER_CHUNKS = 100
-"""Chunks (2 s) of silence before that: the end of a turn must not be noticed late."""
 ENGINE_SILENT_BEATS = 120
 """Beats (30 s) without an order after which the engine counts as hanging."""
 GENERATIONS = 4
@@ -86,19 +82,15 @@ def make_devices(**options: Any) -> DeviceAudio:
 class EngineListener:
     """`AudioListener` that notes calls for the engine's next report."""
 
-    def __init__(self, chunks: ChunkRing, on_call: Callable[[], None], on_chunk: Callable[[], None]) -> None:
+    def __init__(self, chunks: ChunkRing, on_call: Callable[[], None]) -> None:
         self.calls: list[tuple[Any, ...]] = []
-        self.pending_chunks = 0
-        self.is_speaking = False
         self._chunks = chunks
         self._on_call = on_call
-        self._on_chunk = on_chunk
 
     def on_mic_chunk(self, chunk: MicChunk) -> None:
         """Write `chunk` to the shared memory."""
         self._chunks.write(chunk)
-        self.pending_chunks += 1
-        self._on_chunk()
+        self._on_call()
 
     def on_playback_started(self, gen: int) -> None:
         """Note the call."""
@@ -114,7 +106,6 @@ class EngineListener:
 
     def on_voice(self, speaking: bool) -> None:
         """Note the call."""
-        self.is_speaking = speaking
         self._note("on_voice", speaking)
 
     def on_echo_warning(self, leaking: bool) -> None:
@@ -176,13 +167,12 @@ class AudioHost:
         self._reports = reports
         self._make = make
         self._audio: DeviceAudio | None = None
-        self._listener = EngineListener(self._chunks, self._report_soon, self._on_chunk)
+        self._listener = EngineListener(self._chunks, self._report_soon)
         self._orders = 0
         self._taken: dict[int, int] = {}
         self._is_scheduled = False
         self._is_following = False
         self._silent_beats = 0
-        self._idle_chunks = 0
         self._last_report = 0.0
         self._last_levels = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -191,6 +181,12 @@ class AudioHost:
     def start(self) -> None:
         """Start the heartbeat."""
         self._loop.call_later(BEAT_S, self._beat)
+
+    def silence(self, cut_below: int) -> None:
+        """Make the device skip what a cut order ends; any thread may call."""
+        audio = self._audio
+        if audio is not None:
+            audio.silence(cut_below)
 
     def obey(self, order: Mapping[str, Any]) -> None:
         """Carry out one order; the slow ones go on in the background."""
@@ -258,13 +254,6 @@ class AudioHost:
         if kind == "close":
             self.ended.set()
 
-    def _on_chunk(self) -> None:
-        listener, audio = self._listener, self._audio
-        is_active = listener.is_speaking or (audio is not None and audio.playing)
-        self._idle_chunks = 0 if is_active else self._idle_chunks + 1
-        if self._idle_chunks < IDLE_AFTER_CHUNKS or listener.pending_chunks >= IDLE_CHUNKS:
-            self._report_soon()
-
     def _report_soon(self) -> None:
         if not self._is_scheduled:
             self._is_scheduled = True
@@ -293,7 +282,7 @@ class AudioHost:
             levels["mic_dropped"] += self._chunks.dropped
             report["levels"] = levels
         self._reports.send(report)
-        listener.calls, listener.pending_chunks = [], 0
+        listener.calls = []
 
     def _follow_playback(self) -> None:
         """Report while something plays, also when no microphone gives occasion to."""
@@ -316,14 +305,21 @@ class AudioHost:
         self._loop.call_later(BEAT_S, self._beat)
 
 
-def _read_orders(loop: asyncio.AbstractEventLoop, obey: Callable[[Mapping[str, Any]], None]) -> None:
+def _open_orders() -> BinaryIO:
+    return open(0, "rb", closefd=False)
+
+
+def _read_orders(loop: asyncio.AbstractEventLoop, host: AudioHost) -> None:
     """Pass on each order; end the process with the engine's end of the pipe.
 
-    Here and not on the loop, which may be busy: the microphone must stop at once.
+    Here and not on the loop, which may be busy: the microphone must stop at once, and so must speech that is cut.
     """
-    with open(0, "rb", closefd=False) as orders:
+    with _open_orders() as orders:
         for line in orders:
-            loop.call_soon_threadsafe(obey, json.loads(line))
+            order = json.loads(line)
+            if order["order"] == "cut":
+                host.silence(order["below"])
+            loop.call_soon_threadsafe(host.obey, order)
     os._exit(0)
 
 
@@ -342,7 +338,7 @@ async def _serve(memory: Any, out: int, engine: int, make: MakeDevices, priority
     _end_with(engine, loop)
     host = AudioHost(memory, Reports(out), make, priority)
     host.start()
-    start_daemon_thread(lambda: _read_orders(loop, host.obey), "orders")
+    start_daemon_thread(lambda: _read_orders(loop, host), "orders")
     await host.ended.wait()
 
 

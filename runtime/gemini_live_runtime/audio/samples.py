@@ -21,12 +21,17 @@ BLOCK = MODEL_RATE * FRAME_MS // 1000
 """Samples in 10 ms of the model's speech, the playback block."""
 
 FULL_SCALE = 32768.0
+_FULL_SCALE, _HIGHEST = np.float32(FULL_SCALE), np.float32(FULL_SCALE - 1)
 
 
 def to_int16(samples: Float32) -> Int16:
     """Return floats of full scale 1 as int16, rounded and clipped."""
-    out: Int16 = np.clip(np.rint(samples * FULL_SCALE), -32768, 32767).astype(np.int16)
-    return out
+    scaled = samples * _FULL_SCALE
+    np.rint(scaled, out=scaled)
+    # Faster than `clip`, which is called for every frame.
+    np.minimum(scaled, _HIGHEST, out=scaled)
+    np.maximum(scaled, -_FULL_SCALE, out=scaled)
+    return scaled.astype(np.int16)
 
 
 def to_float(samples: Int16) -> Float32:

@@ -19,7 +19,7 @@ CHUNK_SLOTS = 250
 SPEECH_BYTES = 1 << 19
 """Model speech (24 kHz s16le) on its way to the audio process: 11 s."""
 
-_CHUNK = struct.Struct(f"<d{CHUNK_SAMPLES * 2}s")
+_CHUNK = struct.Struct(f"<d?{CHUNK_SAMPLES * 2}s")
 _CHUNKS_BYTES = CHUNK_SLOTS * _CHUNK.size
 MEMORY_BYTES = _CHUNKS_BYTES + SPEECH_BYTES
 
@@ -82,7 +82,7 @@ class ChunkRing:
             self.dropped += 1
             return
         at = self.written % CHUNK_SLOTS * _CHUNK.size
-        _CHUNK.pack_into(self._memory, at, chunk.captured_at, chunk.pcm)
+        _CHUNK.pack_into(self._memory, at, chunk.captured_at, chunk.near_end, chunk.pcm)
         self.written += 1
 
     def on_taken(self, position: int) -> None:
@@ -95,8 +95,8 @@ class ChunkRing:
         chunks = []
         while self.taken < self.written:
             at = self.taken % CHUNK_SLOTS * _CHUNK.size
-            captured_at, pcm = _CHUNK.unpack_from(self._memory, at)
-            chunks.append(MicChunk(pcm, captured_at))
+            captured_at, near_end, pcm = _CHUNK.unpack_from(self._memory, at)
+            chunks.append(MicChunk(pcm, captured_at, near_end))
             self.taken += 1
         return chunks
 

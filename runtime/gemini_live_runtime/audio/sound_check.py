@@ -51,6 +51,20 @@ class Verdict:
     remedy: str = ""
 
 
+def judge_voice(voice_db: float, room_db: float) -> Verdict:
+    """Judge the level of a voice, and that of its room, in dBFS."""
+    above = voice_db - room_db
+    if voice_db < QUIET_VOICE_DB:
+        return Verdict("fair", "Your voice is very quiet.", "Turn the microphone's level up, or come closer")
+    if above < NOISY_ROOM_DB:
+        return Verdict(
+            "fair",
+            f"The room is loud: your voice is only {above:.0f} dB above it.",
+            "Come closer to the microphone, or use a headset",
+        )
+    return Verdict("good", f"Your voice is clear, {above:.0f} dB above the room.")
+
+
 @dataclass(slots=True)
 class MicrophoneCheck:
     """Microphone test: collects 20 ms chunks (s16le) and the voice detector's results."""
@@ -95,15 +109,7 @@ class MicrophoneCheck:
             return Verdict("fair", "The microphone is too loud: it clips.", "Turn its level down, or move away from it")
         if not self.voiced and above < VOICE_DB:
             return Verdict("poor", "No voice was heard, only the room.", "Say a sentence while it listens")
-        if self.voice_db < QUIET_VOICE_DB:
-            return Verdict("fair", "Your voice is very quiet.", "Turn the microphone's level up, or come closer")
-        if above < NOISY_ROOM_DB:
-            return Verdict(
-                "fair",
-                f"The room is loud: your voice is only {above:.0f} dB above it.",
-                "Come closer to the microphone, or use a headset",
-            )
-        return Verdict("good", f"Your voice is clear, {above:.0f} dB above the room.")
+        return judge_voice(self.voice_db, self.floor_db)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 PortAudio calls the callbacks on a real-time thread of its own, every 10 ms. A callback that takes longer than its block
 is heard as a gap, so it does not lock, log, wait or raise: it copies, counts, and keeps an exception for the worker,
-which reads the counters every 10 ms.
+which reads the counters with each step.
 """
 
 from __future__ import annotations
@@ -190,8 +190,9 @@ class MicrophoneStream(DeviceStream):
             # Without a time its last sample is no later than now.
             age = delay_between(times.inputBufferAdcTime, times.currentTime, max(self.latency, length))
             self._ring.write(data[:, 0], now - age + length)
-            self.last_callback = now
+            # In this order: the worker reckons from both when the next block comes.
             self.callbacks += 1
+            self.last_callback = now
             if status and status.input_overflow:
                 self.xruns += 1
         except Exception as error:
@@ -219,8 +220,8 @@ class LoudspeakerStream(DeviceStream):
                 data[:, 1:] = data[:, :1]
             # The canceller needs the samples really played: after cut, fade and mute.
             self._played.write(mono, ended)
-            self.last_callback = now
             self.callbacks += 1
+            self.last_callback = now
             if status and status.output_underflow:
                 self.xruns += 1
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Step the pipeline every 10 ms on a thread of its own and watch the streams.
+"""Step the pipeline on a thread of its own and watch the streams.
 
 The worker's thread owns the pipeline between `start` and `stop`. It never calls into the sound system itself: such a
 call may block for ever and stop the sound with it. Streams are closed and reopened in daemon threads.
@@ -9,18 +9,19 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gemini_live_runtime.audio.clock_rate import ClockRate, drift_ppm
 from gemini_live_runtime.audio.interface import AudioListener, Direction
 from gemini_live_runtime.audio.pipeline import AudioPipeline
+from gemini_live_runtime.audio.samples import FRAME_MS
+from gemini_live_runtime.audio.step_clock import CHUNK_FRAMES, StepClock
 from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.threads import start_daemon_thread
 
-PERIOD_S = 0.01
 SILENT_AFTER_S = 1.0
 """Seconds without a callback after which a stream is lost."""
 FIRST_CALLBACK_S = 3.0
@@ -30,8 +31,8 @@ REOPEN_AFTER = 3
 
 
 def lead_slots(block_ms: int) -> int:
-    """Return the 10 ms slots to keep ready: two blocks of `block_ms`, one for jitter."""
-    return 2 * block_ms // 10 + 1
+    """Return the 10 ms slots to keep ready: two blocks of `block_ms`, and a step."""
+    return 2 * block_ms // FRAME_MS + CHUNK_FRAMES
 
 
 def _described(error: Exception) -> str:
@@ -48,7 +49,14 @@ class AudioWorker:
         portaudio: Any,
         microphone: MicrophoneStream | None,
         loudspeaker: LoudspeakerStream | None,
+        *,
+        on_larger_blocks: Callable[[], None] = lambda: None,
+        on_stepped: Callable[[], None] = lambda: None,
     ) -> None:
+        """`on_larger_blocks` is called once the loudspeaker is open anew after underflows.
+
+        `on_stepped` is called after each step.
+        """
         self.pipeline = pipeline
         self.microphone = microphone
         self.loudspeaker = loudspeaker
@@ -58,6 +66,10 @@ class AudioWorker:
         """True when the thread has ended by a fault in the processing."""
         self._listener = listener
         self._portaudio = portaudio
+        self._on_larger_blocks = on_larger_blocks
+        self._on_stepped = on_stepped
+        self._clock = StepClock()
+        self._latency_before = 0.0
         self._wake = threading.Event()
         self._stopping = False
         self._reopening: threading.Thread | None = None
@@ -81,7 +93,7 @@ class AudioWorker:
         return self._thread.is_alive()
 
     def wake(self) -> None:
-        """Step now instead of at the next tick."""
+        """Step now instead of when the next blocks have come."""
         self._wake.set()
 
     def drop_output(self, before: Callable[[], None]) -> None:
@@ -97,13 +109,13 @@ class AudioWorker:
     def exchange(self, stream: DeviceStream, move: Callable[[], None]) -> bool:
         """Take a running stream in place of the one of its direction, which is closed.
 
-        Calls `move` on the thread, to make the pipeline use it. Blocks for about a tick; returns False when the thread
+        Calls `move` on the thread, to make the pipeline use it. Blocks for about a step; returns False when the thread
         has ended.
         """
         self._exchanged.clear()
         self._exchange = (stream, move)
         self._wake.set()
-        while not self._exchanged.wait(PERIOD_S):
+        while not self._exchanged.wait(FRAME_MS / 1000):
             if not self.running:
                 return False
         return True
@@ -115,13 +127,21 @@ class AudioWorker:
             return None
         return drift_ppm(self._clocks["input"], self._clocks["output"])
 
+    @property
+    def xruns(self) -> int:
+        """Underflows and overflows that the open devices have reported."""
+        return sum(stream.xruns for stream in self._streams())
+
+    def _streams(self) -> list[DeviceStream]:
+        streams: tuple[DeviceStream | None, ...] = (self.microphone, self.loudspeaker)
+        return [stream for stream in streams if stream is not None]
+
     def _observe_clocks(self) -> None:
-        for stream in (self.microphone, self.loudspeaker):
-            if stream is not None:
-                self._clocks[stream.direction].add(stream.last_callback, stream.callbacks)
+        for stream in self._streams():
+            self._clocks[stream.direction].add(stream.last_callback, stream.callbacks)
 
     def stop(self, timeout: float = 1.0) -> None:
-        """Stop the thread after a last playback report; blocks for about a tick."""
+        """Stop the thread after a last playback report; blocks for about a step."""
         self._stopping = True
         self._wake.set()
         self._thread.join(timeout)
@@ -154,27 +174,46 @@ class AudioWorker:
             self._drop_output()
 
     def _step_until_stopped(self) -> None:
-        due = time.monotonic()
         while not self._stopping:
-            now = time.monotonic()
-            # A late tick is not made up for: the rings hold what came meanwhile.
-            due = max(due + PERIOD_S, now) if due <= now else due
-            watching = self.microphone is not None or self.loudspeaker is not None
-            # Without a stream only `wake` and `stop` need a step, so the thread does not poll.
-            self._wake.wait(max(0.0, due - now) if watching else None)
-            self._wake.clear()
             try:
                 now = time.monotonic()
+                # Counted before: a block that comes during a long step is not waited for once more.
+                found = {stream: stream.callbacks for stream in self._streams()}
                 self.pipeline.step(now)
                 self.check_streams(now)
                 self._observe_clocks()
                 self._drop_output()
                 if self._exchange is not None:
                     self._take(*self._exchange)
+                self._on_stepped()
+                self._plan(now, found)
             except Exception as error:
                 self._give_up(error)
                 return
+            self._await_blocks()
         self.pipeline.playout.finish()
+
+    def _plan(self, now: float, found: Mapping[DeviceStream, int]) -> None:
+        """Wait for the frames that complete a chunk of both streams, or more in a silence.
+
+        `found` are the callbacks whose blocks the step has found.
+        """
+        active = self.pipeline.playout.playing or self.pipeline.capture.speaking
+        mic, far = self.pipeline.capture.frames_until(self._clock.frames(now, active=active))
+        # A loudspeaker that is being opened anew is still watched, but holds up no microphone.
+        waits = self._reopening is None or self.microphone is None
+        streams = [stream for stream in self._streams() if waits or stream.direction == "input"]
+        self._clock.plan(
+            now,
+            [(stream, found.get(stream, 0), mic if stream.direction == "input" else far) for stream in streams],
+        )
+
+    def _await_blocks(self) -> None:
+        # Without a stream only `wake` and `stop` need a step, so the thread does not poll.
+        while not self._stopping and (left := self._clock.left(time.monotonic())) != 0:
+            if self._wake.wait(left):
+                break
+        self._wake.clear()
 
     def _drop_output(self) -> None:
         while self._drops:
@@ -233,6 +272,9 @@ class AudioWorker:
         stream = self.loudspeaker
         assert stream is not None
         self.restarts += 1
+        self._latency_before = stream.latency
+        # What is missing from now on is not late: nothing plays, and the echo's path is not to be moved for it.
+        self.pipeline.capture.suspend_output()
 
         def reopen() -> None:
             stream.close()
@@ -257,6 +299,9 @@ class AudioWorker:
             return
         self._clocks["output"] = ClockRate(1000 / stream.block_ms)
         self.pipeline.playout.lead = lead_slots(stream.block_ms)
+        longer_ms = (stream.latency - self._latency_before) * 1000
+        self.pipeline.capture.resume_output(round(longer_ms / FRAME_MS))
+        self._on_larger_blocks()
 
     @staticmethod
     def _stopped_reason(stream: DeviceStream) -> str:

@@ -17,7 +17,7 @@ from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, StateError, caller_place
-from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import record
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.values import to_json
@@ -229,7 +229,7 @@ def check_extractor(extractor: TurnExtractor) -> None:
     for name, value, usable in (
         ("name", extractor.name, isinstance(extractor.name, str) and bool(extractor.name.strip())),
         ("window", extractor.window, type(extractor.window) is int and extractor.window >= 1),
-        ("deadline_s", extractor.deadline_s, is_number(extractor.deadline_s) and extractor.deadline_s > 0),
+        ("deadline_s", extractor.deadline_s, is_finite(extractor.deadline_s) and extractor.deadline_s > 0),
         ("trigger", extractor.trigger, isinstance(extractor.trigger, ExtractionTrigger)),
     ):
         if not usable:

@@ -19,6 +19,9 @@ from gemini_live_runtime.records import keyword_record, record
 CALLED_OFF = "[No longer applies] "
 """Prefix of a text that was sent as context and has ended."""
 
+NEEDED_NO_MORE = "[No longer needed] "
+"""Prefix of the needs that a nudge asked for, and that are met or belong to an earlier phase."""
+
 _LABELLED = re.compile(r"\[([^\[\]:]+)(: |\] )(.+)")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NAME = re.compile(r"(?:^|, )([^=,]+)=")
@@ -49,8 +52,8 @@ class SteeringInput:
 
     `base` is the agent's own instruction, `phase` the current phase's, `modifiers` the texts that apply now.
     `amendment` is added to the instruction while it is set; `template` replaces all of it. `tools` are those that may
-    be used, None for all. `nudge` is the repair's line. `on_enter` and `prompt` belong to a finished transition, of
-    which `transitioned` is true.
+    be used, None for all. `nudge` is the repair's line, `missing` are the labels of the phase's unmet needs. `on_enter`
+    and `prompt` belong to a finished transition, of which `transitioned` is true.
     """
 
     base: str = ""
@@ -61,6 +64,7 @@ class SteeringInput:
     transitioned: bool = False
     tools: tuple[str, ...] | None = None
     nudge: str = ""
+    missing: tuple[str, ...] = ()
     on_enter: tuple[str, ...] = ()
     prompt: bool = False
 
@@ -77,6 +81,8 @@ class _SentState:
     """The phase's instruction as context, with an amendment or a template."""
     amendment: str = ""
     template: str = ""
+    needed: tuple[str, ...] = ()
+    """Labels of the needs that nudges asked for."""
 
 
 @record
@@ -129,9 +135,12 @@ class Steering:
         if to_send:
             reasons.append(self._why(now))
         context: list[str] = []
+        is_nudged = bool(now.nudge) and now.nudge != sent.nudge
+        met = ", ".join(label for label in dict.fromkeys(sent.needed) if label not in now.missing)
         for line, reason in (
             (tool_advisory(now.tools) if now.tools != sent.tools else "", "tools changed"),
-            (now.nudge if now.nudge != sent.nudge else "", "repair"),
+            (f"{NEEDED_NO_MORE}{met}." if met else "", "repair"),
+            (now.nudge if is_nudged else "", "repair"),
             *((line, "modifier changed") for line in self._changed_modifiers(now)),
             (_change(in_context, sent.phase), self._why(now)),
         ):
@@ -151,6 +160,7 @@ class Steering:
             in_context,
             now.amendment or "",
             now.template or "",
+            now.missing if is_nudged else tuple(label for label in sent.needed if label in now.missing),
         )
         return SteeringOutput(
             to_send or None,
@@ -203,6 +213,7 @@ class Steering:
             "nudge": sent.nudge,
             "modifiers": list(sent.modifiers),
             "phase": sent.phase,
+            "needed": list(sent.needed),
         }
 
     def restore(self, data: Mapping[str, Any]) -> None:
@@ -213,6 +224,7 @@ class Steering:
             nudge=str(data["nudge"]),
             modifiers=tuple(map(str, data["modifiers"])),
             phase=str(data["phase"]),
+            needed=tuple(map(str, data.get("needed", ()))),  # not in older snapshots
         )
 
     def _instruction(self, now: SteeringInput) -> str:
@@ -258,7 +270,14 @@ def _joined(*parts: str | None) -> str:
 
 def _with_context_of(sent: _SentState, other: _SentState) -> _SentState:
     """Return `other` with what `sent` knows to be sent as context."""
-    return replace(other, tools=sent.tools, nudge=sent.nudge, modifiers=sent.modifiers, phase=sent.phase)
+    return replace(
+        other,
+        tools=sent.tools,
+        nudge=sent.nudge,
+        modifiers=sent.modifiers,
+        phase=sent.phase,
+        needed=sent.needed,
+    )
 
 
 def _fields(modifier: str) -> frozenset[str]:

@@ -178,6 +178,11 @@ class TranscriptBuffer:
         self._store(late, _cut_turn(late, heard_text, unheard_text))
         return True
 
+    def break_off(self) -> None:
+        """Mark the answer of the open turn as cut after what has arrived."""
+        if self._open is not None:
+            self._open.interrupted = True
+
     def discard_input(self) -> None:
         """Forget what the user has said in the open turn."""
         if self._open is not None:
@@ -289,8 +294,12 @@ class TranscriptBuffer:
         return window
 
     def to_json(self) -> dict[str, Any]:
-        """Return the ended turns as JSON values, without the open one."""
-        return {"turn_count": self._count, "turns": [turn_to_json(turn) for turn in self._ended]}
+        """Return the ended turns and the hand-offs as JSON values, without the open turn."""
+        return {
+            "turn_count": self._count,
+            "turns": [turn_to_json(turn) for turn in self._ended],
+            "handoffs": [[place, item.previous, item.agent] for place, item in self._handoffs],
+        }
 
     @classmethod
     def from_json(cls, data: Any, max_turns: int = MAX_TURNS, *, same_session: bool = False) -> TranscriptBuffer:
@@ -307,6 +316,13 @@ class TranscriptBuffer:
         if type(count) is not int or count < len(data["turns"]):
             raise saved_transcript_error("transcript.turn_count", count)
         buffer._count, buffer._restored = count, 0 if same_session else len(buffer._ended)
+        # Without them in what an older version has written.
+        for at, item in enumerate(data.get("handoffs", ())):
+            match item:
+                case [int(place), str(previous), str(agent)]:
+                    buffer._handoffs.append((place, AgentHandoff(previous, agent)))
+                case _:
+                    raise saved_transcript_error(f"transcript.handoffs[{at}]", item)
         return buffer
 
     # Internals.

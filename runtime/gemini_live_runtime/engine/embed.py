@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, get_args
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.engine.assemble import session_of
 from gemini_live_runtime.engine.backends import Provided, backend_of
@@ -18,9 +19,9 @@ from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.spec import BACKENDS, AudioKind, EngineSpec, new_session_id
 from gemini_live_runtime.errors import EngineError, GeminiLiveError
+from gemini_live_runtime.harness.profile import Profile
 from gemini_live_runtime.session.agent.consent import OnConsent
 from gemini_live_runtime.session.core.limits import Limits
-from gemini_live_runtime.session.definition.choices import as_choice
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.io.agent_session import AgentSession
 from gemini_live_runtime.session.io.handle import LiveHandle
@@ -33,6 +34,9 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "record": get_args(ev.Record),
     "audio": get_args(AudioKind),
 }
+
+_KINDS: dict[str, type] = {"session_id": str, "profile": Profile}
+"""Types of options whose defaults do not show them."""
 
 _NOT_HERE = frozenset(("agent", "headless", "linger_s"))
 """Fields of a spec without a meaning here: the agent is an argument, and no console comes or goes."""
@@ -156,10 +160,9 @@ def _spec(agent: str, options: dict[str, Any]) -> EngineSpec:
         if name == "backend":
             wanted[name] = value = as_choice(value, BACKENDS)  # or a URL
         default = known[name].default
-        if isinstance(default, str | bool) and type(value) is not type(default):
-            raise EngineError(
-                f"{name} is {value!r:.60}, not a {type(default).__name__}", remedy="Leave it out", field=name
-            )
+        kind = type(default) if isinstance(default, str | bool) else _KINDS.get(name)
+        if kind is not None and type(value) is not kind:
+            raise EngineError(f"{name} is {value!r:.60}, not a {kind.__name__}", remedy="Leave it out", field=name)
     check_policies(wanted.get("consent", {}))
     return EngineSpec(agent=agent, headless=True, **wanted)
 

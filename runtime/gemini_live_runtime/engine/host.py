@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime import __version__, paths
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.commands import Command, HangUp
 from gemini_live_runtime.engine.hub import Hub
@@ -38,6 +39,7 @@ from gemini_live_runtime.journal.kept_journal import KeptJournal, read_kept
 from gemini_live_runtime.journal.retention import track_files
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.restarts import is_reported
 from gemini_live_runtime.threads import start_daemon_thread
 
 if TYPE_CHECKING:
@@ -72,6 +74,7 @@ class Host:
         self._loop = asyncio.get_running_loop()
         self._session: RunnableSession | None = None
         self._task: asyncio.Task[int] | None = None
+        self._faults: Counter[str] = Counter()
         self._commands: deque[Command] = deque()
         self._command_queued = asyncio.Event()
         self._hang_up_reason = ""
@@ -158,6 +161,16 @@ class Host:
             self._early.append(payload)
         elif self._session is None or not self._session.report(payload):
             self.hub.tell(payload)
+
+    def report_fault(self, error: Exception) -> None:
+        """Publish a fault that reached the event loop.
+
+        The same one is published exponentially less often.
+        """
+        text = f"A part of the engine failed: {redactor.text(error_text(error))[:500]}"
+        self._faults[text] += 1
+        if is_reported(self._faults[text]) and not self._finished:
+            self._report(ev.Notice(level="error", code="internal", text=text, remedy="The log has the traceback"))
 
     # -- commands ---------------------------------------------------------------------------------------------------
 

@@ -19,8 +19,10 @@ import signal
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine.console_server import ConsoleServer, ServerKind
@@ -87,6 +89,7 @@ async def _serve(
     )
     code, output_wanted = 1, True
     try:
+        asyncio.get_running_loop().set_exception_handler(partial(_report_fault, host))
         with _signals(host), CapturedOutput(host.hub.report) as output:
             faulthandler.enable(output.original_stderr)
             try:
@@ -122,6 +125,17 @@ def _register(spec: EngineSpec, folder: Path, host: Host) -> None:
             "profile": spec.profile.name,
         },
     )
+
+
+def _report_fault(host: Host, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report a fault that reached the event loop.
+
+    Its traceback goes to the captured output.
+    """
+    loop.default_exception_handler(context)
+    error = context.get("exception")
+    if isinstance(error, Exception):
+        host.report_fault(error)
 
 
 def _freeze() -> None:

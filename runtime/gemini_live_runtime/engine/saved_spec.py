@@ -113,9 +113,9 @@ def _make_key() -> bytes:
 
 
 def _read_key() -> bytes | None:
-    """Return this user's key; None when it was never made or is damaged."""
+    """Return this user's key; None for none, a damaged one or another user's."""
     try:
-        key = paths.read_regular(paths.state_dir() / KEY_FILE, _KEY_BYTES, follow=False)
+        key = paths.read_regular(paths.state_dir() / KEY_FILE, _KEY_BYTES, follow=False, trusted=True)
     except OSError:
         return None
     return key if len(key) == _KEY_BYTES else None

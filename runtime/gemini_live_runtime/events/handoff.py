@@ -16,14 +16,15 @@ HandoffSource = Literal["tool", "program", "operator", "task", "restored"]
 class HandoffRequested(Payload):
     """Another agent is to take over, as soon as the model has finished speaking.
 
-    `by` is what asked for it, `reason` the name of the tool or the program's words. `problem`: it cannot, and the
-    present agent goes on.
+    `by` is what asked for it, `reason` the name of the tool or the program's words. `chat` "fresh": the model does not
+    learn what was said before. `problem`: it cannot, and the present agent goes on.
     """
 
     type: ClassVar[str] = "agent.handoff_requested"
     agent: str
     by: HandoffSource
     reason: str = ""
+    chat: Literal["keep", "fresh"] = "keep"
     problem: str = ""
 
 

@@ -33,29 +33,32 @@ class SendSettled(Payload):
 
     `resent`: sent again, the server did not know it. `sent`: it had waited for a connection. `prompted`: the server
     knew it, and was asked to answer. `told`: given as context. `unknown`: it may not have arrived, and was not sent
-    again. `failed`: the connection did not take it. `ref` is the id of its command or call, or that of `send.intended`.
+    again. `lost`: it was said to an engine that died, and has to be said again. `failed`: the connection did not take
+    it. `continued`: the model was asked for the rest of its `reply`. `ref` is the id of its command or call, or that of
+    `send.intended`; `text` is what the user may want to send again.
     """
 
     type: ClassVar[str] = "send.settled"
-    kind: Literal["text", "answer", "speech", "context", "instruction"]
-    outcome: Literal["resent", "sent", "prompted", "told", "unknown", "failed"]
+    kind: Literal["text", "answer", "speech", "context", "instruction", "reply"]
+    outcome: Literal["resent", "sent", "prompted", "told", "unknown", "failed", "continued", "lost"]
     ref: str = ""
+    text: str = ""
 
 
 @keyword_record
 class OutboxChanged(Payload):
     """Figures of what waits for a connection, of one kind.
 
-    `queued` waits, `dropped` is lost, `gated` had to wait so far; texts, answers, or seconds of sound.
+    `queued` waits, `dropped` is lost, `gated` had to wait so far; texts, answers, pictures, or seconds of sound.
     """
 
     type: ClassVar[str] = "outbox.changed"
-    kind: Literal["text", "answer", "audio"]
+    kind: Literal["text", "answer", "audio", "video"]
     capacity: float
     queued: float
     dropped: float
     gated: float
-    policy: Literal["refuse", "keep", "drop-oldest"]
+    policy: Literal["refuse", "keep", "drop-oldest", "newest"]
 
 
 @keyword_record

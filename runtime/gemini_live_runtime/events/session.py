@@ -287,12 +287,14 @@ class TurnCompleted(Payload):
     """A turn is over.
 
     `latency_ms` is that of `turn.measured`; null when the turn has none, or its sound is yet to be played.
+    `broke_off`: the connection, or the engine, ended in the middle of the answer.
     """
 
     type: ClassVar[str] = "turn.completed"
     outcome: Literal["complete", "interrupted", "empty"]
     latency_ms: float | None = None
     reason: str = ""
+    broke_off: bool = False
 
 
 @keyword_record
@@ -537,6 +539,7 @@ class Meters(Payload):
     jitter_ms: float = 0.0
     far_missing: int = 0
     far_dropped: int = 0
+    xruns: int = 0
     drift_ppm: float | None = None
     heard_itself: int = 0
     answer: str = ""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.choices import check_text
 from gemini_live_runtime.harness.listing import Listing
 from gemini_live_runtime.harness.memory import MemoryRecord, MemoryWrite
 from gemini_live_runtime.harness.memory_files import MemoryFiles
@@ -93,7 +94,7 @@ class MemoryStore:
                 created_at_ms=now if old is None else old.created_at_ms,
                 updated_at_ms=now if old is None else max(now, old.updated_at_ms),
                 value=value,
-                summary=write.summary and clip(redactor.text(write.summary), MAX_SUMMARY),
+                summary=write.summary and clip(redactor.text(check_text(write.summary, field="summary")), MAX_SUMMARY),
                 metadata=metadata,
                 provenance=origin,
             )
@@ -168,6 +169,8 @@ class MemoryStore:
         begin with it. Every text is data: there is no query language. Raises `HarnessError` for a text without words.
         """
         query = MemoryQuery.of(text)
+        if not isinstance(limit, int):
+            raise HarnessError("limit is a number of memories", remedy="Give a whole number", field="limit")
         if scope is not None:
             self._memories.folder(scope)
         try:

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.choices import check_text
 from gemini_live_runtime.harness.memory import MemoryRecord, value_text
 from gemini_live_runtime.records import record
 
@@ -75,7 +76,7 @@ class MemoryQuery:
     @classmethod
     def of(cls, text: str) -> MemoryQuery:
         """Return the query that a text makes; raise `HarnessError` without a word."""
-        words = tuple(dict.fromkeys(words_of(text[:MAX_QUERY])))[:MAX_QUERY_WORDS]
+        words = tuple(dict.fromkeys(words_of(check_text(text, field="text")[:MAX_QUERY])))[:MAX_QUERY_WORDS]
         if not words:
             raise HarnessError(
                 "There is no word to search for",

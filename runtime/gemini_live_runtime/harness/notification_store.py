@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.choices import check_text, member_of
 from gemini_live_runtime.harness.ids import new_id
 from gemini_live_runtime.harness.listing import Listing, list_records
 from gemini_live_runtime.harness.notifications import (
@@ -25,6 +27,10 @@ from gemini_live_runtime.text import clip, sanitise_line
 MAX_TITLE = 200
 MAX_BODY = 10_000
 """Characters of a title and a body; what is longer is cut, with a mark."""
+
+MAX_OF_SOURCE = 1000
+MAX_OPEN = 10_000
+"""Notifications without a time that may wait: of one source, and in all."""
 
 _CLEANED = 10 * MAX_BODY
 """Characters that are searched for secrets; half of one at their end is cut off with the rest."""
@@ -48,22 +54,22 @@ class NotificationStore:
         latter gets the new text. Secrets are removed. Raises `HarnessError`, also for a title of which nothing can be
         seen.
         """
-        title = clip(redactor.text(new.title.strip()[:_CLEANED]), MAX_TITLE)
+        title = clip(redactor.text(check_text(new.title, field="title").strip()[:_CLEANED]), MAX_TITLE)
         if not sanitise_line(title):
             raise HarnessError("A notification needs a text", remedy="Say what is to be told", field="title", value="")
         now = self._wall_ms()
         queued = HarnessNotification(
             id=notification_id or new_id("notification", now),
-            kind=NotificationKind(new.kind),
+            kind=member_of(NotificationKind, new.kind, field="kind"),
             created_at_ms=now,
             updated_at_ms=now,
             status=NotificationStatus.QUEUED,
             title=title,
-            body=clip(redactor.text(new.body[:_CLEANED]), MAX_BODY),
+            body=clip(redactor.text(check_text(new.body, field="body")[:_CLEANED]), MAX_BODY),
             task_id=new.task_id,
             payload=cleaned(new.payload, "payload"),
-            source=new.source and redactor.text(new.source),
-            dedupe_key=new.dedupe_key and redactor.text(new.dedupe_key),
+            source=new.source and redactor.text(check_text(new.source, field="source")),
+            dedupe_key=new.dedupe_key and redactor.text(check_text(new.dedupe_key, field="dedupe_key")),
             expires_at_ms=new.expires_at_ms,
             due_at_ms=new.due_at_ms,
         )
@@ -94,7 +100,11 @@ class NotificationStore:
         return self._files.read_with_id(HarnessNotification, self._file(notification_id), notification_id)
 
     def find(self, status: NotificationStatus | None = None) -> Listing[HarnessNotification]:
-        """Return notifications, oldest first, and the files that cannot be used."""
+        """Return notifications, oldest first, and the files that cannot be used.
+
+        Raises `HarnessError` for a status that no notification has.
+        """
+        wanted = None if status is None else member_of(NotificationStatus, status, field="status")
         with_suffix = (
             entry for entry in _entries(self._paths.notifications) if entry.endswith(".json") and entry[0] != "."
         )
@@ -102,7 +112,7 @@ class NotificationStore:
             self._files,
             HarnessNotification,
             [(name.removesuffix(".json"), self._paths.notifications / name) for name in sorted(with_suffix)],
-            lambda one: status is None or one.status is status,
+            lambda one: wanted is None or one.status is wanted,
             key=lambda one: (one.created_at_ms, one.id),
         )
 
@@ -177,8 +187,10 @@ class NotificationStore:
     def retire(self, before_ms: int, keep: int) -> int:
         """Delete old closed notifications, and return their number.
 
-        Old are those from before `before_ms`, and the oldest beyond `keep`.
+        Old are those from before `before_ms`, and the oldest beyond `keep`. Of generic ones that wait, those from
+        before `before_ms` expire, and so do the oldest beyond `MAX_OF_SOURCE` and `MAX_OPEN`.
         """
+        self._expire_surplus(before_ms)
         with self._locked():
             done = [one for one in self.find().records if one.status.is_final]
             surplus = {one.id for one in done[: max(0, len(done) - keep)]}
@@ -186,6 +198,25 @@ class NotificationStore:
             for one in old:
                 self._files.delete(self._file(one.id))
         return len(old)
+
+    def _expire_surplus(self, before_ms: int) -> None:
+        waiting = [one for one in self.find(NotificationStatus.QUEUED).records if one.kind is NotificationKind.GENERIC]
+        of_source = Counter[str]()
+        kept = 0
+        for one in sorted(waiting, key=lambda one: (one.since_ms, one.id), reverse=True):
+            if one.since_ms < before_ms:
+                self._expire_if_queued(one, "it has waited for too long")
+            elif one.due_at_ms is None:
+                of_source[one.source or ""] += 1
+                if of_source[one.source or ""] > MAX_OF_SOURCE or kept >= MAX_OPEN:
+                    self._expire_if_queued(one, "too many newer ones wait")
+                else:
+                    kept += 1
+
+    def _expire_if_queued(self, one: HarnessNotification, reason: str) -> None:
+        # Another program may have announced or closed it meanwhile.
+        with contextlib.suppress(NotificationStatusConflictError, UnknownNotificationError):
+            self.expire(one.id, reason)
 
     def _file(self, notification_id: str) -> Path:
         return self._paths.notification(notification_id)

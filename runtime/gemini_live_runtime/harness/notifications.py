@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -73,17 +74,18 @@ class NewNotification:
 class HarnessNotification:
     """Notification. Times are Unix milliseconds; `attempts` counts deliveries begun.
 
-    `reason` says why the last delivery did not succeed. Before `due_at_ms` it waits.
+    `reason` says why the last delivery did not succeed. Before `due_at_ms` it waits. A file needs a title only: read,
+    it has the id of its name and the time of its last change.
     """
 
     __pydantic_config__ = JSON_CONFIG
 
-    id: str
-    kind: NotificationKind
-    created_at_ms: Milliseconds
-    updated_at_ms: Milliseconds
-    status: NotificationStatus
     title: str
+    id: str = ""
+    kind: NotificationKind = NotificationKind.GENERIC
+    created_at_ms: Milliseconds = 0
+    updated_at_ms: Milliseconds = 0
+    status: NotificationStatus = NotificationStatus.QUEUED
     body: str = ""
     task_id: str | None = None
     payload: Any = None
@@ -96,6 +98,15 @@ class HarnessNotification:
     attempts: Count = 0
     reason: str | None = None
     version: int = VERSION
+
+    def filled(self, record_id: str, changed_ms: int) -> HarnessNotification:
+        """Return it with this id and time, where it has none."""
+        return replace(
+            self,
+            id=self.id or record_id,
+            created_at_ms=self.created_at_ms or changed_ms,
+            updated_at_ms=self.updated_at_ms or changed_ms,
+        )
 
     def is_expired(self, wall_ms: int) -> bool:
         """Return True when its time is over."""

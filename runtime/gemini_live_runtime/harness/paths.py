@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import HarnessError, UsageError
+from gemini_live_runtime.harness.choices import check_text
 from gemini_live_runtime.records import record
 
 DEFAULT_PROFILE = "default"
@@ -31,6 +32,20 @@ def root_path(root: str | Path) -> Path:
         return paths.expand_user(root, field="root").absolute()
     except UsageError as error:
         raise HarnessError(error.message, remedy=error.remedy, field="root", value=str(root)[:80]) from None
+
+
+def may_exist(path: Path) -> bool:
+    """Return False when a record is certainly not there.
+
+    True for one in a folder that cannot be read, so that reading it tells why.
+    """
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def is_profile_name(name: str) -> bool:
@@ -187,6 +202,6 @@ def segment(name: str, field: str) -> str:
     Safe are at most 80 letters, digits, `.`, `_`, `-` without `..`, starting with a letter or digit.
     """
     try:
-        return paths.safe_name(name, field=field)
+        return paths.safe_name(check_text(name, field=field), field=field)
     except UsageError as error:
         raise HarnessError(error.message, remedy=error.remedy, field=field, value=name[:80]) from None

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import HarnessError, UsageError, write_remedy
@@ -80,6 +80,15 @@ class Problem:
     reason: str
 
 
+@runtime_checkable
+class PlainRecord(Protocol):
+    """Record that may be written by hand, without its id and its times."""
+
+    def filled(self, record_id: str, changed_ms: int) -> Any:
+        """Return it with the id of its place and the time of its file, where it has none."""
+        ...
+
+
 _adapters: dict[type[Any], TypeAdapter[Any]] = {}
 
 
@@ -94,8 +103,11 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
 
 
 def json_of(value: object) -> Any:
-    """Return a record as JSON values, without fields that are None."""
-    return _adapter(type(value)).dump_python(value, mode="json", by_alias=True, exclude_none=True)
+    """Return a record as JSON values, without fields that are None.
+
+    Raises `ValueError` for one that could not be read again.
+    """
+    return _adapter(type(value)).dump_python(value, mode="json", by_alias=True, exclude_none=True, warnings="error")
 
 
 def line_of(value: object, path: Path) -> bytes:
@@ -108,7 +120,8 @@ def _encoded(value: object, path: Path, indent: int | None) -> bytes:
     try:
         text = json.dumps(json_of(value), indent=indent, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise HarnessError(f"{path} cannot be written: {error}", field="record", value=path.name) from None
+        reason = " ".join(str(error).split())[:300]
+        raise HarnessError(f"{path} cannot be written: {reason}", field="record", value=path.name) from None
     # A lone surrogate, which JSON can hold, is no text for most readers.
     data = (escaped(text.encode("utf-8", "replace").decode()) + "\n").encode()
     if len(data) > MAX_RECORD:
@@ -124,9 +137,15 @@ def _encoded(value: object, path: Path, indent: int | None) -> bytes:
 def cleaned(value: Any, field: str) -> Any:
     """Return a copy of a JSON value without secrets; raise `HarnessError`."""
     try:
-        return redactor.value(value)
+        copy = redactor.value(value)
+        # Written, NaN would become null unseen. What is no JSON at all fails when it is written.
+        json.dumps(copy, allow_nan=False, skipkeys=True, default=lambda other: None)
     except RecursionError:
         raise HarnessError(f"{field} has too many levels", remedy="Give fewer", field=field) from None
+    except ValueError:
+        text = f"{field} has a NaN or an infinity, which JSON cannot hold"
+        raise HarnessError(text, remedy="Use null", field=field) from None
+    return copy
 
 
 def parse(kind: type[R], data: bytes, path: str | Path) -> R:
@@ -176,9 +195,11 @@ class RecordFiles:
         """Return a record as `read` does, which has the id of its place.
 
         Raises `HarnessError` for one with another id than `record_id`: a file that was copied or renamed by hand, whose
-        change would be one of another record.
+        change would be one of another record. What a `PlainRecord` leaves out is filled in.
         """
         found = self.read(kind, path)
+        if not getattr(found, "created_at_ms", 1) and isinstance(found, PlainRecord):
+            found = _filled(found, path, record_id)
         if found is not None and (other := getattr(found, "id", record_id)) != record_id:
             raise _damaged(path, f"its id is {other[:80]!r}, not that of its place")
         return found
@@ -259,6 +280,16 @@ def is_file_at(fd: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(fd), os.lstat(path))
     except OSError:
         return False
+
+
+def _filled(found: PlainRecord, path: str | Path, record_id: str) -> Any:
+    if not paths.is_safe_name(record_id):
+        raise _damaged(path, "a name has letters, digits, '.', '_' and '-' only, at most 80")
+    try:
+        changed_ms = os.stat(path).st_mtime_ns // 1_000_000
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return found.filled(record_id, changed_ms)
 
 
 def _version(data: bytes) -> int:

@@ -80,7 +80,7 @@ class Harness:
         return cls.open_profile()
 
     def _create(self) -> None:
-        if self.paths.root.exists() and not self.paths.root.is_dir():
+        if os.path.exists(self.paths.root) and not os.path.isdir(self.paths.root):
             raise HarnessError(
                 f"{self.paths.root} is no folder",
                 remedy="Give the folder that is to hold the records",

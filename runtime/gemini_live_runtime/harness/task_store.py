@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.choices import member_of
 from gemini_live_runtime.harness.event_log import TaskEventLog
 from gemini_live_runtime.harness.ids import new_id
 from gemini_live_runtime.harness.instances import InstanceLock, TaskLocks, remove_dead_locks, runs
@@ -256,7 +257,7 @@ class TaskStore:
             self._notifications.queue(
                 NewNotification(
                     kind=KIND_OF_END[status],
-                    title=f"{title}: {task.title}",
+                    title=f"{title}: {task.name}",
                     body=(task.summary if status is TaskStatus.SUCCEEDED else task.last_error) or sentence,
                     task_id=task.id,
                     payload={"taskId": task.id, "status": status.value},
@@ -379,12 +380,16 @@ class TaskStore:
         return TaskDetail(task=task, result=result, events=events[max(0, len(events) - tail) :], problems=problems)
 
     def find(self, status: TaskStatus | None = None, *, limit: int | None = None) -> Listing[HarnessTask]:
-        """Return tasks, newest change first, and the files that cannot be used."""
+        """Return tasks, newest change first, and the files that cannot be used.
+
+        Raises `HarnessError` for a status that no task has.
+        """
+        wanted = None if status is None else member_of(TaskStatus, status, field="status")
         listing = list_records(
             self._files,
             HarnessTask,
             [(folder.rpartition(os.sep)[2], f"{folder}/task.json") for folder in _folders(self._paths.tasks)],
-            lambda task: status is None or task.status is status,
+            lambda task: wanted is None or task.status is wanted,
             key=lambda task: (-task.updated_at_ms, task.id),
         )
         return listing if limit is None else Listing(listing.records[:limit], listing.problems)

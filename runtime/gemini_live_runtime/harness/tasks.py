@@ -120,6 +120,11 @@ class HarnessTask:
 
     version: int = VERSION
 
+    @property
+    def name(self) -> str:
+        """Name of its tool, or its title where no tool runs it."""
+        return str((self.metadata or {}).get("toolName") or self.title)
+
 
 @keyword_record
 class TaskEvent:

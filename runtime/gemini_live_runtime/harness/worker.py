@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gemini_live_runtime.clock import Clock
-from gemini_live_runtime.harness.paths import HarnessPaths, root_path
+from gemini_live_runtime.harness.paths import HarnessPaths, may_exist, root_path
 from gemini_live_runtime.harness.store import Harness
 
 T = TypeVar("T")
@@ -44,8 +45,24 @@ class HarnessWorker:
 
     @property
     def has_consent(self) -> bool:
-        """True when consent was remembered; asking opens no harness."""
-        return bool(self.root) and HarnessPaths(Path(self.root)).consent.exists()
+        """True when consent may have been remembered; asking opens no harness."""
+        return bool(self.root) and may_exist(HarnessPaths(Path(self.root)).consent)
+
+    @property
+    def consent_mark(self) -> tuple[int, int, int] | None:
+        """Time, number and size of the file of consent; None without one.
+
+        Zeros where the system does not tell.
+        """
+        if not self.root:
+            return None
+        try:
+            status = os.lstat(HarnessPaths(Path(self.root)).consent)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError:
+            return 0, 0, 0
+        return status.st_mtime_ns, status.st_ino, status.st_size
 
     async def call(self, work: Callable[[Harness], T]) -> T:
         """Return the result of `work`, which gets the harness; raise `HarnessError`."""

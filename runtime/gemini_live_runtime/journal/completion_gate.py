@@ -94,9 +94,12 @@ class RealtimeCompletionGate:
         """
         self._unwritten, self._has_end = missing, has_end
 
-    def on_recording_read(self) -> None:
-        """Note that all events of a recording were taken in."""
-        self.on_journal_closed(0, has_end=self._is_ended)
+    def on_recording_read(self, *, cut_off: bool = False) -> None:
+        """Note that all events of a recording were taken in.
+
+        `cut_off`: its last line, which is one event, is incomplete.
+        """
+        self.on_journal_closed(int(cut_off), has_end=self._is_ended)
 
     def skip(self) -> None:
         """Forget what is open: events that follow here were left out."""

@@ -249,7 +249,9 @@ def _not_understood(view: SessionView, event: ev.Event, p: ev.SpeechNotUnderstoo
 
 @_on(ev.TextSent)
 def _text_sent(view: SessionView, event: ev.Event, p: ev.TextSent) -> Dirty:
-    open_block(view, event, "user", text=sanitise(p.text), typed=True, done=True)
+    text = sanitise(p.text)
+    link_blocks.sent_again(view, text)
+    open_block(view, event, "user", text=text, typed=True, done=True)
     return Dirty.TRANSCRIPT
 
 
@@ -277,6 +279,8 @@ def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> D
 @_on(ev.TurnCompleted)
 def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty:
     view.turns_completed += 1
+    if p.broke_off and (cut := streaming(view, "model", event.turn)) is not None:
+        change(view, cut, interrupted=True, heard=len(view.blocks[cut].text))
     finish(view, "user", "model", "thought")
     if p.latency_ms is not None:
         _add_latency(view, event.turn, p.latency_ms)

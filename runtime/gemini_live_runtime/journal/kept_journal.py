@@ -16,9 +16,12 @@ from gemini_live_runtime.journal.retention import is_running
 from gemini_live_runtime.journal.view import SessionView
 
 _FOLLOWED = (
+    ev.SessionStarted,
     ev.StateChanged,
     ev.PhaseEntered,
+    ev.HandoffRequested,
     ev.AgentHandedOff,
+    ev.SpeechChanged,
     ev.TurnStarted,
     ev.TurnCompleted,
     ev.TurnInterrupted,

@@ -10,13 +10,16 @@ from __future__ import annotations
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.blocks import add_notice, change, last_notices
 from gemini_live_runtime.journal.view import Block, Dirty, SessionView
-from gemini_live_runtime.text import sanitise_line
+from gemini_live_runtime.text import sanitise, sanitise_line
 
 CONNECT = "connect"
 """Id of the console's action that makes a connection."""
 
 RESEND = "resend"
 """Id of the console's action that sends the last message again."""
+
+MAX_LOST = 32
+"""Blocks of the user that may be sent again; the oldest are forgotten."""
 
 NOTICE_CHARS = 2000
 """Characters of a notice that are shown."""
@@ -52,12 +55,15 @@ _SETTLED = {
     ("speech", "told"): "The model was told your words, and what has been done for them so far.",
     ("speech", "unknown"): "Your words may not have arrived, and were not sent again.",
     ("answer", "unknown"): "A tool's result may not have arrived, and was not sent again.",
+    ("speech", "lost"): "What you said when the engine stopped may not have been heard. Say it again.",
+    ("reply", "continued"): "The model was asked to go on with its answer.",
     ("answer", "told"): "A tool's result was given as text, because the server no longer knows the call.",
 }
 
 
 def closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty:
     """Begin the notice of an end, or count it in that of the loss which goes on."""
+    is_loss = view.connected_ms is not None or not view.events_by_type.get(ev.ConnectionReady.type)
     view.connected_ms, view.go_away_at, view.resumable = None, None, False
     if p.requested or p.moved:
         return Dirty.HEADER
@@ -82,7 +88,7 @@ def closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty:
             # The first end is what happened; those of attempts since matter only while no other follows.
             text, view.link_parts["state"] = block.text, detail if text == block.text else sentences(text, detail)
         view.block_chars += len(text) - len(block.text)
-        count = block.count + (block.group in (LOST, MADE))
+        count = block.count + (is_loss and block.group in (LOST, MADE))
         _change(view, index, text=text, status="error", group=LOST, count=count)
     return Dirty.HEADER | Dirty.NOTICES | Dirty.TRANSCRIPT
 
@@ -168,8 +174,44 @@ def settled(view: SessionView, event: ev.Event, p: ev.SendSettled) -> Dirty:
     text = _SETTLED.get((p.kind, p.outcome), "")
     if not text:
         return Dirty.NONE
-    status, action = ("warning", RESEND) if p.outcome == "unknown" else ("info", "")
+    status, action = "info", ""
+    if p.outcome == "lost":
+        status = "warning"
+    if p.outcome == "unknown":
+        status, action = "warning", RESEND if p.kind != "answer" and _add_lost(view, p) else ""
     return _tell(view, event, f"{SETTLED}{p.kind}:{p.outcome}", text, status, action)
+
+
+def _add_lost(view: SessionView, p: ev.SendSettled) -> bool:
+    """Note the user's block that was lost; False when it cannot be sent again."""
+    text = sanitise(p.text).strip()
+    for block in reversed(view.blocks):
+        if block.kind != "user" or block.id in view.lost_blocks:
+            continue
+        said = block.text.strip()
+        # Journals from before have no text; an utterance may take several blocks.
+        if not p.text or said == text or (p.kind == "speech" and not block.typed and said in text):
+            view.lost_blocks.append(block.id)
+            del view.lost_blocks[:-MAX_LOST]
+            return True
+    return False
+
+
+def lost(view: SessionView) -> list[Block]:
+    """Return the user's blocks that may not have arrived, oldest first."""
+    return [block for block in view.blocks if block.id in view.lost_blocks] if view.lost_blocks else []
+
+
+def sent_again(view: SessionView, text: str) -> None:
+    """Take a text that the user sends out of those that were lost."""
+    found = [block.id for block in lost(view) if block.text.strip() == text.strip()]
+    if not found:
+        return
+    view.lost_blocks.remove(found[0])
+    if not view.lost_blocks:
+        for index, block in enumerate(view.blocks):
+            if block.action == RESEND:
+                change(view, index, action="")
 
 
 def _tell(view: SessionView, event: ev.Event, part: str, text: str, status: str, action: str = "") -> Dirty:

@@ -98,7 +98,7 @@ def completion_of(journal: Journal) -> Completion:
     gate = RealtimeCompletionGate()
     for event in journal:
         gate.apply_recorded(event)
-    gate.on_recording_read()
+    gate.on_recording_read(cut_off=journal.torn)
     return gate.completion()
 
 
@@ -213,7 +213,7 @@ def read_journal(path: Path) -> Journal:
     with regular(path) as file:
         line, _, whole = read_line(file, MAX_LINE_BYTES)
         if not line:
-            raise JournalError(f"{path} is empty: the session ended before anything was recorded", field="path")
+            raise JournalError(f"{path} is empty: the disk took no event, or the session ended at once", field="path")
         try:
             header = vocabulary.parse_object(line, "header") if whole else {}
         except ProtocolError:

@@ -108,7 +108,7 @@ class RealtimeProjection:
                 if by != "server":
                     yield self._record(event, "interrupt_requested")
                 yield self._record(event, "interrupted")
-            case ev.OutboxChanged(kind=kind, gated=gated):
+            case ev.OutboxChanged(kind=kind, gated=gated) if kind != "video":
                 if gated > self._gated.get(kind, 0.0):
                     yield self._record(event, "backpressure_applied", media="audio" if kind == "audio" else "text")
                 self._gated[kind] = gated

@@ -1,12 +1,13 @@
 """Redact personal data in a session before it is exported.
 
 Events are redacted, so that every format made of them lacks the same values. It takes two passes over a session. The
-first learns what is private: values of the scope `user:`, and values under names such as `phone`, `card` or `address`
-in state, in arguments and in results of tools. The second replaces them there, and wherever the same words occur in a
-text: transcripts, notices, logs, instructions. E-mail addresses, telephone numbers, account numbers, long numbers and
-what is spoken digit by digit or spelled letter by letter are replaced in every text, known or not. Wire messages are
-left out whole, since a word may be spread over several of them. A transcript comes in deltas: they are joined before
-the search and the spans cut apart again, so that a value may span deltas.
+first learns what is private: values of the scope `user:`, what is in memory, and values under names such as `phone`,
+`card` or `address` in state, in arguments and in results of tools, also where these are JSON in a text. The second
+replaces them there, and wherever the same words occur in a text: transcripts, notices, logs, instructions. E-mail
+addresses, telephone numbers, account numbers, long numbers and what is spoken digit by digit or spelled letter by
+letter are replaced in every text, known or not. Wire messages are left out whole, since a word may be spread over
+several of them. A transcript comes in deltas: they are joined before the search and the spans cut apart again, so that
+a value may span deltas.
 
 It errs on the side of replacing too much, and it is no proof: a name that was never stored stays in the transcript.
 """
@@ -18,38 +19,21 @@ import typing
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import lru_cache
 from typing import Any, Literal
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.json_in_text import private_values
+from gemini_live_runtime.journal.private_names import (
+    PrivateKind,
+    is_memory_tool,
+    is_state_key,
+    kind_in_memory,
+    kind_of,
+    kind_of_reads,
+    kind_of_record,
+)
 from gemini_live_runtime.redactor import REDACTED, Spans, joined_spans, redacted_part, redactor
 from gemini_live_runtime.text import sanitise
-
-PRIVATE_SCOPE = "user:"
-
-NAME_WORDS = frozenset(("name", "firstname", "lastname", "fullname", "surname", "nickname"))
-"""Names of values that are people's names: each word of such a value is private, too."""
-
-PRIVATE_WORDS = NAME_WORDS | frozenset(
-    (
-        *("phone", "telephone", "tel", "mobile", "fax", "email", "mail", "contact", "whatsapp"),
-        *("card", "account", "iban", "bic", "cvv", "cvc", "sortcode", "routing"),
-        *("dob", "birth", "birthday", "birthdate", "born", "age", "gender"),
-        *("address", "street", "postcode", "postalcode", "zip", "zipcode", "ip"),
-        *("ssn", "passport", "licence", "license", "insurance", "patient", "taxid", "nationalid"),
-        *("token", "key", "apikey", "secret", "password", "passphrase", "pin", "otp", "credential", "auth", "cookie"),
-    )
-)
-"""Words of a value's name, singular or plural, that make the value private."""
-
-_PEOPLE = frozenset(("caller", "customer", "client", "guest", "patient", "person", "user"))
-"""Names of values that are a person's name when they are the whole name."""
-
-_ENDINGS = ("name", "phone", "email", "mail", "address", "birth", "password", "token", "card", "account", "number")
-_NOT_PRIVATE = frozenset(("filename", "hostname", "toolname", "typename", "classname", "keyname", "phasename"))
-
-_MEASURES = frozenset(("count", "ms", "s", "seconds", "size", "length", "limit", "index", "total", "version"))
-"""Last words of the names of figures: these are not private as such, only searched."""
 
 _COMMON = frozenset(
     (
@@ -73,8 +57,6 @@ _DIGIT_RUN = 6
 _PART_OF_NUMBER = 4
 
 _WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+")
-_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
-_STATE_KEY = re.compile(r"(?:app|user|session|turn|bg|temp|derived):")
 _SPOKEN = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|double|triple|[0-9])"
 # Every repetition has a bound: a text that is one long word must not take quadratic time.
 _SHAPES = re.compile(
@@ -96,6 +78,9 @@ _SPOKEN_ADDRESS = re.compile(
     r"(?:\s{1,3}(?:dot|dash)\s{1,3}\w{1,64}){0,4}\s{1,3}dot\s{1,3}[a-z]{2,20}\b)"
 )
 _NUMBER = re.compile(r"\+?\(?\d(?:[\s\-–—()/.·]{0,3}\d)+")
+_MEMORY_LINE = re.compile(r"^- [^\"\n]{1,400}: \"(?P<value>(?:[^\"\\\n]|\\.)*+)\" \(by ", re.MULTILINE)
+"""Memory as `conversation/memory_text.py` tells it to the model, with escapes between the words."""
+
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff]")
 """Scripts without spaces between words: values in them are searched as substrings."""
 
@@ -106,6 +91,9 @@ _NOT_SEARCHED = frozenset(
     ("session_id", "call_id", "command_id", "saved_at", "prices_as_of", "mime_type", "defined_at", "program")
 )
 """Fields that identify things: left as they are, numbers included."""
+
+_OF_AUTHORS = (ev.InstructionUpdated, ev.Log)
+"""Payloads of texts whose JSON is often an example or a line of a log: it is redacted there, but nothing is learned."""
 
 _DATA = frozenset(("args", "result", "old", "new", "value", "data", "refused"))
 """Fields that hold an agent's or a tool's own data, whose names may be those of private values."""
@@ -204,8 +192,12 @@ class Redaction:
         return self.text(text)
 
     def text(self, text: str) -> str:
-        """Return `text` sanitised and redacted; unchanged while learning."""
+        """Return `text` sanitised and redacted.
+
+        While learning, private values of JSON in it are remembered, and it is returned unchanged.
+        """
         if self._learning:
+            self._remember_values(text)
             return text
         clean = redactor.text(sanitise(text))
         spans = self._spans(clean)
@@ -215,17 +207,17 @@ class Redaction:
     # -- walking -----------------------------------------------------------------------------------------------------
 
     def _payload(self, payload: ev.Payload) -> ev.Payload:
-        if isinstance(payload, _WHOLE):
+        if isinstance(payload, _WHOLE) or (self._learning and isinstance(payload, _OF_AUTHORS)):
             return payload
         if isinstance(payload, ev.WireMessage):
             if self._learning:
                 return payload
             return replace(payload, frame=REDACTED, problems=tuple(self.text(text) for text in payload.problems))
-        private = _is_private_record({name: getattr(payload, name, None) for name in ("key", "field")})
+        kind = _kind_of_data(payload)
         changes: dict[str, Any] = {}
         for name in _fields(type(payload)):
             before = getattr(payload, name)
-            after = self._value(before, private) if name in _DATA else self._record(before)
+            after = self._value(before, kind) if name in _DATA else self._record(before)
             if after is not before:
                 changes[name] = after
         return replace(payload, **changes) if changes and not self._learning else payload  # type: ignore[type-var]
@@ -235,9 +227,9 @@ class Redaction:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
-            private = _is_private_record(value) or _reads_private(value)
+            kind = kind_of_record(value) or kind_of_reads(value)
             return {
-                name: self._value(item, private)
+                name: self._value(item, kind)
                 if name in ("old", "new", "value")
                 else item
                 if name in _NOT_SEARCHED
@@ -248,27 +240,32 @@ class Redaction:
             return tuple(self._record(item) for item in value)
         return value
 
-    def _value(self, value: Any, private: str) -> Any:
-        if private == "measure" and type(value) in (int, float):
+    def _value(self, value: Any, kind: PrivateKind) -> Any:
+        if kind == "measure" and type(value) in (int, float):
             return value
-        if private in ("name", "yes"):
-            return self._blank(value, name=private == "name")
-        return self._data(value)
+        if kind in ("name", "yes"):
+            return self._blank(value, name=kind == "name")
+        return self._data(value, in_memory=kind == "memory")
 
-    def _data(self, value: Any) -> Any:
+    def _data(self, value: Any, *, in_memory: bool = False) -> Any:
         """Redact data of an agent or a tool, whose names may make values private."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
+            about = value.get("key")
             found: dict[Any, Any] = {}
             for name, item in value.items():
-                private = _private_name(name) if isinstance(name, str) else ""
-                if name == "key" and isinstance(item, str) and _STATE_KEY.match(item):
-                    private = ""
-                found[self.text(name) if isinstance(name, str) else name] = self._value(item, private)
+                kind = kind_of(name) if isinstance(name, str) else ""
+                if isinstance(about, str):
+                    if name == "key" and (in_memory or "value" in value or is_state_key(about)):
+                        kind = ""
+                    elif name == "value":
+                        kind = kind_in_memory(about) if in_memory else kind_of(about)
+                kind = kind or ("memory" if in_memory else "")
+                found[self.text(name) if isinstance(name, str) else name] = self._value(item, kind)
             return found
         if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-            return [self._data(item) for item in value]
+            return [self._data(item, in_memory=in_memory) for item in value]
         if type(value) is int and abs(value) >= 10 ** (_DIGITS_AT_LEAST - 1):
             return self._blank(value)
         if type(value) in (int, float) and not self._learning and self._spans(_spelled(value)):
@@ -288,12 +285,19 @@ class Redaction:
             return [self._blank(item, name=name) for item in value]
         if self._learning:
             self._remember(_spelled(value), name=name, number=not isinstance(value, str))
+            if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+                self._remember_values(value, "name" if name else "yes")
         elif value == "":
             return value
         self.count += not self._learning
         return REDACTED
 
     # -- what is known -----------------------------------------------------------------------------------------------
+
+    def _remember_values(self, text: str, kind: PrivateKind = "") -> None:
+        """Remember the private values of JSON in a text; with a `kind`, all values."""
+        for found in private_values(text, kind):
+            self._remember(found.value, name=found.kind == "name", number=found.is_number)
 
     def _remember(self, value: str, *, name: bool, number: bool) -> None:
         value = sanitise(value)
@@ -319,6 +323,9 @@ class Redaction:
         """Return the private spans of `text` as [first, beyond), sorted and disjoint."""
         found = [*_addresses(text), *(match.span() for match in _SHAPES.finditer(text))]
         found += [match.span() for match in _NUMBER.finditer(text) if self._is_private_number(match[0])]
+        found += [(one.first, one.beyond) for one in private_values(text) if one.first < one.beyond]
+        if '" (by ' in text:
+            found += [match.span("value") for match in _MEMORY_LINE.finditer(text) if match["value"]]
         if self._phrases:
             words = [(match.start(), match.end(), _folded(match[0])) for match in _WORD.finditer(text)]
             for at, (start, _, word) in enumerate(words):
@@ -372,45 +379,15 @@ def _spelled(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _is_private_record(record: Mapping[str, Any]) -> str:
-    """Return `_private_name` of the key or field that a record is about."""
-    for which in ("key", "field"):
-        name = record.get(which)
-        if isinstance(name, str) and (private := _private_name(name)):
-            return private
-    return ""
-
-
-def _reads_private(record: Mapping[str, Any]) -> str:
-    """Return `_private_name` of the first private key that an explanation has read."""
-    reads = record.get("reads")
-    if isinstance(reads, Sequence) and not isinstance(reads, str):
-        for read in reads:
-            if isinstance(read, Mapping) and (private := _is_private_record(read)) in ("name", "yes"):
-                return private
-    return ""
-
-
-@lru_cache(maxsize=4096)
-def _private_name(name: str) -> str:
-    """Classify values by their name: "name", "yes", "measure" or "".
-
-    "name": private, a person's name; "yes": private; "measure": a figure, which stays; "": unknown, to be searched.
-    """
-    rest = name.split(":", 1)[-1] if _STATE_KEY.match(name) else name
-    parts = [part.lower() for part in _NAME_PART.findall(rest)]
-    if parts and parts[-1] in _MEASURES:
-        return "yes" if name.startswith(PRIVATE_SCOPE) else "measure"
-    words = set(parts)
-    words |= {word.rstrip("s") for word in words}
-    whole = "".join(char for char in rest.lower() if char.isalnum())
-    if whole in _NOT_PRIVATE:
-        return "yes" if name.startswith(PRIVATE_SCOPE) else ""
-    if words & NAME_WORDS or whole.endswith("name") or whole in _PEOPLE:
-        return "name"
-    if name.startswith(PRIVATE_SCOPE) or words & PRIVATE_WORDS or whole in PRIVATE_WORDS:
-        return "yes"
-    return "yes" if any(whole.endswith(ending) and whole != ending for ending in _ENDINGS) else ""
+def _kind_of_data(payload: ev.Payload) -> PrivateKind:
+    """Return the kind of the data in an event's fields."""
+    if isinstance(payload, ev.MemoryChanged):
+        return kind_in_memory(payload.key)
+    if isinstance(payload, ev.ToolCalled | ev.ToolFinished) and is_memory_tool(payload.name):
+        return "memory"
+    if isinstance(payload, ev.ConsentAsked) and is_memory_tool(payload.tool):
+        return "memory"
+    return kind_of_record({name: getattr(payload, name, None) for name in ("key", "field")})
 
 
 def _fields(cls: type[ev.Payload]) -> tuple[str, ...]:

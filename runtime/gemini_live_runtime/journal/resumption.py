@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal import spoken_blocks
 from gemini_live_runtime.journal.blocks import change, finish, open_block, streaming
@@ -24,6 +26,10 @@ def resumed(view: SessionView, event: ev.Event, p: ev.SessionResumed) -> Dirty:
     view.user_away, view.next_agent = False, ""
     view.speeches.clear()
     view.harness.consent = None
+    tasks = view.harness.tasks
+    for ident, card in tasks.items():
+        # They ran in that engine; what begins anew is another task.
+        tasks[ident] = card if card.end is not None else replace(card, status="interrupted", end=event.t)
     view.input_device = view.output_device = view.echo_canceller = ""
     view.health.clear()
     view.link_notice = 0

@@ -106,6 +106,8 @@ class _Scan:
         self.numbers = _Numbers()
         self.unreadable = unreadable
         """Lines that are no events, whose numbers may be missing, too."""
+        self.torn = False
+        """True when the last line is incomplete: its writer was killed, or is writing it."""
         self.errors = 0
         self.interruptions = 0
         self.gate = RealtimeCompletionGate()
@@ -119,7 +121,8 @@ class _Scan:
             line, length, whole = read_line(file, _LINE_BYTES)
             if not line:
                 break
-            if whole or length >= _LINE_BYTES:  # else its writer was killed in the middle, or is writing it
+            self.torn = not whole and length < _LINE_BYTES
+            if not self.torn:
                 self._take(line)
             if not jumped and file.tell() > MAX_SCAN:
                 file.seek(max(file.tell(), size - _TAIL_BYTES))
@@ -164,7 +167,7 @@ class _Scan:
         data = {kind: _data(line) for kind, line in self.last.items()}
         started, ended = data.get("session.started", {}), data.get("session.ended")
         cost = data.get("usage.reported", {}).get("cost_usd")
-        self.gate.on_journal_closed(self.numbers.missing, has_end=ended is not None)
+        self.gate.on_journal_closed(self.numbers.missing + self.torn, has_end=ended is not None)
         return SessionSummary(
             when=number(started.get("wall")),
             agent=_short(started.get("agent")),

@@ -9,8 +9,10 @@ span that was sent with a pause in it is placed as one piece, up to its end.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from statistics import median_low
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
 
 _JITTER_S = 0.1
 """Seconds of a gap that is closed: the time of an event is only about right."""
+
+_DRIFT_S = 0.005
+"""Seconds of drift from which a lane is corrected, and the most sound cut at once."""
+
+_DRIFT_PIECES = 25
+"""Newest pieces whose median tells the clocks' difference from the jitter of single events."""
 
 _DEEPEST = 20
 """Nesting of a message's frame that is searched for audio."""
@@ -49,22 +57,45 @@ class Lane:
         self.starts: list[int] = []
         self.end = 0
         self._run = -1
+        self._late: deque[int] = deque(maxlen=_DRIFT_PIECES)
+        """Samples by which the newest pieces should begin later than they do."""
 
     def add(self, ended: float, first: int, count: int, run: int = 0) -> None:
         """Add samples that had been sent or heard at `ended` (s).
 
-        A piece of another `run` (generation) than the last never closes a gap.
+        A piece of another `run` (generation) than the last never closes a gap. Where the device's clock is off, some
+        pieces begin after a little silence or lack their first samples.
         """
         if count <= 0 or first < 0:
             return
-        at = round(ended * self.rate) - count
+        at, skip = round(ended * self.rate) - count, 0
         # A piece begins where the last one ended unless there is a real gap; it never overlaps the last one.
         if run != self._run or at > self.end + _JITTER_S * self.rate:
             self.end = max(self.end, at)
+            self._late.clear()
+        else:
+            self._late.append(at - self.end)
+            skip = self._correct(count)
         self._run = run
-        self.pieces.append(Piece(self.end, first, count))
+        self.pieces.append(Piece(self.end, first + skip, count - skip))
         self.starts.append(self.end)
-        self.end += count
+        self.end += count - skip
+
+    def _correct(self, count: int) -> int:
+        """Move the end where the pieces drift.
+
+        Return the number of first samples to cut of the next piece, which has `count`.
+        """
+        if len(self._late) < _DRIFT_PIECES:
+            return 0
+        late, limit = median_low(self._late), round(_DRIFT_S * self.rate)
+        if abs(late) <= limit:
+            return 0
+        # Sound cannot be cut without a loss, so that is done in small parts.
+        moved = max(late, -limit, 1 - count)
+        self._late = deque((each - moved for each in self._late), _DRIFT_PIECES)
+        self.end += max(0, moved)
+        return max(0, -moved)
 
     def between(self, start: int, end: int) -> Iterator[Piece]:
         """Yield the pieces that overlap [`start`, `end`)."""

@@ -66,16 +66,20 @@ def stop(view: SessionView, event: Event, *, below: int | None = None) -> Dirty:
     dirty = Dirty.NONE
     for index, block in list(_placed(view)):
         if below is None or block.gen < below:
-            heard = block.heard
-            if not block.interrupted:
-                samples = heard_samples(block, view.playhead, event.t)
-                if samples is not None:
-                    heard = whole_words(block.text, chars_at(block.places, len(block.text), samples))
+            heard = block.heard if block.interrupted else heard_chars(block, view.playhead, event.t)
             change(view, index, places=(), heard=heard)
             dirty = Dirty.TRANSCRIPT
     if view.playhead is not None and (below is None or view.playhead.gen < below):
         view.playhead = None
     return dirty
+
+
+def heard_chars(block: Block, playhead: Playhead | None, t: float) -> int | None:
+    """Return the characters of a block that were heard until `t` (s); None for all."""
+    samples = heard_samples(block, playhead, t)
+    if samples is None:
+        return block.heard
+    return whole_words(block.text, chars_at(block.places, len(block.text), samples))
 
 
 def _placed(view: SessionView) -> Iterator[tuple[int, Block]]:

@@ -201,6 +201,8 @@ class SessionView:
     """Id of the block that tells of the newest loss of the connection, or of its announcement; 0 for none."""
     link_parts: dict[str, str] = field(default_factory=dict)
     """Sentences of that block's detail, by what they tell of."""
+    lost_blocks: list[int] = field(default_factory=list)
+    """Ids of the user's blocks that may not have arrived and were not sent again, oldest first."""
     accepted_texts: list[str] = field(default_factory=list)
     """Ids of the commands whose texts were accepted last, at most `MAX_ACCEPTED`."""
     resumed_after: int = 0
@@ -276,7 +278,7 @@ class SessionView:
         # Fields that came later are there when they say something, so that older views stay as they were.
         for name in _WHEN_SAID:
             if name not in ("health", "speeches") and (said := getattr(self, name)):
-                value[name] = dict(said) if isinstance(said, dict) else said
+                value[name] = said.copy() if isinstance(said, dict | list) else said
         for name, rest in _LATER_METERS.items():
             if getattr(self.meters, name) != rest:
                 value["meters"][name] = getattr(self.meters, name)
@@ -325,7 +327,7 @@ _VIEW_FIELDS = tuple(
 )
 """Fields by their JSON names; `agent_view` is `mind` in JSON, and `playhead` is there while something plays."""
 
-_WHEN_SAID = ("health", "speeches", "recording_fails", "link_notice", "link_parts", "user_away")
+_WHEN_SAID = ("health", "speeches", "recording_fails", "link_notice", "link_parts", "lost_blocks", "user_away")
 """Fields that are in the JSON only when they say something."""
 
 _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))
@@ -335,6 +337,7 @@ _LATER_METERS = {
     "jitter_ms": 0.0,
     "far_missing": 0,
     "far_dropped": 0,
+    "xruns": 0,
     "drift_ppm": None,
     "heard_itself": 0,
     "answer": "",

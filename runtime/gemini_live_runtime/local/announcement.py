@@ -23,7 +23,7 @@ _ENDS = {
 }
 """Words for the end of a task, by the kind of its notification."""
 
-_TASK_TITLE = re.compile(r"^Task \w+: (?:Background tool: )?")
+_TASK_TITLE = re.compile(r"^Task \w+: ")
 
 
 def announcement_of(note: str) -> str:

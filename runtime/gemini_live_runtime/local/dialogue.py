@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.local.announcement import announcement_of
+from gemini_live_runtime.local.broken_answer import BrokenAnswer
+from gemini_live_runtime.local.clauses import clauses_of, forbids
 from gemini_live_runtime.local.consent_question import ConsentQuestion
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
 from gemini_live_runtime.local.instruction_notes import InstructionNotes
@@ -35,7 +37,14 @@ MAX_SAID = 50
 _JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
 """Words between parts of a sentence that may each ask for something."""
 
+_CORRECTIONS = (("make", "that"), ("make", "it"), ("i", "meant"), ("and",))
 _MOST_PARTS = 6
+_A_WISH = 0.3
+"""Cost below which a part of a sentence stands for itself, beside parts that are not understood."""
+
+_BY_THE_WAY = frozenset({"hello", "thanks", "goodbye", "how_are_you", "wait", "there"})
+"""Everyday intents that do not answer the rest of a sentence."""
+
 _NOT_UNDERSTOOD = "I didn't catch that."
 _RECALLED = 3
 _FEW = 3
@@ -85,6 +94,7 @@ class ScriptedDialogue:
         self._announcement = ""
         """Words about a notification, until the next prompt."""
         self._consent = ConsentQuestion()
+        self._broken = BrokenAnswer()
         self._remembered: dict[str, SlotValue] = {}
         self._last_call: tuple[str, Mapping[str, SlotValue]] | None = None
 
@@ -98,10 +108,21 @@ class ScriptedDialogue:
         if self._pending is not None:
             patterns += self._script.slots[self._pending.slot].answer
         patterns += self._consent.patterns
+        patterns += self._corrections
         scripted = {call.tool for intent in self._script.intents for call in intent.calls}
         own = {name: schema for name, schema in self._tools.items() if name not in scripted}
         choices = {name: spoken_choices(schema) for name, schema in own.items() if self._script.call_by_name}
         return build_grammar(patterns, self._script.slots, choices)
+
+    @property
+    def _corrections(self) -> list[Pattern]:
+        """Phrases that give slots of the last call anew, as in "make that eight"."""
+        intent = self._intents.get(self._last_call[0]) if self._last_call else None
+        if intent is None or not intent.change:
+            return []
+        names = dict.fromkeys(name for meaning in intent.means for name in (*meaning.slots, *meaning.optional))
+        answers = [pattern for name in names for pattern in self._script.slots[name].answer]
+        return [*answers, *((*lead, *answer) for lead in _CORRECTIONS for answer in answers)]
 
     @property
     def samples(self) -> SampleSentences:
@@ -135,7 +156,7 @@ class ScriptedDialogue:
 
         What a notification says is no instruction, nor is a question of consent: they wait for the next prompt.
         """
-        if self._consent.take(text):
+        if self._consent.take(text) or self._broken.take(text):
             return
         if announcement := announcement_of(text):
             self._announcement = announcement
@@ -146,8 +167,12 @@ class ScriptedDialogue:
     def prompt(self) -> Reply:
         """Return what to say unasked.
 
-        That is a question of consent, a notification, a cue, the greeting, the open question or a line.
+        That is the rest of an answer, a question of consent, a notification, a cue, the greeting, the open question or
+        a line.
         """
+        goes_on = self._broken.is_wanted
+        if rest := self._rest():
+            return Reply(rest)
         if question := self._consent.ask():
             return self._remember_reply(Reply(question))
         announcement, self._announcement = self._announcement, ""
@@ -160,14 +185,31 @@ class ScriptedDialogue:
                 if said:
                     self._question = ""  # the cue replaces an open question
                     return self._remember_reply(Reply(said))
-        if not self._turns and not self._last_reply:
+        if not (self._turns or self._last_reply or goes_on):
             return self._remember_reply(Reply(self._fill_sentences(self._script.greeting)))
         if self._pending is not None:
             return self._remember_reply(Reply(self._script.slots[self._pending.slot].ask))
         return self._remember_reply(Reply(self._question or self._fill(self._script.prompted, {})))
 
+    def _rest(self) -> str:
+        """Return the rest of an answer that broke off; "" where it is not known."""
+        if not self._broken.is_wanted:
+            return ""
+        self._broken.forget()
+        if self._broken.said and (rest := self._broken.rest_of((self._last_reply,))):
+            return rest
+        # The handle of this connection may be older than that answer, and the words are the same.
+        again = self.preview(self._broken.asked)
+        rest = "" if again is None or again.calls else self._broken.rest_of((again.text,))
+        if rest:
+            self.respond(self._broken.asked, typed=True)
+        elif not self._turns:
+            rest = self._broken.rest_of((self._fill_sentences(self._script.greeting),))
+        return rest
+
     def respond(self, text: str, *, typed: bool) -> Reply:
         """Answer an utterance; "" was not understood. Typed and spoken mean the same."""
+        self._broken.forget()
         self._turns += 1
         misses = self._misses
         agreed = self._consent.reply_to(text)
@@ -301,7 +343,41 @@ class ScriptedDialogue:
         within = self._matching.find_within(words, self._now)
         if within is not None:
             return self._act(within, {})
-        return self._changed_call(words) or self._not_understood()
+        return self._changed_call(words) or self._answer_clause(text) or self._not_understood()
+
+    def _answer_clause(self, text: str) -> Reply | None:
+        """Answer the clause that means something, when the whole sentence does not.
+
+        Nothing is called when two clauses ask for different calls, or when one of them forbids something.
+        """
+        found: list[tuple[Intent, Mapping[str, SlotValue]]] = []
+        texts = clauses_of(text)
+        for part in texts:
+            words = Words(part)
+            best = self._matching.best(words, self._now)
+            answer = (
+                self._pending_answer(words) if self._pending is not None and not self._free_text_pending() else None
+            )
+            if self._pending is not None and answer is not None and (best is None or answer.cost < best[1].cost):
+                found.append((self._intents[self._pending.intent], {**self._pending.slots, **answer.slots}))
+            elif best is not None:
+                found.append((best[0], best[1].slots))
+            elif self._last_call is not None and (changed := self._changed_slots(words)):
+                intent, said = self._intents[self._last_call[0]], self._last_call[1]
+                found.append((intent, {**said, **changed}))
+        calling = [(intent, slots) for intent, slots in found if intent.calls]
+        if len({intent.name for intent, _ in calling}) > 1:
+            return None
+        if calling:
+            intent, slots = calling[-1]
+            is_free = any(self._script.slots[name].kind == "text" for name in slots)
+            return None if is_free or any(forbids(part) for part in texts) else self._act(intent, slots)
+        own = [(intent, slots) for intent, slots in found if intent.during or intent.after]
+        own = own or [(intent, slots) for intent, slots in found if intent.name not in _BY_THE_WAY]
+        if not own:
+            return None
+        told = {name: value for _, slots in own for name, value in slots.items()}
+        return self._act(own[0][0], {**told, **own[0][1]})
 
     def _call_by_name(self, tool: str, args: Mapping[str, Any]) -> Reply:
         """Call a tool, or ask for a text that it needs."""
@@ -315,10 +391,14 @@ class ScriptedDialogue:
 
         Each part has to be whole, and all have to mean the same; None otherwise.
         """
-        parts = [Words(part) for part in _JOINTS.split(text) if part.strip()]
+        parts = [
+            words for part in _JOINTS.split(text) if len(words := Words(part)) and not self._matcher.is_filler(words)
+        ]
         if not 1 < len(parts) <= _MOST_PARTS:
             return None
         found = [self._matching.best(part, self._now) for part in parts]
+        if any(part is None for part in found) and not forbids(text):
+            found = [best for best in found if best is not None and self._names_a_choice(best[0], best[1])]
         intents = {"" if best is None else best[0].name for best in found}
         intent = self._intents.get(next(iter(intents))) if len(intents) == 1 else None
         if intent is None or not intent.calls or any(call.tool not in self._tools for call in intent.calls):
@@ -333,6 +413,13 @@ class ScriptedDialogue:
         requests = [ToolRequest(call.tool, arguments_of(call, said)) for said in slots for call in intent.calls]
         return self._call(requests, intent.name, slots[-1])
 
+    def _names_a_choice(self, intent: Intent, match: Match) -> bool:
+        """Return True when a part names a value of a choice that a call needs."""
+        needed = (name for call in intent.calls for name in call.needs)
+        return match.cost < _A_WISH and any(
+            name in match.slots and self._script.slots[name].kind == "choice" for name in needed
+        )
+
     def _changed_call(self, words: Words) -> Reply | None:
         """Make the last call again with what the words change, as in "and in Rome?".
 
@@ -341,8 +428,14 @@ class ScriptedDialogue:
         if self._last_call is None or self._last_call[0] not in self._intents:
             return None
         intent, said = self._intents[self._last_call[0]], self._last_call[1]
-        slots = self._matching.changed(intent, words, self._now)
+        slots = self._changed_slots(words)
         return self._act(intent, {**said, **slots}) if slots else None
+
+    def _changed_slots(self, words: Words) -> Mapping[str, SlotValue]:
+        """Return the slots of the last call that `words` give anew, {} for none."""
+        if self._last_call is None or self._last_call[0] not in self._intents:
+            return {}
+        return self._matching.changed(self._intents[self._last_call[0]], words, self._now, self._last_call[1])
 
     @property
     def _callable_by_name(self) -> list[str]:

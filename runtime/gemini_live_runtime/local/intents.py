@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from gemini_live_runtime.local.instruction_notes import InstructionNotes
@@ -77,21 +77,22 @@ class IntentMatcher:
         """Yield what the meanings of `intent` find, where it is sure enough to act on."""
         for meaning in intent.means:
             meant = self._meanings.match(meaning, words)
-            if meant is not None and meant.is_sure and not (intent.calls and (meant.negated or meant.is_torn)):
+            if meant is not None and (meant.may_be_acted_on if intent.calls else meant.is_sure):
                 yield Match(meant.cost, meant.slots)
 
-    def changed(self, intent: Intent, words: Words, now: DialogueState) -> Mapping[str, SlotValue]:
+    def changed(
+        self, intent: Intent, words: Words, now: DialogueState, said: Mapping[str, SlotValue]
+    ) -> Mapping[str, SlotValue]:
         """Return the slots of `intent` that are given anew, as in "and in Rome?".
 
-        Return {} when the words say anything else.
+        `said` are the earlier ones. Return {} when the words say anything else.
         """
         if not intent.change or self.age(intent, now) is None:
             return {}
-        return self.slots_only(
-            {name for meaning in intent.means for name in (*meaning.slots, *meaning.optional)}, words
-        )
+        names = dict.fromkeys(name for meaning in intent.means for name in (*meaning.slots, *meaning.optional))
+        return self._meanings.fill_only(tuple(names), words, said)
 
-    def slots_only(self, names: Collection[str], words: Words) -> Mapping[str, SlotValue]:
+    def slots_only(self, names: Sequence[str], words: Words) -> Mapping[str, SlotValue]:
         """Return the slots that a sentence names when it says nothing else, else {}."""
         return self._meanings.fill_only(names, words)
 
@@ -130,7 +131,7 @@ class IntentMatcher:
         if any(self._matcher.find(pattern, words) for rule in rules for pattern in rule.when):
             return True
         meant = (self._meanings.match(meaning, words) for rule in rules for meaning in rule.means)
-        return any(found is not None and found.is_sure and not found.negated for found in meant)
+        return any(found is not None and found.is_sure and not found.is_denied for found in meant)
 
     def age(self, intent: Intent, now: DialogueState) -> float | None:
         """Return the age of the text that the intent's `during` needs.

@@ -6,8 +6,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
-from gemini_live_runtime.local.vocabulary import COMMON_WORDS
-from gemini_live_runtime.local.words import parse_duration, parse_number, parse_time, split_original, split_words, typos
+from gemini_live_runtime.local.vocabulary import (
+    COMMON_WORDS,
+    DENYING,
+    EVERYDAY_WORDS,
+    FILLERS,
+    is_name_like,
+    is_no_text,
+)
+from gemini_live_runtime.local.words import (
+    parse_digits,
+    parse_duration,
+    parse_number,
+    parse_time,
+    split_original,
+    split_words,
+    typos,
+)
 from gemini_live_runtime.records import record
 
 MAX_WORDS = 60
@@ -26,6 +41,7 @@ _CONTRACTIONS = {
     "i'm": "i am",
     "that's": "that is",
 }
+_LONGEST_NAME, _TELLING_WORDS = 3, 2
 _EDIT, _ARTICLE, _FILLER, _FREE = 0.5, 0.3, 0.05, 0.2
 
 
@@ -75,7 +91,7 @@ class Matcher:
     def match(self, pattern: Pattern, words: Words) -> Match | None:
         """Return the cheapest match of all `words`, None when none is cheap enough."""
         count = len(words)
-        if not 0 < count <= MAX_WORDS:
+        if not 0 < count <= MAX_WORDS or (self._is_text_only(pattern) and is_no_text(words.plain)):
             return None
         limit = 0.3 + 0.25 * count
         best: Match | None = None
@@ -83,14 +99,33 @@ class Matcher:
             found = self._from(pattern, 0, words, start, {}, limit - lead_cost)
             if found is not None and (best is None or found.cost + lead_cost < best.cost):
                 best = Match(found.cost + lead_cost, found.slots)
-        return best
+        return best if best is None or not self._tells_text(pattern) else Match(best.cost / 2, best.slots)
+
+    def is_filler(self, words: Words) -> bool:
+        """Return True when `words` are nothing but filler."""
+        return self._tail(words.plain, 0) is not None
+
+    def _tells_text(self, pattern: Pattern) -> bool:
+        """Return True for a text behind words such as "tell him"."""
+        texts = [part for part in pattern if isinstance(part, SlotRef) and self._slots[part.slot].kind == "text"]
+        return bool(texts) and len(pattern) - len(texts) >= _TELLING_WORDS
+
+    def _is_denied(self, plain: list[str], at: int) -> bool:
+        """Return True when the word before `at` denies what follows."""
+        return at > 0 and plain[at - 1] in DENYING
+
+    def _is_text_only(self, pattern: Pattern) -> bool:
+        """Return True for a pattern that any words fit."""
+        return all(isinstance(part, SlotRef) and self._slots[part.slot].kind == "text" for part in pattern)
 
     def find(self, pattern: Pattern, words: Words) -> Match | None:
         """Return the cheapest match of `pattern` anywhere within `words`, or None."""
         if len(words) > MAX_WORDS:
             return None
         limit = 0.3 + 0.25 * len(pattern)
-        places = (self._from(pattern, 0, words, start, {}, limit, whole=False) for start in range(len(words)))
+        is_denial = not DENYING.isdisjoint(part for part in pattern if isinstance(part, str))
+        starts = [at for at in range(len(words)) if is_denial or not self._is_denied(words.plain, at)]
+        places = (self._from(pattern, 0, words, start, {}, limit, whole=False) for start in starts)
         return min((place for place in places if place is not None), key=lambda match: match.cost, default=None)
 
     def _leads(self, words: Words) -> tuple[tuple[int, float], ...]:
@@ -165,7 +200,7 @@ class Matcher:
     def _fillings(self, slot: Slot, words: Words, start: int, budget: float) -> Iterator[tuple[int, float, SlotValue]]:
         plain = words.plain
         if slot.kind == "number":
-            number = parse_number(plain, start)
+            number = (parse_digits(plain, start) if slot.spelled else None) or parse_number(plain, start)
             if number is not None and slot.minimum <= number[0] <= slot.maximum:
                 yield number[1], 0.0, number[0]
         elif slot.kind == "duration":
@@ -187,10 +222,25 @@ class Matcher:
             else:
                 if cost <= budget:
                     yield len(value_words), cost, value
+        if slot.kind == "name":
+            yield from self._names(slot, words, start)
         if slot.kind == "text" and start < len(plain):
             for length in range(1, min(len(plain) - start, slot.maximum) + 1):
+                if FILLERS.issuperset(plain[start : start + length]):
+                    continue
                 text = " ".join(word for word in words.original[start : start + length] if word)
                 yield length, _FREE, text
+
+    def _names(self, slot: Slot, words: Words, start: int) -> Iterator[tuple[int, float, SlotValue]]:
+        """Yield what may be a person's name; after "I am" it begins with a capital."""
+        is_told = words.plain[max(0, start - 2) : start] == ["i", "am"]
+        for length in range(1, min(len(words) - start, slot.maximum, _LONGEST_NAME) + 1):
+            word, written = words.plain[start + length - 1], words.original[start + length - 1]
+            if not written or not word.replace("'", "").isalpha() or word in COMMON_WORDS or not is_name_like(word):
+                return
+            if not written[:1].isupper() and (is_told or word in EVERYDAY_WORDS):
+                return
+            yield length, _FREE, " ".join(words.original[start : start + length])
 
     def _tail(self, plain: list[str], start: int) -> float | None:
         """Return the cost of the words left over; None unless they are filler."""

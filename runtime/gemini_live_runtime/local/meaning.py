@@ -6,23 +6,37 @@ meaning does not explain stand against it, and negations do too where a tool wou
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from gemini_live_runtime.local.matching import MAX_WORDS, SlotValue, Words
 from gemini_live_runtime.local.script_types import Meaning, Script, Slot
 from gemini_live_runtime.local.sentence import Sentence
-from gemini_live_runtime.local.vocabulary import COMMON_WORDS, NEGATIONS, is_same
-from gemini_live_runtime.local.words import parse_duration, parse_number, parse_time, split_words
+from gemini_live_runtime.local.vocabulary import (
+    COMMON_WORDS,
+    DENIALS,
+    EVERYDAY_WORDS,
+    NEGATIONS,
+    PAST,
+    TELLING,
+    base_forms,
+    is_same,
+)
+from gemini_live_runtime.local.words import parse_digits, parse_duration, parse_number, parse_time, split_words
 from gemini_live_runtime.records import record
 
-_MOST_UNEXPLAINED = 3
+_MOST_UNEXPLAINED = 4
 _MOST_AMONG_OTHERS = 8
+_NEAR_MINUTES, _NEAR_COUNT = 120, 2
+_NAME_COUNTS = 3
 _NEGATES_WITHIN = 4
 """Words after a negation that it may turn round."""
 _DETERMINERS = frozenset({"a", "an", "the", "some", "one", "another", "two", "my"})
 _AS_WELL = frozenset({"and", "plus", "with"})
 _BEFORE_TIMES = frozenset({"at", "around", "by", "from", "until", "till"})
+_MOVES = frozenset({"move", "push", "shift", "bring", "postpone", "back", "forward", "later", "earlier"})
+"""Words of "push it back to eight": what is moved is a time."""
+
 _TOLD_BY_UNIT, _TOLD_BY_CLOCK, _TOLD_BEFORE, _BARE = _CERTAINTIES = (3, 2, 1, 0)
 """Degrees of certainty that the words around a number give to its slot."""
 
@@ -41,16 +55,30 @@ class Understood:
     """Slots filled by a bare number: the words around it tell nothing of it."""
     negated: bool = False
     """True when a word that the meaning does not ask for turns it round."""
+    is_denied: bool = False
+    """True when a negation stands close before what was found."""
     is_torn: bool = False
     """True when the words name another value of a slot, or another thing, too."""
+    is_told: bool = False
+    """True when the words tell of the past, or of another person."""
+    is_past: bool = False
     among_others: bool = False
 
     @property
     def is_sure(self) -> bool:
-        """True when what was found outweighs what was not explained."""
+        """True when what was found outweighs what was not explained.
+
+        A wish with a slot may have more around it than a story.
+        """
         if self.among_others:
             return len(self.unexplained) <= _MOST_AMONG_OTHERS
-        return len(self.unexplained) <= min(self.hits - 1, _MOST_UNEXPLAINED)
+        spare = 1 if self.slots and self.hits > 1 and not self.is_told else -1
+        return len(self.unexplained) <= min(self.hits + spare, _MOST_UNEXPLAINED)
+
+    @property
+    def may_be_acted_on(self) -> bool:
+        """True when nothing turns it round, and it tells of no other thing or time."""
+        return self.is_sure and not (self.negated or self.is_torn or self.is_past)
 
     @property
     def cost(self) -> float:
@@ -75,21 +103,21 @@ class MeaningMatcher:
         if len(words) > MAX_WORDS:
             return None
         sentence = self._read(words)
-        if any(sentence.find(phrase) is not None for phrase in meaning.without):
-            return None
         before = set(sentence.free)
         slots, guessed = self._fill((*meaning.slots, *meaning.optional), sentence)
         if any(name not in slots for name in meaning.slots):
             return None
         is_torn = any(self._names_another(name, sentence) for name in slots)
-        hits = len(slots)
-        for alternatives in meaning.needs:
-            found = [(len(phrase), at) for phrase in alternatives if (at := sentence.find_free(phrase)) is not None]
-            if not found:
-                return None
-            length, at = max(found)
-            sentence.take(at, length)
-            hits += 1
+        places = _assign(meaning.needs, sentence)
+        if places is None:
+            return None
+        hits = len(slots) + len(places)
+        # Somebody who gives a name tells it first of all.
+        hits += sum(_NAME_COUNTS for name in slots if self._slots[name].kind == "name")
+        # Words that a longer phrase has found do not stand against it.
+        asked_for = {place for at, length in places if length > 1 for place in range(at, at + length)}
+        if any(not asked_for.issuperset(range(at, at + len(p))) for p in meaning.without for at in sentence.places(p)):
+            return None
         found_at = before - sentence.free
         # Other words for what was found make it surer, and words that may be said explain themselves.
         for phrase in (phrase for alternatives in meaning.needs for phrase in alternatives):
@@ -105,14 +133,35 @@ class MeaningMatcher:
             sentence.take_proper_names()
         rest = [sentence.words[at] for at in sorted(sentence.free)]
         negations = [at for at in sentence.free if sentence.words[at] in NEGATIONS]
+        near = [at for at in negations if found_at & set(range(at, at + _NEGATES_WITHIN + 1))]
+        is_denied = any(sentence.words[at] in DENIALS for at in near)
         if meaning.among_others:
-            negations = [at for at in negations if found_at & set(range(at, at + _NEGATES_WITHIN + 1))]
+            negations = near
         unexplained = tuple(word for word in rest if self._counts(word))
+        is_told, is_past = sentence.has_any(TELLING), sentence.has_any(PAST)
+        is_torn = is_torn or any(self._counts_another(name, sentence, found_at) for name in slots)
         is_torn = is_torn or any(self._is_another_thing(sentence, at) for at in sentence.free)
-        return Understood(hits, unexplained, slots, guessed, bool(negations), is_torn, meaning.among_others)
+        return Understood(
+            hits,
+            unexplained,
+            slots,
+            guessed,
+            bool(negations),
+            is_denied,
+            is_torn,
+            is_told,
+            is_past,
+            meaning.among_others,
+        )
 
-    def fill_only(self, names: Collection[str], words: Words) -> Mapping[str, SlotValue]:
-        """Return the slots that the sentence names, when it says nothing else."""
+    def fill_only(
+        self, names: Sequence[str], words: Words, said: Mapping[str, SlotValue] | None = None
+    ) -> Mapping[str, SlotValue]:
+        """Return the slots that the sentence names, when it says nothing else.
+
+        `said` are earlier values: of "make it three", three guests are more likely than three o'clock after a table for
+        two at seven. What stays unsure fills no slot.
+        """
         if len(words) > MAX_WORDS:
             return {}
         sentence = self._read(words)
@@ -120,7 +169,27 @@ class MeaningMatcher:
         if len(guessed) > 1:
             return {}
         rest = [sentence.words[at] for at in sentence.free]
-        return {} if any(self._counts(word) for word in rest) else slots
+        if any(self._counts(word) for word in rest):
+            return {}
+        return self._likelier(next(iter(guessed)), slots, names, words, said) if guessed and said else slots
+
+    def _likelier(
+        self,
+        guessed: str,
+        slots: dict[str, SlotValue],
+        names: Sequence[str],
+        words: Words,
+        said: Mapping[str, SlotValue],
+    ) -> Mapping[str, SlotValue]:
+        """Return `slots` with the bare number in the slot whose earlier value is near."""
+        counted = [name for name in names if self._slots[name].kind in ("number", "time") and name not in slots]
+        near: list[dict[str, SlotValue]] = []
+        for name in (guessed, *counted):
+            others, _ = self._fill((name,), self._read(words), bare=True)
+            if name in others and name in said and is_near(others[name], said[name]):
+                near.append(others)
+        rest = {name: value for name, value in slots.items() if name != guessed}
+        return {**rest, **near[0]} if len(near) == 1 else {} if counted else slots
 
     def _read(self, words: Words) -> Sentence:
         """Return the sentence of `words`, read once for all meanings."""
@@ -133,6 +202,18 @@ class MeaningMatcher:
         slot = self._slots[name]
         return slot.kind == "choice" and next(_choices(slot, sentence), None) is not None
 
+    def _counts_another(self, name: str, sentence: Sentence, found_at: set[int]) -> bool:
+        """Return True when a slot's number counts an unexplained word: "two pizzas"."""
+        if self._slots[name].kind != "number":
+            return False
+        for at in found_at:
+            if at + 1 in found_at or parse_number(sentence.words, at) is None:
+                continue
+            following = [place for place in (at + 1, at + 2) if place < len(sentence.words)]
+            if following and following[0] in sentence.free and self._counts(sentence.words[following[0]]):
+                return True
+        return False
+
     def _is_another_thing(self, sentence: Sentence, at: int) -> bool:
         """Return True when a word is asked for as well, as in "and a bicycle"."""
         words = sentence.words
@@ -143,7 +224,9 @@ class MeaningMatcher:
 
     def _counts(self, word: str) -> bool:
         """Return True when `word` carries a meaning of its own."""
-        return not (word in COMMON_WORDS or word in NEGATIONS)
+        if word in COMMON_WORDS or word in NEGATIONS:
+            return False
+        return word not in EVERYDAY_WORDS or not base_forms(word).isdisjoint(self._known)
 
     # -- slots -------------------------------------------------------------------------------------------------------
 
@@ -161,7 +244,9 @@ class MeaningMatcher:
         for certainty in _CERTAINTIES:
             for slot in slots:
                 # A bare number is taken only where it can stand for one thing.
-                if slot.name in found or (certainty == _BARE and not bare and counted - {slot.name} - found.keys()):
+                if slot.name in found or (certainty == _BARE and slot.is_told and not bare):
+                    continue
+                if certainty == _BARE and not bare and counted - {slot.name} - found.keys():
                     continue
                 best = next(_values(slot, sentence, certainty, bare), None)
                 if best is not None:
@@ -175,6 +260,39 @@ class MeaningMatcher:
                             if other == value:  # The same in other words.
                                 sentence.take(other_at, other_length)
         return found, frozenset(guessed)
+
+
+def is_near(value: SlotValue, said: SlotValue) -> bool:
+    """Return True when a number or time differs from `said`, and not by much."""
+    if isinstance(value, str) and isinstance(said, str):
+        return 0 < abs(_minutes(value) - _minutes(said)) <= _NEAR_MINUTES
+    if isinstance(value, str) or isinstance(said, str):
+        return False
+    return 0 < abs(value - said) <= max(_NEAR_COUNT, said / 2)
+
+
+def _minutes(time: str) -> int:
+    hours, _, minutes = time.partition(":")
+    return int(hours) * 60 + int(minutes)
+
+
+def _assign(needs: tuple[tuple[tuple[str, ...], ...], ...], sentence: Sentence) -> list[tuple[int, int]] | None:
+    """Take a phrase for each of `needs`; return places and lengths, or None.
+
+    Longer phrases are tried first, shorter ones where they leave the others a word.
+    """
+    if not needs:
+        return []
+    found = {(-len(phrase), at) for phrase in needs[0] if (at := sentence.find_free(phrase)) is not None}
+    for longest, at in sorted(found):
+        length = -longest
+        free = set(sentence.free)
+        sentence.take(at, length)
+        rest = _assign(needs[1:], sentence)
+        if rest is not None:
+            return [(at, length), *rest]
+        sentence.free = free
+    return None
 
 
 def known_words(script: Script) -> frozenset[str]:
@@ -197,7 +315,8 @@ def known_words(script: Script) -> frozenset[str]:
 def _values(slot: Slot, sentence: Sentence, certainty: int, bare: bool) -> Iterator[tuple[int, int, SlotValue]]:
     """Yield place, count of words and value of what may fill `slot`."""
     if slot.kind == "choice":
-        return _choices(slot, sentence)
+        found = tuple(_choices(slot, sentence))
+        return iter(found) if found or not slot.others else sentence.proper_names_after(slot.before)
     return sentence.names() if slot.kind == "name" else _numbers(slot, sentence, certainty, bare)
 
 
@@ -216,6 +335,8 @@ def _choices(slot: Slot, sentence: Sentence) -> Iterator[tuple[int, int, SlotVal
 
 def _numbers(slot: Slot, sentence: Sentence, certainty: int, bare: bool) -> Iterator[tuple[int, int, SlotValue]]:
     """Yield place, count of words and value of numbers that are as certain."""
+    if slot.spelled and any(word.isdigit() and int(word) > slot.maximum for word in sentence.words):
+        return  # A number with more digits is another one.
     for at in sorted(sentence.free):
         found = _read(slot, sentence.words, at)
         has_unit = found is not None
@@ -234,6 +355,8 @@ def _read(slot: Slot, words: list[str], at: int) -> tuple[SlotValue, int] | None
     """Return the number, time or duration at `at` and its count of words."""
     if slot.kind == "time":
         return parse_time(words, at)
+    if slot.spelled and (spelled := parse_digits(words, at)) is not None:
+        return _within(slot, spelled)
     return _within(slot, parse_duration(words, at) if slot.kind == "duration" else parse_number(words, at))
 
 
@@ -252,6 +375,7 @@ def _surroundings(slot: Slot, words: list[str], at: int, length: int) -> tuple[i
     if slot.kind == "time":
         is_clock = length > 1 or any(mark in words[at] for mark in (":", "am", "pm", "noon", "midday", "midnight"))
         is_clock = is_clock or (at > 0 and words[at - 1] in _BEFORE_TIMES)
+        is_clock = is_clock or (at > 0 and words[at - 1] == "to" and not _MOVES.isdisjoint(words))
         return at, last, _TOLD_BY_CLOCK if is_clock else _BARE
     for phrase in slot.after:
         if len(words) >= last + len(phrase) and all(map(is_same, words[last:], phrase)):

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime.errors import MissingExtraError
+from gemini_live_runtime.installation import install_command
 from gemini_live_runtime.local.dictation import choose
 from gemini_live_runtime.local.grammar import Grammar
 from gemini_live_runtime.local.language_model import English, LanguageModel, build_language_model
@@ -319,7 +320,7 @@ def shared_engine() -> Engine:
     if importlib.util.find_spec("pocketsphinx") is None:
         raise MissingExtraError(
             "The embedded model cannot hear: pocketsphinx is not installed",
-            remedy="Type instead, or pip install 'gemini-live-tui[local]' (Python below 3.14)",
+            remedy=f"Type instead, or run {install_command('local')} (Python below 3.14)",
             field="pocketsphinx",
         )
     with _engine_lock:

@@ -18,9 +18,11 @@ open question: the last one asked, until tools are called or a cue is said. `{kn
 field in tool results.
 
 `[slots.NAME]` has `ask` (the question when it is missing), `answer` (patterns that may answer it) and `kind`: `choice`
-(default; `values`, `synonyms`: a table of phrases for a value), `number` (`min`, `max`, `spoken`: the values a
-recogniser listens for, `before` and `after`: words that tell what a number counts), `duration` (minutes, with its unit,
-else as a number), `time`, or `text` (anything of at most `max` words when typed, `values` when spoken).
+(default; `values`, `synonyms`: a table of phrases for a value; `others = true`: a typed proper name after one of
+`before` is a value too), `number` (`min`, `max`, `spoken`: the values a recogniser listens for, `before` and `after`:
+words that tell what a number counts, `told = true`: without them it fills the slot as an answer only, `spelled =
+true`: digit by digit, too), `duration` (minutes, with its unit, else as a number), `time`, or `text` (anything of at
+most `max` words when typed, `values` when spoken).
 
 `[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when

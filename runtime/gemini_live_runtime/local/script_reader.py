@@ -101,7 +101,21 @@ class ScriptReader:
         where = f"slots.{name}"
         if not isinstance(raw, dict):
             raise self.fail(where, "is not a table", f"Write [slots.{name}]")
-        known = {"ask", "answer", "kind", "values", "min", "max", "spoken", "synonyms", "before", "after"}
+        known = {
+            "ask",
+            "answer",
+            "kind",
+            "values",
+            "min",
+            "max",
+            "spoken",
+            "synonyms",
+            "before",
+            "after",
+            "others",
+            "told",
+            "spelled",
+        }
         self._only(raw, known, where)
         kind = raw.get("kind", "choice")
         if kind not in KINDS:
@@ -123,7 +137,10 @@ class ScriptReader:
             synonyms[value] = self._phrases({value: phrases}, value, f"{where}.synonyms")
         before, after = self._phrases(raw, "before", where), self._phrases(raw, "after", where)
         ask = self._text(raw, "ask", where)
-        return Slot(name, kind, ask, answer, values, low, high, tuple(spoken), synonyms, before, after)
+        told, spelled, others = (self._flag(raw, key, where) for key in ("told", "spelled", "others"))
+        return Slot(
+            name, kind, ask, answer, values, low, high, tuple(spoken), synonyms, before, after, told, spelled, others
+        )
 
     def _phrases(self, raw: dict[str, Any], key: str, where: str) -> tuple[tuple[str, ...], ...]:
         return tuple(tuple(split_words(text)) for text in self._texts(raw, key, where))

@@ -47,6 +47,12 @@ class Slot:
     before: tuple[tuple[str, ...], ...] = ()
     after: tuple[tuple[str, ...], ...] = ()
     """Phrases around a number that tell what it counts."""
+    is_told: bool = False
+    """True when a bare number is never this slot, except as an answer."""
+    spelled: bool = False
+    """True when a number may be said digit by digit."""
+    others: bool = False
+    """True when a typed proper name after one of `before` is a value, too."""
 
 
 @record

@@ -8,14 +8,30 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from gemini_live_runtime.local.matching import Words
-from gemini_live_runtime.local.vocabulary import COMMON_WORDS, NEGATIONS, base_forms, expand, is_mistyped
+from gemini_live_runtime.local.vocabulary import (
+    COMMON_WORDS,
+    EVERYDAY_WORDS,
+    NEGATIONS,
+    base_forms,
+    expand,
+    is_mistyped,
+    is_name_like,
+)
 from gemini_live_runtime.local.words import parse_number
 
 _TITLES = frozenset({"doctor", "dr", "mr", "mrs", "ms", "miss", "professor", "sir", "madam"})
-_INTRODUCTIONS = (("name", "is"), ("this", "is"), ("i", "am"), ("call", "me"))
+_INTRODUCTIONS = (("name", "is"), ("this", "is"), ("call", "me"))
 _PRESENCE = frozenset({"here", "calling", "speaking", "rang", "called", "phoned", "ringing"})
 """Words after a name that make it the speaker's."""
 
+_POLITE = tuple(
+    ("if", *text.split())
+    for text in (
+        "you can manage it", "you can", "you could", "you would", "you please", "you do not mind", "you like",
+        "possible", "that is possible", "that is ok", "that is okay", "that is all right", "that is alright",
+        "it is possible", "i may", "i can", "it is not too much trouble", "that works",
+    )
+)  # fmt: skip
 _LONGEST_NAME = 3
 
 
@@ -35,17 +51,24 @@ class Sentence:
             self.original += [written, *[""] * (len(meant) - 1)]
         self._forms = [base_forms(word) for word in self.words]
         self._is_known = [
-            word in COMMON_WORDS or word in NEGATIONS or not forms.isdisjoint(known)
+            word in COMMON_WORDS or word in EVERYDAY_WORDS or word in NEGATIONS or not forms.isdisjoint(known)
             for word, forms in zip(self.words, self._forms, strict=True)
         ]
         self.free = set(range(len(self.words)))
         self._take_corrected()
+        self._take_polite()
         self._free_at_first = frozenset(self.free)
 
     def restart(self) -> Sentence:
         """Make all words free again, and return the sentence."""
         self.free = set(self._free_at_first)
         return self
+
+    def _take_polite(self) -> None:
+        """Mark conditions that are only polite, as in "if you can", as used."""
+        for phrase in _POLITE:
+            for at in self.places(phrase):
+                self.take(at, len(phrase))
 
     def _take_corrected(self) -> None:
         """Mark words that say the opposite of their own negation as used.
@@ -74,9 +97,13 @@ class Sentence:
             return False
         return all(self.is_word(at + offset, meant) for offset, meant in enumerate(phrase))
 
-    def find(self, phrase: tuple[str, ...]) -> int | None:
-        """Return the place of `phrase`, or None."""
-        return next((at for at in range(len(self.words)) if self.has(phrase, at)), None)
+    def places(self, phrase: tuple[str, ...]) -> list[int]:
+        """Return all places of `phrase`."""
+        return [at for at in range(len(self.words)) if self.has(phrase, at)]
+
+    def has_any(self, of: Collection[str]) -> bool:
+        """Return True when one of the words `of` is not used."""
+        return any(self.words[at] in of for at in self.free)
 
     def find_free(self, phrase: tuple[str, ...]) -> int | None:
         """Return the place of `phrase` among the words that are not used, or None."""
@@ -94,6 +121,19 @@ class Sentence:
                 given.add(self.words[at])
                 yield at, length, " ".join(self.original[at : at + length])
             at += length or 1
+
+    def proper_names_after(self, leads: Collection[tuple[str, ...]]) -> Iterator[tuple[int, int, str]]:
+        """Yield place, count of words and text of proper names after `leads`."""
+        for at in sorted(self.free):
+            if not any(tuple(self.words[max(0, at - len(lead)) : at]) == lead for lead in leads):
+                continue
+            length = 0
+            while (
+                at + length in self.free and self._may_be_name(at + length) and self.original[at + length][:1].isupper()
+            ):
+                length += 1
+            if length:
+                yield at, length, " ".join(self.original[at : at + length])
 
     def take_proper_names(self) -> None:
         """Mark words that are written as names, such as a company's, as used."""
@@ -114,10 +154,15 @@ class Sentence:
         introduced = any(tuple(self.words[max(0, at - len(lead)) : at]) == lead for lead in _INTRODUCTIONS)
         if not length or is_given or introduced:
             return length
-        follows = tuple(self.words[max(0, at - 2) : at]) == ("it", "is")
-        is_present = at + length < len(self.words) and self.words[at + length] in _PRESENCE
+        # "I am Dave", but not "I am ill": there, and after "it is", a name begins with a capital.
+        follows = tuple(self.words[max(0, at - 2) : at]) in (("it", "is"), ("i", "am"))
+        following = self.words[at + length] if at + length < len(self.words) else ""
+        is_present = following in _PRESENCE
+        if self.words[max(0, at - 1) : at] == ["its"] and following in (*_PRESENCE, "from", "tell"):
+            return length  # Typed in haste.
         is_written_so = all(word[:1].isupper() for word in self.original[at : at + length])
         return length if is_written_so and (follows or is_present) else 0
 
     def _may_be_name(self, at: int) -> bool:
-        return bool(self.original[at]) and self.words[at].isalpha() and not self._is_known[at]
+        word = self.words[at]
+        return bool(self.original[at]) and word.isalpha() and not self._is_known[at] and is_name_like(word)

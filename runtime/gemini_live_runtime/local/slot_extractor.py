@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.local.clauses import clauses_of, forbids
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.meaning import MeaningMatcher
 from gemini_live_runtime.local.script_types import Pattern, Scalar, Script, SlotRef
@@ -69,6 +70,7 @@ class _Utterance:
     words: Words
     asked: str
     """The model's words before it, folded."""
+    clauses: tuple[str, ...] = ()
 
 
 class SlotExtractor:
@@ -109,6 +111,13 @@ class SlotExtractor:
         return json.dumps(fields, ensure_ascii=False)
 
     def _fields_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
+        found = self._told_in(utterance, wanted)
+        for clause in utterance.clauses:
+            if not forbids(clause):
+                found = {**self._told_in(_Utterance(Words(clause), utterance.asked), wanted), **found}
+        return found
+
+    def _told_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
         slots = self._slots_in(utterance)
         values = {name: self._value(name, utterance, slots) for name in wanted}
         fitted = {name: _fitted(value, _mapping(wanted[name])) for name, value in values.items() if value is not None}
@@ -123,7 +132,7 @@ class SlotExtractor:
             if any(self._matcher.find(pattern, utterance.words) for pattern in rule.when):
                 return rule.value
             meant = (self._meanings.match(meaning, utterance.words) for meaning in rule.means)
-            if any(found is not None and found.is_sure and not found.negated for found in meant):
+            if any(found is not None and found.is_sure and not found.is_denied for found in meant):
                 return rule.value
         return slots.get(name)
 
@@ -145,18 +154,20 @@ class SlotExtractor:
         return slots if is_whole else {**slots, **self._slots_meant(utterance)}
 
     def _slots_meant(self, utterance: _Utterance) -> Mapping[str, SlotValue]:
-        """Return the slots that the surest meaning of any phase fills.
+        """Return the slots that meanings of any phase fill, the surest one's first.
 
         A bare number counts only as an answer to the question for it.
         """
         found = (self._meanings.match(meaning, utterance.words) for meaning in self._with_slots)
-        sure = [meant for meant in found if meant is not None and meant.is_sure and not meant.negated]
+        sure = [meant for meant in found if meant is not None and meant.is_sure and not meant.is_denied]
         if not sure:
             return {}
-        best = min(sure, key=lambda meant: meant.cost)
-        return {
-            name: value for name, value in best.slots.items() if name not in best.guessed or self._asks(name, utterance)
-        }
+        slots: dict[str, SlotValue] = {}
+        for meant in sorted(sure, key=lambda meant: meant.cost):
+            told = {name: value for name, value in meant.slots.items() if name not in meant.guessed}
+            guessed = {name: meant.slots[name] for name in meant.guessed if self._asks(name, utterance)}
+            slots = {**told, **guessed, **slots}
+        return slots
 
     def _asks(self, name: str, utterance: _Utterance) -> bool:
         ask = folded(self._script.slots[name].ask)
@@ -177,12 +188,12 @@ class SlotExtractor:
 def _newest_first(request: Request) -> list[_Utterance]:
     turns = request.turns[-MAX_TURNS:]
     if not turns:
-        return [_Utterance(Words(request.text), "")]
+        return [_Utterance(Words(request.text), "", tuple(clauses_of(request.text)))]
     utterances: list[_Utterance] = []
     asked = folded(getattr(request, "asked", ""))
     for turn in turns:
         if turn.user.strip():
-            utterances.append(_Utterance(Words(turn.user), asked))
+            utterances.append(_Utterance(Words(turn.user), asked, tuple(clauses_of(turn.user))))
         asked = folded(turn.model + getattr(turn, "unheard", "")) or asked
     return utterances[::-1]
 

@@ -20,6 +20,7 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from gemini_live_runtime.errors import GeminiLiveError, MissingExtraError
+from gemini_live_runtime.installation import install_command
 from gemini_live_runtime.local.espeak_child import HEADER, MAX_BYTES
 from gemini_live_runtime.local.parts import SPEECH_RATE, SpeechChunk
 from gemini_live_runtime.local.voices import EspeakVoice, voice_for
@@ -153,7 +154,7 @@ def find_synthesiser() -> Synthesiser:
         return EspeakChild()
     raise MissingExtraError(
         "The embedded model has no voice: espeak-ng is not installed",
-        remedy="Install espeak-ng, or pip install 'gemini-live-tui[local]'",
+        remedy=f"Install espeak-ng, or run {install_command('local')}",
         field="espeak-ng",
     )
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from gemini_live_runtime.local import everyday_words
 from gemini_live_runtime.local.words import typos
 
 _ENDINGS = {"'s": "is", "n't": "not", "'ll": "will", "'re": "are", "'ve": "have", "'d": "would", "'m": "am"}
@@ -22,6 +23,7 @@ _SPOKEN_FORMS = {
 }  # fmt: skip
 
 _COMMON = """
+back another afraid
 name names called
 change move push switch swap shift bring forward earlier case prefer preferably ideally sometime somewhere oops whoops
 all both every each whole better best around everyone everybody everything ever
@@ -46,11 +48,52 @@ keeps kept start started thing things stuff way time times day
 COMMON_WORDS = frozenset(_COMMON.split())
 """Words that any sentence may have: they neither make a meaning nor stand against one."""
 
+EVERYDAY_WORDS = frozenset(everyday_words.EVERYDAY.split()) - COMMON_WORDS
+"""Words that stand against a meaning only where a script names them."""
+
+PAST = frozenset(everyday_words.PAST.split())
+"""Words that tell of the past, or of a condition."""
+
+TELLING = PAST | frozenset(everyday_words.TELLING.split())
+"""Words of stories and conditions, which ask for nothing."""
+
 NEGATIONS = frozenset({"not", "never", "no", "nobody", "nothing", "without", "already", "yesterday", "ago", "stop"})
 """Words that turn a request round, or say that it was in the past."""
 
+FILLERS = frozenset(everyday_words.FILLERS.split())
+"""Words that are no text by themselves, as in "write something down for me"."""
+
+_HESITATIONS = re.compile(
+    r"(?:hang|hold) on|(?:just )?(?:wait|one|a) (?:a |one )?(?:moment|minute|second|sec|mo)\b|wait\b"
+    r"|(?:i am )?not sure|(?:i )?(?:do not|don't|dont) (?:know|want|think)|(?:i have )?no idea"
+    r"|let me (?:think|see)|never ?mind|forget it|give me a\b"
+    r"|(?:what|when|where|why|how|who|which)\b|rather not|i would rather|nothing\b|none of your|mind your own"
+    r"|(?:is|are|am|can|could|will|would|do|does|did|should|shall|may|has|have)"
+    r" (?:i|you|he|she|it|they|we|there|that|this|anyone|anybody|somebody|someone)\b"
+    r"|(?:i am|it is|i'm|it's) (?:working|not|fine|ok|okay|busy|thinking)\b"
+    r"|(?:can't|couldn't|won't|isn't|aren't|doesn't|don't) (?:you|he|she|it|they)\b|(?:no )?(?:don't|do not) bother"
+    r"|(?:actually |no |oh )*(?:never ?mind|forget (?:it|that)|leave it|no (?:message|need|thanks))"
+    r"|i(?:'ll| will) (?:try|ring|call|phone)\b|put me through|connect me|let me (?:speak|talk)"
+    r"|you (?:are|can|could|have|sound|said)\b|come again|say (?:that )?again"
+    r"|repeat\b|speak up|wrong number|that is (?:all|it|fine)$|who\b|this is (?:ridiculous|stupid|silly)"
+    r"|(?:sorry|pardon|excuse me|yes|no|yeah|nope|ok|okay|hello|hi|thanks|thank you|bye|goodbye|stop)$"
+)
+
+_NO_NAMES = re.compile(r".*(?:ing|ed|n't|less|ful|ous)|.*[^aeioul]ly")
+_NAMES_ALIKE = frozenset(everyday_words.NAMES_ALIKE.split())
+
 _SHORTEST_WITH_TYPOS, _TWO_TYPOS = 5, 10
 """Letters from which on a word may have one typing error, and two."""
+
+
+DENIALS = frozenset({"not", "never", "no", "nobody", "nothing", "without"})
+"""Negations of what follows them."""
+
+
+DENYING = frozenset(
+    {"not", "never", "don't", "dont", "can't", "cannot", "won't", "doesn't", "didn't", "isn't", "wouldn't"}
+)
+"""Words that deny a phrase that follows them."""
 
 
 def expand(words: Sequence[str]) -> list[str]:
@@ -99,3 +142,13 @@ def is_mistyped(word: str, meant: str) -> bool:
         return False
     edits = typos(word, meant)
     return edits is not None and edits <= (2 if len(meant) >= _TWO_TYPOS else 1)
+
+
+def is_name_like(word: str) -> bool:
+    """Return False for words that are hardly a person's name, such as `returning`."""
+    return word in _NAMES_ALIKE or not _NO_NAMES.fullmatch(word)
+
+
+def is_no_text(words: Sequence[str]) -> bool:
+    """Return True for words that hesitate, ask or decline: no text to keep."""
+    return FILLERS.issuperset(words) or _HESITATIONS.match(" ".join(words)) is not None

@@ -99,6 +99,21 @@ def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
     return value, used
 
 
+def parse_digits(words: list[str], start: int) -> tuple[int, int] | None:
+    """Read a number of digits, "four two"; return it and its number of words."""
+    digits = ""
+    while start + len(digits) < len(words) and len(word := words[start + len(digits)]) and _digit(word):
+        digits += _digit(word)
+    return (int(digits), len(digits)) if len(digits) > 1 else None
+
+
+def _digit(word: str) -> str:
+    if len(word) == 1 and word.isascii() and word.isdigit():
+        return word
+    value = 0 if word == "oh" else _VALUES.get(word, 10)
+    return str(value) if value < 10 else ""
+
+
 def parse_duration(words: list[str], start: int) -> tuple[int | float, int] | None:
     """Read a duration at `start`; return its minutes and its number of words.
 

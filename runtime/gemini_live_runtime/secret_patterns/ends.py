@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gemini_live_runtime.secret_patterns.compiled import compiled
-from gemini_live_runtime.secret_patterns.shapes import ANY, DISCORD, SLACK, begins
+from gemini_live_runtime.secret_patterns.prefixes import ANY, PREFIXES, begins, tells
+from gemini_live_runtime.secret_patterns.shapes import DISCORD, SLACK
 from gemini_live_runtime.secret_patterns.values import (
     BEARER,
     CODE,
@@ -24,42 +25,22 @@ _OPEN_LENGTH = 8192
 """Characters at the end of a text that can belong to the beginning of a recognised secret."""
 
 
-def _tells(signs: str) -> str:
-    """Return a lookahead for what ordinary words do not have.
-
-    That is a digit, or capitals and small letters that change in a way in which CamelCase does not, twice.
-    """
-    return rf"(?={signs}{{0,60}}[0-9]|(?:{signs}{{0,30}}?(?:[A-Z][a-z][A-Z]|[a-z][A-Z]{{2}})){{2}})"
-
-
-_TELLS = _tells(ANY)
-_BASE62, _BASE64 = r"[0-9A-Za-z]", r"[0-9A-Za-z+/=]"
+_TELLS = tells(ANY)
 _WORD_SIGN = r"[0-9A-Za-z_\-.~+/=]"
 _TAGGED_SIGN, _PLAIN_SIGN, _QUOTED_SIGN = r"[^<>\s\"'\\]", r"[^\s&\"'`\\,;)]", r"[^\s\"'`\\]"
 _OPTION_SIGN = r"[^\s\"'\\]"
 
-# What begins a key, a sign of it, how many are fewer than in a whole key, and how many of them tell too much.
+# What else begins a key, a sign of it, how many are fewer than in a whole key, and how many of them tell too much.
 _KEYS = (
     ("AIza", ANY, (1, 9), 1),
     (begins("AQ[.]"), ANY, (1, 19), 6),
-    (begins("sk-"), ANY, (0, 80), 6),
-    (begins("gh[opsur]_"), ANY, (0, 19), 6),
-    (begins("github_pat_"), ANY, (0, 19), 2),
-    (begins("glpat-"), ANY, (0, 19), 2),
+    (begins("hvs[.]"), ANY, (0, 23), 6),
     (begins("AKIA"), "[0-9A-Z]", (0, 16), 4),
     (begins("ASIA"), "[0-9A-Z]", (0, 16), 4),
-    (begins("xapp-"), r"[0-9A-Za-z\-]", (0, 9), 4),
-    (begins("[rs]k_live_"), _BASE62, (0, 15), 2),
-    (begins("[rs]k_test_"), _BASE62, (0, 15), 2),
-    (begins("whsec_"), _BASE64, (0, 15), 2),
-    (begins("GOCSPX-"), ANY, (0, 15), 2),
     (begins("1//0"), ANY, (0, 19), 6),
-    (begins("hf_"), _BASE62, (0, 29), 6),
-    (begins("npm_"), _BASE62, (0, 36), 6),
+    (begins("ATATT3"), r"[0-9A-Za-z_\-=]", (0, 49), 6),
     (rf"AAAA{ANY}{{7}}:", ANY, (0, 25), 2),
 )
-_LIKE_WORDS = tuple(map(begins, ("sk-", "gh[opsur]_", "hf_", "npm_")))
-"""Beginnings after which ordinary words may stand."""
 
 _PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
 _ENCRYPTED = r"(?:\.[0-9A-Za-z_\-]{0,4000}+){0,4}"
@@ -85,7 +66,8 @@ _CODE_NAME = rf"(?ai:{CODE})[\"']?{SEPARATOR}[\"']?"
 # The beginning of a secret at the end of a text, from its first private character on.
 _OPEN = (
     "(?:"
-    + "|".join(rf"{begin}{sign}{{{least},{most}}}" for begin, sign, (least, most), _ in _KEYS)
+    + "|".join(one.open for one in PREFIXES)
+    + "".join(rf"|{begin}{sign}{{{least},{most}}}" for begin, sign, (least, most), _ in _KEYS)
     + rf"|{begins('eyJ')}{ANY}{{0,400}}+{_ENCRYPTED}"
     rf"|{begins('xox')}[a-eoprs]?-?[0-9A-Za-z\-%+/=]{{0,9}}"
     rf"|{begins('SG[.]')}{ANY}{{0,100}}+(?:\.{ANY}{{0,15}})?"
@@ -107,25 +89,23 @@ _OPEN = (
 # The same, where even the beginning tells so much that it is replaced when nothing more comes in time.
 _CUT = (
     "(?:"
-    + "|".join(
-        rf"{begin}{_TELLS if begin in _LIKE_WORDS else ''}{sign}{{{tell},{most}}}"
-        for begin, sign, (_, most), tell in _KEYS
-    )
+    + "|".join(one.cut for one in PREFIXES)
+    + "".join(rf"|{begin}{sign}{{{tell},{most}}}" for begin, sign, (_, most), tell in _KEYS)
     + rf"|{begins('eyJ')}{ANY}{{8,400}}+{_ENCRYPTED}"
     rf"|{begins('xox')}[a-eoprs]-[0-9A-Za-z\-%+/=]{{4,9}}"
     rf"|{begins('SG[.]')}{_TELLS}{ANY}{{8,100}}+(?:\.{ANY}{{0,15}})?"
     rf"|{_PRIVATE_KEY}(?:[^\-]|-(?!----END)){{0,8000}}"
-    rf"|{_QUOTED_NAME}(?P<quoted>{_tells(_QUOTED_SIGN)}{_QUOTED_SIGN}{{6,400}})"
-    rf"|{_TAG_NAME}(?P<tagged>{_tells(_TAGGED_SIGN)}{_TAGGED_SIGN}{{6,400}}\s{{0,3}}<?)"
+    rf"|{_QUOTED_NAME}(?P<quoted>{tells(_QUOTED_SIGN)}{_QUOTED_SIGN}{{6,400}})"
+    rf"|{_TAG_NAME}(?P<tagged>{tells(_TAGGED_SIGN)}{_TAGGED_SIGN}{{6,400}}\s{{0,3}}<?)"
     rf"|{_BLOCK_NAME}(?P<block>[^\r\n]{{6,400}})"
-    rf"|{_PLAIN_NAME}(?P<plain>{_tells(_PLAIN_SIGN)}{_PLAIN_SIGN}{{6,400}})"
+    rf"|{_PLAIN_NAME}(?P<plain>{tells(_PLAIN_SIGN)}{_PLAIN_SIGN}{{6,400}})"
     rf"|{_CODE_NAME}(?P<code>[0-9]{{3,15}})"
     rf"|{_HEADER}(?P<basic>[^\s;\"'\\]{{6,400}})"
     rf"|{_OTHER_HEADER}(?P<other>(?=[^\s;\"'\\]{{0,60}}[0-9])[^\s;\"'\\]{{6,400}})"
     rf"|(?:{SLACK}|{DISCORD})(?P<path>[0-9A-Za-z_\-/]{{8,80}})"
     r"|(?<=://)[^/\s:@\"'\[]{1,200}:(?![0-9]*\Z)[^/\s@\"']{4,200}"
-    rf"|{_OPTION_NAME}(?P<option>{_tells(_OPTION_SIGN)}{_OPTION_SIGN}{{6,400}})"
-    rf"|{_BEARER}(?P<word>{_tells(_WORD_SIGN)}{_WORD_SIGN}{{6,23}}))\Z"
+    rf"|{_OPTION_NAME}(?P<option>{tells(_OPTION_SIGN)}{_OPTION_SIGN}{{6,400}})"
+    rf"|{_BEARER}(?P<word>{tells(_WORD_SIGN)}{_WORD_SIGN}{{6,23}}))\Z"
 )
 
 _ELLIPSIS = r"(?<=[0-9A-Za-z_\-+/=])(?:\u2026|\.\.\.)"

@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import CancelTask, GiveConsent, HandOff, RevokeConsent
+from gemini_live_runtime.commands import CancelTask, GiveConsent, HandOff, RevokeConsent, SetConsentPolicies
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.worker import HarnessWorker
@@ -29,6 +30,7 @@ from gemini_live_runtime.session.agent.event_observer import EventObserver
 from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
 from gemini_live_runtime.session.agent.handoff import HandoffRunner
+from gemini_live_runtime.session.agent.leave_taking import LeaveTaking
 from gemini_live_runtime.session.agent.lifecycle import AgentLifecycle
 from gemini_live_runtime.session.agent.metrics_reporter import SETTLING, MetricsReporter
 from gemini_live_runtime.session.agent.notification_delivery import NotificationDelivery
@@ -166,6 +168,7 @@ class Orchestrator:
                 emit=bus.emit,
                 is_call_open=lambda: host.awaits_tools,
                 before_answer=lambda: self.steering.flush(),
+                on_request=lambda: self.agent.answers.check(),
                 holds_context=writer.deferred is None,
             ),
             context_queue=context_queue,
@@ -183,7 +186,9 @@ class Orchestrator:
             transition=self._go_to_phase,
             report=faults.effect,
             type_text=agent.host.type_text,
+            ask=agent.user_writer.ask,
             may_speak=self._may_speak,
+            mark=agent.host.mark,
         )
         built_in = voice_defaults(lambda: agent.host.turn_options.detection == "client")
         self.reactor = LiveReactor((*built_in, *definition.rules), faults.rule)
@@ -232,7 +237,7 @@ class Orchestrator:
         self._problems = ProblemFinder()
         self.subscribers = Subscribers(definition.delivery, self._on_subscriber_left)
         self.reporter = MetricsReporter(agent, self.subscribers)
-        self.timers = Timers(agent, self.settle, self.checkpoints.gate, self.reporter)
+        self.timers = Timers(agent, self.settle, self.checkpoints.gate, self.reporter, faults)
         self.background_agents = BackgroundAgentDispatcher(
             definition.background_agents, clock=agent.clock, on_finished=self._on_agent_finished
         )
@@ -303,12 +308,15 @@ class Orchestrator:
             timers=self.timers,
             make_phases=self._make_phases,
         )
+        self.leave_taking = LeaveTaking(agent, self.lifecycle.leave)
         self.handoff = HandoffRunner(
-            agent, adoption, self.settle, leave=self.lifecycle.leave, arrive=self.lifecycle.arrive
+            agent, adoption, self.settle, leave_taking=self.leave_taking, arrive=self.lifecycle.arrive
         )
         self.handoff.before_taking_over = self.memory.load_for
         self.updates = AgentUpdates(agent, adoption)
         self.autosave.take_over = self.handoff.restore
+        self.autosave.request_handoff = self.handoff.request_again
+        self.autosave.on_recorded = self._on_recorded
         self.autosave.first_paused = lambda: next(iter(self.handoff.paused), None)
         self.hot_reload = HotReload(agent, source, adoption=adoption, settle=self.settle, pipeline=self.pipeline)
 
@@ -322,6 +330,7 @@ class Orchestrator:
         gate.on_held = self._on_held
         gate.on_released = self.timers.on_released
         self.pipeline.on_turn_done = self._on_turn_done
+        self.pipeline.check_agent_returned = self._check_agent_returned
         self.pipeline.on_agent_returned = self._on_agent_returned
         bus.on_fault = self._on_handler_failed
         bus.subscribe(self.subscribers.push)
@@ -344,6 +353,11 @@ class Orchestrator:
         bus.subscribe(self._queue_listeners, *LISTENED)
 
     # -- life --------------------------------------------------------------------------------------------------------
+
+    def _on_recorded(self, recorded: Sequence[ev.Event]) -> None:
+        """Note what of the engine before decides which calls ask."""
+        self.tools.notified.on_recorded(recorded)
+        self.memory.on_recorded(recorded)
 
     async def begin(self) -> None:
         """Restore an earlier session or enter the initial phase.
@@ -396,8 +410,7 @@ class Orchestrator:
         await self._close(self.background_agents.close())
         await self._close(self.operator.close())
         await self._close(self.hot_reload.close())
-        present = (agent.plan,) if self.lifecycle.has_entered else ()
-        for plan in (*present, *(paused.plan for paused in reversed(self.handoff.paused))):
+        for plan in self.leave_taking.leaving(*self._present, *reversed(self.handoff.paused)):
             await self._close(self.lifecycle.leave(plan), TEARDOWN_S)
         if not await self._close(self.callbacks.control("on_teardown"), TEARDOWN_S):
             error = f"it took longer than {TEARDOWN_S:g} s; the session ended without it"
@@ -407,6 +420,15 @@ class Orchestrator:
         rest = (self.callbacks.close(ENDING_S / 2), self.executor.close(), self.code.close())
         await self._close(asyncio.gather(*rest, return_exceptions=True))
         agent.bus.publish_state()
+
+    def take_leave(self) -> None:
+        """Queue the present agent's `on_exit`, which may ask for last words."""
+        self.agent.queue.put("take leave", lambda: self.leave_taking.leave(*self._present))
+
+    @property
+    def _present(self) -> tuple[None, ...]:
+        # One that has yet to begin has nothing to end.
+        return (None,) if self.lifecycle.has_entered else ()
 
     async def _close(self, part: Awaitable[Any], within_s: float = ENDING_S) -> bool:
         """Close a part within its own time.
@@ -447,6 +469,7 @@ class Orchestrator:
         router.register(CancelTask, lambda order, command_id: self.tools.tasks.cancel_by_operator(order))
         router.register(GiveConsent, self.consent.give)
         router.register(RevokeConsent, self.consent.revoke)
+        router.register(SetConsentPolicies, self.consent.set_policies)
         router.register(HandOff, lambda order, command_id: self.handoff.request_by_name(order.agent))
 
     # -- events ------------------------------------------------------------------------------------------------------
@@ -502,13 +525,28 @@ class Orchestrator:
 
     # -- several agents ----------------------------------------------------------------------------------------------
 
+    def _check_agent_returned(self, outcome: Outcome) -> Outcome:
+        """Return the outcome, as an error when its agent cannot take over.
+
+        So the model does not announce it.
+        """
+        try:
+            self.handoff.check(outcome.agent, reason=outcome.name)
+        except AgentError as error:
+            text = self._tell_refused(error)
+            return replace(outcome, status="error", result={"error": text}, cause=text, agent=None)
+        return outcome
+
     def _on_agent_returned(self, outcome: Outcome) -> None:
         try:
             self.handoff.request(outcome.agent, by="tool", reason=outcome.name)
         except AgentError as error:
-            self.agent.emit(
-                ev.Notice(level="warning", code="handoff", text=redactor.text(error.message), remedy=error.remedy)
-            )
+            self._tell_refused(error)
+
+    def _tell_refused(self, error: AgentError) -> str:
+        text = redactor.text(error.message)
+        self.agent.emit(ev.Notice(level="warning", code="handoff", text=text, remedy=error.remedy))
+        return text
 
     # -- tools -------------------------------------------------------------------------------------------------------
 
@@ -546,7 +584,7 @@ class Orchestrator:
         It is asked again then.
         """
         agent, drained_at = self.agent, self.reactor.voice.last_playback_drained_at
-        gap_s = agent.plan.definition.min_speech_gap_s
+        gap_s = agent.host.rules.min_speech_gap_s
         wait_s = 0.0 if drained_at is None else drained_at + gap_s - agent.clock.now()
         if wait_s <= 0:
             return True

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
-from math import isfinite
 from typing import Any, Literal, Self
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
 from gemini_live_runtime.state.mutations import decision_of
@@ -349,7 +349,7 @@ class ConsecutiveFailureDetector(_BuiltInDetector):
 
 
 def _positive(name: str, value: Any) -> float:
-    if not is_number(value) or not isfinite(value) or value <= 0:
+    if not is_finite(value) or value <= 0:
         raise AgentError(f"{name} is a number above 0, not {value!r}", field=name, value=value)
     return float(value)
 
@@ -357,4 +357,6 @@ def _positive(name: str, value: Any) -> float:
 def _at_least_one(name: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise AgentError(f"{name} is a whole number of at least 1, not {value!r}", field=name, value=value)
+    if value > sys.maxsize:
+        raise AgentError(f"{name} is at most {sys.maxsize}", field=name)
     return value

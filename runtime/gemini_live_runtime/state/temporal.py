@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Container, Iterable
 from copy import copy
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import Any
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import record
 from gemini_live_runtime.state.detectors import (
     EPSILON_S,
@@ -82,7 +81,7 @@ class TemporalPattern:
                 field="detector",
                 value=detector,
             )
-        if not is_number(self.cooldown_s) or not isfinite(self.cooldown_s) or self.cooldown_s < 0:
+        if not is_finite(self.cooldown_s) or self.cooldown_s < 0:
             raise AgentError(
                 f"Pattern {self.name}: cooldown_s is a number of at least 0, not {self.cooldown_s!r}",
                 field="cooldown_s",
@@ -319,7 +318,7 @@ def _explanation(detector: PatternDetector, now: float) -> str:
 def _deadline(detector: PatternDetector, now: float) -> float | None:
     try:
         wait = call_to_decide(detector.deadline, now)
-        return None if wait is None or not isfinite(wait) else float(wait)
+        return float(wait) if wait is not None and is_finite(wait) else None
     except USER_ERRORS:
         return None
 

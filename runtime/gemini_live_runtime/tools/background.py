@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import record
 from gemini_live_runtime.tools.results import Outcome, ToolCall, as_object, nulls_text
 from gemini_live_runtime.tools.running import RunningCalls
@@ -128,7 +128,7 @@ class ToolExecutionMode:
                 )
         budget_ms = self.budget_ms
         if (self.kind == "budget") != (budget_ms is not None) or (
-            budget_ms is not None and not (is_number(budget_ms) and 0 < budget_ms < float("inf"))
+            budget_ms is not None and not (is_finite(budget_ms) and budget_ms > 0)
         ):
             raise AgentError(
                 f"budget_ms must be a number above 0, not {budget_ms!r:.60}",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
+from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.errors import AgentError
 
 ConsentPolicy = Literal["allow", "ask", "deny"]
@@ -15,14 +16,15 @@ POLICIES: tuple[str, ...] = get_args(ConsentPolicy)
 
 def check_policy(policy: object, *, name: str) -> ConsentPolicy:
     """Return a policy for the tool `name`; raise `AgentError` for what is none."""
-    if not isinstance(policy, str) or policy not in POLICIES:
+    choice = as_choice(policy, POLICIES)
+    if choice not in POLICIES:
         raise AgentError(
             f"Tool {name[:80]}: consent cannot be {policy!r:.60}",
             remedy=f"Use one of {', '.join(POLICIES)}",
             field="consent",
             value=policy if isinstance(policy, str) else type(policy).__name__,
         )
-    return policy  # type: ignore[return-value]
+    return cast("ConsentPolicy", choice)
 
 
 def check_policies(policies: object) -> dict[str, ConsentPolicy]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.json_values import is_finite
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
@@ -152,7 +152,7 @@ class ToolContext:
         It is shown, and kept with the call's task, once the call goes on as one. May be called from any thread, as
         often as you like: the newest counts. Raises `AgentError` for a fraction that is no number.
         """
-        if fraction is not None and not (is_number(fraction) and fraction == fraction):
+        if fraction is not None and not is_finite(fraction):
             raise AgentError(
                 f"The progress of a tool cannot be {fraction!r:.60}",
                 remedy="Give a number from 0 to 1",
@@ -165,6 +165,14 @@ class ToolContext:
     def notify(self, text: str) -> None:
         """Show the operator a sentence.
 
-        May be called from any thread, also after the tool has returned.
+        May be called from any thread, also after the tool has returned. Raises `AgentError` for what is no text.
         """
+        if not isinstance(text, str):
+            # Once it is on the event loop, nobody would hear that it failed.
+            raise AgentError(
+                f"What a tool tells the operator is text, not {type(text).__name__}: {text!r:.60}",
+                remedy="Give a string",
+                field="text",
+                value=text,
+            )
         self._notify(text)

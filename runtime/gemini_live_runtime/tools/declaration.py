@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
 
+from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.tools.background import (
     DEFAULT_BUDGET_MS,
     STANDARD,
@@ -97,6 +98,7 @@ class Tool:
         The arguments are checked for required properties, types, enums and bounds. Further parameters may be
         annotated `ToolContext` or `State`. The options are those of `tool`.
         """
+        _check_flags(name, blocking, background, spillable, side_effects, idempotent)
         options = (blocking, background, scheduling, formatter, spillable, budget_ms)
         mode = _mode(name, *options, is_asked_aloud=bool(voice_consent))
         _check(name, timeout_s)
@@ -233,6 +235,7 @@ def tool(
         if inspect.isgeneratorfunction(target) or inspect.isasyncgenfunction(target):
             raise AgentError(f"Tool {called} is a generator", remedy="Return the result instead", field="function")
         summary, documented = parse_docstring(target)
+        _check_flags(called, blocking, background, spillable, side_effects, idempotent)
         options = (blocking, background, scheduling, formatter, spillable, budget_ms)
         mode = _mode(called, *options, is_asked_aloud=bool(voice_consent))
         _check(called, timeout_s)
@@ -258,7 +261,7 @@ def tool(
 
 
 def _check_restart(restart: object, name: str, mode: ToolExecutionMode, *, side_effects: bool) -> Restart:
-    if restart not in ("", "again"):
+    if as_choice(restart, ("", "again")) not in ("", "again"):
         raise AgentError(
             f"Tool {name}: restart cannot be {restart!r:.60}",
             remedy='Use "again", or leave it out',
@@ -284,13 +287,30 @@ def _check(name: str, timeout_s: float | None) -> None:
             field="name",
             value=name,
         )
-    if timeout_s is not None and not (is_number(timeout_s) and 0 < timeout_s < float("inf")):
+    if timeout_s is not None and not (is_finite(timeout_s) and timeout_s > 0):
         raise AgentError(
             f"Tool {name}: timeout_s must be a number above 0, not {timeout_s!r}",
             remedy="Give seconds, or leave it out",
             field="timeout_s",
             value=timeout_s,
         )
+
+
+def _check_flags(
+    name: str, blocking: object, background: object, spillable: object, side_effects: object, idempotent: object
+) -> None:
+    flags = {
+        "blocking": False if blocking is None else blocking,
+        "background": background,
+        "spillable": spillable,
+        "side_effects": side_effects,
+        "idempotent": idempotent,
+    }
+    for field_name, value in flags.items():
+        if not isinstance(value, bool):
+            raise AgentError(
+                f"Tool {name}: {field_name} must be True or False, not {value!r:.60}", field=field_name, value=value
+            )
 
 
 def _mode(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
+from gemini_live_runtime.choices import as_member
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
 from gemini_live_runtime.text import clip
@@ -98,14 +99,15 @@ def provided(provider: ToolProvider) -> list[Tool]:
 
     Raises `AgentError` for a kind that is none, and for what is no tool.
     """
-    if not isinstance(provider.kind, ToolKind):
+    kind = as_member(ToolKind, provider.kind)
+    if not isinstance(kind, ToolKind):
         raise AgentError(
             f"{type(provider).__name__}.kind cannot be {provider.kind!r:.60}",
             remedy=f"Use one of {', '.join(f'ToolKind.{kind.name}' for kind in ToolKind)}",
             field="kind",
             value=str(provider.kind)[:60],
         )
-    return [replace(one if isinstance(one, Tool) else tool(one), kind=provider.kind) for one in provider.tools()]
+    return [replace(one if isinstance(one, Tool) else tool(one), kind=kind) for one in provider.tools()]
 
 
 def _first_sentence(text: str) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
+from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.text import sanitise_line
 
@@ -34,14 +35,15 @@ class NotSayableError(ValueError):
 
 def check_risk(risk: object, *, name: str) -> ToolRisk:
     """Return a risk of the tool `name`; raise `AgentError` for what is none."""
-    if not isinstance(risk, str) or risk not in RISKS:
+    choice = as_choice(risk, RISKS)
+    if choice not in RISKS:
         raise AgentError(
             f"Tool {name}: risk cannot be {risk!r:.60}",
             remedy=f"Use one of {', '.join(filter(None, RISKS))}, or leave it out",
             field="risk",
             value=risk if isinstance(risk, str) else type(risk).__name__,
         )
-    return risk  # type: ignore[return-value]
+    return cast("ToolRisk", choice)
 
 
 def check_question(question: object, schema: Mapping[str, Any], *, name: str, risk: ToolRisk) -> str:

@@ -18,13 +18,16 @@ from gemini_live_runtime.wire.content import Blob, Content, FunctionResponse, Pa
 from gemini_live_runtime.wire.enums import Scheduling
 from gemini_live_runtime.wire.fields import CodecRegistry, MessageCodec, Problems, WrongTypeError
 from gemini_live_runtime.wire.json_frame import (
-    MAX_TEXT_CHARS,
+    MAX_TEXT_BYTES,
+    MAX_WIDE_BYTES,
     check_size,
     count_commas,
     dump_object,
     is_all_text,
     parse_object,
-    text_size,
+    read_object,
+    scalar_texts,
+    text_sizes,
 )
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerContent, ServerMessage
 
@@ -69,10 +72,14 @@ def decode_server_message(frame: str | bytes) -> ServerMessage:
         # Not parsed: that would take its memory twice more, and the event loop's time.
         raise _too_much_text()
     commas = count_commas(frame)
-    raw = parse_object(frame)
-    chars = text_size(frame, commas, raw)
+    value = read_object(frame)
+    size, wide = text_sizes(frame, commas, value)
+    if wide > MAX_WIDE_BYTES:
+        # Before surrogates are looked for, which takes long. Speech is ASCII.
+        raise _too_much_text(MAX_WIDE_BYTES, "texts beyond ASCII")
+    raw = scalar_texts(frame, value)
     message = _decode(ServerMessage, raw, problems)
-    if chars > MAX_TEXT_CHARS and chars - _speech_size(message) > MAX_TEXT_CHARS:
+    if size > MAX_TEXT_BYTES and size - _speech_size(message) > MAX_TEXT_BYTES:
         raise _too_much_text()
     if raw and len(message.extra) == len(raw):
         names = error_text(raw["error"]) if "error" in raw else ", ".join(list(raw)[:5])[:200]
@@ -80,8 +87,8 @@ def decode_server_message(frame: str | bytes) -> ServerMessage:
     return replace(message, raw=raw, problems=problems.sentences())
 
 
-def _too_much_text() -> ProtocolError:
-    return ProtocolError(f"The frame has texts of more than {MAX_TEXT_CHARS:,} characters", field="frame")
+def _too_much_text(most: int = MAX_TEXT_BYTES, what: str = "texts") -> ProtocolError:
+    return ProtocolError(f"The frame has {what} of more than {most:,} bytes", field="frame")
 
 
 def _speech_size(message: ServerMessage) -> int:

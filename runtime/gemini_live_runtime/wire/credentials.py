@@ -18,6 +18,7 @@ from typing import Literal
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import ConfigError, CredentialError, MissingExtraError
+from gemini_live_runtime.installation import install_command
 from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
 
@@ -168,7 +169,7 @@ def find_vertex_token(environment: Mapping[str, str]) -> FoundCredential:
     except ImportError:
         raise MissingExtraError(
             "Vertex needs google-auth, which is not installed",
-            remedy=f"Install gemini-live-tui[vertex], or set {TOKEN_VARIABLE}",
+            remedy=f"Run {install_command('vertex')}, or set {TOKEN_VARIABLE}",
             field="vertex",
         ) from None
     try:
@@ -218,6 +219,12 @@ def hold(secrets: Mapping[str, str]) -> None:
     for value in secrets.values():
         redactor.add(value.strip())
     _held.update(secrets)
+
+
+def register_secrets() -> None:
+    """Register the environment's secrets with the redactor, and leave them there."""
+    for name in SECRET_VARIABLES:
+        redactor.add(os.environ.get(name, "").strip())
 
 
 def held_secrets() -> dict[str, str]:
@@ -305,7 +312,7 @@ def _from_keyring(entry: str, *, required: bool) -> str:
         if required:
             raise MissingExtraError(
                 "The keyring cannot be used: keyring is not installed",
-                remedy="Install gemini-live-tui[keyring], or set GEMINI_API_KEY",
+                remedy=f"Run {install_command('keyring')}, or set GEMINI_API_KEY",
                 field="api_key_source",
             ) from None
         return ""

@@ -21,13 +21,17 @@ MAX_DEPTH = 100
 MAX_VALUES = 5_000
 """Values of a server's message: what follows from them is done at once."""
 
-MAX_TEXT_CHARS = 1_200_000
-"""Characters of texts in a server's message, which are all searched for secrets; speech is not counted.
+MAX_TEXT_BYTES = 1_200_000
+"""Bytes (UTF-8) of texts in a server's message, which are all searched for secrets; speech is not counted.
 
 Frames above 1 MiB were captured, and are read."""
 
+MAX_WIDE_BYTES = 400_000
+"""Bytes of those texts that have more than ASCII, which take three times as long: signs may join, pile up and hide."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_SURROGATE_ESCAPE_BYTES = re.compile(rb"\\u[dD][89a-fA-F]")
 _MEGABYTE = 1024 * 1024
 
 
@@ -57,6 +61,11 @@ def parse_object(frame: str | bytes) -> dict[str, Any]:
 
     Raises `FrameTooLargeError` for a frame above `MAX_MESSAGE_BYTES`.
     """
+    return scalar_texts(frame, read_object(frame))
+
+
+def read_object(frame: str | bytes) -> dict[str, Any]:
+    """Parse a frame as `parse_object` does, but keep lone surrogates."""
     check_size(frame)
     try:
         text = frame if isinstance(frame, str) else frame.decode("utf-8")
@@ -76,10 +85,17 @@ def parse_object(frame: str | bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ProtocolError(f"The frame is {json_kind(value)}, not a JSON object", field="frame")
     _check_depth(text, value)
-    # Decoded bytes have no surrogates of their own; escapes, and text that came as `str`, may have.
-    if ("\\u" in text and _SURROGATE_ESCAPE.search(text)) or (text is frame and not text.isascii()):
-        value = without_surrogates(value)
     return cast(dict[str, Any], value)
+
+
+def scalar_texts(frame: str | bytes, value: dict[str, Any]) -> dict[str, Any]:
+    """Return the object of a frame with U+FFFD in place of lone surrogates."""
+    # Bytes that were decoded have no surrogates of their own; escapes, and text that came as `str`, may have.
+    if isinstance(frame, bytes):
+        may_have = b"\\u" in frame and _SURROGATE_ESCAPE_BYTES.search(frame) is not None
+    else:
+        may_have = not frame.isascii() or ("\\u" in frame and _SURROGATE_ESCAPE.search(frame) is not None)
+    return cast(dict[str, Any], without_surrogates(value)) if may_have else value
 
 
 def count_commas(frame: str | bytes) -> int:
@@ -107,39 +123,46 @@ def _count_values(frame: bytes) -> int:
 
 
 def is_all_text(frame: str | bytes) -> bool:
-    """Return True for a frame that has more than `MAX_TEXT_CHARS` for certain.
+    """Return True for a frame that has more than `MAX_TEXT_BYTES` for certain.
 
-    Only sound is longer; a character of a text takes six bytes at most, as an escape of the Basic Multilingual Plane.
+    Only sound is longer; a byte of a text takes six at most, as an escape.
     """
-    if len(frame) <= 6 * MAX_TEXT_CHARS:
+    if len(frame) <= 6 * MAX_TEXT_BYTES:
         return False
     names = (b"inlineData", b"inline_data") if isinstance(frame, bytes) else ("inlineData", "inline_data")
     return not any(name in frame for name in names)  # type: ignore[operator]  # both are of one type
 
 
-def text_size(frame: str | bytes, commas: int, value: dict[str, Any]) -> int:
-    """Return the number of characters in the texts of an object, 0 for a small one.
+def text_sizes(frame: str | bytes, commas: int, value: dict[str, Any]) -> tuple[int, int]:
+    """Return the bytes (UTF-8) of texts in an object, and of those beyond ASCII.
 
-    Raises `ProtocolError` for an object of more than `MAX_VALUES`.
+    0 for a small object. Raises `ProtocolError` for one of more than `MAX_VALUES`.
     """
     # Commas bound the number of values from above; few frames have as many.
-    if commas < MAX_VALUES // MAX_DEPTH and len(frame) <= MAX_TEXT_CHARS:
-        return 0
-    values, chars, waiting = 0, 0, [value]
+    longest = MAX_WIDE_BYTES if isinstance(frame, bytes) or frame.isascii() else MAX_WIDE_BYTES // 4
+    if commas < MAX_VALUES // MAX_DEPTH and len(frame) <= longest:
+        return 0, 0
+    values, size, wide, waiting = 0, 0, 0, [value]
     while waiting:
         node: Any = waiting.pop()
         values += len(node)
         if values > MAX_VALUES:
             raise _too_many_values()
+        texts: list[str] = []
         if isinstance(node, dict):
-            chars += sum(map(len, node))
+            texts += node
             node = node.values()
         for item in node:
             if isinstance(item, str):
-                chars += len(item)
+                texts.append(item)
             elif isinstance(item, dict | list):
                 waiting.append(cast(Any, item))
-    return chars
+        for text in texts:
+            if text.isascii():
+                size += len(text)
+            else:
+                wide += len(_encoded(text))
+    return size + wide, wide
 
 
 def dump_object(value: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ def keyring_problem() -> str:
         import keyring
         from keyring.backends.fail import Keyring as NoBackend
     except ImportError:
-        return "It needs the extra gemini-live-tui[keyring]."
+        return "It needs the extra `keyring`."
     try:
         backend = keyring.get_keyring()
         priority = float(getattr(backend, "priority", 0))

@@ -251,3 +251,9 @@ async def _resend(driver: Driver, way: str) -> None:
     await driver.settle()
     await driver.press(way)
     assert driver.link.orders == [SendText(text="What is the weather?")]
+    driver.link.emit(ev.SendSettled(kind="speech", outcome="unknown", text="What is the weather?"))
+    driver.link.exchange("And tomorrow?", "Rain.")
+    await driver.settle()
+    assert "Send again)" in driver.screen()
+    await driver.press(way, way)
+    assert driver.link.orders[1:] == [SendText(text="What is the weather?")]

@@ -87,7 +87,7 @@ def report(
 
 
 def test_a_typed_turn_that_opens_the_conversation_is_answered(report: dict[str, Any]) -> None:
-    assert report["typed"]["said"] == "Goodbye, it was nice talking to you."
+    assert report["typed"]["said"] == "Goodbye."
 
 
 def test_a_tool_is_called_and_its_result_understood(report: dict[str, Any]) -> None:

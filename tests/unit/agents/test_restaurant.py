@@ -161,7 +161,9 @@ def test_what_is_no_consent_changes_the_order(no: str) -> None:
     assert said(*REVIEWED, no).endswith("?")
 
 
-@pytest.mark.parametrize("enough", ["no", "that's all", "No, thank you.", "nothing else", "that will be all"])
+@pytest.mark.parametrize(
+    "enough", ["no", "that's all", "No, thank you.", "nothing else", "that will be all", "That will do."]
+)
 def test_there_are_many_ways_to_be_done(enough: str) -> None:
     assert talk_to(restaurant(), "a soup please", enough).phases[-1] == "review"
     assert said("a soup please", enough).startswith("All right.")

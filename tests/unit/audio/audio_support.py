@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
+from gemini_live_runtime.audio.echo import EchoState
 from gemini_live_runtime.audio.interface import AudioOpened, MicChunk
 
 
@@ -63,6 +64,24 @@ class Recorder:
     def microphone(self) -> np.ndarray:
         """Everything delivered, int16."""
         return np.frombuffer(b"".join(chunk.pcm for chunk in self.chunks), np.int16)
+
+
+class Shifts:
+    """Canceller that notes the lost frames."""
+
+    has_near_end = True
+    state: EchoState = ""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+
+    def render(self, frame: np.ndarray) -> None: ...
+
+    def capture(self, frame: np.ndarray) -> np.ndarray:
+        return frame
+
+    def on_frames_lost(self, later: int = 0) -> None:
+        self.told.append(later)
 
 
 def pcm(samples: Any) -> bytes:

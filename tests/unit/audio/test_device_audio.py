@@ -28,6 +28,7 @@ from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import DeviceList
 from gemini_live_runtime.audio.interface import AudioOpened
 from gemini_live_runtime.audio.probe import NO_DEVICE, NO_PORTAUDIO
+from gemini_live_runtime.audio.resample import BlockResampler
 from gemini_live_runtime.errors import DeviceError
 
 pytestmark = pytest.mark.usefixtures("no_silence_watchdog")
@@ -110,7 +111,8 @@ async def test_what_is_played_comes_out_of_the_callback_and_what_is_heard_goes_t
     out = np.concatenate(played)
     assert np.sqrt((out**2).sum() / 19_200) == pytest.approx(0.354, abs=0.02)
     got = session.recorder.microphone[:4_800]
-    assert correlation(got, tone(16_000, 0.3)) > 0.99
+    at = np.arange(4_800) / 16_000 - BlockResampler(48_000, 16_000).delay_s
+    assert correlation(got, np.sin(2 * np.pi * 440 * at)) > 0.99
 
 
 async def test_a_cut_silences_the_very_next_callback_after_its_fade() -> None:
@@ -285,6 +287,23 @@ async def test_a_device_that_vanishes_is_told_once_and_its_stream_is_closed() ->
         await session.until(lambda: bool(session.recorder.of("lost")) and microphone.closed)
         assert session.recorder.of("lost") == [("lost", "input", "The microphone 'Desk Microphone' was disconnected.")]
         assert session.audio.finished
+
+
+async def test_a_speaker_that_does_not_keep_up_is_named_with_the_blocks_that_it_plays_from_now_on() -> None:
+    async with Session(FakePortAudio()) as session:
+        first = session.fake.stream("output")
+        for _ in range(3):
+            first.call(output_underflow=True)
+        await session.until(lambda: bool(session.recorder.of("opened")))
+        assert session.recorder.of("opened") == [
+            (
+                "opened",
+                "Desk Microphone",
+                "Desk Speakers",
+                ("The speaker did not keep up: it plays 20 ms at a time from now on.",),
+            )
+        ]
+        assert session.audio.levels().xruns == 3
 
 
 async def test_with_headphones_a_person_is_let_through_from_the_models_first_word_on() -> None:

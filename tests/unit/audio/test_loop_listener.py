@@ -17,22 +17,28 @@ async def test_chunks_wait_for_a_stalled_loop_up_to_a_limit_then_the_oldest_are_
     relay = LoopListener(asyncio.get_running_loop(), recorder)
     for number in range(CHUNK_LIMIT + 7):
         relay.on_mic_chunk(MicChunk(b"", float(number)))
+    relay.flush()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert relay.dropped_chunks == 7
     assert [chunk.captured_at for chunk in recorder.chunks] == [float(number) for number in range(7, CHUNK_LIMIT + 7)]
 
 
-async def test_a_batch_costs_one_wake_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_chunks_of_a_step_cost_one_wake_up_after_the_last_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     loop = asyncio.get_running_loop()
     wakes: list[Awaitable[None] | None] = []
     real = loop.call_soon_threadsafe
     monkeypatch.setattr(loop, "call_soon_threadsafe", lambda *call: (wakes.append(None), real(*call))[1])
     relay = LoopListener(loop, Recorder())
-    for number in range(50):
+    for number in range(3):
         relay.on_mic_chunk(MicChunk(b"", float(number)))
+    assert wakes == []
+    relay.flush()
+    for _ in range(50):
         relay.on_voice(True)
     await asyncio.sleep(0)
+    assert len(wakes) == 1
+    relay.flush()
     assert len(wakes) == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import mmap
 import os
@@ -10,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.audio import priority
+from gemini_live_runtime.audio import priority, process_host
 from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, MicChunk, OpenDevice
-from gemini_live_runtime.audio.process_host import IDLE_AFTER_CHUNKS, IDLE_CHUNKS, AudioHost, Reports
+from gemini_live_runtime.audio.process_host import AudioHost, Reports
 from gemini_live_runtime.audio.shared_rings import MEMORY_BYTES
 from gemini_live_runtime.samples import MeterSample
 
@@ -67,28 +68,54 @@ class Sent(Reports):
         return [report["chunks"] for report in self.reports if "chunks" in report]
 
 
-async def test_chunks_are_told_in_threes_after_two_seconds_of_silence_and_at_once_when_somebody_speaks() -> None:
+async def test_the_chunks_of_a_step_are_one_report() -> None:
     sent, devices = Sent(), QuietDevices()
     with mmap.mmap(-1, MEMORY_BYTES) as memory:
         host = AudioHost(memory, sent, lambda **_: devices)  # type: ignore[arg-type, return-value]
         host.obey({"order": "open", "id": 1, "options": {}, "microphone": True, "speaker": True})
         while not any("answer" in report for report in sent.reports):  # noqa: ASYNC110 - a few turns of the loop
             await asyncio.sleep(0)
-
-        async def record(count: int) -> list[int]:
-            before = len(sent.positions)
-            for _ in range(count):
+        before = len(sent.positions)
+        for _ in range(2):
+            for _ in range(3):
                 devices.listener.on_mic_chunk(MicChunk(bytes(640), 0.0))
-                await asyncio.sleep(0)
-                await asyncio.sleep(0)
-            return sent.positions[before:]
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+        assert sent.positions[before:] == [3, 6]
 
-        first = IDLE_AFTER_CHUNKS - 1
-        assert await record(first) == list(range(1, first + 1))
-        assert await record(3 * IDLE_CHUNKS) == [first + IDLE_CHUNKS * n for n in (1, 2, 3)]
-        devices.listener.on_voice(True)
-        at = first + 3 * IDLE_CHUNKS
-        assert (await record(2))[-2:] == [at + 1, at + 2]
+
+async def test_speech_that_is_cut_is_silent_although_the_loop_of_the_process_is_busy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done: list[tuple[str, int]] = []
+
+    class Devices(QuietDevices):
+        def silence(self, cut_below: int) -> None:
+            done.append(("silence", cut_below))
+
+        def cut(self, cut_below: int) -> None:
+            done.append(("cut", cut_below))
+
+    class EndOfEngine(BaseException):
+        """Raised in place of ending this process."""
+
+    def end(code: int) -> None:
+        raise EndOfEngine
+
+    sent = Sent()
+    with mmap.mmap(-1, MEMORY_BYTES) as memory:
+        host = AudioHost(memory, sent, lambda **_: Devices())  # type: ignore[arg-type, return-value]
+        host.obey({"order": "open", "id": 1, "options": {}, "microphone": True, "speaker": True})
+        while not any("answer" in report for report in sent.reports):  # noqa: ASYNC110 - a few turns of the loop
+            await asyncio.sleep(0)
+        monkeypatch.setattr(process_host, "_open_orders", lambda: io.BytesIO(b'{"order": "cut", "below": 3}\n'))
+        monkeypatch.setattr(os, "_exit", end)
+        with pytest.raises(EndOfEngine):
+            # On the loop itself, which cannot carry out anything meanwhile.
+            process_host._read_orders(asyncio.get_running_loop(), host)
+        assert done == [("silence", 3)]
+        await asyncio.sleep(0)
+        assert done == [("silence", 3), ("cut", 3)]
 
 
 def test_reports_that_the_engine_does_not_read_do_not_hold_up_the_process() -> None:

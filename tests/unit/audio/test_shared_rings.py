@@ -26,7 +26,7 @@ from gemini_live_runtime.audio.shared_rings import (
 
 
 def chunk(number: int) -> MicChunk:
-    return MicChunk(number.to_bytes(4, "little") * 160, number / 50)
+    return MicChunk(number.to_bytes(4, "little") * 160, number / 50, near_end=number % 3 != 0)
 
 
 @pytest.fixture

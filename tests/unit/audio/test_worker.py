@@ -6,9 +6,9 @@ import time
 
 import numpy as np
 import pytest
-from tests.unit.audio.audio_support import FakePortAudio, FakePortAudioError, Recorder
+from tests.unit.audio.audio_support import FakePortAudio, FakePortAudioError, Recorder, Shifts
 
-from gemini_live_runtime.audio.echo import NoCanceller
+from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
 from gemini_live_runtime.audio.pipeline import AudioPipeline
 from gemini_live_runtime.audio.streams import LoudspeakerStream, MicrophoneStream
 from gemini_live_runtime.audio.worker import AudioWorker
@@ -17,10 +17,10 @@ from gemini_live_runtime.audio.worker import AudioWorker
 class Watched:
     """A worker with two fake streams whose thread does not run: the test is its clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, canceller: EchoCanceller | None = None) -> None:
         self.fake = FakePortAudio()
         self.recorder = Recorder()
-        self.pipeline = AudioPipeline(self.recorder, NoCanceller(), mic_rate=48_000, out_rate=48_000)
+        self.pipeline = AudioPipeline(self.recorder, canceller or NoCanceller(), mic_rate=48_000, out_rate=48_000)
         devices = self.fake.found().devices
         assert self.pipeline.microphone is not None
         assert self.pipeline.playout.ring is not None
@@ -98,12 +98,61 @@ def test_after_three_underflows_the_speaker_is_opened_anew_with_larger_blocks() 
     watched.worker.check_streams(watched.start)
     stream = watched.fake.stream("output")
     assert (stream.options["blocksize"], stream.options["latency"]) == (960, 0.08)
-    assert watched.pipeline.playout.lead == 5
-    assert watched.recorder.calls == []
+    assert watched.pipeline.playout.lead == 6
     for _ in range(3):
         stream.call(output_underflow=True)
     watched.worker.check_streams(watched.start)
     assert watched.worker.restarts == 1
+
+
+def test_a_speaker_that_is_opened_anew_without_a_microphone_is_still_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = Watched()
+    watched.worker.microphone = None
+    waits: list[float | None] = []
+
+    def wait(timeout: float | None) -> bool:
+        waits.append(timeout)
+        if watched.worker._reopening is not None:
+            watched.worker._reopening.join(5)
+        watched.worker._stopping = True
+        return True
+
+    for _ in range(3):
+        watched.fake.stream("output").call(output_underflow=True)
+    monkeypatch.setattr(watched.worker._wake, "wait", wait)
+    watched.worker._step_until_stopped()
+    assert watched.worker._reopening is not None
+    assert [wait is not None for wait in waits] == [True]
+
+
+def test_while_the_speaker_is_opened_anew_the_echo_filter_is_kept_and_then_shifted_by_the_longer_delay() -> None:
+    shifts = Shifts()
+    watched = Watched(shifts)
+    microphone, speaker = watched.fake.stream("input"), watched.fake.stream("output")
+
+    def pass_frames(count: int, *, played: bool) -> None:
+        for _ in range(count):
+            if played:
+                watched.fake.stream("output").call()
+            microphone.call(np.zeros(480, np.float32))
+            watched.pipeline.step(watched.start)
+
+    pass_frames(60, played=True)
+    for _ in range(3):
+        speaker.call(output_underflow=True)
+    assert watched.worker.xruns == 3
+    shifts.told.clear()
+    watched.worker.check_streams(watched.start)
+    pass_frames(30, played=False)
+    assert shifts.told == []
+    assert len(watched.recorder.chunks) == 45
+    assert watched.worker._reopening is not None
+    watched.worker._reopening.join(5)
+    watched.fake.stream("output").latency = 0.08
+    watched.worker.check_streams(watched.start)
+    assert shifts.told == [6]
+    assert watched.pipeline.capture.has_output
+    assert watched.pipeline.capture.far_missing == 0
 
 
 def test_a_speaker_that_cannot_be_opened_anew_is_lost_with_its_reason() -> None:

@@ -40,6 +40,13 @@ def test_what_was_put_is_listed_shown_and_found() -> None:
     assert run("memory", "search", "grace", "hopper").out == "No memory has any of these words: grace hopper\n"
 
 
+def test_json_may_stand_before_the_subcommand() -> None:
+    run("memory", "put", "user", "name", "Ada")
+    for command in (["--json"], ["--json", "list"], ["--json", "get", "user", "name"], ["--json", "search", "ada"]):
+        assert json.loads(run("memory", *command).out)["value"] == "Ada", command
+    assert json.loads(run("memory", "--json", "delete", "user", "name").out)["deleted"] is True
+
+
 def test_a_key_that_is_searched_for_is_not_repeated(harness: Harness) -> None:
     ended = run("memory", "search", "AIza" + "Sy0123456789abcdefghijklmnopqrstuvw")
     assert ended.out == "No memory has any of these words: [redacted]\n"

@@ -41,6 +41,18 @@ def test_a_text_is_queued_without_any_engine(harness: Harness) -> None:
     assert one.status is NotificationStatus.QUEUED
 
 
+def test_the_key_of_the_environment_is_not_stored_whatever_its_shape(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "quite-an-ordinary-word-of-no-known-shape"
+    monkeypatch.setenv("GEMINI_API_KEY", key)
+    assert run("notify", f"it is {key}", "--body", key).code == 0
+    assert run("memory", "put", "user", "note", f"it is {key}").code == 0
+    stored = [path.read_text() for path in default_root().rglob("*.json")]
+    assert len(stored) >= 2
+    assert not any(key in text for text in stored)
+
+
 def test_beside_a_title_the_text_is_the_body(harness: Harness) -> None:
     assert run("notify", "200 degrees", "--title", "oven").code == 0
     assert (only(harness).title, only(harness).body) == ("oven", "200 degrees")

@@ -60,6 +60,18 @@ def test_a_recording_without_its_end_says_that_it_is_broken_off(form: str) -> No
 
 
 @pytest.mark.parametrize("form", ["--plain", "--json"])
+def test_a_recording_that_is_cut_off_after_the_sessions_end_says_that_and_no_more(form: str) -> None:
+    file = record() / "events.jsonl"
+    notice = ev.Event(3, 0.3, 1, 1, ev.Notice(level="error", code="audio-recording-stopped", text="Full.")).to_line()
+    with file.open("a") as more:
+        more.write(f"{notice}\n")
+    assert run("replay", str(file), form).err == ""
+    with file.open("a") as more:
+        more.write(notice[:40])
+    assert run("replay", str(file), form).sentence == "the last line is incomplete: the recording was cut off there."
+
+
+@pytest.mark.parametrize("form", ["--plain", "--json"])
 @pytest.mark.parametrize("case", BAD_FILES)
 def test_a_file_that_is_no_session_is_refused_in_a_sentence(case: str, form: str, tmp_path: Path) -> None:
     content, words = BAD_FILES[case]

@@ -13,6 +13,7 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.audio.samples import to_int16
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
+from gemini_live_runtime.errors import AudioFileError
 from gemini_live_runtime.journal.completion import EXIT_CODES
 from gemini_live_runtime.journal.playback_sound import RATE, sound_between
 from gemini_live_runtime.journal.reader import read_journal
@@ -50,6 +51,20 @@ def test_both_voices_lie_in_a_recording_where_they_were_in_the_wav_files(tmp_pat
     # Both files begin when the devices open, in virtual time with the connection.
     assert lag(right, written) == round(opened * RATE)
     assert lag(left, soxr.resample(noise, 16_000, RATE)) == round(opened * RATE)
+
+
+def test_a_speaker_file_that_could_not_be_written_to_its_end_fails_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: WavWriter, samples: np.ndarray) -> None:
+        raise AudioFileError(f"{self.path} cannot be written: No space left on device", remedy="Free some space")
+
+    monkeypatch.setattr(WavWriter, "write", full)
+    speaker = ("--speaker", str(tmp_path / "out.wav"))
+    ended = run("talk", "--backend", "local", "--fast", "--record", "off", "--text", "what time is it", *speaker)
+    assert ended.code == 1
+    assert "out.wav cannot be written: No space left on device" in ended.sentence
+    assert "session: ended, input ended" in ended.out
 
 
 def test_a_microphone_file_that_is_not_there_is_told_before_anything_is_recorded() -> None:

@@ -30,6 +30,15 @@ def test_without_tasks_the_list_says_so() -> None:
     assert run("tasks").out == "No task runs, and none has ended.\n"
 
 
+@pytest.mark.parametrize(
+    "command", [("tasks",), ("notify", "--list"), ("memory", "list"), ("memory", "search", "x")], ids=" ".join
+)
+def test_a_list_without_records_creates_no_folder(command: tuple[str, ...]) -> None:
+    done = run(*command)
+    assert (done.code, done.err) == (0, "")
+    assert not default_root().exists()
+
+
 def test_the_list_shows_a_line_each_the_newest_first(harness: Harness) -> None:
     done = start(harness, "search")
     harness.tasks.complete(done.id, {}, summary="3 found")
@@ -73,6 +82,12 @@ def test_a_task_of_a_living_program_is_asked_to_end(harness: Harness) -> None:
     task = start(harness)
     assert "is asked to end" in run("tasks", "cancel", task.id, "--reason", "not needed").out
     assert harness.tasks.cancel_request(task.id) == "not needed"
+
+
+def test_json_may_stand_before_the_subcommand(harness: Harness) -> None:
+    task = start(harness)
+    assert json.loads(run("tasks", "--json", "show", task.id).out)["task"]["id"] == task.id
+    assert json.loads(run("tasks", "--json", "cancel", task.id).out)["id"] == task.id
 
 
 def test_a_task_whose_program_is_gone_is_interrupted_as_soon_as_somebody_looks(harness: Harness) -> None:

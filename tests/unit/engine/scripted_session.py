@@ -76,6 +76,8 @@ class ScriptedSession:
     async def _text(self, text: str, ident: str) -> None:
         if text == "raise":
             raise RuntimeError("the command breaks")
+        if text == "raise later":
+            asyncio.get_running_loop().call_soon({}.__getitem__, "a key")
         if text == "print":
             print("printed by Python")
             os.write(1, b"written by C\n")

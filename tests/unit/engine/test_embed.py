@@ -151,7 +151,10 @@ def test_waiting_for_the_end_in_vain_does_not_break_the_end() -> None:
         ({"model": 3}, "model is 3, not a str"),
         ({"fast": "yes"}, "fast is 'yes', not a bool"),
         ({"session_id": "../../elsewhere"}, "session_id"),
+        ({"session_id": 5}, "session_id is 5, not a str"),
+        ({"profile": "home"}, "profile is 'home', not a Profile"),
         ({"max_cost": -1.0}, "max_cost must be above 0"),
+        ({"max_minutes": 10**400}, "max_minutes must be above 0 and finite"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_refused_in_a_sentence(option: dict[str, Any], words: str) -> None:

@@ -368,3 +368,17 @@ async def test_an_engine_that_could_not_take_its_place_leaves_that_of_the_first_
     with pytest.raises(EngineError, match="ended before it could be reached"):
         await connect("s1", engine=EngineProcess("s1", first.folder, late))
     assert [info.session_id for info in list_engines(place.root)] == ["s1"]
+
+
+async def test_a_fault_that_reaches_the_event_loop_is_told_and_logged(place):
+    engine = place.start()
+    async with linked(place, engine) as link:
+        await link.send(Command("c1", SendText(text="raise later")))
+        told = (await until(link, is_event(ev.Notice)))[-1].payload
+        assert (told.level, told.code, told.text) == (
+            "error",
+            "internal",
+            "A part of the engine failed: KeyError: 'a key'",
+        )
+        messages = await until(link, lambda m: is_event(ev.Log)(m) and "KeyError" in m.payload.text)
+        assert any(is_event(ev.Log)(m) and "Traceback" in m.payload.text for m in messages)

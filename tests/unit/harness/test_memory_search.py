@@ -18,7 +18,7 @@ from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness import memory_index
 from gemini_live_runtime.harness.memory import MemoryWrite
 from gemini_live_runtime.harness.memory_index import IndexUnusableError, MemoryIndex
-from gemini_live_runtime.harness.memory_words import MemoryQuery, words_of
+from gemini_live_runtime.harness.memory_words import MAX_QUERY, MAX_QUERY_WORDS, MemoryQuery, words_of
 from gemini_live_runtime.harness.store import Harness
 
 MEMORIES: dict[str, Any] = {
@@ -286,3 +286,9 @@ def test_a_file_that_the_disk_did_not_give_is_found_as_soon_as_it_does(
         patch.setattr(harness.files.disk, "read", fails)
         assert indexed(harness, "ada") == []
     assert indexed(harness, "ada") == ["name"]
+
+
+def test_of_a_query_without_end_the_first_words_count() -> None:
+    words = [f"w{number:02}" for number in range(MAX_QUERY_WORDS + 5)]
+    assert MemoryQuery.of(" ".join(words)) == MemoryQuery.of(" ".join(words[:MAX_QUERY_WORDS]))
+    assert MemoryQuery.of("a" * MAX_QUERY + "b c") == MemoryQuery.of("a" * MAX_QUERY)

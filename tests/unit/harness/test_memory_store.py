@@ -16,6 +16,7 @@ from harness_support import Wall, opened
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness import memory_store
 from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryRecord, MemoryWrite
+from gemini_live_runtime.harness.notifications import NewNotification
 from gemini_live_runtime.harness.store import Harness
 
 
@@ -284,3 +285,20 @@ def test_several_programs_write_at_once_and_none_loses_a_memory(tmp_path: Path) 
         assert [one.wait() for one in running] == [0, 0, 0]
         assert len(names(harness, "s")) == 61
         assert len(harness.memory.search("word7", limit=99).records) == 3
+
+
+@pytest.mark.parametrize("wrong", [3, None, b"x", ["a"]])
+def test_what_is_no_text_is_refused_by_name(tmp_path: Path, wrong: Any) -> None:
+    with opened(tmp_path) as harness:
+        for field, call in (
+            ("scope", lambda: harness.memory.get(wrong, "k")),
+            ("key", lambda: harness.memory.delete("user", wrong)),
+            ("text", lambda: harness.memory.search(wrong)),
+            ("limit", lambda: harness.memory.search("x", limit="3")),  # type: ignore[arg-type]
+            ("scope", lambda: put(harness, wrong)),
+            ("title", lambda: harness.notifications.queue(NewNotification(title=wrong))),
+            ("body", lambda: harness.notifications.queue(NewNotification(title="t", body=wrong))),
+            ("notification id", lambda: harness.notifications.acknowledge(wrong)),
+        ):
+            with pytest.raises(HarnessError, match=f"^{field} is a "):
+                call()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from harness_support import Wall, opened
 
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness import notification_store
 from gemini_live_runtime.harness.notification_store import NotificationStatusConflictError, UnknownNotificationError
-from gemini_live_runtime.harness.notifications import NewNotification, NotificationStatus
+from gemini_live_runtime.harness.notifications import NewNotification, NotificationKind, NotificationStatus
 from gemini_live_runtime.harness.store import Harness
 
 OVEN = NewNotification(title="the oven is ready")
@@ -45,6 +47,24 @@ def test_requeueing_keeps_the_attempts_and_the_reason(tmp_path: Path) -> None:
         again = harness.notifications.requeue(name, "the user spoke over it")
         assert (again.status, again.delivered_at_ms, again.attempts) == (NotificationStatus.QUEUED, None, 1)
         assert again.reason == "the user spoke over it"
+
+
+def test_a_file_with_a_title_has_the_id_of_its_name_and_its_own_time(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        file = harness.paths.notifications / "oven.json"
+        file.write_text('{"title": "the oven is ready"}')
+        os.utime(file, (1_700_000_100, 1_700_000_100))
+        (one,) = harness.notifications.find().records
+        assert (one.id, one.created_at_ms, one.status) == ("oven", 1_700_000_100_000, NotificationStatus.QUEUED)
+        assert harness.notifications.acknowledge("oven").created_at_ms == one.created_at_ms
+
+
+@pytest.mark.parametrize(("name", "text"), [("my oven", '{"title": "ready"}'), ("oven", '{"body": "ready"}')])
+def test_a_file_without_a_title_and_one_whose_name_is_no_id_are_problems(tmp_path: Path, name: str, text: str) -> None:
+    with opened(tmp_path) as harness:
+        (harness.paths.notifications / f"{name}.json").write_text(text)
+        listing = harness.notifications.find()
+        assert (listing.records, len(listing.problems)) == ([], 1)
 
 
 @pytest.mark.parametrize("end", ["acknowledge", "expire", "give_up"])
@@ -97,16 +117,47 @@ def test_one_without_a_text_is_refused(tmp_path: Path, title: str) -> None:
         harness.notifications.queue(NewNotification(title=title))
 
 
-def test_old_ones_that_are_told_no_more_are_deleted_and_waiting_ones_stay(tmp_path: Path) -> None:
+def test_old_ones_that_are_told_no_more_are_deleted_and_waiting_ones_expire(tmp_path: Path) -> None:
     wall = Wall()
     with opened(tmp_path, wall) as harness:
         names = [harness.notifications.queue(OVEN).id for _ in range(4)]
         harness.notifications.acknowledge(names[0])
         harness.notifications.expire(names[1])
         harness.notifications.give_up(names[2], "no speaker")
-        wall.now += 91 * 86_400
+        wall.now += 89 * 86_400
         harness.reconcile()
-        assert [one.id for one in harness.notifications.find().records] == [names[3]]
+        assert len(statuses(harness)) == 4
+        wall.now += 2 * 86_400
+        harness.reconcile()
+        (last,) = harness.notifications.find().records
+        assert (last.id, last.status, last.reason) == (
+            names[3],
+            NotificationStatus.EXPIRED,
+            "it has waited for too long",
+        )
+
+
+def test_ends_of_tasks_and_timers_wait_however_long(tmp_path: Path) -> None:
+    wall = Wall()
+    with opened(tmp_path, wall) as harness:
+        harness.notifications.queue(NewNotification(title="Task failed", kind=NotificationKind.TASK_FAILED))
+        due_at_ms = round((wall.now + 100 * 86_400) * 1000)
+        harness.notifications.queue(NewNotification(title="passport", source="timer", due_at_ms=due_at_ms))
+        wall.now += 99 * 86_400
+        harness.reconcile()
+        assert statuses(harness) == ["queued", "queued"]
+
+
+def test_the_oldest_of_too_many_of_one_source_expire(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notification_store, "MAX_OF_SOURCE", 2)
+    monkeypatch.setattr(notification_store, "MAX_OPEN", 3)
+    wall = Wall()
+    with opened(tmp_path, wall) as harness:
+        for source in ("disk", "cron", "cron", "cron", "oven"):
+            harness.notifications.queue(NewNotification(title="ready", source=source))
+            wall.now += 1
+        harness.reconcile()
+        assert statuses(harness) == ["expired", "expired", "queued", "queued", "queued"]
 
 
 def test_old_ones_and_the_oldest_of_too_many_are_deleted_together(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import os
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.memory import MemoryWrite
 from gemini_live_runtime.harness.notifications import NotificationKind, NotificationStatus
 from gemini_live_runtime.harness.store import Harness
-from gemini_live_runtime.harness.task_store import TaskAlreadyTerminalError, TaskNotRunningError
+from gemini_live_runtime.harness.task_store import MAX_TEXT, MAX_TITLE, TaskAlreadyTerminalError, TaskNotRunningError
 from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask, TaskEventKind, TaskResult, TaskStatus
 from gemini_live_runtime.harness.worker import HarnessWorker
 
@@ -65,7 +66,7 @@ def test_a_completed_task_has_its_result_and_one_notification(tmp_path: Path) ->
         (notification,) = harness.notifications.find().records
         assert notification.kind is NotificationKind.TASK_SUCCEEDED
         assert (notification.task_id, notification.body) == (task.id, "12 pages")
-        assert notification.title == "Task completed: Background tool: report"
+        assert notification.title == "Task completed: report"
 
 
 def test_progress_is_kept_in_the_record_and_stays_between_0_and_1(tmp_path: Path) -> None:
@@ -336,3 +337,11 @@ def test_a_root_that_cannot_be_written_is_refused_with_the_remedy(tmp_path: Path
 
     with pytest.raises(HarnessError, match=remedy):
         Harness.open(tmp_path / "root", disk=Unwritable())
+
+
+def test_a_title_and_a_sentence_without_end_are_cut_with_a_mark(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        task = harness.tasks.start(replace(REPORT, title="t" * 10_000))
+        assert task.title == "t" * (MAX_TITLE - 1) + "…"
+        assert harness.tasks.progress(task.id, "p" * 10_000).progress == "p" * (MAX_TEXT - 1) + "…"
+        assert harness.tasks.complete(task.id, None, summary="s" * 10_000).summary == "s" * (MAX_TEXT - 1) + "…"

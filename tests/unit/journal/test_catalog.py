@@ -24,7 +24,7 @@ from gemini_live_runtime.journal import catalog, session_summary
 from gemini_live_runtime.journal import lines as lines_module
 from gemini_live_runtime.journal.catalog import CACHE_FILE, Entry, list_entries, matches, preview, rename
 from gemini_live_runtime.journal.export import export
-from gemini_live_runtime.journal.reader import read_journal
+from gemini_live_runtime.journal.reader import completion_of, read_journal
 from gemini_live_runtime.vocabulary import header
 
 
@@ -72,6 +72,13 @@ def test_errors_of_every_kind_are_counted(root: Path) -> None:
     assert entry.errors == 5
     assert entry.ended == "broken off"
     assert entry.flags == ("broken off", "errors")
+
+
+def test_a_line_that_is_cut_off_after_the_end_is_an_event_that_the_recording_lacks(root: Path) -> None:
+    folder = debt_call().write(root)
+    with (folder / "events.jsonl").open("a") as file:
+        file.write('{"seq":99,"t":9.0,"turn":3,"gen":3,"type":"notice","data":{"level":"err')
+    assert entry_of(folder).missing == completion_of(read_journal(folder)).parts[-1] == "journal"
 
 
 def test_a_running_session_says_so(root: Path) -> None:

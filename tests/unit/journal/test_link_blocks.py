@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.link_blocks import CONNECT, RESEND
+from gemini_live_runtime.journal.link_blocks import CONNECT, RESEND, lost
 from gemini_live_runtime.journal.plain import PlainWriter
 from gemini_live_runtime.journal.view import Block, SessionView
 
@@ -12,6 +12,7 @@ CLOSED = ev.ConnectionClosed(close_code=1006, sentence="The connection broke", r
 UNREACHABLE = ev.ConnectionClosed(close_code=1006, sentence="Nothing listens there", remedy="Check the port")
 AGAIN = ev.LinkRestarting(reason="network", attempt=1, delay_s=0.0)
 RESUMED = ev.ConnectionReady(ms=5.0, server_session="s", resumed=True, context="resumed")
+FIRST = ev.ConnectionReady(ms=5.0, server_session="s", context="new")
 LOSS = (CLOSED, AGAIN)
 
 
@@ -19,8 +20,12 @@ def waiting(count: int) -> ev.OutboxChanged:
     return ev.OutboxChanged(kind="text", capacity=32, queued=count, dropped=0, gated=1, policy="refuse")
 
 
-def settled(outcome: str) -> ev.SendSettled:
-    return ev.SendSettled(kind="text", outcome=outcome)  # type: ignore[arg-type]
+def settled(outcome: str, text: str = "") -> ev.SendSettled:
+    return ev.SendSettled(kind="text", outcome=outcome, text=text)  # type: ignore[arg-type]
+
+
+def typed(text: str) -> ev.TextSent:
+    return ev.TextSent(text=text, command_id=text)
 
 
 def events(*payloads: ev.Payload) -> list[ev.Event]:
@@ -56,9 +61,14 @@ def test_texts_that_wait_are_told_until_there_is_a_connection() -> None:
     assert line(*LOSS, waiting(1), waiting(2)).detail == "Connecting again. 2 messages wait for a connection."
 
 
-def test_failed_attempts_are_counted_in_the_line_of_the_loss() -> None:
-    failed = line(*LOSS, *(UNREACHABLE, AGAIN) * 3)
-    assert (failed.text, failed.detail, failed.count) == ("The connection broke", "Connecting again.", 4)
+def test_failed_attempts_are_not_counted_as_losses() -> None:
+    failed = line(FIRST, *LOSS, *(UNREACHABLE, AGAIN) * 3)
+    assert (failed.text, failed.detail, failed.count) == ("The connection broke", "Connecting again.", 1)
+    assert line(FIRST, *LOSS, RESUMED, *LOSS, UNREACHABLE, AGAIN).count == 2
+
+
+def test_attempts_are_counted_where_there_was_no_connection_yet() -> None:
+    assert line(*(UNREACHABLE, AGAIN) * 3).count == 3
 
 
 def test_a_loss_that_is_given_up_offers_to_connect_and_keeps_its_remedy() -> None:
@@ -70,9 +80,37 @@ def test_a_loss_that_is_given_up_offers_to_connect_and_keeps_its_remedy() -> Non
 
 
 def test_what_was_not_sent_again_can_be_and_says_so_after_the_connection_is_made() -> None:
-    lost = line(*LOSS, settled("unknown"), RESUMED)
-    assert lost.detail.endswith("Your message may not have arrived, and was not sent again.")
-    assert lost.action == RESEND
+    one, notice = view(typed("one"), *LOSS, settled("unknown", "one"), RESUMED).blocks
+    assert notice.detail.endswith("Your message may not have arrived, and was not sent again.")
+    assert (one.text, notice.action) == ("one", RESEND)
+
+
+def test_the_message_that_was_lost_is_the_one_to_send_again() -> None:
+    folded = view(typed("one"), *LOSS, settled("unknown", "one"), RESUMED, typed("two"), typed("one"))
+    assert folded.lost_blocks == []
+    assert [block.action for block in folded.blocks if block.kind == "notice"] == [""]
+    folded = view(typed("one"), *LOSS, settled("unknown", "one"), RESUMED, typed("two"))
+    assert [block.text for block in lost(folded)] == ["one"]
+
+
+def test_several_messages_that_were_lost_are_sent_again_one_by_one() -> None:
+    losses = (typed("one"), typed("two"), *LOSS, settled("unknown", "one"), settled("unknown", "two"), RESUMED)
+    assert [block.text for block in lost(view(*losses))] == ["one", "two"]
+    folded = view(*losses, typed("one"))
+    assert [block.text for block in lost(folded)] == ["two"]
+    assert [block.action for block in folded.blocks if block.kind == "notice"] == [RESEND]
+
+
+def test_words_that_were_lost_are_those_that_were_understood() -> None:
+    words = ev.TranscriptDelta(side="user", text="the weather")
+    unknown = ev.SendSettled(kind="speech", outcome="unknown", text=" the weather")
+    assert [block.text for block in lost(view(words, *LOSS, unknown, RESUMED, typed("two")))] == ["the weather"]
+
+
+def test_a_result_that_was_lost_is_no_message_to_send_again() -> None:
+    unknown = ev.SendSettled(kind="answer", outcome="unknown", ref="c1")
+    folded = view(typed("one"), *LOSS, unknown, RESUMED)
+    assert (folded.lost_blocks, folded.blocks[1].action) == ([], "")
 
 
 def test_a_move_that_the_server_announced_is_told_where_it_was_announced() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from tests.support.canaries import PROVIDERS_KEYS
@@ -22,6 +25,7 @@ from gemini_live_runtime.journal.formats.base import ExportSource, Range
 from gemini_live_runtime.journal.split_secrets import SplitSecrets
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import Redactor
+from gemini_live_runtime.secret_patterns.prefixes import PREFIXES
 from gemini_live_runtime.wire.codec import decode_server_message
 
 STARTED = ev.SessionStarted(
@@ -29,6 +33,7 @@ STARTED = ev.SessionStarted(
 )
 KNOWN = "hunter2-Größe"
 KEY = "AIzaSyD3adBeefD3adBeef"
+LONG_KEY = "zq81+ProxyKey/77Xw-LmNoP0042-yT9rGq3vB"
 SECRETS = {
     KEY: "",
     KNOWN: "",
@@ -349,5 +354,24 @@ def test_the_key_of_a_provider_is_redacted_wherever_it_is_cut_and_however_late_t
             split.close()
             text = "".join(shown)
             # Of a key whose rest is late, the beginning that says whose it is may be seen, and little more.
-            begin = max(6, key.find("\n"))
+            begin = max(
+                6, key.find("\n"), *(len(found[0]) for one in PREFIXES if (found := re.match(one.pattern, key)))
+            )
             assert not any(key[at : at + 8] in text for at in range(begin, len(key) - 8)), (text, pieces)
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [LONG_KEY[19:], LONG_KEY.upper(), LONG_KEY.lower(), base64.b64encode(LONG_KEY.encode()).decode(), quote(LONG_KEY)],
+    ids=["end", "capitals", "small", "base64", "url"],
+)
+def test_a_key_in_use_is_redacted_in_a_stream_however_it_is_spelled(spelling: str, redactor: Redactor) -> None:
+    redactor.add(LONG_KEY)
+    split = SplitSecrets(redactor)
+    shown: list[str] = []
+    split.add("model", 1, "Mine is ", shown.append)
+    assert not split.is_plain("model", 1, spelling)
+    split.add("model", 1, spelling, shown.append)
+    split.close()
+    # The last characters of base64 hold other bits, too.
+    assert "".join(shown).rstrip("I=") == "Mine is [redacted]"

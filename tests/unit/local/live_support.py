@@ -14,6 +14,7 @@ import numpy as np
 
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import MissingExtraError
+from gemini_live_runtime.local.broken_answer import BrokenAnswer
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
 from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.parts import (
@@ -45,6 +46,7 @@ class Parrot:
 
     def __init__(self) -> None:
         self.said: list[str] = []
+        self.broken = BrokenAnswer()
         self.tools: dict[str, Mapping[str, Any]] = {}
         self.results_seen: list[tuple[str, Mapping[str, Any]]] = []
 
@@ -69,9 +71,12 @@ class Parrot:
         pass
 
     def note(self, text: str) -> None:
-        pass
+        self.broken.take(text)
 
     def prompt(self) -> Reply:
+        if self.broken.is_wanted:
+            self.broken.forget()
+            return Reply(self.broken.rest_of((f"You typed {self.broken.asked}.",)))
         return Reply("Welcome.")
 
     def respond(self, text: str, *, typed: bool) -> Reply:

@@ -36,13 +36,13 @@ def note(
         ("The oven is ready", "", "generic", "By the way: The oven is ready."),
         ("NAS is full", "Delete something", "generic", "By the way: NAS is full. Delete something."),
         (
-            "Task completed: Background tool: book_taxi",
+            "Task completed: book_taxi",
             "at eight",
             "taskSucceeded",
             "By the way, the task book taxi is done. At eight.",
         ),
         (
-            "Task failed: Background tool: report",
+            "Task failed: report",
             "no paper",
             "taskFailed",
             "By the way, the task report has failed. No paper.",

@@ -323,3 +323,12 @@ def test_a_dictated_text_is_not_handed_to_a_tool() -> None:
     hear(dialogue, "take a note")
     assert dialogue.preview("lock the bicycle") is None
     assert called(hear(dialogue, "lock the bicycle")) == [("add_note", {"text": "lock the bicycle"})]
+
+
+def test_after_a_call_the_grammar_has_corrections_of_its_slots() -> None:
+    dialogue = concierge()
+    assert not dialogue.grammar.accepts("make that eight people".split())  # noqa: SIM905
+    reply = hear(dialogue, "book a table for six people at seven")
+    dialogue.results([(call, {"people": 6, "time": "19:00"}) for call in reply.calls])
+    assert dialogue.grammar.accepts("make that eight people".split())  # noqa: SIM905
+    assert called(hear(dialogue, "make that eight people"))[0][1]["people"] == 8

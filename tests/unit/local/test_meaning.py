@@ -264,9 +264,16 @@ def test_parts_that_mean_the_same_are_several_calls() -> None:
     assert orders("a couple of soups, a salad") == [{"dish": "soup", "count": 2}, {"dish": "salad"}]
 
 
-@pytest.mark.parametrize("text", ["two soups and a bicycle", "soup with salad on top", "soup and I want to pay"])
+@pytest.mark.parametrize(
+    "text", ["soup with salad on top", "soup and I want to pay", "do not bring two soups and a bicycle"]
+)
 def test_a_sentence_is_not_acted_on_in_part(text: str) -> None:
     assert orders(text) == "Pardon?"
+
+
+def test_what_is_on_the_menu_is_ordered_beside_what_is_not() -> None:
+    assert orders("two soups and a bicycle") == [{"dish": "soup", "count": 2}]
+    assert orders("two bicycles and a soup") == [{"dish": "soup"}]
 
 
 def test_the_last_call_is_made_once_more() -> None:
@@ -318,3 +325,32 @@ def test_a_word_of_the_script_is_not_taken_for_a_mistyped_one() -> None:
     dialogue.declare({"cook": {}})
     assert dialogue.respond("cold dinner", typed=True).calls[0].args == {"dish": "dinner"}
     assert dialogue.respond("cold dinnr", typed=True).calls[0].args == {"dish": "dinner"}
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("Dave can't come, so please book a table for five at eight", (5, "20:00")),
+        ("reserve a table for two at seven if you can, it's our birthday", (2, "19:00")),
+    ],
+)
+def test_the_clause_that_asks_for_something_is_acted_on(text: str, call: tuple[int, str]) -> None:
+    assert calls(text) == ("seating", {"people": call[0], "time": call[1]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don't book anything yet, a table for two at seven would do",
+        "if it rains, book a table for two at seven",
+        "we had a table for two at seven, it was on the book",
+        "book us a table, two zebras at seven",
+    ],
+)
+def test_what_is_forbidden_past_or_of_another_thing_is_not_acted_on(text: str) -> None:
+    assert calls(text)[0] != "seating"
+
+
+@pytest.mark.parametrize(("text", "call"), [("make it three", (3, "19:00")), ("push it back to eight", (2, "20:00"))])
+def test_a_bare_number_changes_the_slot_that_it_is_near_to(text: str, call: tuple[int, str]) -> None:
+    assert calls("book a table for two at seven", text) == ("seating", {"people": call[0], "time": call[1]})

@@ -113,7 +113,7 @@ def test_voices_are_found_whatever_their_case_and_unknown_ones_become_the_defaul
 def test_without_program_and_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(speech.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=r"gemini-live-tui\[local\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install .*\[local\]"):
         find_synthesiser()
 
 

@@ -23,7 +23,7 @@ def test_voice_mode_returns_with_the_microphone_and_says_why() -> None:
     bench = Bench().connect()
     lose(bench, "input")
     assert bench.last(ev.ControlChanged).mode == "text"
-    assert "as soon as there is a microphone" in bench.last(ev.AudioLost).remedy
+    assert "until a microphone opens" in bench.last(ev.AudioLost).remedy
     reopen(bench)
     control = bench.last(ev.ControlChanged)
     assert (control.mode, control.actor, control.reason) == ("voice", "engine", "there is a microphone again")

@@ -133,4 +133,4 @@ def test_words_that_were_sent_again_in_vain_are_settled_and_answer_no_command(be
     again = Send(compose.activity_end(), text="what time is it")
     bench.do(bench.core.on_not_sent(bench.now, again))
     assert bench.all(ev.CommandRefused) == []
-    assert bench.last(ev.SendSettled) == ev.SendSettled(kind="speech", outcome="unknown")
+    assert bench.last(ev.SendSettled) == ev.SendSettled(kind="speech", outcome="unknown", text="what time is it")

@@ -160,7 +160,7 @@ def test_time_does_not_go_back() -> None:
 
 def test_presets_have_names() -> None:
     assert TurnCommitPolicy.named("immediate") == TurnCommitPolicy(0, 0) == TurnCommitPolicy.IMMEDIATE
-    assert TurnCommitPolicy.named("responsive") == TurnCommitPolicy(400, 600) == TurnCommitPolicy.RESPONSIVE
+    assert TurnCommitPolicy.named("responsive") == TurnCommitPolicy(400, 200) == TurnCommitPolicy.RESPONSIVE
     assert TurnCommitPolicy.named("conversational") == TurnCommitPolicy(800, 1400) == TurnCommitPolicy.CONVERSATIONAL
     with pytest.raises(AgentError, match="immediate, responsive, conversational"):
         TurnCommitPolicy.named("eager")
@@ -241,3 +241,19 @@ def test_an_edge_told_twice_moves_nothing() -> None:
     floor.model(True, 500)
     assert floor.start(600) == floor.start(1000) == []
     assert floor.tick(1200) == ["InterruptionStart"]
+
+
+def test_what_is_due_in_a_pause_waits_for_the_voice(floor: Floor) -> None:
+    floor.model(True)
+    floor.commit.speech_started(0.08, 0.02)
+    floor.commit.voiced = False
+    assert floor.tick(700) == floor.model(False, 720) == []
+    floor.commit.voiced = True
+    assert floor.commit.advance(0.74) == [ActivityStart(0.74, 0.02)]
+
+
+def test_a_pause_at_the_end_does_not_make_speech_longer(floor: Floor) -> None:
+    floor.model(True)
+    floor.commit.speech_started(0.1, 0.02)
+    floor.commit.voiced = False
+    assert floor.commit.speech_ended(0.66, 0.42) == [BackChannel(0.66, pytest.approx(0.4), 0.6)]

@@ -27,8 +27,8 @@ class Wire:
             vad=InputVad(detector=any, min_speech_frames=2, hangover_frames=3),
         )
 
-    def hears(self, pcm: bytes, *, model_speaking: bool = False) -> None:
-        for piece in self.activity.filter(pcm, model_speaking=model_speaking):
+    def hears(self, pcm: bytes, *, model_speaking: bool = False, near_end: bool = True) -> None:
+        for piece in self.activity.filter(pcm, model_speaking=model_speaking, near_end=near_end):
             if self.sent and isinstance(self.sent[-1], bytes):
                 piece = self.sent.pop() + piece  # type: ignore[operator]
             self.sent.append(piece)
@@ -134,3 +134,30 @@ def test_marks_alternate_and_audio_goes_out_at_most_once_and_in_order(
         found = pcm.find(item, at)
         assert found >= 0
         at = found + len(item)
+
+
+def test_what_the_canceller_takes_for_echo_begins_no_turn(wire: Wire) -> None:
+    wire.hears(sound("#" * 60), model_speaking=True, near_end=False)
+    wire.hears(sound("#" * 10), near_end=False)
+    assert wire.sent == []
+    wire.hears(sound("#" * 10), model_speaking=True)
+    assert wire.marks == ["begins"]
+
+
+def test_a_burst_over_the_model_is_no_turn_though_its_hang_over_lasts_long_enough() -> None:
+    wire = Wire("responsive")
+    wire.hears(sound("." * 10 + "#" * 8 + "." * 20), model_speaking=True)
+    assert wire.sent == []
+    wire.hears(sound("#" * 8 + ".."), model_speaking=True)
+    wire.hears(sound(".."))  # The model falls silent in the hang-over.
+    assert wire.sent == []
+    wire.hears(sound("." * 20 + "#" * 11), model_speaking=True)
+    assert wire.marks == ["begins"]
+
+
+def test_the_last_of_the_models_words_in_the_room_begins_no_turn(wire: Wire) -> None:
+    wire.hears(sound("." * 20), model_speaking=True)
+    wire.hears(sound("..###...."))
+    assert wire.sent == []
+    wire.hears(sound("." * 20 + "##"))
+    assert wire.marks == ["begins"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.events.handoff import HandoffSource
-from gemini_live_runtime.session.persistence.later_events import with_later_events
+from gemini_live_runtime.session.persistence.later_events import waiting_handoff, with_later_events
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
 
 
@@ -12,7 +14,7 @@ def after(*payloads: ev.Payload, agent: str = "reception") -> SessionSnapshot:
     """Return a snapshot in the phase "greet" with what followed it."""
     phases = {"current": "greet", "entered": True, "history": [], "seconds_in_phase": 0.0}
     snapshot = SessionSnapshot(
-        session_id="s", saved_at="2026-01-01T00:00:00.000Z", state={}, agent=agent, phases=phases
+        session_id="s", saved_at="2026-01-01T00:00:00.000Z", state={}, agent=agent, phases=phases, handle="h"
     )
     events = [ev.Event(number, float(number), 1, 1, payload) for number, payload in enumerate(payloads, 1)]
     return with_later_events(snapshot, events, 10.0)
@@ -28,6 +30,11 @@ def handed_off(previous: str, agent: str, by: HandoffSource = "tool") -> ev.Agen
     return ev.AgentHandedOff(previous=previous, agent=agent, by=by)
 
 
+def asked(agent: str, by: HandoffSource = "tool", problem: str = "") -> ev.HandoffRequested:
+    """Return the event of a hand-off that is asked for, or refused."""
+    return ev.HandoffRequested(agent=agent, by=by, problem=problem)
+
+
 def phase_of(snapshot: SessionSnapshot) -> str:
     """Return the snapshot's phase."""
     return "" if snapshot.phases is None else str(snapshot.phases["current"])
@@ -37,6 +44,31 @@ def test_the_agent_that_took_over_after_the_snapshot_goes_on_in_its_phase() -> N
     found = after(handed_off("reception", "specialist"), entered("repair"))
     assert (found.agent, phase_of(found)) == ("specialist", "repair")
     assert phase_of(after(handed_off("reception", "specialist"))) == ""
+
+
+def test_an_agent_that_began_anew_is_told_from_its_turn_on_and_takes_up_no_server_session() -> None:
+    fresh = ev.AgentHandedOff(previous="reception", agent="specialist", by="program", chat="fresh")
+    found = after(fresh, handed_off("specialist", "boss"))
+    assert (found.agent, found.told_from, found.handle) == ("boss", 1, "")
+    assert (after(handed_off("reception", "boss")).told_from, after(handed_off("reception", "boss")).handle) == (0, "h")
+
+
+@pytest.mark.parametrize(
+    ("payloads", "waits"),
+    [
+        ((asked("a"),), "a"),
+        ((asked("a"), asked("b", problem="no")), "a"),
+        ((asked("a"), asked("a", problem="given up"), asked("b")), "b"),
+        ((asked("a"), asked("a", problem="given up")), ""),
+        ((asked("a"), handed_off("reception", "a")), ""),
+        ((handed_off("reception", "a"), asked("b", by="task")), ""),
+    ],
+)
+def test_the_hand_off_that_waits_is_the_newest_that_was_neither_made_nor_refused(
+    payloads: tuple[ev.Payload, ...], waits: str
+) -> None:
+    found = waiting_handoff([ev.Event(number, 0.0, 1, 1, payload) for number, payload in enumerate(payloads, 1)])
+    assert waits == ("" if found is None else found.agent)
 
 
 def test_the_agent_that_waits_for_a_task_goes_on_in_its_own_phase() -> None:

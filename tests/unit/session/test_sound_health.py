@@ -84,7 +84,7 @@ def test_clipping_is_told_once_and_over_a_while_after_the_last() -> None:
     assert judged.passes(30) == [("clipping", True)]
 
 
-@pytest.mark.parametrize("counter", ["far_missing", "far_dropped", "mic_dropped"])
+@pytest.mark.parametrize("counter", ["far_missing", "far_dropped", "mic_dropped", "xruns"])
 def test_lost_frames_of_either_side_are_told(counter: str) -> None:
     judged = Judged()
     judged.passes(1)

@@ -87,6 +87,21 @@ def test_chunking_never_changes_the_edges(pattern: str, cuts: list[int]) -> None
     assert chunked.take_pre_speech() == whole.take_pre_speech()
 
 
+def test_over_the_model_speech_needs_more_voice_but_not_in_one_piece(detector: InputVad) -> None:
+    assert detector.add(frames("###..."), over_model=True) == []
+    assert detector.add(frames(".#.###"), over_model=True) == [VadEdge("start", 0.24, 0.14)]
+    assert len(detector.take_pre_speech()) == (2 + 5) * FRAME
+
+
+def test_what_is_taken_for_echo_is_no_voice_and_ends_speech(detector: InputVad) -> None:
+    assert detector.add(frames("####"), near_end=False) == []
+    assert [edge.kind for edge in detector.add(frames("##"))] == ["start"]
+    assert detector.voiced
+    assert detector.add(frames("##"), near_end=False) == []
+    assert not detector.voiced
+    assert [edge.kind for edge in detector.add(frames("#"), near_end=False)] == ["end"]
+
+
 def test_the_audio_before_a_start_is_kept_in_order(detector: InputVad) -> None:
     pcm = frames("......##")
     marked = bytearray(pcm)

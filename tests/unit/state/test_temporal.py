@@ -295,10 +295,13 @@ class Uncopied(EveryThird):
     ("build", "words"),
     [
         (lambda: SustainedDetector(ANGRY, 0), "seconds is a number above 0"),
+        (lambda: SustainedDetector(ANGRY, 10**400), "seconds is a number above 0"),
+        (lambda: RateDetector("turn.completed", 1, 10**400), "within_s is a number above 0"),
         (lambda: SustainedDetector(ANGRY, True), "seconds"),
         (lambda: SustainedDetector(ANGRY, float("inf")), "seconds"),
         (lambda: RateDetector("", 1, 1), "which events"),
         (lambda: RateDetector("x", 0, 1), "count is a whole number"),
+        (lambda: RateDetector("x", 10**5000, 1), "count is at most"),
         (lambda: RateDetector("x", 1, -1), "within_s"),
         (lambda: TurnCountDetector(ANGRY, 1.5), "turns"),  # type: ignore[arg-type]
         (lambda: ConsecutiveFailureDetector("", 1), "name of a tool"),

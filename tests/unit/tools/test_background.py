@@ -154,6 +154,7 @@ def test_a_tool_knows_where_it_was_declared() -> None:
         ({"formatter": DefaultResultFormatter()}, "formatter needs background=True"),
         ({"blocking": False, "scheduling": "LATER"}, "search.*LATER"),
         ({"timeout_s": float("inf")}, "timeout_s"),
+        ({"timeout_s": 10**400}, "timeout_s"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_by_name(options: dict[str, Any], words: str) -> None:

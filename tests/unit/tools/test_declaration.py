@@ -109,6 +109,11 @@ def test_options_are_kept() -> None:
         ({"name": "two words"}, "two words"),
         ({"scheduling": "SILENT"}, "blocking=False"),
         ({"timeout_s": 0}, "timeout_s"),
+        ({"background": "no"}, "f: background must be True or False, not 'no'"),
+        ({"blocking": "no"}, "blocking must be True or False"),
+        ({"spillable": 1}, "spillable must be True or False"),
+        ({"side_effects": "no"}, "side_effects must be True or False"),
+        ({"idempotent": "no"}, "idempotent must be True or False"),
     ],
 )
 def test_unusable_options_are_refused_by_name(options: dict[str, object], word: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from tests.support.collection import DISPUTED, PAID, PLAN, tree
 
-from gemini_live_runtime.journal.agent_view import AgentView, Need, PhaseVisit, TransitionStatus, pack
+from gemini_live_runtime.journal.agent_view import AgentView, Need, PhaseVisit, Tick, TransitionStatus, pack
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.painting.runs import Run, width_of
@@ -57,20 +57,36 @@ def test_a_phase_without_a_way_out_does_not_promise_one() -> None:
 
 
 def test_a_path_that_fits_is_whole() -> None:
-    row = text(phase.path_row(PATH, 80, UNICODE))
+    row = text(phase.path_row(agent_view(), 80, UNICODE))
     assert row == "  notice ✓ 16 s → verify ✓ 9.8 s → ▶ negotiate"
 
 
 def test_of_a_path_that_does_not_fit_the_newest_end_is_kept() -> None:
-    row = text(phase.path_row(PATH, 40, UNICODE))
+    row = text(phase.path_row(agent_view(), 40, UNICODE))
     assert row == "  … → verify ✓ 9.8 s → ▶ negotiate"
+
+
+def test_after_a_hand_off_to_an_agent_without_phases_none_is_the_present_one() -> None:
+    path = [*PATH[:2], replace(PATH[2], seconds=4.0)]
+    agent = agent_view(path=path, ticks=[Tick("handoff", 30.1, 90, "collector → specialist")])
+    assert phase.rows_of(agent) == ["agent", "path", "tools"]
+    said = text(phase.agent_row(agent, "specialist", 60, UNICODE))
+    assert said.strip() == "▶ specialist  took over at 00:30 · has no phases"
+    assert text(phase.path_row(agent, 80, UNICODE)) == "  notice ✓ 16 s → verify ✓ 9.8 s → negotiate ✓ 4.0 s"
+    assert text(phase.path_row(agent, 40, UNICODE)) == "  … → verify ✓ 9.8 s → negotiate ✓ 4.0 s"
+
+
+def test_the_path_shows_hand_offs_between_phases() -> None:
+    agent = agent_view(ticks=[Tick("watch", 1.0, 20, "x"), Tick("handoff", 26.0, 79, "greeter → collector")])
+    assert text(phase.path_row(agent, 80, UNICODE)) == "  notice ✓ 16 s → verify ✓ 9.8 s ⇄ ▶ negotiate"
+    assert text(phase.path_row(agent, 80, ASCII)) == "  notice + 16 s -> verify + 9.8 s <> > negotiate"
 
 
 @given(st.integers(1, 200), st.lists(st.text("ab日本é", min_size=1, max_size=12), min_size=1, max_size=9))
 def test_no_path_is_wider_than_the_pane(width: int, names: list[str]) -> None:
     path = [PhaseVisit(name, 0.0, 1, 1, "guard", seconds=1.0) for name in names]
     for glyphs in (UNICODE, ASCII):
-        assert width_of(phase.path_row(path, width, glyphs)) <= width
+        assert width_of(phase.path_row(AgentView(path=path), width, glyphs)) <= width
 
 
 def test_what_is_open_stands_before_what_is_known() -> None:
@@ -119,6 +135,7 @@ def test_no_row_is_wider_than_the_pane(width: int, name: str, because: str) -> N
         phase.needs_row(made, width, UNICODE),
         phase.tools_row(made, width, UNICODE),
         phase.waits_row(made, width, UNICODE),
+        phase.agent_row(made, name, width, UNICODE),
         *(phase.plain_row(row, width, UNICODE) for row in phase.rows_of(AgentView())),
     ):
         assert width_of(runs) <= width

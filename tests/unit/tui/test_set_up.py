@@ -107,7 +107,7 @@ async def test_without_google_auth_the_way_to_it_is_said(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "google.auth", None)
     login = await vertex.find_login()
     assert not login.found
-    assert "gemini-live-tui[vertex]" in login.sentence
+    assert "[vertex]'" in login.sentence
 
 
 # -- the helper process ----------------------------------------------------------------------------------------------

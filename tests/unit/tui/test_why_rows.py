@@ -72,6 +72,67 @@ def test_an_answer_that_was_not_cut_names_its_rule_too(rule: Any, says: str) -> 
     assert text(reason_of(at(ignored), before())).splitlines() == ["The answer was not cut", f"rule  {rule}", says]
 
 
+def handed_off(by: Any, reason: str = "", **more: Any) -> ev.AgentHandedOff:
+    return ev.AgentHandedOff(previous="desk", agent="specialist", by=by, reason=reason, **more)
+
+
+def test_a_hand_off_names_the_call_that_asked_for_it_its_wait_and_what_the_model_knows() -> None:
+    calls = (
+        ev.ToolCalled(call_id="1", name="escalate", args={"issue": "no signal"}),
+        ev.ToolCalled(call_id="2", name="look_up", args={"of": "router"}),
+    )
+    event = at(handed_off("tool", "escalate", via="connection", chat="keep", waited_s=1.234))
+    assert explained(event)
+    assert text(reason_of(event, before(*calls))).splitlines() == [
+        "desk to specialist",
+        "The tool escalate returned the agent.",
+        'called with {"issue": "no signal"}',
+        "It waited 1.2 s until the model had finished speaking.",
+        "The model was told by another connection, with the agent's instruction and tools.",
+        "It knows what was said before.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("by", "reason", "says"),
+    [
+        ("program", "update_agent", "The program asked for it."),
+        ("operator", "asked for", "The operator asked for it."),
+        ("task", "desk", "A task of desk begins."),
+        ("task", "survey is done", "For a task: survey is done."),
+        ("tool", "escalate", "The tool escalate returned the agent."),
+    ],
+)
+def test_a_hand_off_says_who_asked_for_it(by: Any, reason: str, says: str) -> None:
+    said = text(reason_of(at(handed_off(by, reason, via="instruction", chat="fresh")), before())).splitlines()
+    assert said[1:] == [
+        says,
+        "It did not have to wait for the model to finish speaking.",
+        "The model was told by a new instruction on the same connection.",
+        "It is not told what was said before.",
+    ]
+
+
+def test_a_restored_agent_is_explained_without_a_wait() -> None:
+    said = text(reason_of(at(handed_off("restored")), before())).splitlines()
+    assert said[1:] == [
+        "The session was taken up again; this agent spoke last in it.",
+        "It knows what was said before.",
+    ]
+
+
+def test_a_hand_off_that_was_refused_says_why_and_one_that_waits_needs_no_explanation() -> None:
+    asked = ev.HandoffRequested(agent="specialist", by="operator", reason="asked for")
+    assert not explained(at(asked))
+    refused = ev.HandoffRequested(agent="specialist", by="operator", reason="asked for", problem="The session is over")
+    assert text(reason_of(at(refused), before())).splitlines() == [
+        "specialist did not take over",
+        "The operator asked for it.",
+        "The session is over",
+        "The present agent goes on.",
+    ]
+
+
 def test_a_transition_shows_its_guard_and_the_change_that_turned_it() -> None:
     view = before(wrote("app:other", 1), wrote("app:understood", True), wrote("app:noise", 2))
     guard = tree(

@@ -12,7 +12,7 @@ from tests.unit.wire.frames import encode_client
 from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
 from gemini_live_runtime.wire import codec, compose
 from gemini_live_runtime.wire.codec import decode_client, decode_server, encode_server, unknown_fields
-from gemini_live_runtime.wire.json_frame import MAX_TEXT_CHARS, MAX_VALUES
+from gemini_live_runtime.wire.json_frame import MAX_TEXT_BYTES, MAX_VALUES, MAX_WIDE_BYTES
 from gemini_live_runtime.wire.messages import (
     AudioFrame,
     Blob,
@@ -234,16 +234,18 @@ class TestLoadedFrames:
             ({"serverContent": {"modelTurn": {"parts": [{"text": "a"}] * MAX_VALUES}}}, "more than 5,000 values"),
             ({"toolCallCancellation": {"ids": [["a"]] * (MAX_VALUES // 2)}}, "more than 5,000 values"),
             ({f"field{number}": number for number in range(MAX_VALUES + 1)}, "more than 5,000 values"),
-            ({"x": [1] * (MAX_VALUES + MAX_TEXT_CHARS + 2)}, "more than 5,000 values"),
-            ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_TEXT_CHARS + 1)}}}, "1,200,000 characters"),
-            ({"x" * (MAX_TEXT_CHARS + 1): 1}, "1,200,000 characters"),
+            ({"x": [1] * (MAX_VALUES + MAX_TEXT_BYTES + 2)}, "more than 5,000 values"),
+            ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_WIDE_BYTES // 2 + 1)}}}, "400,000 bytes"),
+            ({"serverContent": {"outputTranscription": {"text": "漢" * (MAX_WIDE_BYTES // 3 + 1)}}}, "400,000 bytes"),
+            ({"serverContent": {"outputTranscription": {"text": "x" * MAX_WIDE_BYTES + "é"}}}, "400,000 bytes"),
+            ({"x" * (MAX_TEXT_BYTES + 1): 1}, "1,200,000 bytes"),
             (
                 {
                     "toolCall": {
-                        "functionCalls": [{"args": {"mimeType": "audio/pcm", "data": "A" * (MAX_TEXT_CHARS + 4)}}]
+                        "functionCalls": [{"args": {"mimeType": "audio/pcm", "data": "A" * (MAX_TEXT_BYTES + 4)}}]
                     }
                 },
-                "1,200,000 characters",
+                "1,200,000 bytes",
             ),
         ],
     )
@@ -258,9 +260,9 @@ class TestLoadedFrames:
     def test_a_frame_of_far_too_much_text_is_not_even_parsed(
         self, encoded: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(codec, "parse_object", None)
-        frame = json.dumps({"toolCall": {"functionCalls": [{"args": {"text": "x" * 6 * MAX_TEXT_CHARS}}]}})
-        with pytest.raises(ProtocolError, match="1,200,000 characters"):
+        monkeypatch.setattr(codec, "read_object", None)
+        frame = json.dumps({"toolCall": {"functionCalls": [{"args": {"text": "x" * 6 * MAX_TEXT_BYTES}}]}})
+        with pytest.raises(ProtocolError, match="1,200,000 bytes"):
             codec.decode_server(frame.encode() if encoded else frame)
 
     @pytest.mark.parametrize(
@@ -272,7 +274,7 @@ class TestLoadedFrames:
     def test_a_frame_of_far_too_many_values_is_not_even_parsed(
         self, values: str, encoded: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(codec, "parse_object", None)
+        monkeypatch.setattr(codec, "read_object", None)
         frame = '{"x":[' + ",".join([values] * 3 * MAX_VALUES) + "]}"
         with pytest.raises(ProtocolError, match="more than 5,000 values"):
             codec.decode_server(frame.encode() if encoded else frame)
@@ -286,7 +288,7 @@ class TestLoadedFrames:
         assert message.server_content.output_transcription.text == text
 
     def test_speech_is_not_counted_as_text(self) -> None:
-        data = bytes(2 * MAX_TEXT_CHARS)
+        data = bytes(2 * MAX_TEXT_BYTES)
         message = codec.decode_server(codec.encode_server(codec.audio_message(data, "audio/pcm;rate=24000")))
         assert isinstance(message, AudioFrame)
         assert len(message.data) == len(data)

@@ -157,7 +157,7 @@ class TestSearch:
     def test_a_keyring_that_is_absent_or_locked_matters_only_when_asked_for(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        with pytest.raises(MissingExtraError, match=r"gemini-live-tui\[keyring\]"):
+        with pytest.raises(MissingExtraError, match=r"\[keyring\]"):
             find_api_key({}, source="keyring")
         keyring_with(monkeypatch, None, error=True)
         assert find_api_key({}).credential is None
@@ -173,7 +173,7 @@ class TestVertex:
 
     def test_without_google_auth_the_extra_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "google.auth", None)
-        with pytest.raises(MissingExtraError, match=r"gemini-live-tui\[vertex\]"):
+        with pytest.raises(MissingExtraError, match=r"\[vertex\]"):
             find_vertex_token({})
 
     @pytest.mark.parametrize("fails", [False, True])

@@ -60,7 +60,7 @@ def test_a_missing_package_and_a_system_without_a_keyring_are_different_problems
     with pytest.raises(CredentialError, match="no usable keyring"):
         save_to_keyring(api_key(KEY))
     monkeypatch.setitem(sys.modules, "keyring", None)
-    assert "gemini-live-tui[keyring]" in keyring_problem()
+    assert "the extra `keyring`" in keyring_problem()
 
 
 def test_a_keyring_that_refuses_says_why_without_the_key(

@@ -222,10 +222,10 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "resend",
-        "",
+        "R",
         "resend",
         "Send again",
-        "Send your last message again, typed or spoken",
+        "Send a message again that may not have arrived, else your last one, typed or spoken",
         "Change",
         slash="resend",
     ),

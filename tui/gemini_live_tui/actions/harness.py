@@ -52,7 +52,7 @@ ACTIONS: tuple[Action, ...] = (
     _own("harness-why", "ctrl+e", "why", "Why", "Explain why a notification waits, or who wrote a memory"),
     _own("cancel-task", "c", "cancel_task", "Cancel", "Cancel the task under the cursor, after asking"),
     _own("acknowledge", "H", "acknowledge", "Acknowledge", "Close the notification, so that it is not announced"),
-    _own("queue-again", "R", "queue_again", "Queue again", "Queue a closed notification again"),
+    _own("queue-again", "R", "queue_again", "Send again", "Queue a closed notification again"),
     _own("memory-edit", "e", "edit_memory", "Edit", "Edit the value of the memory"),
     _own("memory-add", "a", "add_memory", "Add", "Add a memory"),
     Action(

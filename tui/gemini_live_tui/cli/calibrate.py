@@ -28,19 +28,23 @@ _STEPS = {
 def calibrate(no_voice: bool, as_json: bool, flags: dict[str, Any]) -> int:
     """Measure how the speaker's sound comes back to the microphone.
 
-    Plays a sound for about six seconds. The delay and the level of its echo, the level of the room and that of your
-    voice are stored for this pair of devices, and the echo canceller begins with them from then on. Run it again when
-    you move the devices or change the volume; with headphones it finds no echo, and stores that.
+    Plays a sound for about six seconds. The delay and the level of its echo are stored for this pair of devices, and
+    the echo canceller begins with them from then on. The levels of the room and of your voice are stored, too: here and
+    in doctor it says when your voice is too quiet. Run it again when you move the devices or change the volume; with
+    headphones it finds no echo, and stores that.
     """
     from gemini_live_tui import config as configuration
 
     loaded = configuration.load(flags=flags).config
     result = _run(loaded.audio_input, loaded.audio_output, voice=not no_voice, quiet=as_json)
     text = sanitise_line(str(result.pop("text")))
+    remedy = str(result["remedy"])
     if as_json:
         click.echo(json.dumps({key: value for key, value in result.items() if key != "report"}))
     else:
         click.echo(f"{text[:1].upper()}{text[1:]}.")
+        if remedy:
+            click.echo(f"{result['verdict']} {remedy}, and run it again.")
         click.echo(f"Stored in {sanitise_line(str(result['file']))}.")
     return 0
 

@@ -195,7 +195,7 @@ def _audio_priority() -> list[Check]:
 
 def _calibration(microphone: SoundDevice, speaker: SoundDevice) -> Check:
     """Tell what `calibrate` has measured for these devices."""
-    from gemini_live_runtime.audio.calibration import describe
+    from gemini_live_runtime.audio.calibration import describe, judge
     from gemini_live_runtime.audio.echo_path import stored_echo_path
 
     path = stored_echo_path(microphone, speaker)
@@ -204,7 +204,11 @@ def _calibration(microphone: SoundDevice, speaker: SoundDevice) -> Check:
         return Check("calibration", "missing", "not measured for these devices", remedy)
     day = datetime.fromtimestamp(path.measured_at).astimezone().strftime("%Y-%m-%d")
     how = "learned in a call" if path.is_learned else "measured"
-    return Check("calibration", "ok", f"{describe(path)} ({how} {day})")
+    verdict = judge(path)
+    found = f"{describe(path)} ({how} {day})"
+    if verdict.mark == "good":
+        return Check("calibration", "ok", found)
+    return Check("calibration", "missing", f"{verdict.text} {found[:1].upper()}{found[1:]}", verdict.remedy)
 
 
 def _echo() -> list[Check]:
@@ -219,21 +223,26 @@ def _last_sound() -> list[Check]:
     from gemini_live_runtime.journal.lines import EVENTS_FILE
 
     folder = paths.sessions_dir()
-    files = sorted(folder.glob(f"*/{EVENTS_FILE}")) if folder.is_dir() else []
+    files = sorted(folder.glob(f"*/{EVENTS_FILE}")) if os.path.isdir(folder) else []
     if not files:
         return []
-    with files[-1].open("rb") as file:
-        file.seek(max(0, files[-1].stat().st_size - _READ_BYTES))
-        lines = [line for line in file.read().splitlines() if b'"audio.health"' in line]
+    session = files[-1].parent.name
+    try:
+        with paths.open_regular(files[-1], follow=False) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _READ_BYTES))
+            lines = [line for line in file.read(_READ_BYTES).splitlines() if b'"audio.health"' in line]
+    except OSError as error:
+        text = f"session {session} cannot be read: {error.strerror}"
+        return [Check("last sound", "missing", text, f"Look at {files[-1]}")]
     found: dict[str, Check] = {}
     for line in lines:
-        with contextlib.suppress(ValueError, KeyError, TypeError):
+        with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
             event = json.loads(line)
             data = event["data"]
             if event["type"] == "audio.health" and not data["well"]:
-                text = f"{data['text']} (session {files[-1].parent.name})"
+                text = f"{data['text']} (session {session})"
                 found[data["kind"]] = Check("last sound", "missing", text, str(data["remedy"]))
-    return list(found.values()) or [Check("last sound", "ok", f"nothing wrong in session {files[-1].parent.name}")]
+    return list(found.values()) or [Check("last sound", "ok", f"nothing wrong in session {session}")]
 
 
 def _offline() -> list[Check]:

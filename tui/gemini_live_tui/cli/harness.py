@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gemini_live_runtime.errors import HarnessError, UsageError
-from gemini_live_runtime.harness.paths import default_root
+from gemini_live_runtime.harness.paths import default_root, may_exist
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.config import chosen_profile
 
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+
+def _or_group(ctx: click.Context, param: click.Parameter, given: bool) -> bool:
+    """Return True when --json stands after the subcommand, or before it."""
+    known = ctx.ensure_object(dict)
+    known["as_json"] = given or known.get("as_json", False)
+    return bool(known["as_json"])
+
+
+JSON = click.option("--json", "as_json", is_flag=True, callback=_or_group, help="One JSON object a line.")
 
 LISTED = 20
 """Tasks that are listed unless --all asks for every one."""
@@ -37,20 +45,31 @@ def root_options(function: F) -> F:
     return root(profile(function))
 
 
-def open_harness(root: str | None, profile: str | None) -> Harness:
-    """Open the records that the options name; raise `HarnessError` or `UsageError`."""
+def open_harness(root: str | None, profile: str | None, *, to_read: bool = False) -> Harness:
+    """Open the records that the options name; raise `HarnessError` or `UsageError`.
+
+    `to_read`: a root that does not exist is not created, and has no records.
+    """
+    from gemini_live_runtime.harness.paths import HarnessPaths, root_path
+    from gemini_live_runtime.harness.record_files import RecordFiles
     from gemini_live_runtime.harness.store import Harness
+    from gemini_live_runtime.wire.credentials import register_secrets
 
     if root is not None and not root.strip():  # Path("") is the current folder
         raise UsageError("--root is empty", remedy="Give the folder of the records", field="root", value=root)
     if root is not None and profile is not None:
         raise UsageError("Give --root or --profile, not both", field="root", value=root)
-    return Harness.open(Path(root) if root is not None else default_root(chosen_profile(profile)))
+    # What is written may hold a key whose shape no pattern knows.
+    register_secrets()
+    folder = root_path(Path(root) if root is not None else default_root(chosen_profile(profile)))
+    if to_read and not may_exist(folder):
+        return Harness(HarnessPaths(folder), RecordFiles(), time.time)
+    return Harness.open(folder)
 
 
 @click.group(invoke_without_command=True)
 @root_options
-@_JSON
+@JSON
 @click.option("--all", "everything", is_flag=True, help="List ended tasks too, however old they are.")
 @click.pass_context
 def tasks(ctx: click.Context, root: str | None, profile: str | None, as_json: bool, everything: bool) -> int:
@@ -67,9 +86,10 @@ def _list(root: str | None, profile: str | None, as_json: bool, everything: bool
     from gemini_live_runtime.harness.record_files import json_of
 
     problem = ""
-    with open_harness(root, profile) as harness:
+    with open_harness(root, profile, to_read=True) as harness:
         try:
-            harness.tasks.reconcile()
+            if may_exist(harness.paths.root):
+                harness.tasks.reconcile()
         except HarnessError as error:  # a disk that is full or read-only hides no task
             problem = str(error)
         listing = harness.tasks.find()
@@ -112,17 +132,13 @@ def raise_damaged(listing: Listing[Any], name: str, id_of: Callable[[Path], str]
 def _row(task: HarnessTask) -> str:
     done = "" if task.fraction is None else f"{task.fraction:.0%}"
     newest = task.progress if not task.status.is_terminal else task.summary or task.last_error
-    row = f"{short_id(task.id):13}{sanitise_line(_tool(task), 16):17}{task.status.value:12}{done:>5}"
+    row = f"{short_id(task.id):13}{sanitise_line(task.name, 16):17}{task.status.value:12}{done:>5}"
     return f"{row}  {age(task.created_at_ms):>6}  {sanitise_line(newest or '', 60)}".rstrip()
 
 
 def short_id(record_id: str) -> str:
     """Return the end of an id, which names the record where few have been made."""
     return sanitise_line(record_id.partition(".")[0].rpartition("_")[2], 12)
-
-
-def _tool(task: HarnessTask) -> str:
-    return str((task.metadata or {}).get("toolName") or task.title)
 
 
 def age(at_ms: int) -> str:
@@ -136,13 +152,13 @@ def age(at_ms: int) -> str:
 
 @tasks.command()
 @click.argument("task")
-@_JSON
+@JSON
 @click.pass_context
 def show(ctx: click.Context, task: str, as_json: bool) -> int:
     """Show one task: TASK is its id, or the end of it."""
     from gemini_live_runtime.harness.record_files import json_of
 
-    with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
+    with open_harness(ctx.obj["root"], ctx.obj["profile"], to_read=True) as harness:
         detail = harness.tasks.detail(_find(harness, task))
     if as_json:
         result = None if detail.result is None else json_of(detail.result)
@@ -152,7 +168,7 @@ def show(ctx: click.Context, task: str, as_json: bool) -> int:
     one = detail.task
     click.echo(f"{one.id}  {one.status.value}")
     for name, value in (
-        ("tool", _tool(one)),
+        ("tool", one.name),
         ("arguments", json.dumps((one.metadata or {}).get("toolArgs", {}), ensure_ascii=False)),
         ("started", f"{age(one.created_at_ms)} ago"),
         ("result", one.summary),
@@ -175,15 +191,20 @@ def show(ctx: click.Context, task: str, as_json: bool) -> int:
 @tasks.command()
 @click.argument("task")
 @click.option("--reason", default="", help="Reason, which the model and the record learn.")
+@JSON
 @click.pass_context
-def cancel(ctx: click.Context, task: str, reason: str) -> int:
+def cancel(ctx: click.Context, task: str, reason: str, as_json: bool) -> int:
     """Cancel a task: TASK is its id, or the end of it."""
     from gemini_live_runtime.engine.poke import poke_deliverer
 
     with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
         asked = harness.tasks.request_cancel(_find(harness, task), reason or "It was cancelled by: tasks cancel")
         poke_deliverer(harness.paths)
-    if asked.status.is_terminal:
+    if as_json:
+        from gemini_live_runtime.harness.record_files import json_of
+
+        click.echo(json.dumps(json_of(asked)))
+    elif asked.status.is_terminal:
         click.echo(f"{short_id(asked.id)}: its program has ended before; the task is {asked.status.value}.")
     else:
         click.echo(f"{short_id(asked.id)} is asked to end; its program does so within 5 s.")

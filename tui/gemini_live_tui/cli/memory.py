@@ -11,7 +11,7 @@ import click
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import sanitise, sanitise_line
-from gemini_live_tui.cli.harness import age, open_harness, print_problems, root_options
+from gemini_live_tui.cli.harness import JSON, age, open_harness, print_problems, root_options
 
 if TYPE_CHECKING:
     from gemini_live_runtime.harness.listing import Listing
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 LISTED = 50
 """Memories that are listed unless --all asks for every one."""
 
-_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 _SCOPE = click.option("--scope", metavar="NAME", default=None, help="Only memories of this scope.")
 
 
 @click.group(invoke_without_command=True)
 @root_options
+@JSON
 @click.pass_context
-def memory(ctx: click.Context, root: str | None, profile: str | None) -> int:
+def memory(ctx: click.Context, root: str | None, profile: str | None, as_json: bool) -> int:
     """List, show, write, delete and search memories.
 
     A memory is a fact that agents know in later sessions, by scope and key: user name. Options go before the
     subcommand: memory --root FOLDER get user name.
     """
     ctx.obj["root"], ctx.obj["profile"] = root, profile
-    return _list(ctx, None, False, False) if ctx.invoked_subcommand is None else 0
+    return _list(ctx, None, False, as_json) if ctx.invoked_subcommand is None else 0
 
 
 @memory.command("list")
 @_SCOPE
 @click.option("--all", "everything", is_flag=True, help="List every one, however many there are.")
-@_JSON
+@JSON
 @click.pass_context
 def list_(ctx: click.Context, scope: str | None, everything: bool, as_json: bool) -> int:
     """List memories, newest change first."""
@@ -48,7 +48,7 @@ def list_(ctx: click.Context, scope: str | None, everything: bool, as_json: bool
 
 
 def _list(ctx: click.Context, scope: str | None, everything: bool, as_json: bool) -> int:
-    with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
+    with open_harness(ctx.obj["root"], ctx.obj["profile"], to_read=True) as harness:
         found = harness.memory.find(scope)
     shown = found.records if everything or as_json else found.records[:LISTED]
     where = f" in the scope {sanitise_line(scope, 80)}" if scope is not None else ""
@@ -88,11 +88,11 @@ def _text(value: Any) -> str:
 @memory.command()
 @click.argument("scope")
 @click.argument("key")
-@_JSON
+@JSON
 @click.pass_context
 def get(ctx: click.Context, scope: str, key: str, as_json: bool) -> int:
     """Show one memory, with who wrote it and from which words."""
-    with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
+    with open_harness(ctx.obj["root"], ctx.obj["profile"], to_read=True) as harness:
         one = harness.memory.get(scope, key)
     if as_json:
         _print([one], True, "")
@@ -119,7 +119,7 @@ def get(ctx: click.Context, scope: str, key: str, as_json: bool) -> int:
 @click.argument("value")
 @click.option("--json-value", is_flag=True, help="VALUE is JSON, not a text.")
 @click.option("--summary", metavar="WORDS", default=None, help="Sentence that says what it is.")
-@_JSON
+@JSON
 @click.pass_context
 def put(
     ctx: click.Context, scope: str, key: str, value: str, json_value: bool, summary: str | None, as_json: bool
@@ -165,14 +165,18 @@ def _parsed(text: str) -> Any:
 @memory.command()
 @click.argument("scope")
 @click.argument("key")
+@JSON
 @click.pass_context
-def delete(ctx: click.Context, scope: str, key: str) -> int:
+def delete(ctx: click.Context, scope: str, key: str, as_json: bool) -> int:
     """Delete a memory for good."""
     from gemini_live_runtime.engine.poke import poke_deliverer
 
     with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
         existed = harness.memory.delete(scope, key)
         poke_deliverer(harness.paths)
+    if as_json:
+        click.echo(json.dumps({"scope": scope, "key": key, "deleted": existed}))
+        return 0
     click.echo(f"Deleted {scope}/{key}." if existed else f"There was no memory {scope}/{key}.")
     return 0
 
@@ -181,12 +185,12 @@ def delete(ctx: click.Context, scope: str, key: str) -> int:
 @click.argument("words", nargs=-1, required=True)
 @_SCOPE
 @click.option("--limit", "-n", type=click.IntRange(1, 1000), default=20, metavar="N", help="At most N, 20 by default.")
-@_JSON
+@JSON
 @click.pass_context
 def search(ctx: click.Context, words: tuple[str, ...], scope: str | None, limit: int, as_json: bool) -> int:
     """List memories with all of WORDS, or else with any of them, best first."""
     text = " ".join(words)
-    with open_harness(ctx.obj["root"], ctx.obj["profile"]) as harness:
+    with open_harness(ctx.obj["root"], ctx.obj["profile"], to_read=True) as harness:
         found: Listing[MemoryRecord] = harness.memory.search(text, scope=scope, limit=limit)
     _print(found.records, as_json, f"No memory has any of these words: {sanitise_line(redactor.text(text), 80)}")
     return print_problems(found)

@@ -87,7 +87,7 @@ def notify(
     from gemini_live_runtime.engine.poke import poke_deliverer
 
     _check_one_job(listing, ack, is_queueing, everything)
-    with open_harness(root, profile) as harness:
+    with open_harness(root, profile, to_read=listing) as harness:
         if listing:
             return _list(harness, everything, as_json)
         one = _acknowledge(harness, ack) if ack is not None else harness.notifications.queue(_new(text, **given))

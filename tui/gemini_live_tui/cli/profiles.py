@@ -16,7 +16,7 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import config as configuration
 from gemini_live_tui import profile_files
-from gemini_live_tui.cli.harness import age
+from gemini_live_tui.cli.harness import JSON, age
 from gemini_live_tui.cli.settings import set_in_profile, written
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 MAX_KEY = 16_384
 """Characters that are read of a key on standard input."""
-
-_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -36,23 +34,21 @@ _NAME = click.argument("name", shell_complete=_complete)
 
 
 @click.group(invoke_without_command=True)
-@_JSON
+@JSON
 @click.pass_context
 def profiles(ctx: click.Context, as_json: bool) -> int:
     """List, show, create, choose, change and delete profiles.
 
     A profile is a file of options, policies and tools, with tasks, notifications and memory of its own.
     """
-    ctx.obj["as_json"] = as_json
     return _list(as_json) if ctx.invoked_subcommand is None else 0
 
 
 @profiles.command("list")
-@_JSON
-@click.pass_context
-def list_(ctx: click.Context, as_json: bool) -> int:
+@JSON
+def list_(as_json: bool) -> int:
     """List profiles; a star marks the one that is used without --profile."""
-    return _list(as_json or ctx.obj["as_json"])
+    return _list(as_json)
 
 
 def _list(as_json: bool) -> int:
@@ -94,9 +90,8 @@ def _problem(name: str) -> str:
 
 @profiles.command()
 @click.argument("name", default="", shell_complete=_complete)
-@_JSON
-@click.pass_context
-def show(ctx: click.Context, name: str, as_json: bool) -> int:
+@JSON
+def show(name: str, as_json: bool) -> int:
     """Show what profile NAME sets, and the consent that it remembers.
 
     Without NAME it is the profile in use.
@@ -105,7 +100,7 @@ def show(ctx: click.Context, name: str, as_json: bool) -> int:
     options, profile = configuration.read_profile(name)
     path, root = profile_files.profile_path(name), default_root(name)
     remembered = _consent(name).read() if root.exists() else None
-    if as_json or ctx.obj["as_json"]:
+    if as_json:
         click.echo(json.dumps(_facts(name, options, profile, remembered)))
         return 0
     click.echo(
@@ -175,7 +170,7 @@ def _consent(name: str) -> ConsentStore:
 @profiles.command()
 @_NAME
 @click.option("--from", "other", metavar="OTHER", default=None, shell_complete=_complete, help="Profile to copy.")
-@_JSON
+@JSON
 def create(name: str, other: str | None, as_json: bool) -> int:
     """Create profile NAME, empty or as a copy of OTHER. Records are not copied."""
     path = profile_files.create_profile(name, copied=other, check=configuration.read_profile)
@@ -189,7 +184,7 @@ def create(name: str, other: str | None, as_json: bool) -> int:
 
 @profiles.command()
 @_NAME
-@_JSON
+@JSON
 def use(name: str, as_json: bool) -> int:
     """Use profile NAME from now on, where no other is named."""
     configuration.read_profile(name)
@@ -209,7 +204,7 @@ def use(name: str, as_json: bool) -> int:
 @_NAME
 @click.argument("key")
 @click.argument("value")
-@_JSON
+@JSON
 def set_(name: str, key: str, value: str, as_json: bool) -> int:
     """Set KEY to VALUE in the file of profile NAME, keeping its comments.
 
@@ -222,7 +217,7 @@ def set_(name: str, key: str, value: str, as_json: bool) -> int:
 @profiles.command()
 @_NAME
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-@_JSON
+@JSON
 def delete(name: str, yes: bool, as_json: bool) -> int:
     """Delete the file of profile NAME. Its records stay."""
     path = profile_files.profile_path(name)
@@ -273,7 +268,7 @@ def _refuse_in_use(name: str) -> None:
 
 @profiles.command()
 @_NAME
-@_JSON
+@JSON
 def path(name: str, as_json: bool) -> int:
     """Print the path of the file of profile NAME."""
     file = profile_files.profile_path(name)
@@ -284,7 +279,7 @@ def path(name: str, as_json: bool) -> int:
 @profiles.command()
 @_NAME
 @click.argument("tool", default="")
-@_JSON
+@JSON
 def revoke(name: str, tool: str, as_json: bool) -> int:
     """Take back remembered consent of profile NAME: of TOOL, or all.
 
@@ -309,7 +304,7 @@ def revoke(name: str, tool: str, as_json: bool) -> int:
 
 @profiles.command("set-key")
 @_NAME
-@_JSON
+@JSON
 def set_key(name: str, as_json: bool) -> int:
     """Save a Gemini API key for profile NAME in the system's keyring.
 

@@ -59,11 +59,12 @@ def replay(
     if speed is not None and (plain or as_json):
         raise UsageError("--speed is for the console", remedy="Leave out --plain and --json", field="speed")
     journal = read_journal(locate(session))
-    event = None
+    ended = False
     if as_json:
         for event in journal:
+            ended = _is_ended(event, ended)
             click.echo(json.dumps(event.to_json(), separators=(",", ":")))
-        return _problems(journal, event)
+        return _problems(journal, ended)
     if plain:
         from gemini_live_runtime.journal.agent_lines import agent_lines
         from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
@@ -72,31 +73,43 @@ def replay(
         gate = RealtimeCompletionGate()
         writer = PlainWriter(times=times, agent=agent_lines(detail), states=detail != "talk")
         for event in journal:
+            ended = _is_ended(event, ended)
             gate.apply_recorded(event)
             for line in writer.feed(event):
                 click.echo(line)
-        gate.on_recording_read()
+        gate.on_recording_read(cut_off=journal.torn)
         rest = writer.rest() + ([] if journal.running else writer.completed(gate.completion()))
         for line in rest:
             click.echo(line)
-        return _problems(journal, event)
+        return _problems(journal, ended)
     from gemini_live_tui.cli.console_start import require_terminal, settings_of, show_recording
 
     require_terminal("replay --plain")
     return show_recording(journal.path, settings_of(load(flags=flags)), speed=speed)
 
 
-def _problems(journal: Journal, last: Event | None) -> int:
+def _is_ended(event: Event, before: bool) -> bool:
+    """Return True when the session is over after `event`; `before`: it was before.
+
+    Notices may follow its end.
+    """
+    return event.type == "session.ended" or (before and event.type != "session.resumed")
+
+
+def _problems(journal: Journal, ended: bool) -> int:
     """Print the problems of the recording on standard error; return exit code 0.
 
-    `last` is its last event.
+    `ended`: the end of the session is in it.
     """
     for problem in journal.problems:
         click.echo(f"gemini-live-tui: {sanitise_line(problem.text, 300)}", err=True)
     if journal.problem_count > len(journal.problems):
         click.echo(f"gemini-live-tui: {journal.problem_count} lines had problems in all.", err=True)
-    if (last is None or last.type != "session.ended") and not journal.running:
-        click.echo("gemini-live-tui: the recording is broken off: the end of its session is missing.", err=True)
+    if not journal.running:
+        if not ended:
+            click.echo("gemini-live-tui: the recording is broken off: the end of its session is missing.", err=True)
+        elif journal.torn:
+            click.echo("gemini-live-tui: the last line is incomplete: the recording was cut off there.", err=True)
     return 0
 
 

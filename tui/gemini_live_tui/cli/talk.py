@@ -326,6 +326,9 @@ class _Conversation:
         elif isinstance(payload, ev.CommandRefused) and not self._interactive:
             self._fail(EngineError(payload.reason, field=payload.command))
             self._hang_up(engine, payload.reason)
+        elif isinstance(payload, ev.AudioLost) and self._spec.audio == "files":
+            # The talk goes on without the file, but did not do what it was asked for.
+            self._fail(EngineError(payload.reason, field=payload.direction))
         elif isinstance(payload, ev.LimitReached) and payload.stage == "hang-up":
             self._end_asked = True
         elif isinstance(payload, ev.SessionEnded) and payload.exit_code:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gemini_live_runtime.journal.link_blocks import lost
 from gemini_live_runtime.journal.view import NOT_UNDERSTOOD, Dirty
 from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise, sanitise_line
@@ -196,11 +197,18 @@ class Conversation:
         self._sender.order(Connect())
 
     def action_resend(self) -> None:
-        """Send the operator's last message again."""
+        """Send the oldest message again that was lost, else the operator's last one."""
         from gemini_live_runtime.commands import SendText
 
-        blocks = (block for block in reversed(self._store.view.blocks) if block.kind == "user")
-        text = next(filter(None, (block.text.strip() for block in blocks if block.status != NOT_UNDERSTOOD)), "")
+        view, on_their_way = self._store.view, {text.said for text in self._unconfirmed.values()}
+        were_lost = lost(view)
+        blocks = were_lost or [block for block in reversed(view.blocks) if block.kind == "user"]
+        texts = [block.text.strip() for block in blocks if block.status != NOT_UNDERSTOOD]
+        if were_lost:
+            texts = [text for text in texts if sanitise(text) not in on_their_way]
+        text = next(filter(None, texts), "")
+        if not text and were_lost:
+            return
         if not text:
             self._notices.say("You have not said anything yet.", passing=True)
         elif ident := self._sender.order(SendText(text=text)):

@@ -226,7 +226,7 @@ class MeterStrip(Row):
 
     def _dropped(self) -> list[Run]:
         meters = self._view.meters
-        lost = meters.far_missing + meters.far_dropped if "lost" in self._view.health else 0
+        lost = meters.far_missing + meters.far_dropped + meters.xruns if "lost" in self._view.health else 0
         count = meters.mic_dropped + lost + self._view.agent_view.dropped + self._missed
         return [(f"{count:,} dropped", "alarm")] if count else []
 

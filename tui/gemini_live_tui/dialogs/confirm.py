@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Static
+
+from gemini_live_tui.widgets.modal import TopModalScreen
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.harness_view import TaskCard
 
 
-class ConfirmScreen(ModalScreen[bool]):
+class ConfirmScreen(TopModalScreen[bool]):
     """Question: enter answers yes, escape no.
 
     `question` and `yes` (the effect of enter) are the console's own words or sanitised.

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from gemini_live_runtime.text import sanitise
@@ -18,12 +17,13 @@ from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.messages import DetailPart
 from gemini_live_tui.settings import ConsoleSettings
+from gemini_live_tui.widgets.modal import TopModalScreen
 
 MAX_SHOWN = 60_000
 """Characters of one part on the screen; copying takes all of it."""
 
 
-class DetailsScreen(ModalScreen[None]):
+class DetailsScreen(TopModalScreen[None]):
     """Details that escape, enter and q close, and `y` copies. No text is markup."""
 
     CSS_PATH = "details.tcss"

@@ -10,7 +10,6 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
@@ -22,6 +21,7 @@ from gemini_live_tui.context import Level
 from gemini_live_tui.launcher import Choice
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.wrapping import fit
+from gemini_live_tui.widgets.modal import TopScreen
 from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ LEAST_HEIGHT = 22
 LEAD = "Talk to a live model, and see what its agent does meanwhile."
 
 
-class WelcomeScreen(Screen[None]):
+class WelcomeScreen(TopScreen[None]):
     """Screen of choices."""
 
     CSS_PATH = "first_run.tcss"

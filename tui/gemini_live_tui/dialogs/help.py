@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -21,6 +20,7 @@ from gemini_live_tui.actions.rows import ROWS, Row, rows_of
 from gemini_live_tui.actions.slash import form_of
 from gemini_live_tui.painting.wrapping import wrap
 from gemini_live_tui.widgets.line_input import LineInput
+from gemini_live_tui.widgets.modal import TopModalScreen
 
 if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
@@ -44,7 +44,7 @@ _TALKING = ("console", "transcript", "prompt")
 _INDENT = " " * KEYS_WIDTH
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(TopModalScreen[None]):
     """Keys of the focused pane, then those of the console; typing searches all."""
 
     CSS_PATH = "help.tcss"

@@ -9,17 +9,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from gemini_live_tui.painting.glyphs import Glyphs, glyphs
 from gemini_live_tui.widgets.line_input import LineInput
+from gemini_live_tui.widgets.modal import TopModalScreen
 
 if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
 
 
-class LineDialog(ModalScreen[None]):
+class LineDialog(TopModalScreen[None]):
     """Framed line: enter submits, escape cancels.
 
     A subclass sets `ENTER` and `ESCAPE` and implements `submit`.

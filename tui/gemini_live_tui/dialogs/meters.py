@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
-from textual.screen import ModalScreen
 
 from gemini_live_runtime.events import SoundProblem
 from gemini_live_runtime.journal.view import SessionView
@@ -19,6 +18,7 @@ from gemini_live_tui.painting.glyphs import Glyphs, glyphs
 from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import wrap
 from gemini_live_tui.session_data.meter_history import SECONDS, MeterHistory, OwnCost, spark
+from gemini_live_tui.widgets.modal import TopModalScreen
 from gemini_live_tui.widgets.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SOUND_PROBLEMS = frozenset(get_args(SoundProblem))
 LEAST_HEIGHT = 18
 
 
-class MetersScreen(ModalScreen[None]):
+class MetersScreen(TopModalScreen[None]):
     """Screen that follows the session; escape closes it.
 
     It grows with its rows, and the arrow keys scroll those that the terminal has no room for.
@@ -148,6 +148,7 @@ class MeterSheet(Sheet):
             *_text("cost", self._price(), width),
             *self._dropped(width),
             *self._health(width),
+            *self._clocks(width),
             *(_text("audio", self._audio_process(), width) if meters.audio_priority else []),
         ]
 
@@ -171,6 +172,7 @@ class MeterSheet(Sheet):
                 (self._view.meters.mic_dropped, "microphone frames"),
                 (self._view.meters.far_missing, "late speaker frames"),
                 (self._view.meters.far_dropped, "speaker frames without a microphone's"),
+                (self._view.meters.xruns, "blocks that a device skipped"),
                 (self._view.agent_view.dropped, "events of slow readers"),
                 (self._missed, "events on the way here"),
             )
@@ -182,12 +184,18 @@ class MeterSheet(Sheet):
 
     def _health(self, width: int) -> list[list[Run]]:
         """Return rows for each problem of sound and agent, or that the sound is well."""
-        drift = self._view.meters.drift_ppm
-        clocks = "" if drift is None else f", clocks {abs(drift):.0f} ppm apart"
         problems = [(kind in SOUND_PROBLEMS, text) for kind, (text, _) in self._view.health.items()]
         rows = [row for _, text in filter(itemgetter(0), problems) for row in _text("sound", text, width, "alarm")]
-        rows = rows or _text("sound", f"nothing wrong{clocks}", width, "good")
+        rows = rows or _text("sound", "nothing wrong", width, "good")
         return rows + [row for of, text in problems if not of for row in _text("agent", text, width, "alarm")]
+
+    def _clocks(self, width: int) -> list[list[Run]]:
+        """Return a row with the difference of the devices' rates, if measured."""
+        drift = self._view.meters.drift_ppm
+        if drift is None:
+            return []
+        style = "alarm" if "drift" in self._view.health else "strong"
+        return _text("clocks", f"microphone and speaker {abs(drift):.0f} ppm apart", width, style)
 
     def _cells(self, width: int) -> int:
         return max(8, min(SECONDS, width - LABEL - VALUE - 28))

@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.agent_view import KeyCell, unpack
@@ -22,6 +21,7 @@ from gemini_live_tui.painting.glyphs import Glyphs, glyphs
 from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.session_data.state_diff import Difference, Pair, differences, mark_pair, turn_pair, who
+from gemini_live_tui.widgets.modal import TopModalScreen
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 KEY_WIDTH = 26
 
 
-class DiffScreen(ModalScreen[None]):
+class DiffScreen(TopModalScreen[None]):
     """Screen of differences.
 
     Left and right choose the turn or the mark, tab the comparison.

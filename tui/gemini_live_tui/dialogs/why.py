@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from gemini_live_runtime.errors import JournalError
@@ -20,6 +19,7 @@ from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.paint import content
 from gemini_live_tui.painting.runs import laid_out, plain
 from gemini_live_tui.panes.why_rows import EXPLAINED, Reason, explained, lines_of, reason_of
+from gemini_live_tui.widgets.modal import TopModalScreen
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.history import History
@@ -30,11 +30,11 @@ WIDTH = 69
 
 NOTHING = (
     "Nothing has happened yet that could be explained.",
-    "Phase changes, watchers, refused calls and findings are, once there are some.",
+    "Phase changes, hand-offs, watchers, refused calls and findings are, once there are some.",
 )
 
 
-class WhyScreen(ModalScreen[None]):
+class WhyScreen(TopModalScreen[None]):
     """Explanation of event `seq`, 0 for an event that did not happen.
 
     Keys lead to older and newer explanations.

@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.suggester import Suggester
 from textual.widgets import Static
 from textual.widgets.option_list import Option
@@ -22,6 +21,7 @@ from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.session_data.breakpoints import KINDS, MAX_TARGET, Kind, completed, names_for
 from gemini_live_tui.widgets.chooser import Chooser
 from gemini_live_tui.widgets.line_input import LineInput
+from gemini_live_tui.widgets.modal import TopModalScreen
 from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class _Names(Suggester):
         return completed(self._screen.names(), self._screen.kind, value) or None
 
 
-class BreakpointsScreen(ModalScreen[None]):
+class BreakpointsScreen(TopModalScreen[None]):
     """List of breakpoints with the form below it."""
 
     CSS_PATH = "breakpoints.tcss"

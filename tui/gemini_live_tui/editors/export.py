@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from gemini_live_runtime import paths
@@ -28,6 +27,7 @@ from gemini_live_tui.painting.glyphs import Glyphs, glyphs
 from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.widgets.line_input import LineInput
+from gemini_live_tui.widgets.modal import TopModalScreen
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class ChoiceList(RowList):
         return f"{chosen.start or '0'} to {chosen.end or f'{subject.seconds:.0f}'} s"
 
 
-class ExportScreen(ModalScreen[None]):
+class ExportScreen(TopModalScreen[None]):
     """Box of choices; the files are written in a thread."""
 
     CSS_PATH = "export.tcss"

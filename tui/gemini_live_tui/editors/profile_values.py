@@ -12,7 +12,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from gemini_live_runtime.errors import GeminiLiveError
@@ -28,6 +27,7 @@ from gemini_live_tui.painting.runs import Run, filled, fitted
 from gemini_live_tui.set_up import option_values as values
 from gemini_live_tui.set_up.option_values import ValueRow
 from gemini_live_tui.widgets.line_input import LineInput
+from gemini_live_tui.widgets.modal import TopModalScreen
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class ValueList(RowList):
         return fitted(runs, width, ellipsis)
 
 
-class ProfileValuesScreen(ModalScreen[None]):
+class ProfileValuesScreen(TopModalScreen[None]):
     """Editor of one profile: values are staged first, and applied together."""
 
     CSS_PATH = "profile_values.tcss"
@@ -381,7 +381,7 @@ class ProfileValuesScreen(ModalScreen[None]):
 
         The engine gets orders for those of the call.
         """
-        from gemini_live_runtime.commands import Order, SetDevices, SetOptions, SetVoice
+        from gemini_live_runtime.commands import Order, SetConsentPolicies, SetDevices, SetOptions, SetVoice
 
         config = self._loaded.config
         now = {key for key in before if self._effect(key) in ("now", "connects again") and not self._is_overridden(key)}
@@ -397,6 +397,8 @@ class ProfileValuesScreen(ModalScreen[None]):
             orders.append(({"turns"}, SetOptions(turn_detection=config.turns)))  # type: ignore[arg-type]
         if "voice" in now:
             orders.append(({"voice"}, SetVoice(voice=config.voice)))
+        if policies := {key for key in now if key.startswith("consent.")}:
+            orders.append((policies, SetConsentPolicies(policies=dict(self._loaded.profile.consent))))
         for keys, order in orders:
             if ident := self.console.order(order):
                 self._ordered[ident] = {key: before[key] for key in keys}

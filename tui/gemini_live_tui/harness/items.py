@@ -94,7 +94,7 @@ def task_item(one: HarnessTask, *, lives: bool) -> TaskItem:
     text = one.progress if runs else one.summary or one.last_error
     return TaskItem(
         one.id,
-        sanitise_line(str((one.metadata or {}).get("toolName") or one.title), 80),
+        sanitise_line(one.name, 80),
         one.status.value,
         one.created_at_ms / 1000,
         None if runs else one.updated_at_ms / 1000,

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from gemini_live_runtime.errors import HarnessError
@@ -26,6 +25,7 @@ from gemini_live_tui.harness.row_details import RowDetails
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.screen_stack import take_out
 from gemini_live_tui.widgets.filter_line import FilterLine
+from gemini_live_tui.widgets.modal import TopModalScreen
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class _Tab(Static):
             self.screen.action_part(self.part)
 
 
-class HarnessScreen(ModalScreen[None]):
+class HarnessScreen(TopModalScreen[None]):
     """Screen that escape closes.
 
     A thread reads the records, when the session tells of a change and every `POLL_S`.

@@ -56,6 +56,7 @@ class Glyphs:
     no: str
     open: str
     here: str
+    handoff: str
     muted: str
     changed: str
     folded: str
@@ -114,6 +115,7 @@ UNICODE = Glyphs(
     no="✗",
     open="○",
     here="▶",
+    handoff="⇄",
     muted="◌",
     changed="◆",
     folded="▸",
@@ -162,6 +164,7 @@ ASCII = Glyphs(
     no="x",
     open="o",
     here=">",
+    handoff="<>",
     muted=".",
     changed="*",
     folded=">",

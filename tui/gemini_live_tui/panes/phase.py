@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PhasePane(RowList):
-    """Rows about the current phase; the cursor rests on the phase and on transitions."""
+    """Rows about the current phase; the cursor rests on phase, transitions, agent."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("phase")]
     dirty = Dirty.PHASE | Dirty.HELD
@@ -33,12 +33,13 @@ class PhasePane(RowList):
         super().__init__(id=id)
         self._glyphs = glyphs
         self._agent = AgentView()
+        self._agent_name = ""
         self._elapsed = 0.0
 
     def show(self, view: SessionView, frame: Frame) -> float | None:
         """Show the phase of `view`; return the seconds until its age changes, or None."""
         agent = self._agent = view.agent_view
-        self._elapsed = frame.elapsed
+        self._agent_name, self._elapsed = view.agent or "", frame.elapsed
         self.set_rows(rows.rows_of(agent))
         return until_older(frame.elapsed - agent.stay.t) if frame.live and agent.stay is not None else None
 
@@ -50,8 +51,8 @@ class PhasePane(RowList):
     # -- rows --------------------------------------------------------------------------------------------------------
 
     def selectable(self, row: str) -> bool:
-        """Return True for the phase and for transitions."""
-        return row == "now" or row.startswith("way:")
+        """Return True for the phase, for transitions and for an agent without phases."""
+        return row in ("now", "agent") or row.startswith("way:")
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
         """Return the runs of one row."""
@@ -62,7 +63,9 @@ class PhasePane(RowList):
             broken = agent.path[-1].phase in breaks_on(agent, "phase")
             return rows.now_row(agent, self._elapsed, width, glyphs, broken=broken)
         if row == "path":
-            return rows.path_row(agent.path, width, glyphs)
+            return rows.path_row(agent, width, glyphs)
+        if row == "agent":
+            return rows.agent_row(agent, self._agent_name, width, glyphs)
         if row == "waits":
             return rows.waits_row(agent, width, glyphs)
         if row == "needs":
@@ -92,13 +95,15 @@ class PhasePane(RowList):
         return f"{self._agent.path[-1].phase if self._agent.path else ''}>{way.to}"
 
     def on_row_list_opened(self, message: RowList.Opened) -> None:
-        """Explain the entry into the phase, or the transition under the cursor."""
+        """Explain the entry, the hand-off, or the transition under the cursor."""
         message.stop()
         way = self.transition_at_cursor
         if way is not None:
             self.post_message(ExplainTransition(way, self._agent))
         elif self._agent.stay is not None:
             self.post_message(ExplainEvent(self._agent.stay.seq))
+        elif (handoff := rows.handoff_of(self._agent)) is not None:
+            self.post_message(ExplainEvent(handoff.seq))
 
     # -- actions -----------------------------------------------------------------------------------------------------
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from gemini_live_runtime.journal.agent_view import unpack
-from gemini_live_tui.painting.formatting import ordinal, seconds_text, whole_seconds_text
+from gemini_live_tui.painting.formatting import clock_text, ordinal, seconds_text, whole_seconds_text
 from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.runs import Run, cut, filled, fitted, spread, width_of
 from gemini_live_tui.panes.explanations import live_value
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.agent_view import AgentView, PhaseVisit, TransitionStatus
+    from gemini_live_runtime.journal.agent_view import AgentView, Tick, TransitionStatus
 
 HEAD = 7
 """Cells of the words at the left."""
@@ -38,7 +37,7 @@ def rows_of(agent: AgentView) -> list[str]:
         return [f"empty:{number}" for number in range(len(NO_PHASES))]
     if agent.stay is None:
         # The agent that speaks has no phases, those before it had.
-        return ["path", "tools"]
+        return ["agent", "path", "tools"]
     rows = ["now", "path"]
     if agent.blocked:
         rows.append("waits")
@@ -79,16 +78,38 @@ def now_row(agent: AgentView, elapsed: float, width: int, glyphs: Glyphs, *, bro
     return spread(fitted(runs, width, glyphs.ellipsis), [(because, "quiet")] if because else [], width, glyphs.ellipsis)
 
 
-def path_row(path: Sequence[PhaseVisit], width: int, glyphs: Glyphs) -> list[Run]:
-    """Return the phases so far; the newest ones where not all fit."""
-    arrow = f" {glyphs.arrow} "
-    runs: list[Run] = [(glyphs.here, "phase"), (f" {path[-1].phase}", "said")]
+def handoff_of(agent: AgentView) -> Tick | None:
+    """Return the last hand-off."""
+    return next((tick for tick in reversed(agent.ticks) if tick.lane == "handoff"), None)
+
+
+def agent_row(agent: AgentView, name: str, width: int, glyphs: Glyphs) -> list[Run]:
+    """Return the agent that speaks, which has no phases, and when it took over."""
+    handoff = handoff_of(agent)
+    took_over = "" if handoff is None else f"  took over at {clock_text(handoff.t)} {glyphs.separator}"
+    runs: list[Run] = [(f"{glyphs.here} ", "phase"), (name, "phase"), (f"{took_over} has no phases", "said")]
+    return fitted(runs, width, glyphs.ellipsis)
+
+
+def path_row(agent: AgentView, width: int, glyphs: Glyphs) -> list[Run]:
+    """Return the phases so far; the newest ones where not all fit.
+
+    A hand-off between two of them, which may be of two agents, has a sign of its own.
+    """
+    path = agent.path
+    handoffs = [tick.seq for tick in agent.ticks if tick.lane == "handoff"]
+    runs: list[Run] = [] if agent.stay is None else [(glyphs.here, "phase"), (f" {path[-1].phase}", "said")]
     left = width - 2 - width_of(runs)
     more = cell_len(glyphs.ellipsis)
-    for number in range(len(path) - 2, -1, -1):
+    for number in range(len(path) - (2 if runs else 1), -1, -1):
         stay = path[number]
         lasted = f" {seconds_text(stay.seconds)}" if stay.seconds is not None else ""
-        step: list[Run] = [(f"{stay.phase} ", "said"), (glyphs.yes, "good"), (lasted, "quiet"), (arrow, "quiet")]
+        step: list[Run] = [(f"{stay.phase} ", "said"), (glyphs.yes, "good"), (lasted, "quiet")]
+        arrow = f" {glyphs.arrow} "
+        if number < len(path) - 1:
+            if any(stay.seq < seq < path[number + 1].seq for seq in handoffs):
+                arrow = f" {glyphs.handoff} "
+            step.append((arrow, "quiet"))
         reserve = 0 if number == 0 else more + len(arrow)
         if width_of(step) + reserve > left:
             runs[:0] = [(glyphs.ellipsis, "quiet"), (arrow, "quiet")]

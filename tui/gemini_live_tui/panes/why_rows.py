@@ -16,6 +16,7 @@ from gemini_live_tui.painting.formatting import clock_text, seconds_text
 from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.runs import Line, Run
 from gemini_live_tui.panes.explanations import Tree, all_reads, outline, value_text
+from gemini_live_tui.panes.handoff_words import handed_over, not_handed_over
 
 if TYPE_CHECKING:
     from gemini_live_runtime import events as ev
@@ -34,6 +35,8 @@ EXPLAINED = frozenset(
         "speech.not_understood",
         "turn.interrupted",
         "interruption.ignored",
+        "agent.handed_off",
+        "agent.handoff_requested",
     }
 )
 """Types of events of which some can be explained."""
@@ -91,6 +94,8 @@ def explained(event: ev.Event) -> bool:
         return payload.status == "refused"
     if isinstance(payload, ev.TurnInterrupted):
         return payload.rule in _CUT_BY
+    if isinstance(payload, ev.HandoffRequested):
+        return bool(payload.problem)
     return event.type in EXPLAINED
 
 
@@ -121,6 +126,10 @@ def reason_of(event: ev.Event, before: SessionView) -> Reason | None:
         reason = _cut(payload)
     elif isinstance(payload, ev.InterruptionIgnored):
         reason = _not_cut(payload)
+    elif isinstance(payload, ev.AgentHandedOff):
+        reason = Reason(*handed_over(payload, agent))
+    elif isinstance(payload, ev.HandoffRequested):
+        reason = Reason(*not_handed_over(payload, agent))
     else:
         return None
     keys = {**_cells(reason, agent), **_cells_of(reason.missing, agent)}

@@ -13,11 +13,11 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Offset
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Static
 
 from gemini_live_runtime.records import record
+from gemini_live_tui.widgets.modal import TopModalScreen
 
 if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
@@ -68,7 +68,7 @@ def spots_on(widgets: Iterable[Widget]) -> list[Spot]:
     return sorted(spots, key=lambda spot: spot.at is None)
 
 
-class JumpScreen(ModalScreen[None]):
+class JumpScreen(TopModalScreen[None]):
     """Overlay of labels. A letter or a click goes to the target, escape closes it."""
 
     CSS_PATH = "jump.tcss"

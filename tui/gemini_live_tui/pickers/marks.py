@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
@@ -17,6 +16,7 @@ from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.session_data.moment_parser import by_moment
+from gemini_live_tui.widgets.modal import TopModalScreen
 from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gemini_live_tui.context import ConsoleContext
 
 
-class MarksScreen(ModalScreen[None]):
+class MarksScreen(TopModalScreen[None]):
     """List of moments with their notes; it grows while it is open."""
 
     CSS_PATH = "marks.tcss"

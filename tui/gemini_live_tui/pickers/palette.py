@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.markup import escape
@@ -55,6 +56,10 @@ class CommandsScreen(CommandPalette):
         """Yield Textual's contents with another list."""
         for part in super().compose():
             yield FoundCommands() if type(part) is CommandList else part
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close the palette; does nothing below another screen, as in `TopScreen`."""
+        return super().dismiss(result) if self.is_active else AwaitComplete()
 
     # A search may end while the palette is being removed, after its list was: Textual would then fail
     # on the list and end the console.

@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from gemini_live_runtime import paths
@@ -24,6 +23,7 @@ from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.pickers.session_list import SessionList, heading
 from gemini_live_tui.widgets.line_input import LineInput
+from gemini_live_tui.widgets.modal import TopScreen
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class _Pane(Container):
             self.screen.fit()
 
 
-class SessionsScreen(Screen[None]):
+class SessionsScreen(TopScreen[None]):
     """Screen with list, filter, preview, a row for messages and one for keys.
 
     Sessions are read in a thread. Deleted ones go to the trash, from where they can be restored.

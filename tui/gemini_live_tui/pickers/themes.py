@@ -11,13 +11,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import theming
+from gemini_live_tui.widgets.modal import TopModalScreen
 from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ SAMPLE = (
 """Words shown in their colours, row by row."""
 
 
-class ThemesScreen(ModalScreen[None]):
+class ThemesScreen(TopModalScreen[None]):
     """Usable themes with their origin, and below them the faults of the others."""
 
     CSS_PATH = "themes.tcss"

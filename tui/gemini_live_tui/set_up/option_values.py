@@ -61,7 +61,7 @@ def effect_of(key: str, *, in_use: bool, in_call: bool) -> Effect:
         return "its sessions"
     if not (in_call or key in _LOOKS):
         return "next session"
-    return _IN_A_CALL.get(key, "next session")
+    return "now" if key.startswith("consent.") else _IN_A_CALL.get(key, "next session")
 
 
 def rows_of(loaded: Loaded) -> tuple[ValueRow, ...]:

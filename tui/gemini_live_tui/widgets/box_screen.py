@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.types import CSSPathType
 from textual.widget import Widget
 from textual.widgets import Static
@@ -20,6 +19,7 @@ from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.context import Level
 from gemini_live_tui.painting.glyphs import Glyphs, glyphs
+from gemini_live_tui.widgets.modal import TopModalScreen
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.view import SessionView
@@ -32,7 +32,7 @@ WIDE = 100
 """Least width, in cells, of a box with two columns."""
 
 
-class BoxScreen(ModalScreen[None]):
+class BoxScreen(TopModalScreen[None]):
     """Screen in a box, closed by escape; a subclass implements `contents`.
 
     A message stays until the next one.

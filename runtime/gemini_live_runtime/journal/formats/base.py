@@ -138,7 +138,7 @@ def _extent_of(journal: Journal, redaction: Redaction | None) -> SessionExtent:
             redaction.learn(event)
     if not found.last:
         raise JournalError(f"{journal.path} holds no event that can be read", field="session")
-    gate.on_recording_read()
+    gate.on_recording_read(cut_off=journal.torn)
     found.completion = gate.completion()
     # A mark of an older version has no time: that of its event counts.
     found.marks = sorted(

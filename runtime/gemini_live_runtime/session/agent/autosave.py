@@ -22,7 +22,7 @@ from gemini_live_runtime.conversation.transcript import TranscriptBuffer
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.session.persistence.later_events import TranscriptReplay, with_later_events
+from gemini_live_runtime.session.persistence.later_events import TranscriptReplay, waiting_handoff, with_later_events
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
 from gemini_live_runtime.session.persistence.stores import SessionPersistence, SnapshotSaver, in_store
 from gemini_live_runtime.state.store import State
@@ -67,14 +67,25 @@ class Autosave:
         self._first_agent = plan.name
         self.take_over: Callable[[str], bool] = _has_no_other
         """Puts the agent of this name in place; returns False when the session's agent does not know it."""
+        self.request_handoff: Callable[[ev.HandoffRequested], None] = _request_none
+        """Asks again for a hand-off that waited when the engine before died."""
+        self._waiting_handoff: ev.HandoffRequested | None = None
+        self.on_recorded: Callable[[Sequence[ev.Event]], None] = _ignore_recorded
+        """Called with all events of the engine before, which has died."""
         self.first_paused: Callable[[], SpokenBefore | None] = _no_agent
         """Returns the agent that goes on after all tasks that are awaited; None without one."""
-        self._saver = None if self._store is None else SnapshotSaver(self._store, self._report, self._on_saved)
+        self._saver: SnapshotSaver | None = None
+        if self._store is not None:
+            self._saver = SnapshotSaver(self._store, self._report, self._on_saved, self._look_for_others)
         self._started = False
+        self._stored_at: str | None = None
+        """Time of the snapshot that the store has if no other session saved one; None when unknown."""
+        self._looks_for_others = True
         self._own = own
         self._own_saver = None if own is None else SnapshotSaver(own.store, self._report)
         self._soon: asyncio.Handle | None = None
         if own is not None:
+            agent.bus.subscribe(self._on_connected, ev.ConnectionReady)
             agent.bus.subscribe(self._save_soon, ev.ConnectionResumable, ev.PhaseEntered, ev.ToolFinished)
 
     async def restore(self) -> bool:
@@ -101,9 +112,8 @@ class Autosave:
                 what = f"it took longer than {LOAD_S:g} s"
             self._warn(f"The kept session cannot be read ({what}); this one begins anew and is not saved")
             return False
-        if snapshot is None:
-            return False
-        return self._take_up(snapshot)
+        self._stored_at = "" if snapshot is None else snapshot.saved_at
+        return snapshot is not None and self._take_up(snapshot)
 
     async def _go_on(self, own: OwnStore, kept: KeptJournal) -> bool:
         """Restore what the engine before had, to its last recorded event."""
@@ -122,6 +132,8 @@ class Autosave:
         agent.host.note_handle_turn(snapshot.handle_turn)
         snapshot = replace(snapshot, turn_count=kept.view.turns_completed)
         recorded, kept.events = kept.events, []  # thousands, which nobody needs any more
+        self._waiting_handoff = waiting_handoff(recorded)
+        self.on_recorded(recorded)
         later = [event for event in recorded if event.seq > snapshot.seq]
         return self._take_up(with_later_events(snapshot, later, kept.view.t), recorded)
 
@@ -134,20 +146,22 @@ class Autosave:
         others = snapshot.agent not in ("", agent.plan.name)
         if others and self.take_over(snapshot.agent):
             others = False
-        # A new recording begins with the session's first agent.
-        spoke = self._first_agent if recorded is None else _last_agent(recorded, self._first_agent)
-        if spoke != agent.plan.name:
-            agent.emit(ev.AgentHandedOff(previous=spoke, agent=agent.plan.name, by="restored"))
         for problem in snapshot.restore_state(agent.state):
             self._warn(f"A kept value was left out: {problem}")
         if snapshot.transcript is not None:
             with self._usable("transcript"):
                 agent.transcript = TranscriptBuffer.from_json(snapshot.transcript, same_session=recorded is not None)
-        known, replay = agent.transcript.last_number, TranscriptReplay(agent.transcript)
+        known, replay = agent.transcript.last_number, TranscriptReplay(agent.transcript, snapshot.seq)
         for event in recorded or ():
             # A snapshot has no open turn, and none of what came later.
             if event.turn > known or event.seq > snapshot.seq:
                 replay.add(event)
+        # A new recording begins with the session's first agent.
+        spoke = self._first_agent if recorded is None else _last_agent(recorded, self._first_agent)
+        if spoke != agent.plan.name:
+            agent.emit(ev.AgentHandedOff(previous=spoke, agent=agent.plan.name, by="restored"))
+        if recorded is not None:
+            agent.told_from = snapshot.told_from
         agent.turn_count = snapshot.turn_count
         goes_on = self._phase_goes_on(snapshot)
         if goes_on and agent.needs is not None and snapshot.needs is not None:
@@ -232,6 +246,11 @@ class Autosave:
         if not self._agent.closed and (snapshot := self._take()) is not None:
             self._save_own(snapshot)
 
+    def _on_connected(self, event: ev.Event) -> None:
+        waiting, self._waiting_handoff = self._waiting_handoff, None
+        if waiting is not None:
+            self.request_handoff(waiting)
+
     def _take(self) -> SessionSnapshot | None:
         agent = self._agent
         now = agent.clock.now()
@@ -255,13 +274,37 @@ class Autosave:
                 turn_count=agent.turn_count,
                 handle=agent.host.resumption_handle if paused is None else "",
                 handle_turn=agent.host.known_turn,
+                told_from=agent.told_from,
                 seq=agent.bus.seq,
             )
         except GeminiLiveError as error:
             self._report(error)
             return None
 
+    async def _look_for_others(self) -> None:
+        """Warn, at the first and last save, when another session saved with this id."""
+        if self._store is None or not self._looks_for_others:
+            return
+        self._looks_for_others = False
+        try:
+            snapshot, _ = await _load(self._store, self._id)
+        except TimeoutError:
+            return
+        if self._stored_at is None or not isinstance(snapshot, SessionSnapshot):
+            return
+        if snapshot.saved_at != self._stored_at:
+            name = redactor.text(sanitise_line(self._id, 80))
+            self._agent.emit(
+                ev.Notice(
+                    level="warning",
+                    code="snapshot",
+                    text=f"Another session has saved as {name} since this one began; the last one to save is kept",
+                    remedy="Give each session an id of its own: persistence(store, session=...)",
+                )
+            )
+
     def _on_saved(self, snapshot: SessionSnapshot) -> None:
+        self._stored_at = snapshot.saved_at
         self._agent.emit(ev.SnapshotSaved(turns=snapshot.turn_count))
 
     async def close(self) -> None:
@@ -269,6 +312,7 @@ class Autosave:
         if self._saver is not None and not (self._started or self._agent.ever_connected):
             # Nothing was said: what an earlier session has saved stays.
             self._saver = None
+        self._looks_for_others = True
         self.save()
         for saver in (self._saver, self._own_saver):
             if saver is not None:
@@ -280,6 +324,14 @@ class Autosave:
     def _report(self, error: GeminiLiveError) -> None:
         text, remedy = redactor.text(error.message), redactor.text(error.remedy)
         self._agent.emit(ev.Notice(level="warning", code="snapshot", text=text, remedy=remedy))
+
+
+def _ignore_recorded(recorded: Sequence[ev.Event]) -> None:
+    """Do nothing."""
+
+
+def _request_none(asked: ev.HandoffRequested) -> None:
+    return None
 
 
 def _has_no_other(name: str) -> bool:

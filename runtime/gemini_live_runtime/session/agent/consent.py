@@ -13,7 +13,7 @@ import hashlib
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from gemini_live_runtime import commands as cmd
@@ -31,7 +31,7 @@ from gemini_live_runtime.session.agent.voice_consent import VoiceConsent
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_runtime.tools.consent import ConsentPolicy, first_policy
+from gemini_live_runtime.tools.consent import ConsentPolicy, check_policies, first_policy
 from gemini_live_runtime.tools.declaration import Tool
 from gemini_live_runtime.tools.fingerprint import fingerprint
 from gemini_live_runtime.tools.results import ToolCall
@@ -117,6 +117,8 @@ class ConsentGate:
         self._timer: asyncio.TimerHandle | None = None
         self._remembered: Mapping[str, ConsentPolicy] | None = {}
         """Policies that the profile's records remember; None when they cannot be read."""
+        self._mark: tuple[int, int, int] | None = None
+        """State of the file from which they were read."""
         self._told_unreadable = False
         self._voice = VoiceConsent(agent, tools, async_tools=async_tools)
         self._voice.on_listening = self._on_listening
@@ -134,9 +136,38 @@ class ConsentGate:
         """
         for name in self._options.policies:
             self._look_for(name)
-        if self._harness.has_consent:
-            record = await self._read()
-            self._remembered = None if record is None else record.policies or {}
+        await self.refresh()
+
+    async def refresh(self) -> None:
+        """Read the remembered policies again, where another program has changed them.
+
+        Costs one system call otherwise.
+        """
+        mark = self._harness.consent_mark
+        if mark == self._mark and self._remembered is not None:
+            return
+        record = ConsentRecord() if mark is None else await self._read()
+        self._mark, self._remembered = mark, None if record is None else record.policies or {}
+
+    def look(self) -> None:
+        """Read the remembered policies again, soon, if they have changed."""
+        if self._harness.consent_mark != self._mark:
+            self._agent.queue.put("policies", self._apply_remembered)
+
+    async def _apply_remembered(self) -> None:
+        await self.refresh()
+        self._refuse_denied()
+
+    def set_policies(self, order: cmd.SetConsentPolicies, command_id: str) -> None:
+        """Replace the policies of the profile's file; raise `AgentError` for what is none."""
+        self._options = replace(self._options, profile=check_policies(order.policies))
+        self._refuse_denied()
+
+    def _refuse_denied(self) -> None:
+        """Answer the questions about tools that are denied by now."""
+        for question in reversed(self._queue.all):  # so that none of them is asked once more
+            if self.policy(question.call.name)[0] == "deny":
+                self._answer(question, yes=False, by="operator")
 
     def _look_for(self, name: str) -> None:
         """Tell the operator of a policy for an unknown tool: its name may be wrong."""

@@ -53,6 +53,11 @@ class ConsentQueue:
         return self._questions[0] if self._questions else None
 
     @property
+    def all(self) -> tuple[ConsentQuestion, ...]:
+        """Questions in the order in which they are asked."""
+        return tuple(self._questions)
+
+    @property
     def last(self) -> ConsentQuestion | None:
         """Question that was added last, or None."""
         return self._questions[-1] if self._questions else None

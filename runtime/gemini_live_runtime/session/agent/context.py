@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.conversation.transcript import TranscriptBuffer
+from gemini_live_runtime.session.agent.answers_in_a_row import AnswersInARow
 from gemini_live_runtime.session.agent.input_times import InputTimes
 
 if TYPE_CHECKING:
@@ -69,10 +70,12 @@ class AgentContext:
     emit: Callable[[ev.Payload], None] = field(init=False)
     """Publishes an event of the current turn."""
     input_times: InputTimes = field(init=False)
+    answers: AnswersInARow = field(init=False)
 
     def __post_init__(self) -> None:
         self.emit = self.bus.emit
         self.input_times = InputTimes(self.state, self.clock.now)
+        self.answers = AnswersInARow(self.clock.now, self.bus)
 
     def so_far(self, turns: int, *, resumed: bool) -> str:
         """Return the last `turns` turns that a server does not know, "" for none.

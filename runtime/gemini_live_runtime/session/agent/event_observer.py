@@ -166,6 +166,8 @@ class EventObserver:
         assert isinstance(completed, ev.TurnCompleted)
         if completed.reason == CLEARED:
             agent.transcript.discard_input()
+        if completed.broke_off:
+            agent.transcript.break_off()
         agent.transcript.end_turn()
         agent.telemetry.turn_completed(agent.clock.now())
         if self._text:
@@ -194,6 +196,7 @@ class EventObserver:
                 self._agent.transcript.add_handoff("", agent)
             case ev.AgentHandedOff(previous=previous, agent=agent):
                 self._agent.transcript.add_handoff(previous, agent)
+                self._agent.host.take_rules_of(self._agent.plan.definition.turn_rules)
 
     def _on_notice(self, event: ev.Event) -> None:
         if isinstance(event.payload, ev.Notice) and event.payload.code == "no-answer":

@@ -10,7 +10,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.errors import traceback_lines
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.restarts import MOST, WITHIN_S
+from gemini_live_runtime.restarts import MOST, WITHIN_S, is_reported
 from gemini_live_runtime.session.agent.callback_runner import CallbackFault, SlowCallback
 from gemini_live_runtime.session.outbound.context_queue import ContextNotSent
 from gemini_live_runtime.session.rules.executor import EffectFault
@@ -36,14 +36,6 @@ def part_health(part: Literal["extractor", "tool"], name: str, well: bool) -> ev
     return ev.PartHealth(part=part, name=name, well=False, text=redactor.text(text), remedy=remedy)
 
 
-def is_reported(times: int) -> bool:
-    """Return True for the 1st, 2nd, 4th, 8th ... fault of one kind.
-
-    What fails at every event also fails at the events of its own failure: reporting each would never end.
-    """
-    return not times & (times - 1)
-
-
 class FaultReporter:
     """Reporter of one session's faults.
 
@@ -54,6 +46,7 @@ class FaultReporter:
         self._emit = emit
         self._traced: set[tuple[str, str, str]] = set()
         self._rule_faults: Counter[str] = Counter()
+        self._guarded_faults: Counter[str] = Counter()
 
     def code(
         self,
@@ -85,6 +78,20 @@ class FaultReporter:
         text = redactor.text(error_text(error))[:MAX_ERROR]
         self._emit(ev.Notice(level="error", code="internal", text=f"{what}: {text}"))
         return text
+
+    def guard(self, what: str, call: Callable[[], object]) -> bool:
+        """Make a call that nothing else guards; return False when it raised.
+
+        Its fault is reported as `what`, exponentially less often as it goes on failing.
+        """
+        try:
+            call()
+        except Exception as error:
+            self._guarded_faults[what] += 1
+            if is_reported(self._guarded_faults[what]):
+                self.internal(what, error)
+            return False
+        return True
 
     def callback(self, report: CallbackFault | SlowCallback) -> None:
         """Report a listener that failed, or took long."""

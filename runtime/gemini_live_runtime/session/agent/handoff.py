@@ -1,16 +1,17 @@
 """Hand the conversation over from one agent to another.
 
-What the present agent says is heard to its end first: a hand-off waits until no answer is pending and no call open.
-Then, as one step of the task queue, the present agent is left, the parts of the other are put in place, and the model
-gets instruction and tools, by another connection unless only the instruction differs. Nothing that an old connection
-still sends is heard after that.
+What the present agent says is heard to its end first: a hand-off waits until no answer is pending, no call open and no
+reply left that was asked for before. Then, as a step of the task queue, the present agent is left; replies that its
+`on_exit` asks for are waited for in the same way. At last the parts of the other are put in place, and the model gets
+instruction and tools, by another connection unless only the instruction differs. Nothing that an old connection still
+sends is heard after that.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
     from gemini_live_runtime.events.handoff import HandoffSource
     from gemini_live_runtime.session.agent.adoption import AgentAdoption
     from gemini_live_runtime.session.agent.context import AgentContext
+    from gemini_live_runtime.session.agent.leave_taking import LeaveTaking
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
 
 MAX_IN_A_ROW = 8
 """Hand-offs without anything of the user's in between; one more is a circle."""
 
-OF_AN_AGENT = ("name", "local_model", "voice", "greeting", "phrases", "min_speech_gap_s")
+OF_AN_AGENT = ("name", "local_model", "voice", "greeting", "chat", "phrases")
 """Settings that a reload leaves as they are, and a hand-off changes."""
 
 KEPT = tuple(name for name in NEXT_SESSION if name not in OF_AN_AGENT)
@@ -70,10 +72,10 @@ class HandoffRunner:
         adoption: AgentAdoption,
         settle: SettleEngine,
         *,
-        leave: Callable[[SessionPlan], Awaitable[None]],
+        leave_taking: LeaveTaking,
         arrive: Callable[[TransitionResult | None, bool, bool], Awaitable[None]],
     ) -> None:
-        """`leave(plan)` runs what an agent does at its end.
+        """`leave_taking` knows what an agent does and says at its end.
 
         `arrive(entered, in_place, begins)` tells the model of the agent that is in place now, and runs what one that
         begins does at first.
@@ -81,7 +83,7 @@ class HandoffRunner:
         self._agent = agent
         self._adoption = adoption
         self._settle = settle
-        self._leave = leave
+        self._leave_taking = leave_taking
         self._arrive = arrive
         self.before_taking_over: Callable[[SessionPlan], Awaitable[None]] = _nothing
         """Prepares what an agent needs before it is in place."""
@@ -91,6 +93,7 @@ class HandoffRunner:
         self._closed = False
         self._tasks = AwaitedTasks()
         agent.bus.subscribe(self._on_user, ev.TurnStarted, ev.TextSent)
+        agent.bus.subscribe(self._on_speech, ev.SpeechChanged)
 
     def request_by_name(self, name: str) -> None:
         """Hand over to an agent that the present one knows, as the operator asks.
@@ -108,6 +111,18 @@ class HandoffRunner:
             )
         self._request(known[name], by="operator", reason="asked for")
 
+    def request_again(self, asked: ev.HandoffRequested) -> None:
+        """Ask again for a hand-off that waited when an earlier engine of the session died."""
+        agent, plan = self._agent, known_agents(self._agent.plan).get(asked.agent)
+        if plan is None:
+            text, remedy = f"{agent.plan.name} knows no agent {asked.agent:.80}", "Name its agents with hands_over_to"
+            self._refuse(asked.agent, asked.by, asked.reason, AgentError(text, remedy=remedy, field="agent"))
+            agent.emit(ev.Notice(level="warning", code="handoff", text=redactor.text(text), remedy=remedy))
+            return
+        # A refusal is an event.
+        with contextlib.suppress(GeminiLiveError):
+            self._request(plan, by=asked.by, reason=asked.reason, chat=asked.chat)
+
     @property
     def is_waiting(self) -> bool:
         """True while a hand-off waits for its moment."""
@@ -117,16 +132,31 @@ class HandoffRunner:
         if not (isinstance(event.payload, ev.TurnStarted) and event.payload.by == "model"):
             self._in_a_row = 0
 
+    def _on_speech(self, event: ev.Event) -> None:
+        if self._waiting is not None:
+            # One that is dropped while it waits moves nothing else.
+            self._agent.host.on_change()
+
     def request(
-        self, target: Any, *, by: HandoffSource, reason: str = "", chat: Chat = "keep"
+        self, target: Any, *, by: HandoffSource, reason: str = "", chat: Chat | None = None
     ) -> asyncio.Future[SpokenBefore]:
         """Hand over to `target` as soon as the model has finished speaking.
 
         Returns a future of the agent that spoke before, which has the `AgentError` of a hand-off that could not be
         made. A newer request replaces one that waits. Raises `AgentError` for what is no agent, for the agent that
-        speaks already, for one that cannot be used, and for a circle.
+        speaks already, for one that cannot be used, and for a circle. `chat` is by default the choice of `target`.
         """
         return self._request(plan_of(target), by=by, reason=reason, chat=chat)
+
+    def check(self, target: Any, *, reason: str) -> None:
+        """Raise `AgentError` as `request` does; `reason` is the tool that returned it."""
+        self._check(plan_of(target), by="tool", reason=reason)
+
+    def _check(self, plan: SessionPlan, *, by: HandoffSource, reason: str, goes_on: bool = False) -> None:
+        problem = self._problem(plan, by=by, goes_on=goes_on)
+        if problem is not None:
+            self._refuse(plan.name, by, redactor.text(reason), problem)
+            raise problem
 
     def _request(
         self,
@@ -134,15 +164,15 @@ class HandoffRunner:
         *,
         by: HandoffSource,
         reason: str = "",
-        chat: Chat = "keep",
+        chat: Chat | None = None,
         task: AwaitedTask | None = None,
         paused: SpokenBefore | None = None,
     ) -> asyncio.Future[SpokenBefore]:
         agent, returns_to = self._agent, None
-        problem = self._problem(plan, by=by, goes_on=paused is not None)
-        if problem is not None:
-            self._refuse(plan.name, by, redactor.text(reason), problem)
-            raise problem
+        if chat is None:
+            # Who waits for a task knows what was said, and so does the task.
+            chat = "keep" if task is not None or paused is not None else plan.definition.chat
+        self._check(plan, by=by, reason=reason, goes_on=paused is not None)
         done: asyncio.Future[SpokenBefore] = asyncio.get_running_loop().create_future()
         # Whoever asked may not wait for it.
         done.add_done_callback(lambda future: future.cancelled() or future.exception())
@@ -160,9 +190,10 @@ class HandoffRunner:
             paused=paused,
             returns_to=returns_to,
         )
+        self._leave_taking.note_owed()
         if replaced is not None:
             self._on_replaced(replaced, plan)
-        agent.emit(ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason)))
+        agent.emit(ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason), chat=chat))
         self._begin_waiting()
         return done
 
@@ -224,7 +255,7 @@ class HandoffRunner:
         if task is not None and task.is_called:
             # The model waits for the very call that the task is awaited in: only what it has said is heard out.
             return not host.is_heard
-        return not host.is_answer_pending()
+        return not (host.is_answer_pending() or self._leave_taking.owes_speech)
 
     # -- tasks -------------------------------------------------------------------------------------------------------
 
@@ -283,28 +314,32 @@ class HandoffRunner:
             # The model has begun to speak since.
             self._begin_waiting()
             return
-        self._waiting = None
-        agent, before, paused = self._agent, self._present, waiting.paused
+        agent, paused = self._agent, waiting.paused
         stay: PhaseTransition | None = None
         try:
             parts = self._adoption.prepare(self._merge(waiting.plan if paused is None else paused.newest_plan))
             if paused is not None and paused.phases is not None and parts.machine is not None:
                 stay = parts.machine.restore(paused.phases, agent.clock.now())
         except GeminiLiveError as error:
+            self._waiting = None
             self._refuse(waiting.plan.name, waiting.by, waiting.reason, error)
             _fail(waiting, error)
             if waiting.returns_to is not None and not self._closed:
                 self._go_on(waiting.returns_to, reason=f"{waiting.plan.name} did not take over")
             return
         await self.before_taking_over(parts.plan)
+        if waiting.task is None and self._waiting is waiting:
+            await self._leave_taking.leave(*self._leaving(waiting))
+        if self._waiting is not waiting or (waiting.task is None and self._leave_taking.owes_speech):
+            # Withdrawn or replaced by now, or there is a goodbye to be heard first.
+            if self._waiting is not None:
+                self._begin_waiting()
+            return
+        self._waiting, before = None, self._present
         if waiting.task is not None:
             self._tasks.begin(waiting.task, waiting.returns_to or before)
         else:
-            await self._leave(agent.plan)
             if paused is None:
-                skipped = () if waiting.returns_to is None else (waiting.returns_to,)
-                for other in reversed((*self._tasks.paused, *skipped)):
-                    await self._leave(other.plan)
                 self._tasks.replace(f"{parts.plan.name} took over")
             if agent.host.is_heard:
                 # The model has begun to speak while hooks ran; nothing of it is heard after the other's beginning.
@@ -317,6 +352,13 @@ class HandoffRunner:
         if not waiting.done.done():
             waiting.done.set_result(before)
         await self._arrive(entered, in_place, paused is None)
+
+    def _leaving(self, waiting: Handoff) -> Iterator[SpokenBefore | None]:
+        """Iterate over the agents that do not go on; None is the present one."""
+        yield None
+        if waiting.paused is None:
+            skipped = () if waiting.returns_to is None else (waiting.returns_to,)
+            yield from reversed((*self._tasks.paused, *skipped))
 
     @property
     def _present(self) -> SpokenBefore:
@@ -345,6 +387,7 @@ class HandoffRunner:
         """Adopt the parts; return True when the connection stays."""
         agent, before, plan = self._agent, self._agent.plan, parts.plan
         old, new = before.definition, plan.definition
+        self._leave_taking.on_taken_over()
         are_tools_changed = self._adoption.adopt(parts, known={}, reason=f"handed over to {plan.name}")
         # A handle is of the model that it was given by; the embedded server's dialogues are models.
         is_same_model = agent.host.speaks_with(old, new)
@@ -378,6 +421,7 @@ class HandoffRunner:
         """Return `plan` with what a session keeps from its beginning."""
         running = self._agent.plan.definition
         merged = replace(plan.definition, **{name: getattr(running, name) for name in KEPT})
+        merged = replace(merged, turn_rules=running.turn_rules.with_own(plan.definition.turn_rules))
         return replace(plan, definition=merged).with_profile(self._agent.plan.profile_tools)
 
     def restore(self, name: str) -> bool:

@@ -20,7 +20,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.commands import CancelTask
 from gemini_live_runtime.errors import GeminiLiveError, HarnessError
-from gemini_live_runtime.harness.paths import HarnessPaths
+from gemini_live_runtime.harness.paths import HarnessPaths, may_exist
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask, TaskStatus
 from gemini_live_runtime.harness.worker import HarnessWorker
@@ -212,7 +212,7 @@ class HarnessToolRuntime:
         """Start the agent's lost tasks anew whose tools say so, and `may_run` does."""
         root = self.harness.root
         names = {name for name, declared in self._dispatcher.tools.items() if declared.restart and may_run(name)}
-        if names and root and HarnessPaths(Path(root)).header.exists():
+        if names and root and may_exist(HarnessPaths(Path(root)).header):
             self._spawn(self._restart_lost(names), "restart tasks")
 
     async def _restart_lost(self, names: set[str]) -> None:

@@ -12,7 +12,9 @@ from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue
 from gemini_live_runtime.session.core.turn_options import TurnOptions
+from gemini_live_runtime.session.core.turn_rules import TurnRules
 from gemini_live_runtime.session.definition.definition import Definition
+from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
 
@@ -64,6 +66,30 @@ class SessionHost:
         return self._core.state.turn_options
 
     @property
+    def rules(self) -> TurnRules:
+        """Rules of turns that are in force."""
+        return self._core.state.rules
+
+    def take_rules_of(self, rules: TurnRules) -> None:
+        """Let those rules hold that are an agent's own, since it has begun to speak."""
+        self._perform(self._core.commands.take_rules_of(self._clock.now(), rules))
+
+    @property
+    def is_microphone_on(self) -> bool:
+        """True while the microphone is not muted; in text mode it is closed all the same."""
+        return self._core.state.microphone_on
+
+    @property
+    def is_speaker_on(self) -> bool:
+        """True while the speaker is not muted."""
+        return self._core.state.speaker_on
+
+    @property
+    def link_policy(self) -> LinkPolicy:
+        """Policy of the link that is in force."""
+        return self._core.state.link.policy
+
+    @property
     def turn(self) -> int:
         """Number of the current turn."""
         return self._core.state.turns.number
@@ -77,6 +103,11 @@ class SessionHost:
     def is_draining(self) -> bool:
         """True when the session ends once all that is owed is said."""
         return self._core.state.is_draining
+
+    @property
+    def is_given_up(self) -> bool:
+        """True when the link was given up: no connection is made until it is asked for."""
+        return self._core.state.facts.status == "error"
 
     @property
     def turn_open(self) -> bool:
@@ -108,6 +139,11 @@ class SessionHost:
         lost = (unread.answer for unread in state.unread_answers if not link.knows(unread.mark))
         marks = (answer.mark for answer in (*link.outbox.answers, *lost) if not answer.background)
         return any(map(link.knows, (*state.calls.foreground_marks, *marks)))
+
+    def awaits_call(self, call_id: str) -> bool:
+        """Return True while the model waits for the answer of this call."""
+        calls = self._core.state.calls
+        return calls.is_awaited(call_id) and self._core.state.link.knows(calls.mark_of(call_id))
 
     def mark(self) -> int:
         """Return the link's mark of something that the model gets now."""
@@ -238,6 +274,10 @@ class SessionHost:
     def interrupt(self) -> None:
         """Stop what the model is saying."""
         self._perform(self._core.commands.interrupt(self._clock.now()))
+
+    def cancel(self, speech: Speech) -> None:
+        """Let nothing be heard of a speech that was asked for and has not begun."""
+        self._perform(self._core.cancelled.cancel(self._clock.now(), speech))
 
     def type_text(self, command_id: str, text: str) -> None:
         """Send a text of a program's as the user's, also during a drain."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
@@ -32,6 +33,9 @@ RECALLED = 20
 
 RETOLD = 20
 """Texts of the program's context that a server gets again which does not know them."""
+
+leaves: ContextVar[bool] = ContextVar("leaves", default=False)
+"""True in `on_exit`, which may ask for last words in a session that takes nothing more."""
 
 
 class AgentLifecycle:
@@ -73,7 +77,9 @@ class AgentLifecycle:
         self._takes_over = False
         """True until an agent has begun that took over from another."""
         self._greeting_mark = 0
-        """Link's mark of the greeting; 0 before it."""
+        """Link's mark of the present agent's greeting; 0 before it."""
+        self._greeting_turn = 0
+        """Newest turn when the agent was to greet."""
         agent.bus.subscribe(self._on_resumable, ev.ConnectionResumable)
         agent.bus.subscribe(self._on_context_sent, ev.ContextSent)
 
@@ -158,10 +164,10 @@ class AgentLifecycle:
     def _is_greeting_due(self, is_first: bool, resumed: bool) -> bool:
         """Return True when the agent greets on this connection.
 
-        A server that does not know the greeting gets it again as long as no turn has begun.
+        A server that does not know the greeting gets it again as long as no turn has begun since.
         """
-        host = self._agent.host
-        is_lost = self._greeting_mark > 0 and host.turn == 0 and not host.server_knows(self._greeting_mark)
+        host, mark = self._agent.host, self._greeting_mark
+        is_lost = mark > 0 and host.turn == self._greeting_turn and not host.server_knows(mark)
         # An agent that has just taken over greets, whatever the server knows of the one before.
         return is_lost or self._takes_over or (is_first and not resumed)
 
@@ -170,13 +176,18 @@ class AgentLifecycle:
         hook = plan.definition.on_exit
         if hook is not None:
             origin = Origin("agent", plan.name, "on leaving")
-            await self._code.run(f"on_exit of {plan.name}", hook, self.session, origin=origin)
+            token = leaves.set(True)
+            try:
+                await self._code.run(f"on_exit of {plan.name}", hook, self.session, origin=origin)
+            finally:
+                leaves.reset(token)
 
     async def arrive(self, entered: TransitionResult | None, in_place: bool, begins: bool) -> None:
         """Let the model and the code of the agent that is in place now begin, or go on."""
         if entered is not None:
             self._pipeline.on_entered(entered)
         self._is_entering = self._takes_over = begins
+        self._greeting_mark = 0
         if in_place:
             await self._begin_speaking(entered, is_due=True)
         else:
@@ -196,7 +207,7 @@ class AgentLifecycle:
             self._agent.host.release()
         if greeting:
             # Its prompt is that of the first phase, too: the model is to speak once.
-            self._greeting_mark = self._agent.host.mark()
+            self._greeting_mark, self._greeting_turn = self._agent.host.mark(), self._agent.host.turn
             self._agent.context_queue.push(ContextNote(greeting, "user", "greeting"))
             self._steering.arm_prompt("greeting")
         elif self._agent.context_queue.has_prompt:

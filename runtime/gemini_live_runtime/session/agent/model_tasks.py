@@ -63,7 +63,7 @@ def already_running(task_id: str, tool: str) -> dict[str, Any]:
 def _in_short(task: HarnessTask) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "task": task.id,
-        "tool": (task.metadata or {}).get("toolName", task.title),
+        "tool": task.name,
         "status": task.status.value,
         "done": None if task.fraction is None else f"{task.fraction:.0%}",
         "text": task.summary or task.last_error or task.progress,

@@ -21,7 +21,7 @@ from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.harness.delivery import Delivery
 from gemini_live_runtime.harness.notification_prompt import format_passive_notification_prompt
 from gemini_live_runtime.harness.notifications import HarnessNotification, NotificationStatus
-from gemini_live_runtime.harness.paths import HarnessPaths
+from gemini_live_runtime.harness.paths import HarnessPaths, may_exist
 from gemini_live_runtime.harness.pump import Deliver, Expire, GiveUp, PassiveNotificationPump, PumpStep, Requeue
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.host import DORMANT
@@ -125,16 +125,17 @@ class NotificationDelivery:
         self.look()
 
     def _on_poll(self) -> None:
+        # First, so that a fault in this look does not stop the next.
+        self._poll = asyncio.get_running_loop().call_later(POLL_S, self._on_poll)
         if not self._is_alone and (self._delivery is None or self._delivery.needs_look):
             self.look()
         if self._pump.has_come_due(self._wall_ms()):
             self.advance()
-        self._poll = asyncio.get_running_loop().call_later(POLL_S, self._on_poll)
 
     def look(self) -> None:
         """Read what waits, soon; cheap while no file has changed."""
         root = self._harness.root
-        if self._closed or not (self._harness.is_open or (root and HarnessPaths(Path(root)).header.exists())):
+        if self._closed or not (self._harness.is_open or (root and may_exist(HarnessPaths(Path(root)).header))):
             return
         self._reads_again = True
         if not self._is_reading:
@@ -274,7 +275,7 @@ class NotificationDelivery:
 
     @property
     def _lull_ends(self) -> float:
-        return self._last_sign + max(LULL_S, self._agent.plan.definition.min_speech_gap_s)
+        return self._last_sign + max(LULL_S, self._agent.host.rules.min_speech_gap_s)
 
     async def _watch(self) -> None:
         """Look again at each change of what is in the way, while something waits."""

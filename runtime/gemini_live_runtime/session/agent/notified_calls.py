@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
@@ -24,6 +25,14 @@ class NotifiedCalls:
         subscribe = agent.bus.subscribe
         subscribe(self._on_speech, ev.SpeechChanged)
         subscribe(self._on_words, ev.TranscriptDelta, ev.TextSent)
+
+    def on_recorded(self, recorded: Iterable[ev.Event]) -> None:
+        """Follow the events of the engine before, with whose session this one goes on."""
+        for event in recorded:
+            if isinstance(event.payload, ev.SpeechChanged):
+                self._on_speech(event)
+            elif isinstance(event.payload, ev.TranscriptDelta | ev.TextSent):
+                self._on_words(event)
 
     def includes(self, speech: Speech | None) -> bool:
         """Return True when calls in `speech`, the present one, follow from a notification."""

@@ -27,7 +27,14 @@ class ProblemFinder:
             return payload.text
         if isinstance(payload, ev.PartHealth):
             return payload.text
-        if isinstance(payload, ev.OutboxChanged) and payload.kind == "audio" and payload.dropped > self._dropped_s:
-            new_s, self._dropped_s = payload.dropped - self._dropped_s, payload.dropped
-            return f"{new_s:.1f} s of the microphone's sound were not sent"
+        if isinstance(payload, ev.OutboxChanged) and payload.kind == "audio":
+            return self._loss_of(payload)
         return ""
+
+    def _loss_of(self, audio: ev.OutboxChanged) -> str:
+        # While more waits for a connection, more will be dropped: one outage is one error.
+        new_s = audio.dropped - self._dropped_s
+        if audio.queued or new_s <= 0:
+            return ""
+        self._dropped_s = audio.dropped
+        return f"{new_s:.1f} s of the microphone's sound were not sent"

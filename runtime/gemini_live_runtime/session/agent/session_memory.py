@@ -5,7 +5,9 @@ What an agent's scopes hold is in the state, under `session:memory:<scope>`, so 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
@@ -15,6 +17,7 @@ from gemini_live_runtime.harness.listing import Listing
 from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryRecord, MemoryWrite
 from gemini_live_runtime.harness.memory_store import MAX_SOURCE
 from gemini_live_runtime.harness.memory_words import is_in_users_words
+from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.context import AgentContext
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.definition.plan import SessionPlan
 
 _SIGNAL = Origin("signal", "memory")
+
+LOOKUP_TOOLS = ("memory_get", "memory_list", "memory_search")
 
 MAX_SHOWN = 200
 """Characters of a value in an event."""
@@ -39,6 +44,8 @@ class SessionMemory:
         self._read: set[str] = set()
         """Scopes that are in the state, or whose files cannot be read."""
         self._has_begun = False
+        self._has_looked_up = False
+        """True when the model has looked memories up before its engine died."""
         self._doubtful: dict[str, None] = {}
         """Memories that the model knows and that may hold a stranger's words, as scope/key, oldest first."""
 
@@ -63,6 +70,15 @@ class SessionMemory:
             elif not (is_own or is_in_users_words(one)):
                 self._doubtful[name] = None
 
+    def on_recorded(self, recorded: Iterable[ev.Event]) -> None:
+        """Note whether the model of the engine before has looked memories up.
+
+        Which ones is not recorded, so all of its scopes count then.
+        """
+        self._has_looked_up = any(
+            isinstance(event.payload, ev.ToolCalled) and event.payload.name in LOOKUP_TOOLS for event in recorded
+        )
+
     async def load(self) -> None:
         """Read the memories of the agent's scopes into the state.
 
@@ -76,10 +92,13 @@ class SessionMemory:
                     level="info",
                     code="memory",
                     text="What the agent remembers ends with this session",
-                    remedy="Give connect(harness_root=...) the folder that is to keep it",
+                    remedy="Record the session, or let a program give connect(harness_root=...)",
                 )
             )
         await self._load(scopes, _SIGNAL)
+        for scope in scopes if self._has_looked_up else ():
+            with contextlib.suppress(GeminiLiveError):  # reported above
+                self._note((await self._harness.call(partial(_all_of, scope))).records)
 
     async def load_for(self, plan: SessionPlan) -> None:
         """Read the scopes of an agent that is to take over, as far as they are new."""
@@ -183,6 +202,10 @@ class SessionMemory:
                 value=scope[:80],
             )
         return scope
+
+
+def _all_of(scope: str, harness: Harness) -> Listing[MemoryRecord]:
+    return harness.memory.find(scope)
 
 
 def _told(memory: MemoryRecord) -> Told:

@@ -21,7 +21,6 @@ from typing import Any, Literal
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.instructions import render_modifiers
 from gemini_live_runtime.conversation.needs import NO_REPAIR, RepairAction
-from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.conversation.steering import (
     ContextDelivery,
     Steering,
@@ -32,6 +31,7 @@ from gemini_live_runtime.conversation.steering import (
 )
 from gemini_live_runtime.conversation.transitions import TransitionResult
 from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.session.agent.answers_in_a_row import MAX_IN_A_ROW
 from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.queued_steering import QueuedSteering
@@ -327,7 +327,16 @@ class SteeringRunner:
         self._prompt_owed = False
         if prompt and moment != "tool":
             # A tool's answer makes the model speak by itself.
-            self.arm_prompt(reason or "asked to speak")
+            self._prompt(reason or "asked to speak")
+
+    def _prompt(self, reason: str) -> None:
+        """Have the model speak for a phase, unless phases lead to each other without end."""
+        if self._agent.answers.take():
+            self.arm_prompt(reason)
+            return
+        text = f"The model is not asked to speak: {MAX_IN_A_ROW} answers were asked for without a word of the user"
+        remedy = "Let a phase with prompt_on_enter wait for what the user says"
+        self._agent.emit(ev.Notice(level="warning", code="steering", text=text, remedy=remedy))
 
     def _defer(self, once: tuple[str, ...], output: SteeringOutput, moment: Moment, *, prompt: bool) -> bool:
         """Have a text or a new connection carry the context; return False when it waits.
@@ -383,25 +392,22 @@ class SteeringRunner:
         self._amendment = await self._callbacks.instruction_amendment(state)
         return self._current_input(result)
 
-    def _nudge_text(self, phase: Phase) -> str:
-        """Return the repair's line while the phase still misses all that it asks for."""
-        missing = (
-            {need.key for need in phase.needs if not need.is_met(self._agent.state)} if self._nudge.text else set()
-        )
-        return self._nudge.text if missing.issuperset(self._nudge.keys) else ""
-
     def _current_input(self, result: TransitionResult | None = None) -> SteeringInput:
         self._note_told()
         definition, phases = self._agent.plan.definition, self._agent.phases
         modifiers = definition.phase_defaults
         tools = None
+        missing: tuple[str, ...] = ()
         phase = nudge = ""
         if phases is not None:
             current = phases.machine.current_phase
             modifiers = (*modifiers, *current.modifiers)
             tools = current.tools if definition.tool_advisory else None
             phase = phases.instruction()
-            nudge = self._nudge_text(current)
+            unmet = [need for need in current.needs if not need.is_met(self._agent.state)]
+            missing = tuple(need.label for need in unmet)
+            if {need.key for need in unmet}.issuperset(self._nudge.keys):
+                nudge = self._nudge.text
         rendered = render_modifiers(modifiers, self._agent.state)
         for fault in rendered.faults:
             text = f"A modifier was left out: {fault.error}"
@@ -418,6 +424,7 @@ class SteeringRunner:
             transitioned=result is not None,
             tools=tools if apart else None,
             nudge=nudge if apart else "",
+            missing=missing,
             on_enter=result.context if result is not None and apart else (),
             prompt=result.prompt if result is not None else False,
         )

@@ -19,6 +19,7 @@ from gemini_live_runtime.session.rules.reactor import TimerTick
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.context import AgentContext
+    from gemini_live_runtime.session.agent.faults import FaultReporter
     from gemini_live_runtime.session.agent.metrics_reporter import MetricsReporter
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
     from gemini_live_runtime.session.debugger.pause_gate import PauseGate
@@ -30,6 +31,9 @@ TICK_S = 1.0
 BURST_S = 1.0
 """Seconds in which dropped notes are counted together."""
 
+FAULT_REST_S = 1.0
+"""Seconds until the next look after a fault, which may still be there."""
+
 READ_S = 1.0
 """Seconds between two readings of the patterns' progress."""
 
@@ -37,7 +41,14 @@ READ_S = 1.0
 class Timers:
     """Timers of one agent."""
 
-    def __init__(self, agent: AgentContext, settle: SettleEngine, gate: PauseGate, reporter: MetricsReporter) -> None:
+    def __init__(
+        self,
+        agent: AgentContext,
+        settle: SettleEngine,
+        gate: PauseGate,
+        reporter: MetricsReporter,
+        faults: FaultReporter,
+    ) -> None:
         definition = agent.plan.definition
         self.on_time_passed: Callable[[], Awaitable[None]] = _ignore
         """Evaluates what time alone may have completed, as a step of the task queue."""
@@ -45,6 +56,7 @@ class Timers:
         self._settle = settle
         self._gate = gate
         self._reporter = reporter
+        self._faults = faults
         self._soft = None if definition.soft_turn_s is None else SoftTurnDetector(definition.soft_turn_s)
         self._telemetry_s = definition.telemetry_s
         self._timer: asyncio.TimerHandle | None = None
@@ -164,9 +176,14 @@ class Timers:
             self._timer = asyncio.get_running_loop().call_later(max(0.001, min(ahead)), self._tick)
 
     def _tick(self) -> None:
+        self._timer = None
+        if not self._faults.guard("A timer of the agent failed", self._run_what_is_due) and not self._agent.closed:
+            self._cancel()
+            self._timer = asyncio.get_running_loop().call_later(FAULT_REST_S, self._tick)
+
+    def _run_what_is_due(self) -> None:
         agent = self._agent
         now = agent.clock.now()
-        self._timer = None
         held = self._gate.held
         if self._soft is not None and not held and self._soft.due(now):
             agent.host.take_soft_turn()

@@ -117,7 +117,7 @@ class ToolExecutor:
         self._callbacks = callbacks
         self._checkpoints = checkpoints
         self._async_tools = async_tools
-        self._notified = NotifiedCalls(agent)
+        self.notified = NotifiedCalls(agent)
         self._on_problem = on_problem
         self._health: defaultdict[str, FailureTracker] = defaultdict(FailureTracker)
         self._suspensions: Counter[str] = Counter()
@@ -171,7 +171,7 @@ class ToolExecutor:
         self._waiting.update(call.call_id for call in calls)
         # Now: by the time of the gate another speech may have begun.
         speech = self._agent.host.speeches.current
-        by_notification = self._notified.includes(speech)
+        by_notification = self.notified.includes(speech)
         self._agent.queue.put("tool calls", lambda: self._gate(calls, speech, by_notification=by_notification))
 
     def cancel(self, call_id: str) -> None:
@@ -280,6 +280,7 @@ class ToolExecutor:
             asked = [AskedCall(call.call_id, call.name, deepcopy(dict(call.args))) for call in admitted]
             overrides = await self._callbacks.tool_overrides(asked, self._agent.state)
             await self._checkpoints.before_send()
+        await self.consent.refresh()
         for call in admitted:
             tool_call = ToolCall(call.call_id, call.name, call.args)
             policy, reason = self.consent.policy(call.name, by_notification=by_notification)
@@ -330,6 +331,7 @@ class ToolExecutor:
 
     async def _after_consent(self, question: ConsentQuestion, given: ev.ConsentGiven) -> None:
         call = question.call
+        await self.consent.refresh()
         if call.call_id in self._cancelled:
             self._end_waiting(call, "cancelled")
         elif not given.yes:
@@ -338,6 +340,8 @@ class ToolExecutor:
             self._end_waiting(call, "refused", {"error": REFUSALS[given.by].format(name=call.name)})
         elif not self.consent.is_unchanged(question):
             self._end_waiting(call, "refused", {"error": CHANGED.format(name=call.name)})
+        elif self.consent.policy(call.name)[0] == "deny":
+            self._end_waiting(call, "refused", {"error": DENIED.format(name=call.name)})
         elif not self._is_allowed(call.name):
             self._refuse(RunTool(call.call_id, call.name, dict(call.args)))
         else:

@@ -85,6 +85,8 @@ class TurnPipeline:
         self._checkpoints = checkpoints
         self._session_keys = session_keys
         self._timers = timers
+        self.check_agent_returned: Callable[[Outcome], Outcome] = _same_outcome
+        """Returns a tool's outcome, as an error when the agent in it cannot take over."""
         self.on_agent_returned: Callable[[Outcome], None] = _ignore_outcome
         """Called with the outcome of a tool that returned an agent, once its answer was given."""
         self.on_turn_done: Callable[[int], None] = _ignore
@@ -179,6 +181,8 @@ class TurnPipeline:
     async def end_tool(self, outcome: Outcome) -> None:
         """Work through a tool's outcome: writes and transition, then the answer."""
         agent, settle = self._agent, self._settle
+        if outcome.agent is not None:
+            outcome = self.check_agent_returned(outcome)
         ran = outcome.status in RAN and not outcome.task
         if outcome.status != "cancelled":
             await self._checkpoints.before_answer(outcome.call_id, outcome.name)
@@ -470,6 +474,10 @@ class TurnPipeline:
 
 def _ignore(number: int) -> None:
     return None
+
+
+def _same_outcome(outcome: Outcome) -> Outcome:
+    return outcome
 
 
 def _ignore_outcome(outcome: Outcome) -> None:

@@ -194,8 +194,7 @@ class VoiceConsent:
         if self._agent.host.speeches.drop(speech):
             self._agent.emit(speech.event())
         elif speech.status == "asked":
-            # Nothing of it is to be heard any more.
-            speech.is_cancelled = True
+            self._agent.host.cancel(speech)
 
     def _on_speech(self, event: ev.Event) -> None:
         changed, speech = event.payload, self._speech

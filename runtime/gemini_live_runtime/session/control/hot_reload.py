@@ -79,9 +79,10 @@ class HotReload:
             self._timer = asyncio.get_running_loop().call_later(LOOK_S, self._look)
 
     def _look(self) -> None:
+        # First, so that a fault in this look does not stop the next.
+        self.begin()
         if not self._agent.host.turn_open:
             self._read_if_changed()
-        self.begin()
 
     def _read_if_changed(self) -> None:
         if self._source is not None and not self._is_reading and self._source.changed():

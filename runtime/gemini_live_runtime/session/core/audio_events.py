@@ -11,8 +11,8 @@ from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.wire import compose
 
 _REMEDIES = {
-    "input": "What you type is sent; your voice is heard again as soon as there is a microphone.",
-    "output": "Answers are shown as text; you hear them again as soon as there is a speaker.",
+    "input": "What you type is sent; your voice is not heard until a microphone opens.",
+    "output": "Answers are shown as text until a speaker opens.",
 }
 
 
@@ -44,8 +44,8 @@ class AudioEvents:
         state.emit_outbox()
         return state.flush(now)
 
-    def on_sound_lost(self, now: float) -> list[Effect]:
-        """Report sound that a slow connection has dropped."""
+    def on_sound_waiting(self, now: float) -> list[Effect]:
+        """Report sound that waits, or that a slow connection has dropped."""
         self._state.emit_outbox()
         return self._state.flush(now)
 

@@ -9,6 +9,7 @@ from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import Effect, InterruptModel, Send, Speaker
 from gemini_live_runtime.session.core.state import CoreState
+from gemini_live_runtime.session.core.turn_rules import TurnRules
 from gemini_live_runtime.wire import compose
 
 Handler = Callable[[float, Any, str], list[Effect]]
@@ -42,8 +43,17 @@ class CoreCommands:
 
     def _set_rules(self, now: float, order: cmd.SetRules, command_id: str) -> list[Effect]:
         state = self._state
-        state.rules = state.rules.changed(order.changes, client=state.client_activity)
-        state.emit(ev.RulesChanged(rules=state.rules.options()))
+        return self._adopt(now, state.rules.changed(order.changes, client=state.client_activity))
+
+    def take_rules_of(self, now: float, rules: TurnRules) -> list[Effect]:
+        """Let those rules hold that are an agent's own, since it has begun to speak."""
+        own = self._state.rules.with_own(rules)
+        return [] if own == self._state.rules else self._adopt(now, own)
+
+    def _adopt(self, now: float, rules: TurnRules) -> list[Effect]:
+        state = self._state
+        state.set_rules(rules)
+        state.emit(ev.RulesChanged(rules=rules.options()))
         return state.flush(now)
 
     def _hang_up(self, now: float, order: cmd.HangUp, command_id: str) -> list[Effect]:
@@ -107,6 +117,7 @@ class CoreCommands:
 
     def interrupt(self, now: float) -> list[Effect]:
         """Stop what the model is saying, protected or not; nothing when it is silent."""
+        self._state.broken = None
         if self._state.facts.speaking or self._state.playing:
             self._cut(now)
         return self._state.flush(now)
@@ -117,6 +128,8 @@ class CoreCommands:
             state.refuse(command_id, order.command, "This answer may not be interrupted")
         elif state.facts.speaking or state.playing:
             self._cut(now)
+        elif state.broken is not None:
+            state.broken = None
         else:
             state.refuse(command_id, order.command, "There is nothing to interrupt")
         return state.flush(now)

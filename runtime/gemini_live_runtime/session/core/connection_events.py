@@ -13,10 +13,19 @@ from typing import Literal
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import ConnectionClosedError, GeminiLiveError
 from gemini_live_runtime.redactor import MAX_TEMPORARY_CHARS
-from gemini_live_runtime.session.core.effects import Effect, EndOfAudio, LeaveConnection, Prompt, SendKeptAudio
+from gemini_live_runtime.session.core.cancelled_speech import give_up
+from gemini_live_runtime.session.core.effects import (
+    Effect,
+    EndOfAudio,
+    LeaveConnection,
+    Prompt,
+    Send,
+    SendKeptAudio,
+    Tell,
+)
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.tool_events import ToolEvents
-from gemini_live_runtime.session.core.unanswered import UnreadAnswer
+from gemini_live_runtime.session.core.unanswered import BrokenAnswer, UnreadAnswer
 from gemini_live_runtime.session.link.ends import LEFT, LinkEnd, close_code_of, end_of, keeps_handle
 from gemini_live_runtime.session.link.kept_audio import SoundChunk
 from gemini_live_runtime.session.link.outbox import WaitingAnswer
@@ -28,6 +37,15 @@ LOST = "the connection was lost"
 
 FAILURES = (LinkEnd.PASSING, LinkEnd.MESSAGE, LinkEnd.STALLED)
 """Ends by which a server fails at what it was asked: another connection would ask the same."""
+
+BROKEN_OFF = "the answer broke off"
+"""Reason of the context by which the model goes on with an answer."""
+
+MAX_CONTINUED = 2
+"""Times that the model is asked for the rest of an answer: it may be what the server fails at."""
+
+NOT_CONTINUED = (LinkEnd.MESSAGE, LinkEnd.REFUSED, LinkEnd.FAULT)
+"""Ends after which the same answer would fail again."""
 
 REFUSED_MESSAGES = (1007, 1009)
 """Close codes after which what was under way would be refused again."""
@@ -99,9 +117,10 @@ class ConnectionEvents:
         state = self._state
         if not state.ended and state.link.open_gate():
             prompts = self._send_answers(now)
+            self._tell_instructions()
             prompts |= self._settle_unanswered(now)
-            is_asked = state.unanswered or state.facts.owed or state.link.outbox.texts
-            if prompts or (state.prompted and not is_asked):
+            is_asked = bool(state.unanswered or state.facts.owed or state.link.outbox.texts)
+            if self._goes_on(prompts or is_asked) or prompts or (state.prompted and not is_asked):
                 state.out.append(Prompt(LOST))
                 state.owe(now)
             audio = state.link.outbox.audio
@@ -110,10 +129,49 @@ class ConnectionEvents:
                 self._send_audio(audio.take_before(waiting.number))
                 state.send_text(waiting.command_id, waiting.text, now)
             self._send_audio(audio.take())
+            if (picture := state.link.outbox.take_picture()) is not None:
+                state.out.append(Send(picture))
             if not any(isinstance(effect, SendKeptAudio) for effect in state.out):
                 # Else it is told once the sound was sent, with what that has lost.
                 state.emit_outbox()
         return state.flush(now)
+
+    def _tell_instructions(self) -> None:
+        """Tell the model the instructions of the speech that it is asked for again."""
+        state, speech = self._state, self._state.speeches.current
+        if speech is None or speech.status != "asked" or not speech.instructions or state.link.knows(speech.mark):
+            return
+        speech.mark = state.link.mark()
+        state.out.append(Tell(speech.instructions, f"instructions of {speech.id}", "user"))
+
+    def _goes_on(self, is_asked: bool) -> bool:
+        """Tell the model where its answer broke off; False when the talk has gone on."""
+        state, broken = self._state, self._state.broken
+        if broken is None:
+            return False
+        has_said_more = is_asked or state.facts.voice or state.link.outbox.audio.holds_speech
+        if has_said_more or state.turns.is_open or state.calls.in_foreground:
+            state.broken = None
+            return False
+        state.continued += 1
+        state.out.append(Tell(broken.note, BROKEN_OFF, "user"))
+        state.emit(ev.SendSettled(kind="reply", outcome="continued"))
+        return True
+
+    def _break_off(self, end: LinkEnd, *, is_open: bool) -> bool:
+        """Note the answer that the end of a connection breaks off; False without one."""
+        state, generation = self._state, self._state.ledger.get(self._state.ledger.number)
+        waits_for_call = state.turns.calls.intersection(state.calls.open_ids) or any(
+            unread.answer.answer.scheduling != "SILENT" for unread in state.unread_answers
+        )
+        is_under_way = state.turns.is_open and state.turns.has_content and not (waits_for_call or state.ended)
+        if not is_under_way or generation is None or not generation.opened or generation.complete:
+            return False
+        if state.ledger.current_is_cut:
+            return False
+        if is_open and end not in NOT_CONTINUED and state.continued < MAX_CONTINUED:
+            state.broken = BrokenAnswer(state.asked, generation.arrived_text)
+        return True
 
     def _send_audio(self, chunks: list[SoundChunk]) -> None:
         if chunks:
@@ -200,6 +258,7 @@ class ConnectionEvents:
         schedule = state.link.schedule
         if end in FAILURES and state.facts.status == "ready" and state.facts.owed:
             schedule.failures += 1
+        is_open = state.link.is_open
         keeps = end in LEFT or (end is not LinkEnd.HANDLE and keeps_handle(error))
         retry = state.link.on_ended(end, now, code=close_code_of(error), keeps_handle=keeps)
         retrying, is_dormant = retry.delay_s is not None, end is LinkEnd.DORMANT
@@ -236,14 +295,15 @@ class ConnectionEvents:
         if state.ledger.current_opened:
             # What has arrived is heard to its end, and there may be no other connection.
             state.out.append(EndOfAudio(state.ledger.number))
-        state.facts.owed = False
+        give_up(state)
+        state.facts.owed, state.unwanted_until = False, 0.0
         state.facts.answer_possible_since = state.result_sent_at = None
         state.streaming_audio = False
         state.speech.clear()
         state.apply_microphone(now)
         if not (retrying or is_dormant):
             state.link.outbox.audio.drop()
-            state.tell_speeches(state.speeches.on_given_up())
+            state.tell_speeches(state.speeches.on_given_up("The connection was given up"))
         state.emit_outbox()
         if end is LinkEnd.MESSAGE and (close_code_of(error) in REFUSED_MESSAGES or not retrying):
             self._set_aside()
@@ -252,7 +312,8 @@ class ConnectionEvents:
             state.end_overtaken_speech()
             state.overtaken.clear()
         if state.turns.has_content or not (state.unanswered or state.turns.calls.intersection(state.calls.open_ids)):
-            state.close_turn(state.turns.cut_short(), reason="the connection ended")
+            broke_off = self._break_off(end, is_open=is_open)
+            state.close_turn(state.turns.cut_short(), reason="the connection ended", broke_off=broke_off)
         return state.flush(now)
 
     def _set_aside(self) -> None:
@@ -260,7 +321,7 @@ class ConnectionEvents:
         state = self._state
         for item in state.unanswered:
             state.set_aside.add(item.command_id)
-            state.emit(ev.SendSettled(kind=item.kind, outcome="unknown", ref=item.command_id))
+            state.give_up(item)
         for unread in state.unread_answers:
             state.emit(ev.SendSettled(kind="answer", outcome="unknown", ref=unread.answer.call_id))
         state.unanswered.clear()
@@ -313,7 +374,7 @@ class ConnectionEvents:
         for item in state.unanswered:
             if item.asked_again:
                 # Twice is enough: it may be what the server stumbles over.
-                state.emit(ev.SendSettled(kind=item.kind, outcome="unknown", ref=item.command_id))
+                state.give_up(item)
             else:
                 item.asked_again = True
                 kept.append(item)

@@ -11,6 +11,7 @@ session performs them and reports back. The parts share one `CoreState`:
 - `interruptions`: the user's voice over the model's speech
 - `audio`: playback, voice marks, devices
 - `commands`: what the operator orders
+- `cancelled`: speeches that were interrupted before they began
 - `turn_detection`: who finds the user's turns
 """
 
@@ -19,6 +20,7 @@ from __future__ import annotations
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.audio_events import AudioEvents
+from gemini_live_runtime.session.core.cancelled_speech import CancelledSpeeches
 from gemini_live_runtime.session.core.commands import CoreCommands
 from gemini_live_runtime.session.core.connection_events import ConnectionEvents
 from gemini_live_runtime.session.core.effects import Effect, Send
@@ -41,6 +43,7 @@ class SessionCore:
         self.server = ServerEvents(state, self.connection, self.tools, self.interruptions)
         self.audio = AudioEvents(state)
         self.commands = CoreCommands(state)
+        self.cancelled = CancelledSpeeches(state)
         self.turn_detection = TurnDetectionChanges(state)
 
     def is_over(self) -> bool:
@@ -51,12 +54,12 @@ class SessionCore:
     def is_quiet(self) -> bool:
         """True when nothing is going on and nothing is owed.
 
-        So it is while a call waits for another agent, with which the user talks.
+        So it is while a call waits for another agent, with which the user talks, and once an answer was given up.
         """
         state, facts = self.state, self.state.facts
         # The turn of a call lasts as long as the call.
         is_turn_waiting = state.calls.is_waiting(state.turns.calls) and not state.ledger.current_opened
-        is_turn_open = state.turns.is_open and not is_turn_waiting
+        is_turn_open = state.turns.is_open and not (is_turn_waiting or self._is_answer_given_up)
         return (
             facts.status in ("ready", "dormant", "error")
             and not state.playing
@@ -79,8 +82,17 @@ class SessionCore:
         if not (state.ended or state.is_draining):
             state.is_draining = True
             state.emit(ev.Notice(level="info", code="draining", text="The session ends once all that is owed is said"))
+            if self._is_answer_given_up and state.facts.status == "ready":
+                state.close_turn("empty", reason="no answer")
             state.apply_microphone(now)
         return state.flush(now)
+
+    @property
+    def _is_answer_given_up(self) -> bool:
+        """True when the turn of a text or a call is open only for a late answer."""
+        state = self.state
+        is_owed = state.calls.open_ids or state.link.outbox.texts or self.server.is_answering
+        return state.turns.is_open and state.turns.opened_by != "voice" and not is_owed
 
     def on_not_sent(self, now: float, send: Send) -> list[Effect]:
         """Take a typed text that could not go out: the next connection gets it."""
@@ -91,7 +103,7 @@ class SessionCore:
                 item.mark = 0
             elif not send.command_id:
                 # Words that were sent again as text: no command is to be answered.
-                state.emit(ev.SendSettled(kind="speech", outcome="unknown"))
+                state.emit(ev.SendSettled(kind="speech", outcome="unknown", text=send.text))
             else:
                 ended = "session ended" if state.ended else "connection ended, and its turn was over"
                 state.refuse(send.command_id, cmd.SendText.command, f"Not sent, the {ended}: {send.text[:200]}")
@@ -118,6 +130,9 @@ class SessionCore:
         goes_on = self.interruptions.next_check(now)
         if goes_on is not None:
             wait = _sooner(wait, goes_on)
+        cancelled = self.cancelled.next_check(now)
+        if cancelled is not None:
+            wait = _sooner(wait, cancelled)
         if facts.owed and state.awaits_answer:
             wait = _sooner(wait, state.watchdog.next_check(facts.owed_at, now))
         rotate_at = state.link.rotate_at
@@ -140,6 +155,7 @@ class SessionCore:
                 state.link.outbox.audio.on_heard()
                 state.unread_answers.clear()
         self.interruptions.tick(now)
+        self.cancelled.tick(now)
         self.connection.watch(now)
         has_waited = facts.owed and now - facts.owed_at >= OWED_PATIENCE_S
         # While the server's silence is watched, the watchdog decides.
@@ -153,8 +169,8 @@ class SessionCore:
         turns = self.state.turns
         self.state.facts.owed = False
         self.state.unread_answers.clear()
-        self.state.prompted = False
-        self.state.tell_speeches(self.state.speeches.on_given_up())
+        self.state.prompted, self.state.broken = False, None
+        self.state.tell_speeches(self.state.speeches.on_given_up("The model did not answer"))
         if turns.is_open and (turns.opened_by == "voice" or turns.call_cancelled):
             # Silence may be the model's answer to speech; typed text was certainly a question, unless it led to a call
             # that the server took back.
@@ -162,6 +178,9 @@ class SessionCore:
             return
         text = f"The model has not answered for {OWED_PATIENCE_S:.0f} s"
         self.state.emit(ev.Notice(level="warning", code="no-answer", text=text, remedy="Wait, or send it again"))
+        if self.state.is_draining and turns.is_open:
+            # Nobody sends it again.
+            self.state.close_turn("empty", reason="no answer")
 
 
 def _sooner(one: float | None, other: float) -> float:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from gemini_live_runtime.events import CutRule, EndedBy, Payload
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.link.kept_audio import SoundChunk
+from gemini_live_runtime.session.ports.messages import ContextRole
 from gemini_live_runtime.wire.messages import ClientMessage
 
 InterruptedBy = Literal["server", "operator", "typed", "voice"]
@@ -40,9 +41,11 @@ class InterruptModel:
 
 @record
 class Tell:
-    """Tell the model `text` as context."""
+    """Tell the model `text` as context of this role."""
 
     text: str
+    reason: str
+    role: ContextRole = "model"
 
 
 @record

@@ -77,6 +77,14 @@ class Generation:
             self.text.append(text[:room])
             self.chars += min(room, len(text))
 
+    @property
+    def arrived_text(self) -> str:
+        """Transcript of the sound that was received; all of it without sound."""
+        text = "".join(self.text)
+        if not (self.places and self.received):
+            return text
+        return text[: whole_words(text, chars_at(self.places, len(text), self.received))]
+
     def split_text(self, *, read: bool = False, chars: int | None = None) -> tuple[str, str]:
         """Split the transcript into its heard and its unheard part.
 

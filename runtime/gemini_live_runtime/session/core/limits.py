@@ -7,7 +7,7 @@ from typing import Literal
 
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.events import LimitReached
-from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.json_values import is_finite
 
 WARN_AT = 0.8
 """Fraction of a limit at which the warning is due."""
@@ -26,9 +26,9 @@ class Limits:
     def __post_init__(self) -> None:
         """Raise `UsageError` for a limit that is not above 0."""
         for name, value in (("max_cost", self.max_cost), ("max_minutes", self.max_minutes)):
-            if value is not None and not (is_number(value) and value > 0):
+            if value is not None and not (is_finite(value) and value > 0):
                 raise UsageError(
-                    f"{name} must be above 0, not {value!r:.60}",
+                    f"{name} must be above 0 and finite, not {value!r:.60}",
                     remedy="Leave it out for no limit",
                     field=name,
                     value=value,

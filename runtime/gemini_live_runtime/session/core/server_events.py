@@ -174,15 +174,17 @@ class ServerEvents:
         if not generation.opened:
             # It may have been known before it began to speak, from a thought in a turn that is over.
             generation.opened, generation.turn = True, state.turns.number
-            self._begin_speech(generation)
+            self._begin_speech(generation, now)
         return generation
 
-    def _begin_speech(self, generation: Generation) -> None:
+    def _begin_speech(self, generation: Generation, now: float) -> None:
         """Note the speech that a generation belongs to."""
         state = self._state
         if state.ledger.current_is_cut:
             return
         state.tell_speeches(state.speeches.on_generation(generation.number, generation.turn, state.turns.source))
+        if now < state.unwanted_until and state.speeches.current is not None:
+            state.speeches.current.cancelled_at, state.unwanted_until = now, 0.0
 
     def _cut_cancelled(self, now: float) -> None:
         """Cut a speech that was interrupted before it began."""
@@ -229,6 +231,7 @@ class ServerEvents:
         state = self._state
         if not state.ledger.current_opened and (state.completion_owed or not state.turns.is_open):
             # The completion of an answer that is already over, or of a turn without one.
+            state.unwanted_until = 0.0
             if not state.completion_owed:
                 state.emit_not_understood("nothing")
             state.completion_owed = False
@@ -296,10 +299,13 @@ class ServerEvents:
     def end_agent(self, now: float) -> list[Effect]:
         """Let another agent speak from now on, on the next connection.
 
-        Nothing more is heard of what the model was generating, and nothing of the user's goes to it.
+        Nothing more is heard of what the model was generating, and nothing of the user's goes to it. What it was asked
+        for and what it was saying is over: the other agent's words belong to speeches of their own.
         """
         state = self._state
         state.link.close_gate()
+        state.prompted = False
+        state.tell_speeches(state.speeches.on_agent_left())
         if state.ledger.current_opened and not state.ledger.current_is_cut:
             state.ledger.advance()
         return state.flush(now)

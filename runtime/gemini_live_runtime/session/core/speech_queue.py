@@ -54,6 +54,8 @@ class Speech:
     user_input: str = ""
     instructions: str = ""
     allow_interruptions: bool = True
+    mark: int = 0
+    """Link's mark of its instructions, since they were sent."""
     uses_tools: bool = True
     """False when the calls of this answer are refused."""
     status: SpeechStatus = "queued"
@@ -63,8 +65,15 @@ class Speech:
     """Numbers of its generations that may still be heard."""
     is_turn_over: bool = False
 
-    is_cancelled: bool = False
-    """True when it was interrupted before it began: it is cut as soon as it does."""
+    problem: str = ""
+    """Sentence that says what kept the model from beginning it; "" for none."""
+    cancelled_at: float | None = None
+    """Clock time (s) when it was interrupted before it began; it is cut as soon as it does."""
+
+    @property
+    def is_cancelled(self) -> bool:
+        """True when nothing of it is to be heard."""
+        return self.cancelled_at is not None
 
     @property
     def is_over(self) -> bool:
@@ -99,6 +108,8 @@ class SpeechQueue:
         """Speeches in the order in which they will be asked for."""
         self.made = 0
         """Number of speeches so far, which their ids count."""
+        self.allows_interruptions = True
+        """True when the user may interrupt a new speech, unless it is asked for otherwise."""
         self._is_closed = False
         """True once the session ends: nothing begins any more."""
 
@@ -120,11 +131,19 @@ class SpeechQueue:
         current = self.current
         return current is not None and current.status == "speaking" and not current.allow_interruptions
 
+    @property
+    def cancelled(self) -> Speech | None:
+        """Speech that was asked for, and interrupted before it began; None without one."""
+        current = self.current
+        return current if current is not None and current.status == "asked" and current.is_cancelled else None
+
     def new(self, source: SpeechSource, reason: str = "") -> Speech:
         """Return a speech with an id of its own, which is in no queue yet."""
         self.made += 1
         parent = self.current.id if self.current is not None else ""
-        return Speech(f"speech-{self.made}", source, reason, parent=parent if source in ASKED_FOR else "")
+        speech = Speech(f"speech-{self.made}", source, reason, parent=parent if source in ASKED_FOR else "")
+        speech.allow_interruptions = self.allows_interruptions
+        return speech
 
     def add(self, speech: Speech) -> None:
         """Let a speech wait.
@@ -273,9 +292,19 @@ class SpeechQueue:
         current.gens = {gen for gen in current.gens if gen >= cut_below}
         return [] if current.gens else self._end("interrupted")
 
-    def on_given_up(self) -> list[Speech]:
-        """Note that no answer comes any more; return the speeches that changed."""
-        return self._end("dropped") if self.current is not None and self.current.status == "asked" else []
+    def on_given_up(self, problem: str = "") -> list[Speech]:
+        """Note that no answer comes any more; return the speeches that changed.
+
+        `problem` says why, where that is a fault.
+        """
+        if self.current is None or self.current.status != "asked":
+            return []
+        self.current.problem = problem
+        return self._end("dropped")
+
+    def on_agent_left(self) -> list[Speech]:
+        """Note that another agent speaks from now on; return the speeches that changed."""
+        return self._end("done" if self.current is not None and self.current.status == "speaking" else "dropped")
 
     def end(self) -> list[Speech]:
         """End everything, with the session; return the speeches that changed."""

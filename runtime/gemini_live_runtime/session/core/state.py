@@ -6,7 +6,6 @@ Changes add effects to `out`; `flush` hands them over, after the session's statu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Literal
 
 from gemini_live_runtime import commands as cmd
@@ -38,7 +37,7 @@ from gemini_live_runtime.session.core.turn_options import TurnOptions
 from gemini_live_runtime.session.core.turn_rules import TurnRules
 from gemini_live_runtime.session.core.turns import OpenedBy, TurnLedger
 from gemini_live_runtime.session.core.turns import Outcome as TurnOutcome
-from gemini_live_runtime.session.core.unanswered import UnansweredInput, UnreadAnswer
+from gemini_live_runtime.session.core.unanswered import BrokenAnswer, UnansweredInput, UnreadAnswer
 from gemini_live_runtime.session.core.usage import UsageTotals
 from gemini_live_runtime.session.core.user_presence import UserPresence
 from gemini_live_runtime.session.link.controller import RealtimeSessionController
@@ -85,10 +84,11 @@ class CoreState:
         self.speech = SpokenInput()
         self.ledger = GenerationLedger()
         self.speeches = SpeechQueue()
+        self.unwanted_until = 0.0
+        """Clock time (s) until which an answer may come that was given up: it is cut."""
         self.speaking_rate = SpeakingRate()
-        self.rules = rules or TurnRules()
-        most = self.rules.max_unrecoverable_errors
-        self.link = RealtimeSessionController(replace(link_policy or LinkPolicy(), max_unrecoverable_errors=most))
+        self.link = RealtimeSessionController(link_policy)
+        self.set_rules(rules or TurnRules())
         self.link.age_limit_s = capabilities.connection_limit_s
         self.input_open = self.output_open = False
         self.capabilities = capabilities
@@ -115,6 +115,12 @@ class CoreState:
         """True while the operator holds the agent."""
         self.completed_at: float | None = None
         """Time at which the server ended its newest answer."""
+        self.asked = ""
+        """Words of the user that the newest answer is to."""
+        self.broken: BrokenAnswer | None = None
+        """Answer that a lost connection broke off, until it or the talk goes on."""
+        self.continued = 0
+        """Number of times that the model was asked for the rest of its answer to the same input."""
         self.unread_answers: list[UnreadAnswer] = []
         """Answers of calls, until the model says something after them."""
         self.prompted = False
@@ -141,6 +147,12 @@ class CoreState:
     def manual_activity(self) -> bool:
         """True while the microphone switch marks the user's turns."""
         return self.turn_options.detection == "manual"
+
+    def set_rules(self, rules: TurnRules) -> None:
+        """Let other rules of turns hold from now on."""
+        self.rules = rules
+        self.speeches.allows_interruptions = rules.allow_interruptions
+        self.link.limit_errors(rules.max_unrecoverable_errors)
 
     @property
     def client_activity(self) -> bool:
@@ -204,6 +216,7 @@ class CoreState:
 
     def cut(self, by: InterruptedBy, now: float, rule: ev.CutRule) -> None:
         """Cut playback of everything before the next generation."""
+        self.broken = None
         self._end_heard()
         victim = self.ledger.audible()
         turn = victim.turn if victim is not None else self.turns.number
@@ -319,13 +332,20 @@ class CoreState:
         self.turns.has_content = True
         self.speech.began_since_answer = False
         self.link.schedule.failures = 0
-        self._forget_answered()
+        asked = " ".join(item.text.strip() for item in self._forget_answered())
+        if asked or self.broken is None:
+            # The rest of an answer is to what its beginning was to.
+            self.asked = asked
+        self.broken = None
         self.link.outbox.audio.on_heard()
 
-    def _forget_answered(self) -> None:
+    def _forget_answered(self) -> list[UnansweredInput]:
+        """Forget the input that is answered, and return it."""
         # What this connection was not sent yet is not answered by it.
         knows, newer = self.link.knows, self.overtaken.texts
-        self.unanswered = [item for item in self.unanswered if item in newer or not (item.mark and knows(item.mark))]
+        answered = [item for item in self.unanswered if item not in newer and item.mark and knows(item.mark)]
+        self.unanswered = [item for item in self.unanswered if item not in answered]
+        return answered
 
     def note_words(self, text: str, now: float) -> bool:
         """Note words of the user's that the server has understood; an answer is owed.
@@ -369,6 +389,7 @@ class CoreState:
 
     def owe(self, now: float) -> None:
         """Note that the model owes an answer from now on."""
+        self.unwanted_until = 0.0
         self.facts.owed, self.facts.owed_at = True, now
 
     def end(self, reason: str, exit_code: int, by: ev.EndedBy = "request") -> None:
@@ -412,26 +433,37 @@ class CoreState:
         """Open a turn."""
         if by != "model":
             self.tool_steps.begin_again()
+            self.broken, self.continued = None, 0
+            if self.speeches.cancelled is not None:
+                # What the model says from here on may be the answer to the user.
+                self.tell_speeches(self.speeches.on_given_up())
         self.prompted = self.prompted and by == "model"
         self.emit(self.turns.open(by))
 
-    def close_turn(self, outcome: TurnOutcome, *, reason: str = "", is_superseded: bool = False) -> None:
+    def close_turn(
+        self, outcome: TurnOutcome, *, reason: str = "", is_superseded: bool = False, broke_off: bool = False
+    ) -> None:
         """Close the open turn, if there is one; no answer is owed then.
 
         With `is_superseded` the user went on before the model said anything: the next answer is to all of it.
+        `broke_off`: it ends in the middle of its answer.
         """
-        completed = self.turns.close(outcome, reason)
+        completed = self.turns.close(outcome, reason, broke_off=broke_off)
         if completed is not None:
             if not is_superseded:
                 self._forget_answered()
             if not self.link.is_open and self.link.state != "gated":
                 for item in self.unanswered:
-                    self.emit(ev.SendSettled(kind=item.kind, outcome="unknown", ref=item.command_id))
+                    self.give_up(item)
                 self.unanswered.clear()
             self.facts.owed = False
             # First: with the end of the turn another speech may begin at once.
             self._end_speech(outcome, is_superseded=is_superseded)
             self.emit(completed)
+
+    def give_up(self, item: UnansweredInput) -> None:
+        """Report that it is not known whether something of the user's has arrived."""
+        self.emit(ev.SendSettled(kind=item.kind, outcome="unknown", ref=item.command_id, text=item.text))
 
     def end_overtaken_speech(self) -> None:
         """End the speech of an answer that a text has overtaken; its turn goes on."""

@@ -7,9 +7,11 @@ from collections.abc import Collection
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.kept_journal import KeptJournal
 from gemini_live_runtime.journal.open_work import OpenWork
+from gemini_live_runtime.journal.spoken_blocks import heard_chars
 from gemini_live_runtime.session.core.effects import Effect, RunTool
 from gemini_live_runtime.session.core.state import CoreState
-from gemini_live_runtime.session.core.unanswered import UnansweredInput
+from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S
+from gemini_live_runtime.session.core.unanswered import BrokenAnswer, UnansweredInput
 from gemini_live_runtime.session.link.outbox import WaitingAnswer
 from gemini_live_runtime.tools.background import ToolAnswer
 
@@ -39,8 +41,21 @@ def take_up(state: CoreState, kept: KeptJournal) -> None:
     if not state.manual_activity:
         state.microphone_on = view.microphone
     state.unanswered = [UnansweredInput(item.kind, 0, item.text, item.command_id) for item in work.unanswered]
+    state.asked, state.broken = work.asked, _broken_answer(kept)
     for command_id, text in work.waiting.items():
         state.link.outbox.add_text(command_id, text)
+
+
+def _broken_answer(kept: KeptJournal) -> BrokenAnswer | None:
+    """Return the answer that the engine's death broke off; what was played is said."""
+    view, work = kept.view, kept.work
+    last = next((block for block in reversed(view.blocks) if block.kind in ("model", "user", "tool")), None)
+    if work.is_ended or last is None or last.kind != "model":
+        return None
+    heard = heard_chars(last, view.playhead, view.t)
+    is_unheard = not last.interrupted and heard is not None and heard < len(last.text)
+    arrives = work.is_turn_open and work.has_content and not work.is_whole
+    return BrokenAnswer(work.asked, last.text[:heard]) if is_unheard or arrives else None
 
 
 def end_what_was_cut_off(state: CoreState, work: OpenWork, idempotent: Collection[str], now: float) -> list[Effect]:
@@ -66,7 +81,13 @@ def end_what_was_cut_off(state: CoreState, work: OpenWork, idempotent: Collectio
         answer = WaitingAnswer(call.call_id, call.name, ToolAnswer(INTERRUPTED), UNKNOWN_CALL)
         state.link.outbox.add_answer(answer)
     state.facts.calls_open = state.calls.in_foreground
+    broke_off = state.broken is not None
+    state.link.outbox.audio.dropped_s += work.waiting_sound_s
+    if work.was_speaking(ANSWER_PATIENCE_S):
+        # Who spoke into an answer does not want the rest of it.
+        state.broken = None
+        state.emit(ev.SendSettled(kind="speech", outcome="lost"))
     if state.turns.has_content or not (state.unanswered or state.turns.calls):
-        state.close_turn(state.turns.cut_short(), reason=STOPPED)
+        state.close_turn(state.turns.cut_short(), reason=STOPPED, broke_off=broke_off)
     state.emit_outbox()
     return state.flush(now)

@@ -44,6 +44,10 @@ class CallLedger:
     def _foreground(self) -> set[str]:
         return self._open.keys() - self._background - self._cancelled - self._suspended
 
+    def is_awaited(self, call_id: str) -> bool:
+        """Return True for an open call whose answer the talk waits for."""
+        return call_id in self._foreground
+
     def mark_of(self, call_id: str) -> int:
         """Return the link's mark of an open call; 0 for another."""
         return self._marks.get(call_id, 0)

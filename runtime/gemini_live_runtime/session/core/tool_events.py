@@ -15,6 +15,9 @@ from gemini_live_runtime.tools.dispatch import Outcome
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.messages import FunctionCall
 
+UNKNOWN_CALL = "the server does not know the call"
+"""Reason of a result that goes out as context."""
+
 
 class ToolEvents:
     """Calls' part of one session's core. Each call id gets at most one answer."""
@@ -159,7 +162,7 @@ class ToolEvents:
             text = f"[Result of {name}] {json.dumps(answer.response, ensure_ascii=False)}"
             in_turn = call_id in state.turns.calls
             awaited = state.turns.is_open and (not in_turn or state.turns.has_content or state.calls.in_foreground > 0)
-            state.out.append(Tell(text))
+            state.out.append(Tell(text, UNKNOWN_CALL))
             state.emit(ev.SendSettled(kind="answer", outcome="told", ref=call_id))
             return answer.scheduling != "SILENT" and not awaited
         response = compose.function_response(

@@ -32,8 +32,17 @@ OPTIONS = {
     "min_interruption_words": "min_interruption_words",
     "false_interruption_timeout": "false_interruption_timeout_s",
     "max_tool_steps": "max_tool_steps",
+    "max_unrecoverable_errors": "max_unrecoverable_errors",
+    "allow_interruptions": "allow_interruptions",
+    "min_consecutive_speech_delay": "min_speech_gap_s",
 }
 """Rules that may change in a session, by the names of its options."""
+
+OF_OUR_DETECTOR = ("min_interruption_duration", "min_interruption_words", "false_interruption_timeout")
+"""Options that have no effect where another detector decides."""
+
+OF_AN_AGENT = ("allow_interruptions", "min_speech_gap_s")
+"""Rules that are the present agent's; the others are the session's."""
 
 InterruptionsBy = Literal["server", "client"]
 
@@ -58,6 +67,12 @@ class TurnRules:
     max_unrecoverable_errors: int | None = MAX_UNRECOVERABLE_ERRORS
     """Failures of the server in a row, without a word of the model, after which it is asked no more; None is any."""
 
+    allow_interruptions: bool = True
+    """False when the answers of the model may not be interrupted, unless one is asked for otherwise."""
+
+    min_speech_gap_s: float = 0.0
+    """Least time between two speeches that are asked for."""
+
     @property
     def are_ours(self) -> bool:
         """True when our rules decide what interrupts the model, and its server never does."""
@@ -78,6 +93,13 @@ class TurnRules:
         ):
             if count is not None and not (type(count) is int and 1 <= count <= MAX_COUNT):
                 yield name, f"{name} cannot be {count!r:.60}", f"Use 1 to {MAX_COUNT:,}, or None for any number"
+        gap_s: Any = self.min_speech_gap_s
+        allowed: Any = self.allow_interruptions
+        if not (is_finite(gap_s) and gap_s >= 0):
+            name = "min_consecutive_speech_delay"
+            yield name, f"{name} cannot be {gap_s!r:.60}", "Use a number of seconds of at least 0"
+        if type(allowed) is not bool:
+            yield "allow_interruptions", f"allow_interruptions cannot be {allowed!r:.60}", "Use True or False"
         words: Any = self.min_interruption_words
         if type(words) is not int or not 0 <= words <= MAX_COUNT:
             yield (
@@ -101,7 +123,7 @@ class TurnRules:
                     field="options",
                     value=name,
                 )
-            if "interruption" in name and not client:
+            if name in OF_OUR_DETECTOR and not client:
                 raise AgentError(
                     f"{name} has no effect: our detector does not decide",
                     remedy="Set turn_detection to client",
@@ -119,6 +141,10 @@ class TurnRules:
                 value=rules.min_interruption_words,
             )
         return rules
+
+    def with_own(self, agents: TurnRules) -> TurnRules:
+        """Return the rules with those of another agent that are its own."""
+        return replace(self, **{name: getattr(agents, name) for name in OF_AN_AGENT})
 
     def options(self) -> dict[str, Any]:
         """Return the values by their names in `OPTIONS`."""

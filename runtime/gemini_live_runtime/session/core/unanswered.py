@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Literal
 
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.link.outbox import WaitingAnswer
+
+MAX_TOLD = 10_000
+"""Length in characters of each quotation that the model gets."""
 
 
 @dataclass(slots=True)
@@ -27,6 +31,34 @@ class UnansweredInput:
     def is_repeat(self, words: str) -> bool:
         """Return True for words that are all of this speech once more."""
         return self.kind == "speech" and words.strip() == self.text.strip()
+
+
+@record
+class BrokenAnswer:
+    """Answer of the model that a lost connection broke off.
+
+    `asked` is what the user had said, `said` what has arrived of the answer; either may be "".
+    """
+
+    asked: str
+    said: str
+
+    @property
+    def note(self) -> str:
+        """Return the context with which the model is asked for the rest."""
+        lines = [
+            "Your last answer broke off, because the connection was lost. Go on with it where it broke off: "
+            "say only what is still missing, and do not repeat what you have said."
+        ]
+        if self.asked:
+            lines.append(f"The user had said: {_quoted(self.asked[:MAX_TOLD])}")
+        if self.said:
+            lines.append(f"You have said so far: {_quoted(self.said[-MAX_TOLD:])}")
+        return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text.strip(), ensure_ascii=False)
 
 
 @record

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
+from gemini_live_runtime.choices import as_choice, as_member
 from gemini_live_runtime.conversation.needs import RepairConfig
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.session.core.turn_rules import FALSE_INTERRUPTION_TIMEOUT_S, InterruptionsBy
 from gemini_live_runtime.session.definition.callbacks import CallbackMode
-from gemini_live_runtime.session.definition.choices import as_choice, as_member
 from gemini_live_runtime.session.definition.definition import (
     Definition,
     DeliveryConfig,
@@ -309,6 +309,13 @@ class AgentBuilder:
             false_interruption_timeout_s=false_timeout_s,
         )
 
+    def allow_interruptions(self, allowed: bool = True) -> Self:
+        """Set whether the user may interrupt this agent's answers.
+
+        Where not, the microphone's sound is replaced by silence while one is spoken. A reply may differ.
+        """
+        return self._rules(allow_interruptions=allowed)
+
     def max_tool_steps(self, at_most: int | None) -> Self:
         """Limit the rounds of calls in an answer (3 by default); None is any number."""
         return self._rules(max_tool_steps=at_most)
@@ -325,7 +332,7 @@ class AgentBuilder:
 
     def speech_gap(self, at_least_s: float) -> Self:
         """Leave at least so many seconds between two speeches that are asked for."""
-        return self._with(min_speech_gap_s=at_least_s)
+        return self._rules(min_speech_gap_s=at_least_s)
 
     # -- callbacks, reports, persistence ---------------------------------------------------------------------------
 
@@ -376,6 +383,14 @@ class AgentBuilder:
         has 5 s. The turn has to end here: by our detector or by hand.
         """
         return self._with(on_user_turn_completed=hook)
+
+    def chat(self, choice: Literal["keep", "fresh"]) -> Self:
+        """Set what the model knows when this agent takes over.
+
+        "keep", the default: all that was said; "fresh": nothing, on a server session of its own. `update_agent` may
+        choose otherwise.
+        """
+        return self._with(chat=as_choice(choice, ("keep", "fresh")))
 
     def hands_over_to(self, *agents: Any) -> Self:
         """Name agents to which this one may hand over, or functions that return them.

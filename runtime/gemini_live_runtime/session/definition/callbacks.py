@@ -10,6 +10,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from gemini_live_runtime.choices import as_member
 from gemini_live_runtime.errors import AgentError, caller_place
 
 
@@ -101,7 +102,8 @@ class EventCallbacks:
         """
         spec = _spec(callback)
         name = name or getattr(function, "__qualname__", "") or type(function).__name__
-        listener = Listener(function, name, mode or CallbackMode.BLOCKING, defined_at or caller_place())
+        called = CallbackMode.BLOCKING if mode is None else as_member(CallbackMode, mode)
+        listener = Listener(function, name, called, defined_at or caller_place())
         _check(callback, spec, listener)
         return EventCallbacks({**self._listeners, callback: (*self.of(callback), listener)})
 
@@ -126,6 +128,7 @@ def _spec(callback: str) -> CallbackSpec:
 def _check(callback: str, spec: CallbackSpec, listener: Listener) -> None:
     who = f"{callback}: {listener.name} ({listener.defined_at})"
     function: Any = listener.function
+    mode: Any = listener.mode
     problem = remedy = ""
     if not callable(function):
         problem, remedy = f"{who} is not a function", "Use a function"
@@ -136,6 +139,8 @@ def _check(callback: str, spec: CallbackSpec, listener: Listener) -> None:
         remedy = f"Give it {len(spec.arguments) or 'no'} parameter{'' if len(spec.arguments) == 1 else 's'}"
     elif spec.lane == "fast" and _is(function, inspect.iscoroutinefunction):
         problem, remedy = f"{who} is async, but is called inline", "Make it a plain function that starts a task"
+    elif not isinstance(mode, CallbackMode):
+        problem, remedy = f"{who} cannot have the mode {mode!r:.60}", f"Use one of {', '.join(CallbackMode)}"
     elif spec.lane == "fast" and listener.mode is CallbackMode.CONCURRENT:
         problem, remedy = f"{who} cannot be concurrent: it is called inline", "Leave the mode out"
     elif spec.answers and listener.mode is CallbackMode.CONCURRENT:

@@ -48,6 +48,7 @@ _CHOICES: tuple[tuple[str, tuple[Any, ...], str], ...] = (
     ("turn_preset", tuple(PRESETS), "turn_taking's preset"),
     ("instruction_route", get_args(InstructionRoute), "instruction_route"),
     ("steering", tuple(SteeringMode), "steering's mode"),
+    ("chat", ("keep", "fresh"), ".chat(choice)"),
     ("context_delivery", tuple(ContextDelivery), "steering's delivery"),
 )
 
@@ -104,18 +105,29 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
             yield f"{label} cannot be {_shown(value)}", "Use a number of seconds above 0"
     yield from ((text, remedy) for _, text, remedy in definition.turn_rules.problems())
     yield from _interruptions(definition)
-    gap_s = definition.min_speech_gap_s
-    if not (is_finite(gap_s) and gap_s >= 0):
-        yield f".speech_gap(at_least_s) cannot be {_shown(gap_s)}", "Use a number of seconds"
     if not _is_count(definition.background_agents):
         yield f".background_agents(at_most) cannot be {_shown(definition.background_agents)}", "Use at least 1"
     yield from _delivery(definition.delivery)
     yield from _endpointing(definition)
     yield from _server_detection(definition.server_detection)
     yield from _missing_methods(definition)
+    yield from _hand_offs(definition)
+
+
+def _hand_offs(definition: Definition) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with hand-offs, without calling functions that make agents."""
+    named: dict[str, Any] = {}
     for target in definition.hands_over_to:
-        if not (is_agent(target) or callable(target)):
-            yield f"hands_over_to cannot hold {_shown(target)}", "Give agents, or functions that return them"
+        if not is_agent(target):
+            if not callable(target):
+                yield f"hands_over_to cannot hold {_shown(target)}", "Give agents, or functions that return them"
+            continue
+        # A class that names its own object has not made it whole yet.
+        name = definition.name if target is definition.owner else target.name
+        if name == definition.name:
+            yield f"Agent {name} cannot hand over to itself", "Give hands_over_to other agents, with names of their own"
+        elif named.setdefault(name, target) is not target:
+            yield f"hands_over_to has two agents with the name {_shown(name)}", "Give each a name of its own"
 
 
 def _interruptions(definition: Definition) -> Iterator[tuple[str, str]]:
@@ -178,11 +190,15 @@ def _server_detection(settings: Any) -> Iterator[tuple[str, str]]:
 
 def _missing_methods(definition: Definition) -> Iterator[tuple[str, str]]:
     """Yield a problem for each object that lacks a method of its protocol."""
-    for role, value, methods in (
+    parts: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
         ("persistence", definition.persistence, ("save", "load", "delete")),
         ("text model", definition.text_model, ("generate",)),
         ("end-of-turn model", definition.end_of_turn_model, ("predict",)),
-    ):
+    )
+    for role, value, methods in parts:
+        if isinstance(value, type):
+            yield f"{_shown(value)} is a class and cannot be used as {role}", f"Make one: {value.__name__}(...)"
+            continue
         missing = [name for name in methods if not callable(getattr(value, name, None))] if value is not None else []
         if missing:
             yield f"{_shown(value)} cannot be used as {role}: it has no {', '.join(missing)}", "Add what is missing"

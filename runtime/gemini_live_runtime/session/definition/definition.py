@@ -74,6 +74,8 @@ class Definition:
     voice: str = ""
     greeting: str = ""
     """Prompt that makes the model speak first; "" lets the user begin."""
+    chat: Literal["keep", "fresh"] = "keep"
+    """Conversation that the model knows when this agent takes over: all of it, or nothing."""
     phrases: tuple[str, ...] = ()
     tools: tuple[Any, ...] = ()
     memory_scopes: tuple[str, ...] = ()
@@ -115,8 +117,6 @@ class Definition:
     """Settings of the server's detector."""
     soft_turn_s: float | None = None
     turn_rules: TurnRules = TurnRules()
-    min_speech_gap_s: float = 0.0
-    """Least seconds between two speeches that are asked for."""
     persistence: SessionPersistence | None = None
     persistence_id: str = ""
     telemetry_s: float | None = None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
+from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.records import keyword_record
-from gemini_live_runtime.session.definition.choices import as_choice
 from gemini_live_runtime.wire.messages import (
     ActivityHandling,
     AutomaticActivityDetection,

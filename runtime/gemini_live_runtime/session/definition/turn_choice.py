@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.conversation.phase_check import Fault
 from gemini_live_runtime.session.core.turn_options import TurnDetection
 from gemini_live_runtime.session.core.turn_rules import FALSE_INTERRUPTION_TIMEOUT_S
-from gemini_live_runtime.session.definition.choices import as_choice
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.definition.definition import Definition

@@ -26,8 +26,14 @@ BYTES_PER_S = 32_000
 PRE_ROLL_S = 0.3
 """Seconds of audio before the detection of speech that belong to the turn."""
 
+PRE_ROLL_OVER_MODEL_S = 0.5
+"""The same over the model, where it takes longer to be certain of a person."""
+
 LONGEST_WAIT_S = 2.5
 """Limit in seconds of kept speech over the model."""
+
+ROOM_S = 0.3
+"""Seconds for which a room returns what the model has said."""
 
 SLICE = 640
 """Bytes of audio per decision: 20 ms."""
@@ -64,6 +70,8 @@ class InputActivity:
         self._on_begin = on_begin
         self._on_end = on_end
         self._active = False
+        self._echo_until = 0.0
+        """Audio time (s) until which an echo is to be expected."""
         self._kept = bytearray()
 
     def snapshot(self) -> InputVadSnapshot:
@@ -91,14 +99,15 @@ class InputActivity:
         """Note that the user was understood."""
         self._commit.on_words()
 
-    def filter(self, pcm: bytes, *, model_speaking: bool) -> Iterator[bytes]:
+    def filter(self, pcm: bytes, *, model_speaking: bool, near_end: bool = True) -> Iterator[bytes]:
         """Yield the audio to send for `pcm` (s16le mono at 16 kHz, any length).
 
         `on_begin` and `on_end` are called between the pieces, so send each piece before taking the next. A turn begins
-        with the audio from before its detection; outside of turns nothing is yielded.
+        with the audio from before its detection; outside of turns nothing is yielded. Without `near_end`, where the
+        echo canceller takes it for echo, nothing in it is a voice.
         """
         for at in range(0, len(pcm), SLICE):
-            out = self._slice(pcm[at : at + SLICE], model_speaking)
+            out = self._slice(pcm[at : at + SLICE], model_speaking, near_end)
             if out:
                 yield out
             self._note_pause()
@@ -109,12 +118,16 @@ class InputActivity:
             self._pause += 1
             self._on_pause(self._pause)
 
-    def _slice(self, pcm: bytes, model_speaking: bool) -> bytes:
+    def _slice(self, pcm: bytes, model_speaking: bool, near_end: bool) -> bytes:
         decisions = self._commit.model_speaking(model_speaking, self._vad.audio_s)
         # In order of audio time: the model's state first, then the edges, then the decisions due by the slice's end.
-        for edge in self._vad.add(pcm):
+        if model_speaking:
+            self._echo_until = self._vad.audio_s + ROOM_S
+        over_model = model_speaking or self._vad.audio_s < self._echo_until
+        for edge in self._vad.add(pcm, near_end=near_end, over_model=over_model):
             speech = self._commit.speech_started if edge.kind == "start" else self._commit.speech_ended
-            decisions += speech(edge.at_s)
+            decisions += speech(edge.at_s, edge.voice_s)
+        self._commit.voiced = self._vad.voiced
         decisions += self._commit.advance(self._vad.audio_s)
         self._apply(decisions)
         if self._active:
@@ -123,7 +136,8 @@ class InputActivity:
         # The audio after the end of a turn may be the beginning of the next.
         self._kept += pcm
         # Speech over the model may still become a turn: keep all of it until that is decided.
-        keep = LONGEST_WAIT_S if self._commit.due_at is not None else PRE_ROLL_S
+        keep = PRE_ROLL_OVER_MODEL_S if model_speaking else PRE_ROLL_S
+        keep = LONGEST_WAIT_S if self._commit.due_at is not None else keep
         del self._kept[: max(0, len(self._kept) - int(keep * BYTES_PER_S))]
         return b""
 

@@ -24,7 +24,7 @@ class TurnCommitPolicy:
     """
 
     end_of_turn_hold_ms: float = 400
-    min_interruption_ms: float = 600
+    min_interruption_ms: float = 200
 
     IMMEDIATE: ClassVar[TurnCommitPolicy]
     RESPONSIVE: ClassVar[TurnCommitPolicy]
@@ -40,7 +40,7 @@ class TurnCommitPolicy:
     def named(cls, name: str) -> TurnCommitPolicy:
         """Return the preset `name`.
 
-        The presets are `immediate` (0/0 ms), `responsive` (400/600) and `conversational` (800/1400). Raises
+        The presets are `immediate` (0/0 ms), `responsive` (400/200) and `conversational` (800/1400). Raises
         `AgentError` for another name.
         """
         try:
@@ -55,7 +55,7 @@ class TurnCommitPolicy:
 
 
 TurnCommitPolicy.IMMEDIATE = TurnCommitPolicy(0, 0)
-TurnCommitPolicy.RESPONSIVE = TurnCommitPolicy(400, 600)
+TurnCommitPolicy.RESPONSIVE = TurnCommitPolicy(400, 200)
 TurnCommitPolicy.CONVERSATIONAL = TurnCommitPolicy(800, 1400)
 
 PRESETS = {
@@ -116,10 +116,10 @@ Decision: TypeAlias = ActivityStart | InterruptionStart | ActivityEnd | BackChan
 class TurnCommit:
     """State machine that applies a policy; starts and ends of turns alternate.
 
-    Speech on a free floor starts a turn at once. Speech over the model starts one after `min_interruption_ms`; shorter
-    speech is a back-channel and has no effect. If the model stops during such speech, the floor is free and the turn
-    starts. After an interruption without words the next needs more speech. A time before the last one counts as the
-    last one.
+    Speech on a free floor starts a turn at once. Speech over the model starts one when it has lasted for
+    `min_interruption_ms` and is heard; shorter speech is a back-channel and has no effect. If the model stops during
+    such speech, the floor is free and the turn starts. After an interruption without words the next needs more speech.
+    A time before the last one counts as the last one.
     """
 
     __slots__ = (
@@ -131,6 +131,7 @@ class TurnCommit:
         "_now",
         "_over_model_since",
         "_policy",
+        "voiced",
     )
 
     def __init__(self, policy: TurnCommitPolicy = TurnCommitPolicy.RESPONSIVE) -> None:
@@ -143,6 +144,8 @@ class TurnCommit:
         self._ending_since: float | None = None
         self._longer_ms: float | None = None
         """Hold of the present pause, where more is expected."""
+        self.voiced = True
+        """False in a pause of speech, which may be its end: nothing starts then."""
 
     @property
     def active(self) -> bool:
@@ -188,39 +191,47 @@ class TurnCommit:
     def advance(self, audio_s: float) -> list[Decision]:
         """Advance the time to `audio_s` and return the decisions that are due."""
         self._now = max(self._now, audio_s)
-        due = self.due_at
+        due, since = self.due_at, self._over_model_since
+        if since is not None and not self._model_speaking:
+            due = since
         if due is None or self._now < due - _SAME_S:
             return []
-        if self._over_model_since is not None:
-            return [self._begin(self._over_model_since)]
-        return [self._end()]
+        if since is None:
+            return [self._end()]
+        return [self._begin(since)] if self.voiced else []
 
     def model_speaking(self, speaking: bool, audio_s: float) -> list[Decision]:
         """Note that the model's playback begins or ends; return the decisions."""
         out = self.advance(audio_s)
         self._model_speaking = speaking
-        if not speaking and self._over_model_since is not None:
-            out.append(self._begin(self._over_model_since))
-        return out
+        return out + self.advance(audio_s)
 
-    def speech_started(self, audio_s: float) -> list[Decision]:
-        """Note that the user's voice begins; return the decisions."""
+    def speech_started(self, audio_s: float, voice_s: float | None = None) -> list[Decision]:
+        """Note that the user's voice begins; return the decisions.
+
+        It was heard from `voice_s` on, which is `audio_s` where that is unknown.
+        """
         out = self.advance(audio_s)
+        began = self._now if voice_s is None else min(voice_s, self._now)
         self._ending_since = self._longer_ms = None
         if self._active or self._over_model_since is not None:
             return out
         if self._model_speaking and self._needed_ms > 0:
-            self._over_model_since = self._now
+            self._over_model_since = began
         else:
-            out.append(self._begin(self._now))
+            out.append(self._begin(began))
         return out
 
-    def speech_ended(self, audio_s: float) -> list[Decision]:
-        """Note that the user's voice ends; return the decisions."""
+    def speech_ended(self, audio_s: float, voice_s: float | None = None) -> list[Decision]:
+        """Note that the user's voice ends; return the decisions.
+
+        It was heard until `voice_s`, which is `audio_s` where that is unknown.
+        """
         out = self.advance(audio_s)
         since, self._over_model_since = self._over_model_since, None
         if since is not None:
-            out.append(BackChannel(self._now, self._now - since, self._needed_ms / 1000))
+            until = self._now if voice_s is None else voice_s
+            out.append(BackChannel(self._now, until - since, self._needed_ms / 1000))
         if self._active and self._ending_since is None:
             self._ending_since = self._now
             out += self.advance(self._now)

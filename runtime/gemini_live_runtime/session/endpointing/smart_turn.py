@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime.errors import AgentError
-
-REMEDY = 'Install it: pip install "gemini-live-tui[turns]"'
+from gemini_live_runtime.installation import install_command
 
 
 class SmartTurn:
@@ -25,7 +24,9 @@ class SmartTurn:
         Raises `AgentError` when the model or onnxruntime is missing.
         """
         if find_spec("onnxruntime") is None:
-            raise AgentError("SmartTurn needs onnxruntime", remedy=REMEDY, field="end_of_turn_model")
+            raise AgentError(
+                "SmartTurn needs onnxruntime", remedy=f"Run {install_command('turns')}", field="end_of_turn_model"
+            )
         self._path = Path(path) if path else _bundled()
         if not self._path.is_file():
             raise AgentError(
@@ -60,5 +61,9 @@ def _bundled() -> Path:
     data = [Path(folder, "audio/turn/smart_turn/data") for folder in folders]
     found = [path for folder in data for path in folder.glob("smart-turn-v3*-cpu.onnx")]
     if not found:
-        raise AgentError("SmartTurn needs the model of pipecat-ai", remedy=REMEDY, field="end_of_turn_model")
+        raise AgentError(
+            "SmartTurn needs the model of pipecat-ai",
+            remedy=f"Run {install_command('turns')}",
+            field="end_of_turn_model",
+        )
     return max(found)

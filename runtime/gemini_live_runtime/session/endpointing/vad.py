@@ -7,6 +7,7 @@ edges.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +23,11 @@ Detector: TypeAlias = Callable[[bytes], bool]
 
 FRAME_LENGTHS_MS = (10, 20, 30)
 """Frame lengths in ms that WebRTC's detector accepts."""
+
+OVER_MODEL_MS = 80
+"""Voice in ms that starts speech while the model speaks, with up to half as much silence in it.
+
+What a canceller takes for a person flickers where the echo is the louder."""
 
 
 @record
@@ -62,9 +68,9 @@ def webrtc_detector() -> Detector:
 class InputVad:
     """Voice activity detector of s16le mono PCM at 16 kHz.
 
-    `min_speech_frames` voiced frames in a row start speech; `hangover_frames` unvoiced ones in a row end it; both are
-    at least 1. `pre_speech_frames` (0 or more) silent frames from before a start are kept besides those that decided
-    it. Raises `AgentError` for other values.
+    `min_speech_frames` voiced frames in a row start speech, over the model `OVER_MODEL_MS` of them;
+    `hangover_frames` unvoiced ones in a row end it; both are at least 1. `pre_speech_frames` (0 or more) frames from
+    before a start are kept besides those that decided it. Raises `AgentError` for other values.
     """
 
     def __init__(
@@ -95,8 +101,13 @@ class InputVad:
         self._frame_bytes = MIC_RATE * frame_ms // 1000 * 2
         self._min_speech = min_speech_frames
         self._hangover = hangover_frames
+        self._pre_speech = pre_speech_frames
+        self._over_model = max(min_speech_frames, math.ceil(OVER_MODEL_MS / frame_ms))
+        window = self._over_model + self._over_model // 2
+        self._recent: deque[bool] = deque(maxlen=window)
+        """Verdicts on the newest frames outside of speech: voiced or not."""
         self._voiced = detector if detector is not None else webrtc_detector()
-        self._ring: deque[bytes] = deque(maxlen=pre_speech_frames + min_speech_frames)
+        self._ring: deque[bytes] = deque(maxlen=pre_speech_frames + window)
         self._rest = b""
         self._state: VadState = "silence"
         self._run = 0
@@ -114,17 +125,23 @@ class InputVad:
         """True when speech has started and not ended."""
         return self._state in ("speech", "hangover")
 
-    def add(self, pcm: bytes) -> list[VadEdge]:
+    @property
+    def voiced(self) -> bool:
+        """True while speech goes on with a voiced frame, False in its hang-over."""
+        return self._state == "speech"
+
+    def add(self, pcm: bytes, *, near_end: bool = True, over_model: bool = False) -> list[VadEdge]:
         """Process the next chunk, of any size, and return its edges.
 
-        An incomplete frame waits for the next chunk.
+        An incomplete frame waits for the next chunk. Without `near_end`, where an echo canceller takes the chunk for
+        echo, no frame that ends in it is voiced; `over_model` says that the model speaks.
         """
         data = self._rest + pcm
         whole = len(data) // self._frame_bytes * self._frame_bytes
         self._rest = data[whole:]
         edges = []
         for at in range(0, whole, self._frame_bytes):
-            edge = self._judge(data[at : at + self._frame_bytes])
+            edge = self._judge(data[at : at + self._frame_bytes], near_end, over_model)
             if edge is not None:
                 edges.append(edge)
         return edges
@@ -146,6 +163,7 @@ class InputVad:
         edges = [VadEdge("end", self.audio_s, self._voice_end())] if self.speaking else []
         self._rest = b""
         self._ring.clear()
+        self._recent.clear()
         if self._state != "silence":
             self._change("silence")
         return edges
@@ -161,12 +179,13 @@ class InputVad:
             last_transition_s=self._changed_at,
         )
 
-    def _judge(self, frame: bytes) -> VadEdge | None:
-        voiced = self._voiced(frame)
+    def _judge(self, frame: bytes, near_end: bool, over_model: bool) -> VadEdge | None:
+        # The detector has to hear all frames: it follows the noise.
+        voiced = self._voiced(frame) and near_end
         self._frames += 1
         if not self.speaking:
             self._ring.append(frame)
-            return self._judge_silence(voiced)
+            return self._judge_silence(voiced, over_model)
         if voiced:
             if self._state == "hangover":
                 self._change("speech")
@@ -181,7 +200,8 @@ class InputVad:
         self._change("silence")
         return edge
 
-    def _judge_silence(self, voiced: bool) -> VadEdge | None:
+    def _judge_silence(self, voiced: bool, over_model: bool) -> VadEdge | None:
+        self._recent.append(voiced)
         if not voiced:
             if self._state == "pending_speech":
                 self._change("silence")
@@ -189,9 +209,18 @@ class InputVad:
         if self._state == "silence":
             self._change("pending_speech")
         self._run += 1
-        if self._run < self._min_speech:
+        if over_model:
+            if sum(self._recent) < self._over_model:
+                return None
+            led = len(self._recent) - self._recent.index(True)
+        elif self._run < self._min_speech:
             return None
-        edge = VadEdge("start", self.audio_s, self._at(self._frames - self._run))
+        else:
+            led = self._run
+        while len(self._ring) > self._pre_speech + led:
+            self._ring.popleft()
+        self._recent.clear()
+        edge = VadEdge("start", self.audio_s, self._at(self._frames - led))
         self._change("speech")
         return edge
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.conversation.chat import AgentHandoff, ChatContext, ChatItem
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.session.agent.agent_updates import with_tools
@@ -56,6 +57,7 @@ class Agent:
         local_model: str = "",
         voice: str = "",
         greeting: str = "",
+        chat: Literal["keep", "fresh"] = "keep",
         phrases: Sequence[str] = (),
         description: str = "",
         turn_detection: TurnTaking | Literal["push-to-talk"] = "auto",
@@ -69,6 +71,8 @@ class Agent:
         min_interruption_duration: float | None = None,
         min_interruption_words: int = 0,
         false_interruption_timeout: float | None = FALSE_INTERRUPTION_TIMEOUT_S,
+        allow_interruptions: bool = True,
+        min_consecutive_speech_delay: float = 0.0,
         max_tool_steps: int | None = MAX_TOOL_STEPS,
         max_unrecoverable_errors: int | None = MAX_UNRECOVERABLE_ERRORS,
         hands_over_to: Sequence[Any] = (),
@@ -78,13 +82,14 @@ class Agent:
         `name` is by default that of the class, in kebab case. `instruction` is another spelling of `instructions`.
         Plain functions among `tools` are declared. `local_model` is the model on the embedded server: its script of
         that name, "local-<name>" by default, has the dialogue. With a `greeting` the model speaks first, prompted by
-        it. `phrases` are examples of what the user can say; the console shows them. `turn_detection` is who finds the
-        user's turns; `manual_activity` is short for "manual", and `server_detection` has the settings of the server's
-        detector; the endpointing delays and the end-of-turn model are those of `Live.endpointing`. `user_away_timeout`
-        is the silence in seconds on both sides after which the user counts as away; None is never. `interruptions_by`
-        and the three after it are those of `Live.interruptions`, the two limits those of `Live`. `hands_over_to` names
-        agents, or functions that return them, which this one may hand the conversation
-        over to.
+        it. `chat` is what the model knows when the agent takes over, see `Live.chat`. `phrases` are examples of what
+        the user can say; the console shows them. `turn_detection` is who finds the user's turns; `manual_activity` is
+        short for "manual", and `server_detection` has the settings of the server's detector; the endpointing delays and
+        the end-of-turn model are those of `Live.endpointing`. `user_away_timeout` is the silence in seconds on both
+        sides after which the user counts as away; None is never. `interruptions_by` and the three after it are those of
+        `Live.interruptions`; `allow_interruptions` and the two limits those of `Live`, `min_consecutive_speech_delay`
+        is that of `Live.speech_gap`. `hands_over_to` names agents, or functions that return them, which this one may
+        hand the conversation over to.
         """
         if instruction and instructions:
             raise AgentError("instruction and instructions are the same: give one of them", field="instructions")
@@ -107,6 +112,7 @@ class Agent:
                 local_model=local_model,
                 voice=voice,
                 greeting=greeting,
+                chat=as_choice(chat, ("keep", "fresh")),
                 phrases=tuple(phrases),
                 description=description,
                 turn_rules=TurnRules(
@@ -115,6 +121,8 @@ class Agent:
                     min_interruption_s=min_interruption_duration,
                     min_interruption_words=min_interruption_words,
                     false_interruption_timeout_s=false_interruption_timeout,
+                    allow_interruptions=allow_interruptions,
+                    min_speech_gap_s=min_consecutive_speech_delay,
                     max_tool_steps=max_tool_steps,
                     max_unrecoverable_errors=max_unrecoverable_errors,
                 ),

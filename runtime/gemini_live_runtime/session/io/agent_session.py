@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from inspect import isawaitable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, Unpack, overload
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.choices import as_choice, as_member
 from gemini_live_runtime.conversation.chat import check_messages
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.agent.event_views import EventViews
+from gemini_live_runtime.session.agent.lifecycle import leaves
 from gemini_live_runtime.session.agent.session_events import AgentState, SessionEvent, check_event_name
 from gemini_live_runtime.session.agent.user_code import takes
 from gemini_live_runtime.session.core.speech_queue import SpeechPriority
+from gemini_live_runtime.session.io.audio_switch import AudioSwitch
 from gemini_live_runtime.session.io.listeners import EventStream, SessionListeners
+from gemini_live_runtime.session.io.loop_calls import LoopCalls, on_loop
 from gemini_live_runtime.session.io.place import Place, place_of_code
 from gemini_live_runtime.session.io.run_result import RunResult, run_result
 from gemini_live_runtime.session.io.speech_handle import SpeechHandle, SpeechHandles
@@ -62,7 +67,7 @@ class _Attached:
 class AgentSession:
     """Session of agents that hand a conversation over to each other.
 
-    Use it on the session's event loop.
+    Its methods may be called from any thread; what they return is awaited on the session's event loop.
     """
 
     def __init__(self) -> None:
@@ -79,7 +84,7 @@ class AgentSession:
             origin = Origin("callback", function_name(callback), speech.id)
             orchestrator.code.call(f"done callback of {speech.id}", callback, speech, origin=origin)
 
-        speeches = SpeechHandles(agent.host.speeches, agent.bus, self._interrupt, call)
+        speeches = SpeechHandles(agent.host.speeches, agent.bus, self._interrupt, call, agent.transcript)
 
         def publish(view: SessionEvent) -> None:
             self._listeners.publish(view, orchestrator.code)
@@ -116,6 +121,11 @@ class AgentSession:
         return self._running.handle
 
     @property
+    def loop_calls(self) -> LoopCalls:
+        """Access to the session's event loop from other threads."""
+        return self._running.handle.loop_calls
+
+    @property
     def _orchestrator(self) -> Orchestrator:
         return self._running.orchestrator
 
@@ -146,15 +156,29 @@ class AgentSession:
         """Options in force, read-only; those of turns are there from the start on."""
         options = dict(self._given)
         if self._attached is not None:
-            definition, turns = self._agent.plan.definition, self._agent.host.turn_options
+            turns = self._agent.host.turn_options
             options |= {
                 "turn_detection": turns.detection,
                 "min_endpointing_delay": turns.min_delay_s,
                 "max_endpointing_delay": turns.max_delay_s,
-                "user_away_timeout": definition.turn_rules.user_away_timeout_s,
-                "min_consecutive_speech_delay": definition.min_speech_gap_s,
+                **self._agent.host.rules.options(),
             }
         return MappingProxyType(options)
+
+    @property
+    def conn_options(self) -> Mapping[str, Any]:
+        """Options of the connections in force, read-only, by their names in `LinkPolicy`."""
+        return MappingProxyType(asdict(self._agent.host.link_policy))
+
+    @property
+    def input(self) -> AudioSwitch:
+        """Microphone, to ask for and to switch."""
+        return AudioSwitch(lambda: self._agent.host.is_microphone_on, self.handle.set_microphone)
+
+    @property
+    def output(self) -> AudioSwitch:
+        """Speaker, to ask for and to switch."""
+        return AudioSwitch(lambda: self._agent.host.is_speaker_on, self.handle.set_speaker)
 
     @property
     def current_agent(self) -> Any:
@@ -217,17 +241,21 @@ class AgentSession:
 
     # -- hand-offs -----------------------------------------------------------------------------------------------------
 
-    def update_agent(self, agent: Any, *, chat: Literal["keep", "fresh"] = "keep") -> asyncio.Future[Any]:
+    @on_loop
+    def update_agent(self, agent: Any, *, chat: Literal["keep", "fresh"] | None = None) -> asyncio.Future[Any]:
         """Hand over to `agent` as soon as the model has finished speaking.
 
         Returns a future of that, which need not be awaited. State is kept; with `chat="fresh"` the new agent's model is
-        not told what was said before. Raises `AgentError` for what is no agent, and for the one that speaks already.
+        not told what was said before; None is the agent's choice. Raises `AgentError` for what is no agent, and for the
+        one that speaks already.
         """
         self._check_usable()
-        if chat not in ("keep", "fresh"):
+        chat = as_choice(chat, ("keep", "fresh"))
+        if chat not in ("keep", "fresh", None):
             raise AgentError(f"chat cannot be {chat!r:.60}", remedy='Use "keep" or "fresh"', field="chat", value=chat)
         return self._orchestrator.handoff.request(agent, by="program", reason="update_agent", chat=chat)
 
+    @on_loop
     def update_tools(self, tools: Sequence[Any]) -> asyncio.Future[None]:
         """Replace all tools of the agent that speaks; return a future of that.
 
@@ -238,6 +266,7 @@ class AgentSession:
         self._check_usable()
         return self._orchestrator.updates.replace_tools(tools)
 
+    @on_loop
     def update_chat_ctx(self, chat_ctx: Iterable[ChatItem]) -> asyncio.Future[None]:
         """Let these messages be all that was said; return a future of that.
 
@@ -254,6 +283,8 @@ class AgentSession:
             self._orchestrator.handoff,
             is_open=lambda: call_id in tools.dispatcher.active_ids,
             is_call=True,
+            task=asyncio.current_task(),
+            is_awaited=lambda: self._agent.host.awaits_call(call_id),
             suspend=lambda: tools.suspend(call_id),
             resume=lambda: tools.resume(call_id),
         )
@@ -292,27 +323,33 @@ class AgentSession:
 
     # -- speeches ------------------------------------------------------------------------------------------------------
 
+    @on_loop
     def generate_reply(
         self,
         user_input: str = "",
         *,
         instructions: str = "",
         tool_choice: ToolChoice = "auto",
-        allow_interruptions: bool = True,
-        priority: int = SpeechPriority.NORMAL,
+        allow_interruptions: bool | None = None,
+        priority: int | str = SpeechPriority.NORMAL,
     ) -> SpeechHandle:
         """Have the model speak as soon as the floor is free; return a handle of it.
 
         It answers `user_input` as if the user had typed it, or the conversation so far; `instructions` are for this
-        answer. With `tool_choice="none"` the calls of this answer are refused. Without `allow_interruptions` the
-        microphone's sound is replaced by silence while it is spoken. A higher `priority` goes first. Raises
-        `AgentError` for what cannot be used, and when too many speeches wait.
+        answer. With `tool_choice="none"` the calls of this answer are refused. Without `allow_interruptions`, which is
+        by default the agent's, the microphone's sound is replaced by silence while it is spoken. A higher `priority`
+        goes first. Raises `AgentError` for what cannot be used, when too many speeches wait, and when the agent's code
+        has asked for too many in a row without a word of the user. In `on_exit` it asks for last words, also in a
+        session that takes nothing more; in one that is over they are dropped.
         """
-        self._check_usable()
+        check_may_act()
+        if not leaves.get():
+            self._check_usable()
         if user_input:
             check_text(user_input, "What the user says", field="user_input")
         if instructions:
             check_text(instructions, "Instructions", field="instructions")
+        tool_choice = as_choice(tool_choice, ("auto", "none"))
         if tool_choice not in ("auto", "none"):
             raise AgentError(
                 f"tool_choice cannot be {tool_choice!r:.60}: the Live API cannot make a model call a tool",
@@ -320,6 +357,7 @@ class AgentSession:
                 field="tool_choice",
                 value=tool_choice,
             )
+        priority = as_member(SpeechPriority, priority)
         if not (is_number(priority) and abs(priority) <= MAX_PRIORITY):
             raise AgentError(
                 f"priority cannot be {priority!r:.60}",
@@ -327,11 +365,18 @@ class AgentSession:
                 field="priority",
                 value=priority,
             )
+        self._agent.answers.check()
         speeches = self._agent.host.speeches
         speech = speeches.new("reply", "generate_reply")
         speech.user_input, speech.instructions = user_input, instructions
-        speech.uses_tools, speech.allow_interruptions = tool_choice == "auto", bool(allow_interruptions)
+        speech.uses_tools = tool_choice == "auto"
+        if allow_interruptions is not None:
+            speech.allow_interruptions = bool(allow_interruptions)
         speech.priority = int(priority)
+        if self._agent.host.is_over and leaves.get():
+            # Who hangs up wants no last words, and an agent's code is not at fault for them.
+            speech.status = "dropped"
+            return self._speeches.of(speech)
         # What keeps one speech waiting keeps all of them: its end asks the rules.
         is_alone = not speeches.has_waiting
         speeches.add(speech)
@@ -351,19 +396,23 @@ class AgentSession:
         )
 
     @property
+    @on_loop
     def current_speech(self) -> SpeechHandle | None:
         """Speech that was asked for, or is going on; None without one."""
         return self._speeches.current
 
     @property
+    @on_loop
     def waiting_speeches(self) -> tuple[SpeechHandle, ...]:
         """Speeches that wait, in the order in which they will be spoken."""
         return self._speeches.waiting
 
+    @on_loop
     def interrupt(self, *, force: bool = False) -> asyncio.Future[None]:
         """Stop the present speech and drop what waits; return a future of that.
 
-        What waits is dropped in its order up to the first speech that may not be interrupted. Raises `AgentError` when
+        What waits is dropped in its order up to the first speech that may not be interrupted. One that the model was
+        asked for and does not begin is over after 5 s, and cut should it come later. Raises `AgentError` when
         the one that is going on may not be, unless `force`.
         """
         self._check_usable()
@@ -382,15 +431,17 @@ class AgentSession:
             for handle in handles:
                 await handle
 
-        return asyncio.ensure_future(wait())
+        stopped = asyncio.ensure_future(wait())
+        # In a tool of that speech it fails, which concerns only code that awaits it.
+        stopped.add_done_callback(lambda future: future.cancelled() or future.exception())
+        return stopped
 
     def _interrupt(self, speech: Speech, force: bool) -> None:
         agent, speeches = self._agent, self._agent.host.speeches
         if speeches.drop(speech):
             agent.emit(speech.event())
         elif speech.status == "asked":
-            # Nothing of it is heard: it is cut as soon as it begins.
-            speech.is_cancelled = True
+            agent.host.cancel(speech)
         else:
             agent.host.interrupt()
 
@@ -401,7 +452,7 @@ class AgentSession:
         """
         if self._is_in_run:
             raise AgentError("Another run goes on already", remedy="Await it first", field="run", value=user_input)
-        check_may_wait("until the session is quiet", "Use generate_reply, and await its handle")
+        check_may_wait("until the session is quiet", "Use generate_reply")
         running, self._is_in_run = self._running, True
         begins = self._agent.bus.seq
         try:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import AudioIO, AudioOpened, Direction, MicChunk
@@ -21,6 +22,25 @@ if TYPE_CHECKING:
 
 KEPT_AT_ONCE = 25
 """Chunks that waited for a connection, sent to it in one message: half a second."""
+
+
+P = ParamSpec("P")
+
+
+def _guarded(
+    method: Callable[Concatenate[AudioInput, P], None],
+) -> Callable[Concatenate[AudioInput, P], None]:
+    """Report a fault in a method of the listener.
+
+    Its callers read the audio process's reports, and would take it for one that cannot be read.
+    """
+
+    @wraps(method)
+    def call(self: AudioInput, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        what = f"A report of the sound was not processed ({method.__name__})"
+        self._orchestrator.faults.guard(what, lambda: method(self, *args, **kwargs))
+
+    return call
 
 
 class AudioInput:
@@ -66,22 +86,24 @@ class AudioInput:
         is_over = state.ended or state.is_draining
         return state.mode == "voice" and state.microphone_on and state.input_open and not is_over
 
+    @_guarded
     def on_mic_chunk(self, chunk: MicChunk) -> None:
         """Send 20 ms of microphone audio to the socket."""
         if self._audio.finished is not self._is_finished:
             self._is_finished = self._audio.finished
             self._on_change()
-        self.take_audio(chunk.pcm, chunk.captured_at)
+        self.take_audio(chunk.pcm, chunk.captured_at, near_end=chunk.near_end)
 
-    def take_audio(self, pcm: bytes, captured_at: float | None = None) -> None:
+    def take_audio(self, pcm: bytes, captured_at: float | None = None, *, near_end: bool = True) -> None:
         """Send microphone audio (s16le mono at 16 kHz) to the socket.
 
-        `captured_at` is the clock time (s) of its last sample. Our detector holds it back where it decides turns.
+        `captured_at` is the clock time (s) of its last sample; `near_end` is False where it is taken for echo. Our
+        detector holds it back where it decides turns.
         """
         if self._core.state.taking_audio:
-            self._pass_on(pcm, captured_at)
+            self._pass_on(pcm, captured_at, near_end)
 
-    def _pass_on(self, pcm: bytes, captured_at: float | None) -> None:
+    def _pass_on(self, pcm: bytes, captured_at: float | None, near_end: bool) -> None:
         if self._core.state.speeches.is_protected:
             # As long as what it stands for, so that clocks hold.
             pcm = bytes(len(pcm))
@@ -90,7 +112,7 @@ class AudioInput:
             link.outbox.add_audio(pcm, captured_at)
             return
         link.outbox.audio.add(pcm, captured_at, sent=True)
-        for piece in self.turns.filter(pcm, captured_at, model_speaking=self._audio.playing):
+        for piece in self.turns.filter(pcm, captured_at, near_end, model_speaking=self._audio.playing):
             before = self._core.audio.begin_stream()
             if before:
                 self._perform(before)
@@ -113,7 +135,7 @@ class AudioInput:
         # In larger pieces: a connection's queue holds a second of small ones.
         for at in range(0, len(chunks), KEPT_AT_ONCE):
             piece = chunks[at : at + KEPT_AT_ONCE]
-            self._pass_on(b"".join(chunk.pcm for chunk in piece), piece[-1].captured_at)
+            self._pass_on(b"".join(chunk.pcm for chunk in piece), piece[-1].captured_at, near_end=True)
         if not self._core.state.taking_audio:
             self.turns.finish()
         self._perform(self._core.audio.on_kept_sent(self._now()))
@@ -131,18 +153,22 @@ class AudioInput:
 
     # -- the speaker and the devices ---------------------------------------------------------------------------------
 
+    @_guarded
     def on_playback_started(self, gen: int) -> None:
         """Pass on that the first sample of `gen` was played."""
         self._perform(self._core.audio.on_playback_started(self._now(), gen))
 
+    @_guarded
     def on_playback_heard(self, gen: int, first: int, count: int, heard_at: float | None = None) -> None:
         """Pass on that samples of `gen` were played."""
         self._perform(self._core.audio.on_playback_heard(self._now(), gen, first, count, heard_at))
 
+    @_guarded
     def on_playback_drained(self, gen: int) -> None:
         """Pass on that all of `gen` was played."""
         self._perform(self._core.audio.on_playback_drained(self._now(), gen))
 
+    @_guarded
     def on_voice(self, speaking: bool) -> None:
         """Pass on that the local voice mark changed."""
         # The peak is held for longer than the mark waits.
@@ -150,14 +176,17 @@ class AudioInput:
         self._core.state.link.outbox.on_voice(speaking)
         self._perform(self._core.audio.on_voice(self._now(), speaking, peak_db))
 
+    @_guarded
     def on_echo_warning(self, leaking: bool) -> None:
         """Pass on that echo is reduced too little, or again enough."""
         self._perform(self._core.audio.on_echo_warning(self._now(), leaking))
 
+    @_guarded
     def on_device_lost(self, direction: Direction, reason: str) -> None:
         """Pass on that a device was lost."""
         self._perform(self._core.audio.on_device_lost(self._now(), direction, reason))
 
+    @_guarded
     def on_devices_opened(self, opened: AudioOpened) -> None:
         """Pass on that other devices are open, or lost ones again."""
         self._on_opened(opened)

@@ -19,7 +19,7 @@ from gemini_live_runtime.errors import (
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.session.core.effects import Effect
+from gemini_live_runtime.session.core.effects import Effect, Play
 from gemini_live_runtime.session.io.message_parts import in_parts
 from gemini_live_runtime.session.io.round_trips import RoundTrips
 from gemini_live_runtime.session.link.ends import LinkEnd, refuses_handle
@@ -86,12 +86,14 @@ class ConnectionManager:
         opening: Callable[[], Awaitable[Opening]],
         clock: Clock,
         perform: Callable[[list[Effect]], None],
+        play: Callable[[Play], None],
         pause: Callable[[float], Awaitable[None]],
         on_begun: Callable[[], None],
     ) -> None:
         """`pause(seconds)` returns once the session has been quiet for so long.
 
-        `on_begun` is called when the agent has begun, before the first connection.
+        `play` gets a piece of the model's sound that has changed nothing else. `on_begun` is called when the agent has
+        begun, before the first connection.
         """
         self._on_begun = on_begun
         self._core = core
@@ -102,6 +104,7 @@ class ConnectionManager:
         self._opening = opening
         self._clock = clock
         self._perform = perform
+        self._play = play
         self._emit = orchestrator.agent.emit
         self._pause = pause
         self._link = core.state.link
@@ -337,7 +340,11 @@ class ConnectionManager:
                 continue
             self._link.sign_at = now = clock.now()
             if isinstance(message, AudioFrame):
-                self._perform(core.server.on_audio(now, message))
+                effects = core.server.on_audio(now, message)
+                if len(effects) == 1 and isinstance(more := effects[0], Play):
+                    self._play(more)
+                else:
+                    self._perform(effects)
                 continue
             for part in in_parts(message):
                 if part is not message:

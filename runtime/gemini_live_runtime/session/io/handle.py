@@ -12,11 +12,13 @@ from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.subscription import Subscription
+from gemini_live_runtime.session.definition.turn_choice import as_turn_taking
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
 from gemini_live_runtime.session.io.harness_controller import HarnessController
 from gemini_live_runtime.session.io.loop_calls import LoopCalls, async_on_loop, on_loop
+from gemini_live_runtime.session.io.loop_writer import LoopWriter
 from gemini_live_runtime.session.io.turn_changes import TURNS, TurnChanges, check_turn_changes
-from gemini_live_runtime.session.outbound.context_queue import PROGRAM, DeferredWriter
+from gemini_live_runtime.session.outbound.context_queue import PROGRAM
 from gemini_live_runtime.session.ports.messages import CALL_IT, check_text
 from gemini_live_runtime.session.rules.reactor import PlaybackDrained, VoiceRuntimeState
 from gemini_live_runtime.state.mutations import check_may_act, check_may_wait
@@ -70,6 +72,8 @@ class LiveHandle:
     async def send_text(self, text: str) -> None:
         """Send typed text as the user's turn; raises `GeminiLiveError` when it is refused."""
         check_text(text, "What the user types")
+        self._check_usable()
+        self._agent.answers.check()
         await self._order(cmd.SendText(text=text))
 
     @on_loop
@@ -91,7 +95,7 @@ class LiveHandle:
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
         """Send one picture; the session then has the time budget of video.
 
-        Raises `GeminiLiveError`.
+        The newest waits for a connection, or until one before it is sent. Raises `GeminiLiveError`.
         """
         self._check_usable()
         self._agent.user_writer.send_video(data, mime_type)
@@ -114,6 +118,7 @@ class LiveHandle:
         """Have the model speak as soon as the floor is free."""
         self._check_usable()
         check_text(reason, "A reason", field="reason")
+        self._agent.answers.check()
         self._orchestrator.steering.arm_prompt(reason)
 
     @async_on_loop
@@ -122,11 +127,23 @@ class LiveHandle:
         await self._order(cmd.Interrupt())
 
     @async_on_loop
+    async def set_microphone(self, on: bool) -> None:
+        """Open or mute the microphone; raises `GeminiLiveError` in text mode."""
+        await self._order(cmd.SetMicrophone(on=on))
+
+    @async_on_loop
+    async def set_speaker(self, on: bool) -> None:
+        """Open or mute the speaker."""
+        await self._order(cmd.SetSpeaker(on=on))
+
+    @async_on_loop
     async def update_options(self, **options: Unpack[TurnChanges]) -> None:
         """Change how turns are taken; what is left out stays.
 
         Options are `turn_detection`, `min_endpointing_delay`, `max_endpointing_delay`, `user_away_timeout`,
-        `min_interruption_duration`, `min_interruption_words`, `false_interruption_timeout` and `max_tool_steps`.
+        `min_interruption_duration`, `min_interruption_words`, `false_interruption_timeout`, `max_tool_steps`,
+        `max_unrecoverable_errors`, `allow_interruptions` and `min_consecutive_speech_delay`; the last two until another
+        agent takes over.
         A change from or to the server's detector takes effect with a new connection, which is made in the next pause.
         The rules from `user_away_timeout` on take effect at once; None turns one off. Raises `GeminiLiveError` for what
         cannot change in this session; what is before it in this order has changed then.
@@ -136,7 +153,7 @@ class LiveHandle:
         if not changes or any(options.get(name) is not None for name in TURNS):
             await self._order(
                 cmd.SetOptions(
-                    turn_detection=options.get("turn_detection"),
+                    turn_detection=as_turn_taking(options.get("turn_detection")),
                     min_endpointing_delay=options.get("min_endpointing_delay"),
                     max_endpointing_delay=options.get("max_endpointing_delay"),
                 )
@@ -176,10 +193,10 @@ class LiveHandle:
         self._check_usable()
         return self._orchestrator.tools.answer_for(call_id, result)
 
-    def writer(self) -> DeferredWriter:
+    def writer(self) -> LoopWriter:
         """Return the writer of user input, which sends queued context ahead of it."""
         check_may_act()
-        return self._agent.user_writer
+        return LoopWriter(self._agent.user_writer, self.loop_calls)
 
     def _check_usable(self) -> None:
         check_may_act()

@@ -6,14 +6,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance
+from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryWrite
 from gemini_live_runtime.harness.notifications import NewNotification
 from gemini_live_runtime.session.io.loop_calls import async_on_loop, on_loop
 
 if TYPE_CHECKING:
     from gemini_live_runtime.harness.listing import Listing
-    from gemini_live_runtime.harness.memory import MemoryRecord, MemoryWrite
-    from gemini_live_runtime.harness.notifications import HarnessNotification
+    from gemini_live_runtime.harness.memory import MemoryRecord
+    from gemini_live_runtime.harness.notifications import HarnessNotification, NotificationStatus
     from gemini_live_runtime.harness.store import Harness
     from gemini_live_runtime.harness.tasks import HarnessTask, TaskDetail, TaskStatus
     from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime
@@ -62,18 +63,47 @@ class HarnessController:
 
     @async_on_loop
     async def notify(self, notification: NewNotification | str) -> HarnessNotification:
-        """Queue a notification, which the model announces in a pause."""
+        """Queue a notification, which the model announces in a pause.
+
+        Raises `AgentError` for what is none.
+        """
+        if not isinstance(notification, NewNotification | str):
+            raise AgentError(
+                f"A notification is a text or a NewNotification, not {notification!r:.60}",
+                remedy="Give a string",
+                field="notification",
+                value=notification,
+            )
         new = NewNotification(title=notification) if isinstance(notification, str) else notification
         queued = await self.call(lambda harness: harness.notifications.queue(new))
         self.on_changed()
         return queued
 
     @async_on_loop
+    async def notifications(self, status: NotificationStatus | None = None) -> Listing[HarnessNotification]:
+        """Return the notifications of the root, oldest first."""
+        return await self.call(lambda harness: harness.notifications.find(status))
+
+    @async_on_loop
+    async def acknowledge(self, notification_id: str) -> HarnessNotification:
+        """Dismiss a notification: the model does not announce it any more."""
+        done = await self.call(lambda harness: harness.notifications.acknowledge(notification_id))
+        self.on_changed()
+        return done
+
+    @async_on_loop
     async def remember(self, write: MemoryWrite) -> MemoryRecord:
         """Put a memory, which other sessions find.
 
-        Without a `provenance` its author is the program.
+        Without a `provenance` its author is the program. Raises `AgentError` for what is no `MemoryWrite`.
         """
+        if not isinstance(write, MemoryWrite):
+            raise AgentError(
+                f"A memory is a MemoryWrite, not {write!r:.60}",
+                remedy="Write MemoryWrite(scope, key, value)",
+                field="write",
+                value=write,
+            )
         if write.provenance is None:
             write = replace(write, provenance=MemoryProvenance(author=MemoryAuthor.PROGRAM))
         return await self.call(lambda harness: harness.memory.put(write))

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.awaited_tasks import AwaitedTask
+from gemini_live_runtime.session.agent.lifecycle import leaves
 from gemini_live_runtime.session.io.agent import Agent
 from gemini_live_runtime.session.io.loop_calls import LoopCalls
 from gemini_live_runtime.session.io.place import Place, place_of_code
@@ -28,8 +29,15 @@ class InlineTask(Agent, Generic[T]):
     """
 
     def __init__(self, **options: Any) -> None:
-        """Check everything, as `Agent` does."""
+        """Check everything, as `Agent` does; `chat` is none of its options."""
         super().__init__(**options)
+        if self.plan().definition.chat != "keep":
+            raise AgentError(
+                f"The task {self.name} cannot begin with a fresh chat: it goes on with what was said",
+                remedy="Leave chat out",
+                field="chat",
+                value="fresh",
+            )
         self._result: asyncio.Future[T] | None = None
         self._loop_calls: LoopCalls | None = None
 
@@ -70,10 +78,14 @@ class InlineTask(Agent, Generic[T]):
     async def _run(self) -> T:
         place = place_of_code.get()
         if place is None or not place.is_open():
-            where = "outside of an agent's tools and hooks" if place is None else "in a tool or hook that has ended"
+            where = "outside of an agent's tools and on_enter" if place is None else "in a tool or hook that has ended"
+            remedy = "Await it in an async tool with a RunContext, or in on_enter"
+            if leaves.get():
+                where = "in on_exit: another agent takes over, or the session ends"
+                remedy = "Await it in the tool, before it returns the other agent"
             raise AgentError(
                 f"The task {self.name} is awaited {where}",
-                remedy="Await it in an async tool with a RunContext, or in on_enter",
+                remedy=remedy,
                 field="task",
                 value=self.name,
             )

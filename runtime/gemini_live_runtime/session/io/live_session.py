@@ -44,6 +44,7 @@ from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.restarts import WITHIN_S
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.agent.consent import ConsentOptions
 from gemini_live_runtime.session.agent.host import SessionHost
@@ -105,6 +106,9 @@ PLAYING_CHECK_S = 0.05
 TIMER_GRAIN_S = 0.001
 """Seconds by which a timer may be late."""
 
+FAULT_REST_S = 1.0
+"""Seconds before the timer looks again after a fault, which may still be there."""
+
 ENDING_S = 2.0
 """Seconds that closing a part may take before it is abandoned."""
 
@@ -112,8 +116,6 @@ NOT_ON_DISK = "A message was sent before the disk had it: should the program end
 
 CoreHandler = Callable[[float, Any, str], list[Effect]]
 """Core's part of a command: it gets the time, the order and the command's id."""
-
-UNKNOWN_CALL = "the server does not know the call"
 
 AGENT_ENDING_S = 8.0
 """Seconds that closing the agent may take, which gives each of its own parts less."""
@@ -194,6 +196,7 @@ class LiveSession:
             opening=opening,
             clock=clock,
             perform=self._perform,
+            play=self._play_further,
             pause=self.until_quiet,
             on_begun=self._on_begun,
         )
@@ -209,7 +212,7 @@ class LiveSession:
         self._dormancy = Dormancy(
             core.state, self._connections, self.bus, after_s=dormant_after_s, until_quiet=self.until_quiet
         )
-        core.state.link.outbox.on_loss = lambda: self._perform(core.audio.on_sound_lost(self._now()))
+        core.state.link.outbox.on_change = lambda: self._perform(core.audio.on_sound_waiting(self._now()))
         self._router = self._make_router()
         life = self.orchestrator.lifecycle
         self.handle = life.handle = self._make_handle()
@@ -319,7 +322,7 @@ class LiveSession:
         opening = asyncio.create_task(self._open_audio(), name="open audio")
         self._tasks = [
             asyncio.create_task(self._supervise(lambda: self._connections.run(opening)), name="converse"),
-            asyncio.create_task(self._supervise(self._dormancy.run), name="dormancy"),
+            asyncio.create_task(self._run_dormancy(), name="dormancy"),
         ]
         try:
             if self._kept is None:
@@ -355,6 +358,7 @@ class LiveSession:
 
     async def command(self, command: Command) -> str:
         """Carry out a command; return why it was refused, which is published too, or ""."""
+        self.orchestrator.agent.answers.end()
         return await self._router.dispatch(command)
 
     def _on_begun(self) -> None:
@@ -410,6 +414,7 @@ class LiveSession:
         self.orchestrator.tools.tasks.look_for_requests()
         self.orchestrator.notifications.look()
         self.orchestrator.memory.look()
+        self.orchestrator.consent.look()
 
     @property
     def first_failure(self) -> GeminiLiveError | None:
@@ -444,6 +449,8 @@ class LiveSession:
             self._tasks.append(asyncio.create_task(self._end_when_quiet(), name="drain"))
 
     async def _end_when_quiet(self) -> None:
+        await self.until_quiet(0.0, tasks_too=True)
+        self.orchestrator.take_leave()
         await self.until_quiet(0.0, tasks_too=True)
         self._perform(self._core.end(self._now(), "all that was owed is said", 0, "drain"))
 
@@ -532,6 +539,16 @@ class LiveSession:
             text = self.orchestrator.faults.internal("The session failed", error)
             self._perform(self._core.end(self._now(), f"internal error: {text}", 1))
 
+    async def _run_dormancy(self) -> None:
+        """Let the session sleep; a fault in that costs a minute without sleep."""
+        while True:
+            try:
+                await self._dormancy.run()
+                return
+            except Exception as error:
+                self.orchestrator.faults.internal("The session does not sleep for a minute", error)
+            await asyncio.sleep(WITHIN_S)
+
     def _log(self, error: Exception) -> None:
         for line in traceback_lines(error):
             self.bus.emit(ev.Log(source="engine", level="error", text=redactor.text(line)))
@@ -612,7 +629,7 @@ class LiveSession:
                 case InterruptModel():
                     self._writer.interrupt()
                 case Tell():
-                    self._tell(effect.text)
+                    self._tell(effect)
                 case Prompt():
                     self._prompt(effect.reason)
                 case SendKeptAudio():
@@ -671,9 +688,9 @@ class LiveSession:
                 agent.user_writer.flush()
         self._writer.post(send)
 
-    def _tell(self, text: str) -> None:
+    def _tell(self, tell: Tell) -> None:
         try:
-            self._writer.send_context((text,), reason=UNKNOWN_CALL)
+            self._writer.send_context((tell.text,), tell.role, reason=tell.reason)
         except ConnectionClosedError:
             pass  # its reader reports the end
         except GeminiLiveError as error:
@@ -692,6 +709,14 @@ class LiveSession:
 
     def _renew_connection(self) -> None:
         self._connections.renew()
+
+    def _play_further(self, play: Play) -> None:
+        """Play a piece of sound that has changed nothing else.
+
+        So no deadline comes nearer: one that goes makes a tick with nothing to do.
+        """
+        self._sound.play(play.gen, play.pcm, play.rate)
+        self._changed.set()
 
     def _play(self, gen: int, pcm: bytes) -> None:
         self._audio.play(gen, pcm)
@@ -716,7 +741,10 @@ class LiveSession:
 
     def _tick(self) -> None:
         self._timer = None
-        self._perform(self._core.tick(self._now()))
+        guard = self.orchestrator.faults.guard
+        if not guard("A timer failed", lambda: self._perform(self._core.tick(self._now()))) and not self._end.done():
+            self._due = self._now() + FAULT_REST_S
+            self._timer = asyncio.get_running_loop().call_at(self._due, self._tick)
 
     def _now(self) -> float:
         return self._clock.now()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.records import record
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 def _do_nothing() -> None:
     return None
+
+
+def _is_not_awaited() -> bool:
+    return False
 
 
 @record
@@ -29,6 +34,10 @@ class Place:
     """True for a tool, whose answer the model waits for."""
     suspend: Callable[[], None] = _do_nothing
     resume: Callable[[], None] = _do_nothing
+    task: asyncio.Task[Any] | None = None
+    """Task of the call."""
+    is_awaited: Callable[[], bool] = _is_not_awaited
+    """Return True while the model waits for the call's answer."""
 
 
 place_of_code: ContextVar[Place | None] = ContextVar("place_of_code", default=None)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class RunContext(ToolContext):
     """Session of a tool call, with all that an `AgentSession` can do.
 
-    `session`, `speech_handle` and what waits belong to the session's event loop: use them in async tools.
+    What waits belongs to the session's event loop: await it in async tools.
     """
 
     __slots__ = ("_playing", "_until", "function_call", "session", "speech_handle")

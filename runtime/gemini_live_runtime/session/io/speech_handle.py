@@ -8,10 +8,14 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.chat import ChatContext, ChatMessage, items_of
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.core.speech_queue import Speech
+from gemini_live_runtime.session.io.loop_calls import LoopCalls, on_loop
+from gemini_live_runtime.session.io.place import place_of_code
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.conversation.transcript import TranscriptBuffer
     from gemini_live_runtime.session.core.speech_queue import SpeechQueue, SpeechSource, SpeechStatus
     from gemini_live_runtime.session.ports.event_bus import EventBus
 
@@ -24,16 +28,24 @@ class SpeechHandle:
     """Handle of one speech; awaiting it waits for its end.
 
     In a tool that runs in this very speech that raises `AgentError`, because the speech waits for the tool: use
-    `RunContext.wait_for_playout` there.
+    `RunContext.wait_for_playout` there. It does, too, while the speech is queued, unless the tool runs in the
+    background. Its plain methods may be called from any thread; it is awaited on the session's event loop.
     """
 
     def __init__(
-        self, speech: Speech, interrupt: Callable[[Speech, bool], None], call: Callable[[Any, SpeechHandle], None]
+        self,
+        speech: Speech,
+        interrupt: Callable[[Speech, bool], None],
+        call: Callable[[Any, SpeechHandle], None],
+        transcript: TranscriptBuffer,
+        loop_calls: LoopCalls,
     ) -> None:
         """`interrupt(speech, force)` interrupts it.
 
         `call(callback, handle)` calls the author's code.
         """
+        self._transcript = transcript
+        self.loop_calls = loop_calls
         self._speech = speech
         self._interrupt = interrupt
         self._call = call
@@ -79,6 +91,27 @@ class SpeechHandle:
         return self._speech.status in ("interrupted", "dropped")
 
     @property
+    @on_loop
+    def chat_items(self) -> ChatContext:
+        """Messages of the model, calls and answers of this speech so far.
+
+        Of a cut message, what was heard. Empty before it begins, and once 50 turns have followed.
+        """
+        turn = self._transcript.turn(self._speech.turn) if self._speech.turn else None
+        items = () if turn is None else items_of(turn)
+        return ChatContext(item for item in items if not (isinstance(item, ChatMessage) and item.role == "user"))
+
+    def exception(self) -> AgentError | None:
+        """Return the fault for which the model never began it; None for one without.
+
+        Awaiting it raises nothing.
+        """
+        problem = self._speech.problem
+        if not problem:
+            return None
+        return AgentError(f"{self.id} was dropped: {problem}", remedy="Ask again", field="speech", value=self.id)
+
+    @property
     def done(self) -> bool:
         """True when nothing more of it follows."""
         return self._speech.is_over
@@ -96,6 +129,7 @@ class SpeechHandle:
             )
         self._speech.allow_interruptions = bool(allowed)
 
+    @on_loop
     def interrupt(self, *, force: bool = False) -> SpeechHandle:
         """Stop or drop it; does nothing when it is over.
 
@@ -113,6 +147,7 @@ class SpeechHandle:
                 f"{self.id} may not be interrupted", remedy="Use force=True", field="allow_interruptions", value=False
             )
 
+    @on_loop
     def add_done_callback(self, callback: Callable[[SpeechHandle], Any]) -> None:
         """Call `callback(handle)` at its end; soon, when it is over.
 
@@ -144,7 +179,21 @@ class SpeechHandle:
                 field="speech",
                 value=self.id,
             )
+        if self.status == "queued":
+            self._check_may_begin()
         await asyncio.shield(self._done)
+
+    def _check_may_begin(self) -> None:
+        """Raise `AgentError` in a tool that keeps it from being asked for."""
+        place = place_of_code.get()
+        # A task that the tool has started goes on when the tool has ended.
+        if place is not None and place.task is asyncio.current_task() and place.is_awaited():
+            raise AgentError(
+                f"A tool cannot wait for the end of {self.id}, which begins only after the tool's answer",
+                remedy="Return without waiting, or declare the tool with background=True",
+                field="speech",
+                value=self.id,
+            )
 
     def __await__(self) -> Generator[Any, None, SpeechHandle]:
         async def wait() -> SpeechHandle:
@@ -181,11 +230,14 @@ class SpeechHandles:
         bus: EventBus,
         interrupt: Callable[[Speech, bool], None],
         call: Callable[[Any, SpeechHandle], None],
+        transcript: TranscriptBuffer,
     ) -> None:
         """`interrupt` and `call` are those of the handles."""
+        self._transcript = transcript
         self._speeches = speeches
         self._interrupt = interrupt
         self._call = call
+        self._loop_calls = LoopCalls(asyncio.get_running_loop())
         self._handles: dict[str, SpeechHandle] = {}
         self._gone: dict[str, Speech] = {}
         """Speeches that were over before their first event was published, as their events tell of them."""
@@ -195,7 +247,7 @@ class SpeechHandles:
         """Return the handle of a speech; always the same one until its end."""
         handle = self._handles.get(speech.id)
         if handle is None:
-            handle = SpeechHandle(speech, self._interrupt, self._call)
+            handle = SpeechHandle(speech, self._interrupt, self._call, self._transcript, self._loop_calls)
             if speech.is_over:
                 handle.settle()
             else:

@@ -21,6 +21,9 @@ class TurnChanges(TypedDict, total=False):
     min_interruption_words: int | EllipsisType
     false_interruption_timeout: float | EllipsisType | None
     max_tool_steps: int | EllipsisType | None
+    max_unrecoverable_errors: int | EllipsisType | None
+    allow_interruptions: bool | EllipsisType
+    min_consecutive_speech_delay: float | EllipsisType
 
 
 TURNS = ("turn_detection", "min_endpointing_delay", "max_endpointing_delay")

@@ -47,7 +47,7 @@ class UserTurns:
         clock: Clock,
         *,
         perform: Callable[[list[Effect]], None],
-        take: Callable[[bytes, float | None], None],
+        take: Callable[[bytes, float | None, bool], None],
     ) -> None:
         """`take` gets microphone audio that has waited for the end of a turn."""
         self._core = core
@@ -62,7 +62,7 @@ class UserTurns:
         self._words: list[str] = []
         self._handle = ""
         """Server's handle when the turn began."""
-        self._held: list[tuple[bytes, float | None]] = []
+        self._held: list[tuple[bytes, float | None, bool]] = []
         self._completing: asyncio.Task[None] | None = None
         model = self._agent.plan.definition.end_of_turn_model
         self._predictor: EndOfTurnPredictor | None = None
@@ -108,7 +108,7 @@ class UserTurns:
 
     # -- sound ---------------------------------------------------------------------------------------------------------
 
-    def filter(self, pcm: bytes, captured_at: float | None, *, model_speaking: bool) -> Iterator[bytes]:
+    def filter(self, pcm: bytes, captured_at: float | None, near_end: bool, *, model_speaking: bool) -> Iterator[bytes]:
         """Yield the audio to send for `pcm`, as `InputActivity.filter` does."""
         if self._activity is None and self._completing is None:
             if self._core.state.manual_activity and not self._is_open:
@@ -118,9 +118,10 @@ class UserTurns:
             return
         for at in range(0, len(pcm), SLICE):
             if self._completing is not None or self._activity is None:
-                self._held.append((pcm[at:], captured_at))
+                self._held.append((pcm[at:], captured_at, near_end))
                 return
-            for piece in self._activity.filter(pcm[at : at + SLICE], model_speaking=model_speaking):
+            part = pcm[at : at + SLICE]
+            for piece in self._activity.filter(part, model_speaking=model_speaking, near_end=near_end):
                 self._record(piece)
                 yield piece
 
@@ -258,8 +259,8 @@ class UserTurns:
 
     def _release(self) -> None:
         held, self._held = self._held, []
-        for pcm, captured_at in held:
-            self._take(pcm, captured_at)
+        for pcm, captured_at, near_end in held:
+            self._take(pcm, captured_at, near_end)
 
     def _on_connection_closed(self, event: ev.Event) -> None:
         if self._agent.writer.live:
@@ -271,7 +272,7 @@ class UserTurns:
         self.finish()
         self._is_open = False
         outbox = self._core.state.link.outbox
-        for pcm, captured_at in self._held:
+        for pcm, captured_at, _ in self._held:
             outbox.add_audio(pcm, captured_at)
         self._held.clear()
 
@@ -323,5 +324,5 @@ class UserTurns:
         outbox, held = self._core.state.link.outbox, self._held
         self._held = []
         self._perform(self._core.turn_detection.clear(self._clock.now(), by=by, fresh=is_known, reason=reason))
-        for pcm, captured_at in held:
+        for pcm, captured_at, _ in held:
             outbox.add_audio(pcm, captured_at)

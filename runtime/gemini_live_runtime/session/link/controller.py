@@ -19,6 +19,7 @@ mistake of the sender. It does no I/O of its own; the runner makes, reads and cl
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Literal
 
 from gemini_live_runtime.errors import NotConnectedError
@@ -81,6 +82,10 @@ class RealtimeSessionController:
         self._in_handle: list[tuple[int, int]] = []
         """Ranges of marks that a server knows which resumes by the handle."""
         self._connection_mark = 0
+
+    def limit_errors(self, at_most: int | None) -> None:
+        """Limit the failures of the server in a row; None is any number."""
+        self.schedule.policy = self.policy = replace(self.policy, max_unrecoverable_errors=at_most)
 
     # -- what goes out -----------------------------------------------------------------------------------------------
 

@@ -15,18 +15,20 @@ from gemini_live_runtime.session.link.kept_audio import RATE, KeptAudio
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.wire.backlog import UnsentSound
+from gemini_live_runtime.wire.messages import ClientMessage
 
 CHUNKS_A_SECOND = 50
 """Chunks of the microphone in a second."""
 
-SendKind = Literal["text", "answer", "audio"]
+SendKind = Literal["text", "answer", "audio", "video"]
 
-OverflowPolicy = Literal["refuse", "keep", "drop-oldest"]
+OverflowPolicy = Literal["refuse", "keep", "drop-oldest", "newest"]
 
 POLICIES: dict[SendKind, OverflowPolicy] = {
     "text": "refuse",
     "answer": "keep",
     "audio": "drop-oldest",
+    "video": "newest",
 }
 """Policy of each kind that waits here at its limit."""
 
@@ -79,15 +81,21 @@ class Outbox:
         self.texts: deque[WaitingText] = deque()
         self.answers: deque[WaitingAnswer] = deque()
         self.audio = KeptAudio(self.policy)
+        self._picture: ClientMessage | None = None
+        self._pictures_dropped = 0
         self._refused = 0
         self._gated: dict[SendKind, float] = dict.fromkeys(POLICIES, 0.0)
         self._told: dict[SendKind, BackpressureState] = {}
         self.samples_sent = 0
         """Samples of the microphone that connections took and did not give back, since the session's beginning."""
-        self.on_loss: Callable[[], None] = lambda: None
-        """Called when a connection begins to drop sound, for each second of it, and when it is on time again."""
+        self.on_change: Callable[[], None] = lambda: None
+        """Called for each second of sound that waits or that a connection drops, and once it is on time again.
+
+        Also for displaced pictures, ever more rarely.
+        """
         self._is_behind = self._holds_speech = False
         self._tell_at_s = 0.0
+        self._tell_gated_at_s = 0.0
 
     def add_text(self, command_id: str, text: str) -> bool:
         """Queue a typed text; return False at the limit."""
@@ -104,11 +112,29 @@ class Outbox:
         self.answers.append(answer)
         self._gated["answer"] += 1
 
+    def add_picture(self, message: ClientMessage) -> None:
+        """Keep the newest picture of a video, in place of one that waits."""
+        has_displaced, self._picture = self._picture is not None, message
+        self._gated["video"] += 1
+        self._pictures_dropped += has_displaced
+        if has_displaced and self._pictures_dropped.bit_count() == 1:
+            # The 1st, 2nd, 4th, 8th: a video may lose many in a second.
+            self.on_change()
+
+    def take_picture(self) -> ClientMessage | None:
+        """Remove and return the picture that waits, or None."""
+        taken, self._picture = self._picture, None
+        return taken
+
     def add_audio(self, pcm: bytes, captured_at: float | None) -> None:
         """Keep microphone sound (s16le mono at 16 kHz)."""
+        self.audio.add(pcm, captured_at)
         if self.audio.counts_losses:
             self._gated["audio"] += len(pcm) / 2 / RATE
-        self.audio.add(pcm, captured_at)
+            if self._gated["audio"] >= self._tell_gated_at_s:
+                # Should the engine die, the next one knows what waited.
+                self._tell_gated_at_s = self._gated["audio"] + 1.0
+                self.on_change()
 
     # -- sound that waits in a connection (AudioBacklog) ---------------------------------------------------------------
 
@@ -131,7 +157,7 @@ class Outbox:
             self._holds_speech = self.audio.speaking
             if self.audio.dropped_s < self._tell_at_s:
                 self._tell_at_s = 0.0
-                self.on_loss()
+                self.on_change()
 
     def on_dropped(self, sound: UnsentSound) -> None:
         """Count a chunk that a connection was too slow for."""
@@ -140,7 +166,7 @@ class Outbox:
         self._gated["audio"] += len(sound.pcm) / 2 / RATE
         if self.audio.dropped_s >= self._tell_at_s:
             self._tell_at_s = self.audio.dropped_s + 1.0
-            self.on_loss()
+            self.on_change()
 
     def on_unsent(self, sounds: Sequence[UnsentSound]) -> None:
         """Take sound back that the end of a connection left unsent."""
@@ -168,6 +194,7 @@ class Outbox:
         capacity, queued, dropped = {
             "text": (float(self.policy.max_texts), float(len(self.texts)), float(self._refused)),
             "answer": (0.0, float(len(self.answers)), 0.0),
+            "video": (1.0, float(self._picture is not None), float(self._pictures_dropped)),
             "audio": (self.policy.speech_kept_s, self.audio.waiting_s, self.audio.dropped_s),
         }[kind]
         return BackpressureState(

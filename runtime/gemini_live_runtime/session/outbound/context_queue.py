@@ -188,6 +188,7 @@ class DeferredWriter:
         "_failing",
         "_holds_context",
         "_is_call_open",
+        "_on_request",
         "_pending",
         "_report",
         "_writer",
@@ -202,10 +203,12 @@ class DeferredWriter:
         emit: Callable[[Payload], None] = lambda payload: None,
         is_call_open: Callable[[], bool] = lambda: False,
         before_answer: Callable[[], None] = lambda: None,
+        on_request: Callable[[], None] = lambda: None,
         holds_context: bool = True,
     ) -> None:
         """Create a writer on top of `writer`.
 
+        `on_request` is called ahead of all that code asks the model to answer, and may refuse it.
         `before_answer` is called ahead of each prompt, to send what the model has to know by then.
         `report` gets every refused message, and of consecutive failures that will be retried only the first.
         `holds_context` is False for a `writer` that posts context only with texts and setups.
@@ -216,6 +219,7 @@ class DeferredWriter:
         self._emit = emit
         self._is_call_open = is_call_open
         self._before_answer = before_answer
+        self._on_request = on_request
         self._holds_context = holds_context
         self._failing = False
 
@@ -239,6 +243,7 @@ class DeferredWriter:
         """Send queued context, then the typed text."""
         check_may_act()
         check_text(text, "What the user types")
+        self._on_request()
         self.flush()
         self._writer.send_text(text)
 
@@ -257,6 +262,8 @@ class DeferredWriter:
         """
         check_may_act()
         texts, role = check_context(texts, role)
+        if prompt:
+            self._on_request()
         if self._is_context_held():
             self._pending.extend(ContextNote(text, role, reason) for text in texts)
             self._emit(ContextSent(texts=tuple(texts), reasons=(reason,) if reason else (), queued=True))
@@ -274,6 +281,11 @@ class DeferredWriter:
     def prompt_model(self, reason: str = "") -> None:
         """Send queued context, then the prompt."""
         check_may_act()
+        self._on_request()
+        self.ask(reason)
+
+    def ask(self, reason: str = "") -> None:
+        """Prompt the model as `prompt_model` does, for a speech that was counted."""
         if self._is_call_open():
             self._hold_prompt(reason)
             return

@@ -9,6 +9,7 @@ without any connection is a mistake, which a log event names.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -50,6 +51,8 @@ class WireWriter:
         self._emit = emit
         self._on_prompt = on_prompt
         self._on_lost = on_lost
+        self._picture: asyncio.Future[None] | None = None
+        """Sending of the newest picture, until it has ended."""
         self._sending: set[asyncio.Future[None]] = set()
         self._intents = 0
 
@@ -168,8 +171,26 @@ class WireWriter:
         self._post_carrying(compose.realtime_text(text) if self._realtime_text else compose.text_turn(text))
 
     def send_video(self, data: bytes, mime_type: str = "image/jpeg") -> None:
-        """Post one image of a video."""
-        self._post(compose.realtime_video(data, mime_type))
+        """Post one image of a video, or keep the newest until it can go out."""
+        message = compose.realtime_video(data, mime_type)
+        if self._link.is_open and self._link.is_connected and self._picture is None:
+            self._post_picture(message)
+        else:
+            # On a slow network pictures would queue up without end, each older than what is seen.
+            self._link.outbox.add_picture(message)
+
+    def _post_picture(self, message: ClientMessage) -> None:
+        self._picture = self._link.post(message)
+        self._picture.add_done_callback(self._on_picture_sent)
+
+    def _on_picture_sent(self, sending: asyncio.Future[None]) -> None:
+        self._forget(sending)
+        self._picture = None
+        if not (self._link.is_open and self._link.is_connected):
+            return
+        if (message := self._link.outbox.take_picture()) is not None:
+            with contextlib.suppress(GeminiLiveError):
+                self._post_picture(message)
 
     def send_context(
         self, texts: Sequence[str], role: ContextRole = "model", prompt: bool = False, reason: str = ""

@@ -19,7 +19,7 @@ def with_later_events(snapshot: SessionSnapshot, events: Sequence[ev.Event], now
     it.
     """
     state: dict[str, Any] = dict(snapshot.state)
-    phases, agent = snapshot.phases, snapshot.agent
+    phases, agent, handle, told_from = snapshot.phases, snapshot.agent, snapshot.handle, snapshot.told_from
     is_task_speaking = False
     for event in events:
         match event.payload:
@@ -31,21 +31,45 @@ def with_later_events(snapshot: SessionSnapshot, events: Sequence[ev.Event], now
                 # Nobody awaits the task in the engine that goes on.
                 agent = agent or previous
                 is_task_speaking = speaking != agent
-            case ev.AgentHandedOff(agent=speaking):
+            case ev.AgentHandedOff(agent=speaking, chat=chat):
                 agent, phases, is_task_speaking = speaking, None, False
+                if chat == "fresh":
+                    # The handle is of a server session that knows more.
+                    handle, told_from = "", event.turn
             case ev.PhaseEntered(phase=phase) if not is_task_speaking:
                 before = dict(phases or {"history": []})
                 phases = {**before, "current": phase, "entered": True, "seconds_in_phase": max(0.0, now - event.t)}
             case _:
                 pass
-    return replace(snapshot, state=state, phases=phases, agent=agent)
+    return replace(snapshot, state=state, phases=phases, agent=agent, handle=handle, told_from=told_from)
+
+
+def waiting_handoff(events: Sequence[ev.Event]) -> ev.HandoffRequested | None:
+    """Return the hand-off that still waits after `events`; None without one.
+
+    None for that of a task as well: no code of the engine that goes on awaits it.
+    """
+    waiting: ev.HandoffRequested | None = None
+    for event in events:
+        match event.payload:
+            case ev.HandoffRequested(problem="") as asked:
+                waiting = asked
+            case ev.HandoffRequested(agent=agent) if waiting is not None and agent == waiting.agent:
+                waiting = None
+            case ev.AgentHandedOff():
+                waiting = None
+            case _:
+                pass
+    return None if waiting is None or waiting.by == "task" else waiting
 
 
 class TranscriptReplay:
     """Add to a transcript what recorded events say of the talk."""
 
-    def __init__(self, transcript: TranscriptBuffer) -> None:
+    def __init__(self, transcript: TranscriptBuffer, seq: int) -> None:
+        """`seq` is that of the transcript's snapshot, which has the hand-offs up to it."""
         self._transcript = transcript
+        self._seq = seq
         self._args: dict[str, Any] = {}
 
     def add(self, event: ev.Event) -> None:
@@ -65,8 +89,14 @@ class TranscriptReplay:
                 transcript.add_tool_call(ToolCallSummary.of(call_id, name, args, result, status), turn=turn)
             case ev.TurnInterrupted(heard_text=heard, unheard_text=unheard):
                 transcript.interrupted(heard, unheard, turn)
-            case ev.TurnCompleted():
+            case ev.TurnCompleted(broke_off=broke_off):
+                if broke_off:
+                    transcript.break_off()
                 transcript.end_turn()
+            case ev.SessionStarted(agent=agent) if event.seq > self._seq:
+                transcript.add_handoff("", agent)
+            case ev.AgentHandedOff(previous=previous, agent=agent) if event.seq > self._seq:
+                transcript.add_handoff(previous, agent)
             case _:
                 pass
 

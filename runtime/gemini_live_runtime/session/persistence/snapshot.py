@@ -47,6 +47,8 @@ class SessionSnapshot:
     handle: str = field(default="", repr=False)
     handle_turn: int = 0
     """Newest turn that the handle stands for, in a session that goes on in another engine."""
+    told_from: int = 0
+    """Turn before which a fresh server session learns nothing, as another agent began anew then."""
     seq: int = 0
     """Number of the newest event of the session's journal when it was taken."""
     version: int = VERSION
@@ -59,6 +61,7 @@ class SessionSnapshot:
             ("turn_count", type(self.turn_count) is not int or not 0 <= self.turn_count <= MAX_TURNS),
             ("handle", not isinstance(self.handle, str)),
             ("handle_turn", type(self.handle_turn) is not int or not 0 <= self.handle_turn <= MAX_TURNS),
+            ("told_from", type(self.told_from) is not int or not 0 <= self.told_from <= MAX_TURNS),
             ("seq", type(self.seq) is not int or not 0 <= self.seq <= MAX_TURNS),
             ("version", self.version != VERSION),
         ):

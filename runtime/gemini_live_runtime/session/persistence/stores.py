@@ -15,7 +15,7 @@ import asyncio
 import contextlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
@@ -254,8 +254,8 @@ class SnapshotSaver:
     """Background writer of one session's snapshots.
 
     While one is being written, only the newest of those that follow waits. `report` gets the first failure of a row
-    (`failures` counts all), `on_saved` each written snapshot; both are plain functions that do not raise. Use it on the
-    running loop only.
+    (`failures` counts all), `on_saved` each written snapshot; both are plain functions that do not raise. `before_save`
+    is awaited before each write. Use it on the running loop only.
     """
 
     def __init__(
@@ -263,10 +263,12 @@ class SnapshotSaver:
         persistence: SessionPersistence,
         report: Callable[[GeminiLiveError], None],
         on_saved: Callable[[SessionSnapshot], None] | None = None,
+        before_save: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._persistence = persistence
         self._report = report
         self._on_saved = on_saved
+        self._before_save = before_save
         self._waiting: SessionSnapshot | None = None
         self._task: asyncio.Task[None] | None = None
         self._failing = False
@@ -289,6 +291,8 @@ class SnapshotSaver:
         while self._waiting is not None:
             # Emptied before the write, so that a snapshot handed over during it is written next.
             snapshot, self._waiting = self._waiting, None
+            if self._before_save is not None:
+                await self._before_save()
             _, fault = await result_or_error(in_store(partial(self._persistence.save, snapshot)))
             if fault is not None:
                 self._failed(fault, snapshot)

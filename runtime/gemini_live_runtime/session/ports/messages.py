@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
+from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.messages import ClientMessage, FunctionResponse
@@ -101,7 +102,7 @@ def check_context(texts: Any, role: Any, *, field: str = "texts") -> tuple[tuple
     given = tuple(texts)
     for text in given:
         check_text(text, "Context", field=field)
-    named: Any = role.lower() if isinstance(role, str) else role
+    named = as_choice(role, get_args(ContextRole))
     if named not in get_args(ContextRole):
         raise AgentError(
             f"Context cannot have the role {role!r:.60}",

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, get_args
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.events import Payload
-from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.ports.messages import CALL_IT, ContextRole, check_context, check_text
 
@@ -42,7 +42,7 @@ class EffectPolicy:
                 field="mode",
                 value=self.mode,
             ) from None
-        if self.timeout_s is not None and not (is_number(self.timeout_s) and self.timeout_s > 0):
+        if self.timeout_s is not None and not (is_finite(self.timeout_s) and self.timeout_s > 0):
             raise AgentError(
                 f"An effect's timeout must be more than 0 s, not {self.timeout_s!r}",
                 remedy="Give a number of seconds. Leave it out to wait without a limit",

@@ -69,12 +69,15 @@ class LiveEffectExecutor:
         transition: Callable[[str, str], Awaitable[None] | None],
         report: Callable[[EffectFault | ContextNotSent], None],
         type_text: Callable[[str, str], None] | None = None,
+        ask: Callable[[str], None] | None = None,
         may_speak: Callable[[], bool] = lambda: True,
+        mark: Callable[[], int] = lambda: 0,
     ) -> None:
         """Create an executor that writes to `writer`.
 
-        `type_text(id, text)` sends the text that a speech is to answer as the user's. `may_speak` returns False as long
-        as the gap since the last speech is too short.
+        `type_text(id, text)` sends the text that a speech is to answer as the user's; `ask(reason)` prompts the model,
+        by default with `writer`. `may_speak` returns False as long as the gap since the last speech is too short.
+        `mark()` returns the link's mark of what was sent now.
         `transition(target, reason)` enters a phase and raises when it cannot.
         """
         self._writer = writer
@@ -83,7 +86,9 @@ class LiveEffectExecutor:
         self._transition = transition
         self._report = report
         self._type_text = type_text
+        self._prompt_model = writer.prompt_model if ask is None else ask
         self._may_speak = may_speak
+        self._mark = mark
         self._running: dict[asyncio.Task[None], Reaction] = {}
 
     def perform(self, effect: LiveEffect) -> Awaitable[None] | None:
@@ -191,6 +196,7 @@ class LiveEffectExecutor:
         """Ask the model for a speech."""
         if speech.instructions:
             self._writer.send_context((speech.instructions,), "user", False, f"instructions of {speech.id}")
+            speech.mark = self._mark()
         # Before the request: what it sets off belongs to the speech.
         before = self._pending.speeches.current
         changed = self._pending.speeches.ask(speech)
@@ -198,7 +204,7 @@ class LiveEffectExecutor:
             if speech.user_input and self._type_text is not None:
                 self._type_text(speech.id, speech.user_input)
             else:
-                self._writer.prompt_model(reason)
+                self._prompt_model(reason)
         except BaseException:
             self._pending.speeches.current = before
             raise

@@ -249,8 +249,11 @@ class LiveReactor:
 
 
 def _reactions(rule: ReactorRule, event: ReactorEvent, voice: VoiceRuntimeState, state: State) -> list[Reaction]:
+    returned = rule.react(event, voice, state) or ()
+    if not isinstance(returned, Iterable):
+        raise TypeError(f"a rule returns a list of effects, not {type(returned).__name__}")
     # A generator runs as it is read.
-    return [_reaction(rule, item) for item in rule.react(event, voice, state) or ()]
+    return [_reaction(rule, item) for item in returned]
 
 
 def _reaction(rule: ReactorRule, item: Reaction | LiveEffect) -> Reaction:

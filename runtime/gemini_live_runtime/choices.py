@@ -10,13 +10,15 @@ E = TypeVar("E", bound=Enum)
 
 
 def as_member(kind: type[E], value: Any) -> E:
-    """Return the member of `kind` that a text names, in any case.
+    """Return the member of `kind` that a text names or is the value of, in any case.
 
-    Other values come back as they are: `check_settings` refuses them.
+    Other values come back as they are: the caller refuses them.
     """
     if isinstance(value, str) and not isinstance(value, kind):
-        known = {member.name.lower(): member for member in kind}
-        return known.get(value.lower().replace("-", "_"), cast("E", value))
+        known = {
+            _spelling(name): member for member in kind for name in (member.value, member.name) if isinstance(name, str)
+        }
+        return known.get(_spelling(value), cast("E", value))
     return cast("E", value)
 
 

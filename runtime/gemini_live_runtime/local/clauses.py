@@ -1,0 +1,34 @@
+"""Split a sentence into clauses: a wish often stands beside its reason.
+
+"Dave isn't coming, so we're five" and "send an engineer, I've had enough" have one clause that asks for something.
+"""
+
+from __future__ import annotations
+
+import re
+
+_BREAKS = re.compile(
+    r"[!?;()]+\s*|[,.:]\s+|\s[-\u2013\u2014]+\s|[\u2013\u2014\n]"
+    r"|\s(?=(?:just )?tell (?:him|her|sam|'?em)\b)"
+    r"|\b(?:but|so|because|cause|'cause|though|although|since|and then|and can you|and could you)\b",
+    re.IGNORECASE,
+)
+_FORBIDS = re.compile(
+    r"\b(?:don't|dont|do not) (?!have|know|understand|owe|recogni[sz]e|agree|get|work|hear|remember|mind)"
+    r"|\bif (?!(?:you|that|it|i)\b.{0,12}(?:can|could|would|mind|like|possible|ok|okay|all ?right|may)\b|possible)"
+    r"|\b(?:not yet|never|unless|what happens|would happen|stop|without)\b",
+    re.IGNORECASE,
+)
+
+MOST_CLAUSES = 6
+
+
+def clauses_of(text: str) -> list[str]:
+    """Return the clauses of `text`; [] for a single one, and for too many."""
+    parts = [part.strip() for part in _BREAKS.split(text) if part.strip(" .,-'\"")]
+    return parts if 1 < len(parts) <= MOST_CLAUSES else []
+
+
+def forbids(text: str) -> bool:
+    """Return True when a clause forbids something, or tells of a condition."""
+    return _FORBIDS.search(text.replace("\u2019", "'")) is not None

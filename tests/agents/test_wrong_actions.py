@@ -1,0 +1,49 @@
+"""Sentences that once led a bundled agent to an action unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from tests.paraphrases.measuring import measure
+
+UNASKED: list[tuple[str, list[str], str]] = [
+    ("concierge", [], "can you write something down for me"),
+    ("restaurant", [], "My nephew can't have nuts, is there any in the salad?"),
+    ("restaurant", [], "are you a real waiter"),
+    ("debt_collection", [], "is this a scam"),
+    ("debt_collection", ["Yes I understand."], "I'm Maria Lopez, last four digits 4242"),
+    ("call_screening", [], "it's working now"),
+    ("call_screening", [], "I'm returning her call"),
+    ("call_screening", ["My name is Anna."], "hold on a second"),
+    ("tech_support", [], "don't touch my router"),
+    ("tech_support", [], "I don't need a technician, just tell me how to change my wifi password."),
+]
+
+
+@pytest.mark.parametrize(("agent", "before", "say"), UNASKED)
+def test_nothing_is_done_that_was_not_asked(agent: str, before: list[str], say: str) -> None:
+    judged = measure({"agent": agent, "before": before, "say": say, "refuses": True})
+    assert judged.is_right, judged.turn
+
+
+RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
+    ("concierge", [], "can you book a table for tonight", {"asks": True}),
+    ("clinic", [], "I'm feeling awful", {"answers": ["sorry", "year were you born"]}),
+    ("clinic", ["My name is Anna and I was born in 1982."], "repeat that please", {"answers": ["what is wrong"]}),
+    ("restaurant", ["One pasta."], "I've changed my mind, no pasta",
+     {"state": {"app:items": {}, "session:phase": "order"}}),
+    ("restaurant", ["A pasta and a salad, please."], "lose the salad", {"state": {"app:items": {"pasta": 1}}}),
+    ("restaurant", [], "how much is the pasta", {"answers": ["11"]}),
+    ("debt_collection", ["Yes I understand."], "how much do I owe", {"asks": True}),
+    ("debt_collection", ["Yes I understand.", "My name is Maria Lopez."], "the last two are four two",
+     {"call": {"tool": "verify_identity", "args": {"name": "Maria Lopez", "digits": 42}}}),
+    ("call_screening", [], "I'm returning his call, it's Dave", {"state": {"user:caller": "Dave"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("agent", "before", "say", "outcome"), RIGHT)
+def test_it_is_understood(agent: str, before: list[str], say: str, outcome: Mapping[str, Any]) -> None:
+    judged = measure({"agent": agent, "before": before, "say": say, **outcome})
+    assert judged.is_right, judged.turn

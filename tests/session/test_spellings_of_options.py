@@ -1,0 +1,116 @@
+"""Options are texts in any case, or members of an enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.session.talking import agent, talk
+
+from gemini_live_runtime import Live, NewNotification, NotificationKind, SendContext, SpeechPriority, tool
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import AgentError, GeminiLiveError, HarnessError
+from gemini_live_runtime.harness.worker import HarnessWorker
+from gemini_live_runtime.session.definition.callbacks import CallbackMode, EventCallbacks
+from gemini_live_runtime.tools.consent import check_policies
+from gemini_live_runtime.tools.kinds import ToolKind
+from gemini_live_runtime.tools.registry import provided
+
+
+class Word(Enum):
+    """Enumeration of a program, whose values are options."""
+
+    ASK = "ask"
+    MONEY = "money"
+    AGAIN = "again"
+    NONE = "none"
+    USER = "user"
+
+
+class TurnDetection(Enum):
+    """Enumeration of a program for who finds the turns."""
+
+    CLIENT = "client"
+
+
+def ping() -> None:
+    """Ping."""
+
+
+class Pings:
+    """Provider of a tool."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+
+    def tools(self) -> list[Any]:
+        return [ping]
+
+
+OPTIONS: dict[str, tuple[Callable[[Any], Any], tuple[Any, ...], Any]] = {
+    "consent": (lambda value: tool(consent=value)(ping).consent, ("ASK", Word.ASK), "ask"),
+    "policy": (lambda value: check_policies({"pay": value})["pay"], ("Ask", Word.ASK), "ask"),
+    "risk": (lambda value: tool(risk=value)(ping).risk, ("Money", Word.MONEY), "money"),
+    "restart": (lambda value: tool(spillable=True, restart=value)(ping).restart, ("Again", Word.AGAIN), "again"),
+    "role": (lambda value: SendContext(("a",), role=value).role, ("USER", Word.USER), "user"),
+    "mode": (
+        lambda value: EventCallbacks().add("on_error", lambda text: None, mode=value).of("on_error")[0].mode,
+        ("Concurrent", "CONCURRENT"),
+        CallbackMode.CONCURRENT,
+    ),
+    "kind": (lambda value: provided(Pings(value))[0].kind, ("built_in", "Built-In"), ToolKind.BUILT_IN),
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_of_a_part_is_a_text_in_any_case_or_a_member(option: str) -> None:
+    use, spellings, wanted = OPTIONS[option]
+    for spelling in spellings:
+        assert use(spelling) is wanted or use(spelling) == wanted
+    with pytest.raises(AgentError, match="soon"):
+        use("soon")
+
+
+async def test_options_of_a_running_session_are_texts_in_any_case_or_members() -> None:
+    async with talk(agent().turn_taking("client")) as t:
+        session = t.stage.session.agent_session
+        given: Any = "None"
+        assert session.generate_reply(priority="high", tool_choice=given).priority == SpeechPriority.HIGH
+        found = []
+        for given in ("MANUAL", "Client", "Push_To_Talk", TurnDetection.CLIENT):
+            await t.handle.update_options(turn_detection=given)
+            found.append(session.options["turn_detection"])
+        assert found == ["manual", "client", "manual", "client"]
+        given = "soon"
+        for wrong in (
+            lambda: session.generate_reply(priority="soon"),
+            lambda: session.generate_reply(tool_choice=given),
+            lambda: session.update_agent(agent(), chat=given),
+        ):
+            with pytest.raises(GeminiLiveError, match="soon"):
+                wrong()
+
+
+async def test_a_new_agents_view_of_the_talk_is_a_text_in_any_case() -> None:
+    async with talk(agent()) as t:
+        given: Any = "Fresh"
+        t.stage.session.agent_session.update_agent(Live.builder("other").instruction("Be kind."), chat=given)
+        await t.rests()
+        assert [event.chat for event in t.all(ev.AgentHandedOff)] == ["fresh"]
+
+
+async def test_records_are_found_by_a_status_in_any_case(tmp_path: Path) -> None:
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        given: Any = "Running"
+        assert (await t.handle.harness.tasks(given)).records == []
+        given = "soon"
+        with pytest.raises(HarnessError, match="status cannot be 'soon'"):
+            await t.handle.harness.tasks(given)
+        kind: Any = "TaskFailed"
+        queued = await t.handle.harness.notify(NewNotification(title="It failed.", kind=kind))
+        assert queued.kind is NotificationKind.TASK_FAILED
+        with pytest.raises(HarnessError, match="kind cannot be 'soon'"):
+            await t.handle.harness.notify(NewNotification(title="It failed.", kind=given))

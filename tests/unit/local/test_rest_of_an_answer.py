@@ -1,0 +1,64 @@
+"""The embedded server says the rest of an answer that broke off."""
+
+from __future__ import annotations
+
+import pytest
+
+from gemini_live_runtime.local.broken_answer import BrokenAnswer
+from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.script import bundled_script
+
+
+def concierge() -> ScriptedDialogue:
+    return ScriptedDialogue(bundled_script("concierge"))
+
+
+def note(asked: str, said: str) -> str:
+    quoted = f'The user had said: "{asked}"\nYou have said so far: "{said}"'
+    return f"[Context] Your last answer broke off, because the connection was lost.\n{quoted}"
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_the_rest_follows_the_words_that_were_said(knows: bool) -> None:
+    whole = concierge().respond("tell me a story", typed=True).text
+    said = " ".join(whole.split()[:9])
+    dialogue = concierge()
+    if knows:
+        dialogue.respond("tell me a story", typed=True)
+    dialogue.note(note("tell me a story", said))
+    assert f"{said} {dialogue.prompt().text}" == whole
+
+
+def test_an_answer_of_which_nothing_was_said_is_said_whole() -> None:
+    dialogue = concierge()
+    dialogue.note(note("tell me a story", ""))
+    assert dialogue.prompt().text == concierge().respond("tell me a story", typed=True).text
+
+
+def test_a_greeting_goes_on() -> None:
+    whole = concierge().prompt().text
+    dialogue = concierge()
+    dialogue.note(note("", " ".join(whole.split()[:2])))
+    assert dialogue.prompt().text == " ".join(whole.split()[2:])
+
+
+def test_an_answer_that_it_cannot_know_is_not_begun_anew() -> None:
+    dialogue = concierge()
+    dialogue.note(note("Order a taxi to the airport", "I am calling"))
+    reply = dialogue.prompt()
+    assert reply.text not in ("", concierge().prompt().text)
+    assert not reply.calls
+
+
+def test_what_the_user_says_next_is_answered_instead() -> None:
+    dialogue = concierge()
+    dialogue.note(note("tell me a story", "Once upon a time"))
+    dialogue.respond("hello", typed=True)
+    assert "lighthouse" not in dialogue.prompt().text
+
+
+@pytest.mark.parametrize("text", ["Once upon a time", "[Context] The user is at home.", note("", "") + '\nmore "'])
+def test_notes_of_other_kinds_are_notes_and_odd_ones_do_no_harm(text: str) -> None:
+    broken = BrokenAnswer()
+    assert broken.take(text) is ("broke off" in text)
+    assert broken.rest_of(("an answer",)) == "an answer"

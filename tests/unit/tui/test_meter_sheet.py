@@ -1,0 +1,34 @@
+"""The meters tell what is measured, however many problems there are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gemini_live_runtime.journal.view import SessionView
+from gemini_live_tui.dialogs.meters import MeterSheet
+from gemini_live_tui.painting.glyphs import UNICODE
+from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
+
+
+def shown(view: SessionView) -> dict[str, tuple[str, str]]:
+    """Return text and style of the rows that have a text in place of a value."""
+    sheet = MeterSheet(MeterHistory(), OwnCost(lambda: 0.0), UNICODE, on_rows=lambda count, height: None)
+    sheet.show(view, 0)
+    return {row[0][0].strip(): row[1] for row in sheet.rows(100, 60) if len(row) == 2}
+
+
+@pytest.mark.parametrize("kind", ["", "lost", "drift"])
+def test_the_difference_of_the_clocks_is_shown_beside_any_problem(kind: str) -> None:
+    view = SessionView()
+    view.meters = replace(view.meters, drift_ppm=-48.0)
+    if kind:
+        view.health = {kind: ("Something is wrong with the sound.", "devices")}
+    rows = shown(view)
+    assert rows["sound"][0] == ("Something is wrong with the sound." if kind else "nothing wrong")
+    assert rows["clocks"] == ("microphone and speaker 48 ppm apart", "alarm" if kind == "drift" else "strong")
+
+
+def test_clocks_that_were_not_measured_have_no_row() -> None:
+    assert "clocks" not in shown(SessionView())
