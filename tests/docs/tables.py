@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.docs import fault_tables, key_tables, limit_tables, theme_tables
+from tests.docs import fault_tables, key_tables, theme_tables
+from tests.docs.limits import page as limits_page
 
 from gemini_live_runtime.conversation import extraction
 from gemini_live_runtime.session.agent import (
@@ -210,5 +211,5 @@ if __name__ == "__main__":
     (EXAMPLES / "README.md").write_text(list_of_examples(), "utf-8")
     key_tables.write()
     theme_tables.write()
-    limit_tables.write()
+    limits_page.write()
     fault_tables.write()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.docs import limit_tables, limits_of_no_input
+from tests.docs.limits import limit, no_input, page
 
 import gemini_live_runtime
 import gemini_live_tui
@@ -25,25 +25,25 @@ def names_in(file: str) -> frozenset[str]:
 
 
 def test_the_page_of_limits_is_current() -> None:
-    assert limit_tables.PAGE.read_text("utf-8") == limit_tables.render(), "run: python -m tests.docs.tables"
+    assert page.PAGE.read_text("utf-8") == page.render(), "run: python -m tests.docs.tables"
 
 
 def test_every_limit_is_shown_by_a_test_that_exists() -> None:
     missing = []
-    for limits in limit_tables.LIMITS.values():
-        for limit in limits:
-            file, _, name = limit.test.partition("::")
+    for limits in page.LIMITS.values():
+        for row in limits:
+            file, _, name = row.test.partition("::")
             if name not in names_in(file):
-                missing.append(limit.test)
+                missing.append(row.test)
     assert missing == []
 
 
 def test_the_page_has_every_limit_and_what_is_left_out_is_no_limit_of_an_input() -> None:
-    named = {name for names in limits_of_no_input.NOT_INPUTS.values() for name in names}
-    left = set(limits_of_no_input.WITHOUT_A_ROW)
+    named = {name for names in no_input.NOT_INPUTS.values() for name in names}
+    left = set(no_input.WITHOUT_A_ROW)
     found, shown = set(constants()), shown_limits()
     assert len(found) > 200
-    assert sorted(found - shown - named - left) == [], "add a row to limit_tables.py, with a test"
+    assert sorted(found - shown - named - left) == [], "add a row in tests/docs/limits, with a test"
     assert sorted((named | left) - found) == [], "these do not exist"
     assert sorted((named | left) & shown) == [], "these have a row"
     assert sorted(named & left) == []
@@ -62,15 +62,16 @@ def constants() -> Iterator[str]:
 def shown_limits() -> set[str]:
     """Return the limits that the page's rows name."""
     found = set()
-    for node in ast.walk(ast.parse(Path(limit_tables.__file__).read_text("utf-8"))):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr.startswith("MAX_"):
-            module = getattr(limit_tables, node.value.id).__name__
-            found.add(f"{module.partition('.')[2]}.{node.attr}")
+    for section in page.SECTIONS.values():
+        for node in ast.walk(ast.parse(Path(str(section.__file__)).read_text("utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr.startswith("MAX_"):
+                module = getattr(section, node.value.id).__name__
+                found.add(f"{module.partition('.')[2]}.{node.attr}")
     return found
 
 
 def test_sizes_are_written_as_people_read_them() -> None:
-    assert [limit_tables.size(count) for count in (1 << 30, 16 << 20, 65536, 1000)] == [
+    assert [limit.size(count) for count in (1 << 30, 16 << 20, 65536, 1000)] == [
         "1 GiB",
         "16 MiB",
         "64 KiB",

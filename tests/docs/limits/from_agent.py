@@ -1,0 +1,258 @@
+"""List limits of what comes from an agent."""
+
+from __future__ import annotations
+
+from tests.docs.limits.limit import Limit, characters, size
+
+from gemini_live_runtime import text
+from gemini_live_runtime.conversation import chat, memory_text
+from gemini_live_runtime.engine import stdio
+from gemini_live_runtime.harness import event_log, memory_store, record_files, task_store
+from gemini_live_runtime.session.agent import (
+    answers_in_a_row,
+    background_agents,
+    callback_runner,
+    handoff,
+    settle_engine,
+    user_code,
+)
+from gemini_live_runtime.session.core import connection_events, speech_queue
+from gemini_live_runtime.session.definition import known_agents
+from gemini_live_runtime.session.outbound import context_queue, deferred_context
+from gemini_live_runtime.session.persistence import stores
+from gemini_live_runtime.session.rules import dispatch as rules_dispatch
+from gemini_live_runtime.session.rules import executor
+from gemini_live_runtime.state import temporal, values
+from gemini_live_runtime.tools import progress, results, voice_consent
+
+LIMITS = (
+    Limit(
+        "answers in a row that its code asks for",
+        f"{answers_in_a_row.MAX_IN_A_ROW}",
+        "further requests are refused, prompts of phases left out with a notice",
+        "session/test_answers_in_a_row.py::test_a_listener_that_asks_for_the_next_answer_is_stopped_and_told",
+    ),
+    Limit(
+        "nesting of a value in state",
+        f"{values.MAX_DEPTH} levels",
+        "the write raises",
+        "unit/state/test_store.py::test_a_value_that_contains_itself_is_refused",
+    ),
+    Limit(
+        "result of a tool",
+        f"{characters(results.MAX_RESULT_CHARS)}, {results.VALUE_CHARS} for each value in it",
+        "the model gets an error with size and limit",
+        "unit/tools/test_dispatch.py::test_a_result_too_large_for_a_model_is_an_error_with_size_and_limit",
+    ),
+    Limit(
+        "nesting of a tool's result",
+        f"{results.MAX_RESULT_LEVELS} levels",
+        "the model gets an error with the limit",
+        "unit/tools/test_dispatch.py::test_a_result_too_deep_for_a_message_is_an_error_with_the_limit",
+    ),
+    Limit(
+        "printed line",
+        characters(stdio.MAX_LINE_CHARS),
+        "the rest is cut and counted",
+        "unit/engine/test_stdio.py::test_long_lines_are_cut_and_say_so",
+    ),
+    Limit(
+        "printed lines",
+        f"{stdio.BURST_LINES:,} at once, {stdio.LINES_PER_S} a second",
+        "further ones are dropped and counted",
+        "unit/engine/test_stdio.py::test_lines_above_the_rate_are_dropped_and_counted",
+    ),
+    Limit(
+        "result of a background agent",
+        characters(background_agents.MAX_TEXT),
+        "the rest is cut and counted",
+        "unit/session/test_background_agents.py::test_a_result_without_end_is_cut_and_says_so",
+    ),
+    Limit(
+        "background agents that wait",
+        f"{background_agents.MAX_WAITING}",
+        "a further one is refused",
+        "unit/session/test_background_agents.py::test_too_many_waiting_are_refused",
+    ),
+    Limit(
+        "memory's value",
+        characters(memory_store.MAX_VALUE),
+        "it is refused",
+        "unit/harness/test_memory_store.py::test_a_memory_that_is_too_large_is_refused_in_a_sentence",
+    ),
+    Limit(
+        "memories of a scope",
+        f"{memory_store.MAX_IN_SCOPE:,}",
+        "a further one is refused",
+        "unit/harness/test_memory_store.py::test_a_full_scope_takes_changes_but_nothing_new",
+    ),
+    Limit(
+        "memories of a profile",
+        f"{memory_store.MAX_MEMORIES:,}, in {memory_store.MAX_SCOPES:,} scopes",
+        "a further one is refused",
+        "unit/harness/test_memory_store.py::test_a_root_has_a_limit_over_all_scopes",
+    ),
+    Limit(
+        "memories that the model is told at the start",
+        f"{memory_text.MAX_TOLD} of a scope, {memory_text.MAX_CHARS:,} characters in all",
+        "the rest is counted",
+        "session/test_memory_in_a_session.py::test_what_is_told_is_capped_and_the_rest_counted",
+    ),
+    Limit(
+        "saved session",
+        size(stores.MAX_SNAPSHOT),
+        "it is not saved, and the last one stays",
+        "unit/session/test_stores.py::test_a_session_that_is_too_large_is_refused_and_the_last_one_stays",
+    ),
+    Limit(
+        "requests for the rest of an answer that a lost connection broke off",
+        f"{connection_events.MAX_CONTINUED}",
+        "the answer stays as it is",
+        "session/test_broken_answers.py"
+        "::test_an_answer_that_breaks_off_again_and_again_is_left_until_the_user_says_something",
+    ),
+    Limit(
+        "notes that wait to be sent",
+        f"{context_queue.MAX_NOTES}",
+        "the oldest is dropped, counted and reported",
+        "unit/session/test_context_queue.py::test_too_many_notes_push_the_oldest_out_counted_and_told",
+    ),
+    Limit(
+        "notes of earlier setups",
+        f"{deferred_context.MAX_KEPT}",
+        "the newest are carried again",
+        "unit/session/test_deferred_context.py::test_only_the_newest_notes_of_earlier_setups_are_carried_again",
+    ),
+    Limit(
+        "speeches that wait",
+        f"{speech_queue.MAX_QUEUED}",
+        "a further one is refused",
+        "session/test_speeches.py::test_more_than_a_hundred_waiting_speeches_are_refused",
+    ),
+    Limit(
+        "hand-offs without a word of the user",
+        f"{handoff.MAX_IN_A_ROW}",
+        "a further one is stopped",
+        "session/test_handing_over.py::test_agents_that_hand_over_in_a_circle_are_stopped",
+    ),
+    Limit(
+        "agents of a conversation that are known",
+        f"{known_agents.MAX_KNOWN}",
+        "further ones are not looked for",
+        "session/test_careless_programs.py::test_agents_that_are_made_without_end_are_known_up_to_a_limit",
+    ),
+    Limit(
+        "rounds in which watchers set each other off",
+        f"{settle_engine.MAX_ROUNDS}",
+        "they are stopped with a notice",
+        "session/test_watchers_in_a_session.py::test_watchers_that_set_each_other_off_are_stopped_and_told",
+    ),
+    Limit(
+        "firings of one watcher or pattern",
+        f"{settle_engine.MAX_PER_S} a second",
+        "it rests for a while, with a notice",
+        "session/test_watchers_in_a_session.py::test_a_concurrent_watcher_that_sets_itself_off_rests_for_a_while",
+    ),
+    Limit(
+        "ticks of a detector whose deadline is over",
+        f"{temporal.MAX_OVERDUE} in a row",
+        "it is reported, and not asked again",
+        "session/test_deciding_code_in_a_session.py::test_a_detector_whose_deadline_is_always_over_is_reported_and_not_asked_without_end",
+    ),
+    Limit(
+        "answers of a rule",
+        f"{rules_dispatch.MAX_PER_TURN} a turn",
+        "it is stopped for the rest of the turn",
+        "session/test_deciding_code_in_a_session.py::test_a_rule_that_answers_everything_is_stopped_for_the_rest_of_the_turn",
+    ),
+    Limit(
+        "events that a rule emits",
+        f"{rules_dispatch.MAX_EVENTS_PER_TURN:,} a turn",
+        "it is stopped for the rest of the turn",
+        "session/test_deciding_code_in_a_session.py::test_a_rule_that_answers_its_own_errors_is_stopped_for_the_rest_of_the_turn",
+    ),
+    Limit(
+        "effects of rules at once",
+        f"{executor.MAX_CONCURRENT}",
+        "a further one is not begun but reported",
+        "unit/session/test_executor.py::test_too_many_concurrent_effects_are_not_begun_but_reported",
+    ),
+    Limit(
+        "listeners that run at once",
+        f"{callback_runner.MAX_RUNNING}",
+        "a further one is not called but reported",
+        "unit/session/test_callback_runner.py::test_too_many_concurrent_listeners_are_not_called_but_reported",
+    ),
+    Limit(
+        "actions that run at once",
+        f"{user_code.MAX_CONCURRENT}",
+        "a further one is not begun but reported",
+        "unit/session/test_user_code.py::test_actions_that_never_end_are_bounded",
+    ),
+    Limit(
+        "text of a tool's exception",
+        characters(results.MAX_ERROR_CHARS),
+        "the rest is cut",
+        "unit/tools/test_dispatch.py::test_an_exception_with_a_text_without_end_is_cut",
+    ),
+    Limit(
+        "sentence of a tool's progress",
+        characters(progress.MAX_TEXT),
+        "the rest is not read",
+        "unit/tools/test_progress_floods.py::test_of_a_sentence_without_end_the_beginning_is_taken",
+    ),
+    Limit(
+        "events of a task",
+        size(event_log.MAX_LOG),
+        "further ones are not recorded, its end is",
+        "unit/harness/test_task_store.py::test_a_task_whose_events_are_full_has_its_end",
+    ),
+    Limit(
+        "restarts of a task in a row",
+        f"{task_store.MAX_RESTARTS}",
+        "it is given up",
+        "session/test_restarted_tasks.py::test_a_task_that_kills_its_program_is_given_up",
+    ),
+    Limit(
+        "age of a lost task that is started anew",
+        f"{task_store.MAX_AGE_S // 3600} hours",
+        "it is not started",
+        "session/test_restarted_tasks.py::test_an_old_one_is_not_started",
+    ),
+    Limit(
+        "argument that is said in a question",
+        characters(voice_consent.MAX_ARGUMENT),
+        "only the operator can answer",
+        "session/test_spoken_consent.py::test_an_argument_that_is_too_long_to_be_heard_is_left_to_the_keys",
+    ),
+    Limit(
+        "signs without a width in a row",
+        f"{text.MAX_MARKS}",
+        "further ones are left out on a display",
+        "unit/test_text.py::test_signs_without_a_width_do_not_pile_up",
+    ),
+    Limit(
+        "chat context that a program gives",
+        f"{chat.MAX_MESSAGES} messages, {chat.MAX_CHARS:,} characters",
+        "it is refused before it is read to its end",
+        "session/test_careless_programs.py::test_a_chat_context_beyond_any_models_is_refused_before_it_is_read_to_its_end",
+    ),
+    Limit(
+        "title of a task, and a sentence about it",
+        f"{task_store.MAX_TITLE} and {characters(task_store.MAX_TEXT)}",
+        "the rest is cut, with a mark",
+        "unit/harness/test_task_store.py::test_a_title_and_a_sentence_without_end_are_cut_with_a_mark",
+    ),
+    Limit(
+        "result of a task",
+        size(record_files.MAX_RECORD),
+        "it is refused, and the task runs on",
+        "unit/harness/test_task_store.py::test_a_result_that_is_too_large_leaves_the_task_running",
+    ),
+    Limit(
+        "integer in the state",
+        f"{len(str(values.MAX_INT)) - 1} digits",
+        "the write raises",
+        "session/test_plan_faults.py::test_a_number_that_no_event_can_hold_is_refused",
+    ),
+)
