@@ -81,7 +81,7 @@ async def test_screens_that_were_closed_leave_no_painted_rows_in_memory() -> Non
 
     async with console() as driver:
         kept = await kept_after_opening(driver, 2)
-        # The last screen may still be on its way out, with all of its widgets; each that stays for good adds at least one.
+        # The last screen may still be on its way out, with its widgets; each that stays for good adds at least one.
         assert await kept_after_opening(driver, 20) < kept + 20
 
 
