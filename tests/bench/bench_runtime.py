@@ -130,7 +130,7 @@ async def sound() -> bool:
     cases = {
         "play": ModelSound(session._audio.play, end).play,
         "guarded": ModelSound(Least(session).play_and_call, end).play,
-        "session": session._sound.play,
+        "session": session._performer.sound.play,
     }
     pcm = bytes(1920)
     samples: dict[str, list[float]] = {name: [] for name in cases}

@@ -417,7 +417,11 @@ TURN_TAKING = (
         "io.live_session",
         "LiveSession",
         ("run", "who finds the turns is told", drop("publish"), TURNS),
-        ("_set_options", "a change takes effect on the present connection", drop("turns.take"), TURNS),
+    ),
+    *rows(
+        "io.session_commands",
+        "SessionCommands",
+        ("_set_options", "a change takes effect on the present connection", drop("detection.take"), TURNS),
     ),
     *rows(
         "io.user_turns",
@@ -451,8 +455,8 @@ TURN_TAKING = (
         ("_on_turn_completed", "a cleared turn is not told anew", drop("discard_input"), ENDS),
     ),
     *rows(
-        "io.live_session",
-        "LiveSession",
+        "io.effect_performer",
+        "EffectPerformer",
         ("_send", "a typed text does not wait for the hook", drop("settle_now"), ENDS),
     ),
     *rows(
@@ -476,10 +480,25 @@ BUS = rows(
     ("publish", "parts see events", no_rounds("handlers"), STEERING),
 )
 
+SESSION_COMMANDS = rows(
+    "io.session_commands",
+    "SessionCommands",
+    ("make_router", "the operator's commands are carried out", drop("_orchestrator.register"), OPERATOR),
+)
+
+EFFECTS = rows(
+    "io.effect_performer",
+    "EffectPerformer",
+    ("perform", "a call begins before its cancellation", drop("on_calls", number=1), TRANSCRIPT),
+    ("perform", "the server's cancellation is passed on", drop("cancel_call"), TOOLS),
+    ("perform", "tools run", drop("on_calls", number=2), TOOLS),
+    ("_send", "context goes out ahead of typed text", decide("has_context", False), STEERING),
+    ("_play", "the model's sound is counted and passed on", drop("_tap"), CALLBACKS),
+)
+
 LIVE_SESSION = rows(
     "io.live_session",
     "LiveSession",
-    ("_make_router", "the operator's commands are carried out", drop("orchestrator.register"), OPERATOR),
     ("run", "an agent is described", drop("emit", "describe"), INSPECTION),
     ("run", "losses are reported before the end", drop("report_losses"), HANDLE),
     ("_finish", "subscriptions end with the session", drop("subscribers.end"), HANDLE),
@@ -489,11 +508,6 @@ LIVE_SESSION = rows(
         instead_of("orchestrator.close", "self._connections.hang_up"),
         PERSISTENCE,
     ),
-    ("_perform", "a call begins before its cancellation", drop("on_calls", number=1), TRANSCRIPT),
-    ("_perform", "the server's cancellation is passed on", drop("cancel_call"), TOOLS),
-    ("_perform", "tools run", drop("on_calls", number=2), TOOLS),
-    ("_send", "context goes out ahead of typed text", decide("has_context", False), STEERING),
-    ("_play", "the model's sound is counted and passed on", drop("_model_sound"), CALLBACKS),
 )
 
 CONNECTIONS = rows(
@@ -924,6 +938,8 @@ MUTATIONS: tuple[Mutation, ...] = (
     *INPUT,
     *BUS,
     *LIVE_SESSION,
+    *EFFECTS,
+    *SESSION_COMMANDS,
     *CONNECTIONS,
     *LIVE_HANDLE,
     *PLAN,
