@@ -30,9 +30,11 @@ class Machine:
     `wait` and `set` stand for its event: what is due meanwhile happens within `wait`.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
         self.random = random.Random(seed)
         self.now = 1000.0
+        # Before the devices are opened: by the real clock they may have been silent for long.
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
         self.late_steps = 0.0
         """Share of the worker's waits that end late."""
         self.long_frames = 0.0
@@ -126,9 +128,7 @@ class Machine:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
-    machine = Machine(seed=1)
-    monkeypatch.setattr(time, "monotonic", lambda: machine.now)
-    return machine
+    return Machine(monkeypatch, seed=1)
 
 
 def blocks(machine: Machine, *, together: int = 1, late: float = 0.0) -> Callable[[], Iterator[float]]:

@@ -28,7 +28,10 @@ class Changes:
             await self._next()
 
     async def until_quiet(self, seconds: float, is_quiet: Callable[[], bool], is_ready: Callable[[], bool]) -> None:
-        """Return once it was quiet for `seconds` and ready before that, or the session is over."""
+        """Return once it was quiet for `seconds`, or the session is over.
+
+        The quiet counts from when `is_ready`.
+        """
         while not self._done.done():
             if not (is_quiet() and is_ready()):
                 await self._next()

@@ -15,7 +15,7 @@ FAULT_REST_S = 1.0
 
 
 class DeadlineTimer:
-    """One timer for the core's next deadline, whichever that is."""
+    """Timer for the next deadline of the core."""
 
     def __init__(self, clock: Clock, deadline: Callable[[float], float | None], tick: Callable[[], bool]) -> None:
         """Create a timer.

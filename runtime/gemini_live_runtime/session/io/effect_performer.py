@@ -66,7 +66,10 @@ class EffectPerformer:
         self._timer = DeadlineTimer(clock, core.deadline, self._tick)
 
     def attach(self, orchestrator: Orchestrator, connections: ConnectionManager, audio_input: AudioInput) -> None:
-        """Set the parts that effects act on; they are made with `perform`, so after this object."""
+        """Set the parts that effects act on.
+
+        They are made with `perform`, so after this object.
+        """
         self._orchestrator = orchestrator
         self._connections = connections
         self._audio_input = audio_input
