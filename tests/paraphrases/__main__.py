@@ -1,6 +1,6 @@
 """Print how much of people's own words the bundled agents understand.
 
-`python -m tests.paraphrases [open|held|open-2|held-2] [--spoken flite|espeak]`. Of held sentences only figures are
+`python -m tests.paraphrases [NAME] [--spoken flite|espeak]`. Of held sentences only figures are
 printed.
 """
 

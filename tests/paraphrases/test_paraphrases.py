@@ -9,7 +9,7 @@ import importlib.util
 import os
 
 import pytest
-from tests.paraphrases.measuring import NAMES, Judged, measure, read
+from tests.paraphrases.measuring import Judged, measure, read
 from tests.support.synthetic_speech import have_voices
 
 STRIDE, SPOKEN_STRIDE = (1, 1) if os.environ.get("SOAK") else (5, 50)
@@ -27,7 +27,7 @@ speaks = [
 ]
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module", params=LEAST_RIGHT)
 def judged(request: pytest.FixtureRequest) -> tuple[str, list[Judged]]:
     return request.param, [measure(line) for line in read(request.param)[::STRIDE]]
 
