@@ -300,13 +300,16 @@ class DeviceAudio(PipelineAudio):
         recovery = self._recovery
         if recovery is None:
             return
-        replaced = []
+        replaced: list[str] = []
+        failed: list[Direction] = []
         for direction in self._wanted:
             if getattr(opened, direction) is not None:
                 replaced.append(recovery.take_untold(direction))
             elif direction in before:
                 recovery.on_lost(direction, " ".join(opened.problems))
-        recovery.tell()
+                failed.append(direction)
+        # A device that was lost in the meantime is replaced by the next look.
+        recovery.tell(failed)
         if self._listener is not None and any(before.get(side) != name for side, name in self._open_names().items()):
             self._listener.on_devices_opened(replace(opened, problems=tuple(filter(None, replaced))))
 

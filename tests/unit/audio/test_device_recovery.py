@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import FakePortAudio, FakeStream, Recorder, pcm
 
-from gemini_live_runtime.audio import device_recovery
+from gemini_live_runtime.audio import device_audio, device_recovery
 from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
 from gemini_live_runtime.audio.interface import Direction
@@ -113,8 +113,10 @@ async def speaking(room: Room, **options: Any) -> AsyncIterator[tuple[DeviceAudi
     audio.play(1, pcm(np.full(TOTAL, 10_000)))
     audio.end_of_turn(1)
     await run(room, lambda: audio.played_samples(1) >= 2400)
-    yield audio, recorder
-    await audio.close()
+    try:
+        yield audio, recorder
+    finally:
+        await audio.close()
 
 
 async def run(room: Room, done: Callable[[], object]) -> None:
@@ -340,3 +342,27 @@ async def test_a_device_that_is_lost_during_a_look_for_another_is_told_after_the
     await recovery._task
     assert told_at_looks == [[], ["input"], ["input", "output"]]
     await recovery.close()
+
+
+@pytest.mark.parametrize("first", ["input", "output"])
+async def test_a_headset_whose_other_half_ends_during_the_replacement_loses_no_speech(
+    monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    room = Room(*DESK, *USB)
+    async with speaking(room, input="USB Mic", output="USB Speakers") as (audio, recorder):
+        room.plug(*DESK, *(replace(device, rate=16_000) for device in USB))
+        one, other = sorted(room.open_streams, key=lambda stream: stream.direction != first)
+        known_device = device_audio.known_device
+
+        def end_other_and_look(portaudio: Any, device: SoundDevice) -> SoundDevice | None:
+            other.end()
+            while other.direction in audio._open_names():
+                pass
+            return known_device(portaudio, device)
+
+        monkeypatch.setattr(device_audio, "known_device", end_other_and_look)
+        one.end()
+        await run(room, lambda: len(recorder.of("opened")) == 2)
+        await run(room, lambda: ("drained", 1) in recorder.calls)
+        assert recorder.of("lost") == []
+        assert recorder.heard(1) == TOTAL
