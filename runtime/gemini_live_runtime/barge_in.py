@@ -8,7 +8,7 @@ from __future__ import annotations
 
 FIRST_MS = 500
 """Voice in ms that an interruption needs after one without words."""
-MOST_MS = 1500
+MAX_MS = 1500
 """Most voice in ms that an interruption needs, however many had no words."""
 
 
@@ -26,7 +26,7 @@ class BargeInBrake:
 
         0 while the last one had words.
         """
-        return min(MOST_MS, FIRST_MS << min(self._cuts - 1, 8)) if self._cuts else 0
+        return min(MAX_MS, FIRST_MS << min(self._cuts - 1, 8)) if self._cuts else 0
 
     def on_interruption(self) -> None:
         """Note that a voice cut the model off."""

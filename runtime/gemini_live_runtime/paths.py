@@ -24,7 +24,7 @@ from gemini_live_runtime.errors import UsageError
 APP = "gemini-live-tui"
 _SAFE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 # A Unix socket address has room for 104 bytes on macOS and 108 on Linux, the terminator included.
-_SOCKET_LIMIT = 100
+_MAX_SOCKET_PATH = 100
 _OTHER_FOLDER = "XDG_RUNTIME_DIR to a folder of your own"
 
 
@@ -55,7 +55,7 @@ def runtime_dir() -> Path:
     is not writable or too long for the address of a socket.
     """
     path = _platform_runtime_dir()
-    if path is not None and len(os.fsencode(path)) <= _SOCKET_LIMIT - 30 and _is_writable(path):
+    if path is not None and len(os.fsencode(path)) <= _MAX_SOCKET_PATH - 30 and _is_writable(path):
         return path
     # Imported here because every import delays the console's first paint.
     import hashlib

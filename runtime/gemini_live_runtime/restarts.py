@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-MOST = 5
+MAX_RESTARTS = 5
 """Restarts within `WITHIN_S` seconds."""
 
 WITHIN_S = 60.0
@@ -19,7 +19,7 @@ def is_reported(times: int) -> bool:
 class RestartLimit:
     """Limit of the restarts of one part."""
 
-    def __init__(self, most: int = MOST, within_s: float = WITHIN_S) -> None:
+    def __init__(self, most: int = MAX_RESTARTS, within_s: float = WITHIN_S) -> None:
         self.most = most
         self.within_s = within_s
         self._failures: list[float] = []
@@ -37,11 +37,11 @@ class RestartLimit:
 class FailureTracker:
     """Tracker of a part that is not restarted, because each of its runs is a new one.
 
-    It is degraded once it failed `MOST` times within `WITHIN_S` seconds, until it works again.
+    It is degraded once it failed `MAX_RESTARTS` times within `WITHIN_S` seconds, until it works again.
     """
 
     def __init__(self) -> None:
-        self._limit = RestartLimit(MOST - 1)
+        self._limit = RestartLimit(MAX_RESTARTS - 1)
         self._failed_at = 0.0
         self.is_degraded = False
 

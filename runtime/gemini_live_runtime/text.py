@@ -46,7 +46,7 @@ _LONG = 500
 """Characters of a pile or chain from which on the table is used: making it takes as long as many short ones."""
 
 _JOINER = "\u200d"
-_LONGEST_JOINED = (MAX_MARKS + 1) * (MAX_MARKS + 2)
+_MAX_JOINED = (MAX_MARKS + 1) * (MAX_MARKS + 2)
 """Characters of the longest sign made of `MAX_MARKS` joiners, with marks on each part."""
 
 _CHAINED = re.compile(rf"(?:\u200d[^\u200d]?{_CANDIDATE}*){{{MAX_MARKS + 1},}}")
@@ -81,7 +81,7 @@ def sanitise_next(before: str, text: str) -> str:
     if not before or (before[-1] != _JOINER and (text.isascii() or _BEGINS_SIGN.match(text))):
         return sanitise(text)  # the usual case
     # A letter stands for what precedes the end of `before`, which may begin within joined signs.
-    end = "x" + before[-_LONGEST_JOINED:]
+    end = "x" + before[-_MAX_JOINED:]
     return sanitise(end + text)[len(end) :]
 
 

@@ -15,6 +15,14 @@ import gemini_live_tui
 
 TESTS = Path(__file__).resolve().parents[1]
 
+LIMIT = re.compile(r'^ *(_?MAX_\w+)\b.* = (?!")', re.MULTILINE)
+
+OTHERWISE_NAMED = re.compile(
+    r"^ *((?!_?MAX_)(?:[A-Z_]*_)?(?:MOST|LONGEST|LARGEST|HIGHEST|LIMIT|KEPT)(?:_[A-Z_]+)?)(?:: \w+)? = [-(\dA-Z_]",
+    re.M,
+)
+"""A number whose name says in another word than `MAX` that it is a limit."""
+
 
 @cache
 def names_in(file: str) -> frozenset[str]:
@@ -49,14 +57,24 @@ def test_the_page_has_every_limit_and_what_is_left_out_is_no_limit_of_an_input()
     assert sorted(named & left) == []
 
 
+def test_a_limit_is_named_max() -> None:
+    """Keep to the one name by which the test above finds limits."""
+    found = [f"{module}.{name}" for module, text in sources() for name in OTHERWISE_NAMED.findall(text)]
+    assert found == [], "name it MAX_..., or TIMEOUT_S for a time to wait"
+
+
 def constants() -> Iterator[str]:
     """Yield all limits, such as `tools.folders.MAX_READ`."""
+    for module, text in sources():
+        yield from (f"{module}.{name}" for name in LIMIT.findall(text))
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Yield name and text of each module of both packages."""
     for package in (gemini_live_runtime, gemini_live_tui):
         root = Path(str(package.__file__)).parent
         for path in root.rglob("*.py"):
-            module = ".".join(path.relative_to(root).with_suffix("").parts)
-            for name in re.findall(r"^(MAX_\w+)\b.* = ", path.read_text("utf-8"), re.MULTILINE):
-                yield f"{module}.{name}"
+            yield ".".join(path.relative_to(root).with_suffix("").parts), path.read_text("utf-8")
 
 
 def shown_limits() -> set[str]:
@@ -64,7 +82,7 @@ def shown_limits() -> set[str]:
     found = set()
     for section in page.SECTIONS.values():
         for node in ast.walk(ast.parse(Path(str(section.__file__)).read_text("utf-8"))):
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr.startswith("MAX_"):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and "MAX_" in node.attr:
                 module = getattr(section, node.value.id).__name__
                 found.add(f"{module.partition('.')[2]}.{node.attr}")
     return found

@@ -122,7 +122,7 @@ async def test_a_flood_is_not_drawn_while_the_console_hangs_up(monkeypatch: pyte
 
 
 async def test_an_engine_that_still_sends_is_not_said_to_be_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link, "LONGEST_HANG_UP_S", 0.0)
+    monkeypatch.setattr(link, "HANG_UP_TIMEOUT_S", 0.0)
     async with console() as driver:
         driver.link.answering = False
         await driver.pilot.press("ctrl+q")

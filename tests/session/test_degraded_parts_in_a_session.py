@@ -12,7 +12,7 @@ from gemini_live_runtime import FunctionExtractor, Live, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.view import SessionView
-from gemini_live_runtime.restarts import MOST, WITHIN_S
+from gemini_live_runtime.restarts import MAX_RESTARTS, WITHIN_S
 
 
 class Part:
@@ -73,13 +73,13 @@ async def test_a_part_that_failed_five_times_in_a_minute_is_shown(
 ) -> None:
     told: list[str] = []
     async with talk(make(Part()).on("error", told.append)) as t:
-        for _ in range(MOST - 1):
+        for _ in range(MAX_RESTARTS - 1):
             await runs(t)
         assert not t.all(ev.PartHealth)
         await runs(t)
         (health,) = t.all(ev.PartHealth)
         assert (f"{health.part} {health.name}", health.well) == (name, False)
-        assert f"failed {MOST} times within 60 s" in health.text
+        assert f"failed {MAX_RESTARTS} times within 60 s" in health.text
         assert shown(t)[name][0] == health.text
         assert told == [health.text]
 
@@ -89,9 +89,9 @@ async def test_a_part_that_fails_now_and_then_is_not_degraded(
     name: str, make: Callable[[Part], Live], runs: Callable[[Talk], Any]
 ) -> None:
     async with talk(make(Part())) as t:
-        for _ in range(2 * MOST):
+        for _ in range(2 * MAX_RESTARTS):
             await runs(t)
-            await t.passes(WITHIN_S / (MOST - 1))
+            await t.passes(WITHIN_S / (MAX_RESTARTS - 1))
         assert not t.all(ev.PartHealth)
 
 
@@ -101,7 +101,7 @@ async def test_a_part_that_works_again_is_told_and_no_longer_shown(
 ) -> None:
     part = Part()
     async with talk(make(part)) as t:
-        for _ in range(MOST):
+        for _ in range(MAX_RESTARTS):
             await runs(t)
         await t.passes(WITHIN_S)
         part.fails = False
@@ -113,20 +113,20 @@ async def test_a_part_that_works_again_is_told_and_no_longer_shown(
 async def test_a_degraded_extractor_rests_for_a_minute_and_is_tried_once_then() -> None:
     part = Part()
     async with talk(extractor(part)) as t:
-        for _ in range(MOST + 10):
+        for _ in range(MAX_RESTARTS + 10):
             await runs_extractor(t)
-        assert part.runs == MOST
+        assert part.runs == MAX_RESTARTS
         await t.passes(WITHIN_S)
         for _ in range(3):
             await runs_extractor(t)
-        assert part.runs == MOST + 1
-        assert t.state["session:turn_count"] == MOST + 13
+        assert part.runs == MAX_RESTARTS + 1
+        assert t.state["session:turn_count"] == MAX_RESTARTS + 13
 
 
 async def test_a_degraded_tool_runs_on_and_its_errors_are_answers() -> None:
     part = Part()
     async with talk(tool_of(part)) as t:
-        for _ in range(2 * MOST):
+        for _ in range(2 * MAX_RESTARTS):
             await runs_tool(t)
-        assert part.runs == 2 * MOST
-        assert len(t.sent("answer")) == 2 * MOST
+        assert part.runs == 2 * MAX_RESTARTS
+        assert len(t.sent("answer")) == 2 * MAX_RESTARTS

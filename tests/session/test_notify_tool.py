@@ -13,7 +13,7 @@ from gemini_live_runtime import Live
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.session.agent.notification_delivery import LULL_S
-from gemini_live_runtime.session.agent.session_notifications import KEPT_S, MAX_QUEUED
+from gemini_live_runtime.session.agent.session_notifications import MAX_AGE_S, MAX_QUEUED
 
 
 def host() -> Live:
@@ -106,7 +106,7 @@ async def test_more_than_the_limit_are_refused_until_some_were_heard(tmp_path: P
 async def test_it_is_told_for_a_month(tmp_path: Path) -> None:
     async with talk(host(), harness=on_virtual_time(tmp_path)) as t:
         await queued(t)
-    await asyncio.sleep(KEPT_S + 1)
+    await asyncio.sleep(MAX_AGE_S + 1)
     async with talk(agent(), harness=on_virtual_time(tmp_path)) as t:
         await t.passes(60.0)
         assert titles(t) == []

@@ -31,7 +31,7 @@ from gemini_live_runtime import (
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import GeminiLiveError
-from gemini_live_runtime.session.control.preview_runner import LIMIT_S, MAX_THREADS
+from gemini_live_runtime.session.control.preview_runner import MAX_THREADS, TIMEOUT_S
 from gemini_live_runtime.state.edits import MAX_EDITS, MAX_STEPS
 
 
@@ -428,7 +428,7 @@ async def test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up()
 
     def sleepy(state: State) -> int:
         if slow[0]:
-            time.sleep(LIMIT_S * 1.5)
+            time.sleep(TIMEOUT_S * 1.5)
         return 1
 
     async with talk(agent().computed(ComputedVar("one", sleepy, "app:n")).state(values={"app:n": 1})) as t:
@@ -438,7 +438,7 @@ async def test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up()
             await t.stage.session.command(cmd.Command(f"p{number}", order))
         assert t.all(ev.EditPreviewed) == []
         assert "previews wait for the agent's code" in await t.commands(order)
-        await t.passes(2 * LIMIT_S)
+        await t.passes(2 * TIMEOUT_S)
         slow[0] = False
         assert [found.problem for found in t.all(ev.EditPreviewed)] == [
             "The agent's code takes longer than 1 s to say"

@@ -10,7 +10,7 @@ from tests.session.talking import Talk, agent, talk, two_phases
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.restarts import MOST
+from gemini_live_runtime.restarts import MAX_RESTARTS
 
 
 def stumbles(t: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +62,7 @@ async def test_a_fault_while_sending_makes_another_connection_too(monkeypatch: p
 async def test_a_link_that_keeps_failing_is_given_up_and_the_session_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     async with talk(agent(), mode="text") as t:
         stumbles(t, monkeypatch)
-        for _ in range(MOST):
+        for _ in range(MAX_RESTARTS):
             await t.says("boom")
             await t.connects_again()
         await t.says("boom")

@@ -8,10 +8,10 @@ from textual.cache import LRUCache
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 
-MOST_SOURCES = 256
+MAX_SOURCES = 256
 """Most sources whose rules are kept for a set of colours; each class of widgets with defaults is one."""
 
-MOST_THEMES = 16
+MAX_THEMES = 16
 """Most sets of colours whose rules are kept."""
 
 
@@ -47,7 +47,7 @@ class ThemedStylesheet(Stylesheet):
             self.is_stale = False
 
 
-@lru_cache(MOST_THEMES)
+@lru_cache(MAX_THEMES)
 def _rules_for(colours: frozenset[tuple[str, str]]) -> LRUCache[tuple[object, ...], list[RuleSet]]:
     """Return the rules that were parsed with these colours, by source."""
-    return LRUCache(MOST_SOURCES)
+    return LRUCache(MAX_SOURCES)

@@ -31,7 +31,7 @@ from gemini_live_runtime.agents.hotel_tools import hotel_tools
 from gemini_live_runtime.agents.table_request import table_request
 from gemini_live_runtime.agents.times import minutes_since_midnight
 
-MOST, MANY = 12, 8
+MAX_PEOPLE, MANY = 12, 8
 """The largest table, and the number of guests from which the kitchen makes a set menu."""
 
 WANTED = StateKey("app:wants_table", bool, description="whether they want a table")
@@ -43,7 +43,7 @@ OPENS, CLOSES = 12 * 60, 22 * 60
 
 
 @tool
-async def book_table(people: Annotated[int, Field(ge=1, le=MOST)], time: str, state: State) -> dict[str, Any]:
+async def book_table(people: Annotated[int, Field(ge=1, le=MAX_PEOPLE)], time: str, state: State) -> dict[str, Any]:
     """Book a table in the hotel's restaurant, open from 12:00 to 22:00.
 
     Args:
@@ -91,7 +91,7 @@ def tell_kitchen(state: State) -> None:
 PROMOTIONS = [
     FieldPromotion.true_only("wants_table").to(WANTED).when(BOOKING.is_missing()),
     FieldPromotion.overwrite("wants_table").to(WANTED).when(WANTED),
-    FieldPromotion.overwrite("people").to(PEOPLE).when(WANTED).when(lambda people, state: 1 <= people <= MOST),
+    FieldPromotion.overwrite("people").to(PEOPLE).when(WANTED).when(lambda people, state: 1 <= people <= MAX_PEOPLE),
     FieldPromotion.overwrite("time").to(TIME).when(WANTED).when(can_be_booked),
 ]
 

@@ -33,7 +33,7 @@ VOICE_S = 5.0
 SWEEP_S, GAP_S, SWEEPS = 0.9, 0.4, 4
 SOUND_S = SWEEPS * (SWEEP_S + GAP_S)
 
-LONGEST_DELAY_MS = 600.0
+MAX_DELAY_MS = 600.0
 RESPONSE_MS = 100.0
 """Length of the stored response."""
 
@@ -46,7 +46,7 @@ _ECHO_PEAK = 8.0
 _DIRECT = 0.5
 """Part of the peak from which a sample counts as the direct sound: a reflection may be louder."""
 _CLIPPED = 32_700
-_MOST_FRAMES = 6_000
+_MAX_FRAMES = 6_000
 """Frames kept at most (60 s), if a sound system is slow to end."""
 
 
@@ -68,7 +68,7 @@ class FrameRecorder:
 
     def capture(self, frame: Int16) -> Int16:
         """Keep and return the microphone's frame."""
-        if len(self.near) < _MOST_FRAMES:
+        if len(self.near) < _MAX_FRAMES:
             self.far.append(self._played.copy())
             self.near.append(frame.copy())
         return frame
@@ -161,7 +161,7 @@ def impulse_response(far: Int16, near: Int16) -> Response | None:
     band = np.clip(np.minimum(bins / _LOWEST_HZ - 1, (_HIGHEST_HZ - bins) / 500), 0, 1)
     transfer = heard * played.conj() / (power + 1e-3 * power.max() * (1 - band) + 1e-6 * power.max()) * band
     response = np.fft.irfft(transfer, size)
-    longest = round(LONGEST_DELAY_MS * MIC_RATE / 1000)
+    longest = round(MAX_DELAY_MS * MIC_RATE / 1000)
     heights = np.abs(response[:longest])
     peak = int(heights.argmax())
     # The second after the longest delay holds the room's noise and the end of a very long reverberation.

@@ -28,7 +28,7 @@ More of them for half a second mean that microphone samples were lost. The echo 
 is rendered, so the oldest frames are dropped and counted: in a silence where one comes in time."""
 FAR_URGENT_FRAMES = 5
 """Played frames too many for the microphone that are dropped also in mid-answer."""
-FAR_LIMIT_FRAMES = 20
+MAX_FAR_FRAMES = 20
 """Most played frames (200 ms) kept for a microphone that lags behind."""
 MIC_SLACK_FRAMES = 1
 """Microphone frames that may wait for what is played.
@@ -222,7 +222,7 @@ class Capture:
             self._keep_aligned(self._far)
 
     def _watch_slack(self) -> None:
-        self._least_waiting = FAR_LIMIT_FRAMES
+        self._least_waiting = MAX_FAR_FRAMES
         # The streams start one after the other, so the slack is checked early, before anything is played.
         self._frames_watched = _SLACK_WINDOW_FRAMES - 10
         self._frames_late = 0
@@ -249,7 +249,7 @@ class Capture:
     def _keep_aligned(self, far: _Frames) -> None:
         self._least_waiting = min(self._least_waiting, far.ready)
         excess = 0
-        if far.ready > FAR_LIMIT_FRAMES:
+        if far.ready > MAX_FAR_FRAMES:
             excess = far.ready - FAR_SLACK_FRAMES
         elif self._frames_watched >= _SLACK_WINDOW_FRAMES:
             if self._least_waiting > FAR_SLACK_FRAMES:
@@ -257,7 +257,7 @@ class Capture:
             if excess and excess < FAR_URGENT_FRAMES and not far.is_quiet(excess):
                 return  # Until the model pauses.
             self._frames_watched = 0
-            self._least_waiting = FAR_LIMIT_FRAMES
+            self._least_waiting = MAX_FAR_FRAMES
         if excess:
             far.skip(excess)
             self.far_dropped += excess

@@ -18,11 +18,11 @@ from gemini_live_runtime.audio.devices import SoundDevice
 from gemini_live_runtime.records import record
 
 FILE = "calibration.json"
-MOST_PAIRS = 32
+MAX_PAIRS = 32
 """Pairs of devices kept; the oldest measurement goes first."""
 
-_LARGEST = 1 << 20
-_LONGEST_RESPONSE = 4_000
+MAX_FILE_BYTES = 1 << 20
+MAX_RESPONSE = 4_000
 
 
 @record
@@ -64,7 +64,7 @@ def store_echo_path(input: SoundDevice, output: SoundDevice, path: EchoPath) -> 
     Raises `OSError`.
     """
     pair = _pair(input, output)
-    kept = [(found, old) for found, old in _stored() if found != pair][1 - MOST_PAIRS :]
+    kept = [(found, old) for found, old in _stored() if found != pair][1 - MAX_PAIRS :]
     file = echo_paths_file()
     paths.private_dir(file.parent)
     values = [{"pair": list(found), **asdict(measured)} for found, measured in (*kept, (pair, path))]
@@ -96,7 +96,7 @@ def _pair(input: SoundDevice, output: SoundDevice) -> _Pair:
 
 def _stored() -> list[tuple[_Pair, EchoPath]]:
     try:
-        values = json.loads(paths.read_regular(echo_paths_file(), _LARGEST))["pairs"]
+        values = json.loads(paths.read_regular(echo_paths_file(), MAX_FILE_BYTES))["pairs"]
     except (OSError, ValueError, KeyError, TypeError):
         return []
     found = (_from_json(value) for value in values if isinstance(value, dict)) if isinstance(values, list) else ()
@@ -119,7 +119,7 @@ def _from_json(value: dict[str, Any]) -> tuple[_Pair, EchoPath] | None:
     except (KeyError, TypeError, ValueError):
         return None
     numbers = (path.measured_at, path.room_db, path.delay_ms or 0.0, path.level_db or 0.0, path.voice_db or 0.0)
-    if len(response) > _LONGEST_RESPONSE or not all(map(math.isfinite, (*numbers, *response))):
+    if len(response) > MAX_RESPONSE or not all(map(math.isfinite, (*numbers, *response))):
         return None
     return (input_api, input_name, output_api, output_name), path
 

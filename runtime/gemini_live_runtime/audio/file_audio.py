@@ -34,7 +34,7 @@ from gemini_live_runtime.samples import MeterSample
 
 _TICK = FRAME_MS / 1000
 _CHUNK_FRAMES = CHUNK_SAMPLES // FRAME
-_MOST_UNDELIVERED = 50
+_MAX_UNDELIVERED = 50
 _LEAST_PAUSE = 3.5 * _TICK
 _MISSING_S = 0.05
 """Seconds missing in a file that are worth a sentence: programs that write to a pipe may be off by some samples."""
@@ -107,7 +107,7 @@ class FileAudio(PipelineAudio):
         self._off_until = 0.0
         self._lost_input = False
         self._counter: _ChunkCounter | None = None
-        self._undelivered: deque[Float32] = deque(maxlen=_MOST_UNDELIVERED)
+        self._undelivered: deque[Float32] = deque(maxlen=_MAX_UNDELIVERED)
 
     def check(self) -> None:
         """Raise AudioFileError for an unreadable microphone or unwritable speaker file."""

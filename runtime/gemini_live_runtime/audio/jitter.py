@@ -5,7 +5,7 @@ from __future__ import annotations
 START_MS = 60.0
 """Target before anything was measured."""
 
-LIMIT_MS = 200.0
+MAX_TARGET_MS = 200.0
 MARGIN_MS = 10.0
 """Added to the lateness that was measured."""
 
@@ -47,7 +47,7 @@ class JitterEstimator:
         self._due += duration_ms / 1000
         if late > 0 and late + MARGIN_MS > self.target_ms / 2:
             self._in_time_ms = 0.0
-            self.target_ms = max(self.target_ms, min(LIMIT_MS, late + MARGIN_MS))
+            self.target_ms = max(self.target_ms, min(MAX_TARGET_MS, late + MARGIN_MS))
             return
         self._in_time_ms += duration_ms
         if self._in_time_ms > HOLD_MS:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gemini_live_runtime.audio.interface import MODEL_RATE
 
-KEPT_SAMPLES = MODEL_RATE * 15 * 60
+MAX_SAMPLES = MODEL_RATE * 15 * 60
 """Speech (15 min) kept of a generation for a process that takes over: as much as waits to be played there."""
 
 
@@ -38,4 +38,4 @@ class KeptSpeech:
 
     def drop_excess(self) -> None:
         """Forget what is beyond the limit and has been sent."""
-        self.drop_until(min(self.sent, self.end - KEPT_SAMPLES))
+        self.drop_until(min(self.sent, self.end - MAX_SAMPLES))

@@ -25,7 +25,7 @@ _FORGETTING = 0.998
 Measured best trade of tracking against depth."""
 _FORGETTING_SQUARED = _FORGETTING**2
 _START_COVARIANCE = 1e-2
-_COVARIANCE_LIMIT = 10.0
+_MAX_COVARIANCE = 10.0
 _START_NOISE = 1e3
 _NOISE_SMOOTHING = 0.9
 _FRAME_SHARE = 0.5
@@ -136,6 +136,6 @@ class LinearEchoFilter:
         gradient[:, FRAME:] = 0
         self._weights += np.fft.rfft(gradient, axis=1)
         covariance *= 1 - _FRAME_SHARE * step * far_power
-        np.clip(covariance, 0, _COVARIANCE_LIMIT, out=covariance)
+        np.clip(covariance, 0, _MAX_COVARIANCE, out=covariance)
         covariance *= _FORGETTING_SQUARED
         covariance += (1 - _FORGETTING_SQUARED) * (self._weights.real**2 + self._weights.imag**2)

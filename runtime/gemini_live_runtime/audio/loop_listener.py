@@ -15,7 +15,7 @@ from typing import Any
 
 from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, Direction, MicChunk
 
-CHUNK_LIMIT = 250
+MAX_CHUNKS = 250
 """Chunks of 20 ms queued for a stalled loop (5 s); then the oldest is dropped and counted."""
 
 
@@ -41,7 +41,7 @@ class LoopListener:
 
     def on_mic_chunk(self, chunk: MicChunk) -> None:
         """Queue `chunk` for the next `flush`; drop the oldest of too many."""
-        if len(self._chunks) >= CHUNK_LIMIT:
+        if len(self._chunks) >= MAX_CHUNKS:
             # The loop may drain at the same moment, so the deque may be empty by now.
             with contextlib.suppress(IndexError):
                 self._chunks.popleft()

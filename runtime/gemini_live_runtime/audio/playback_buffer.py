@@ -17,7 +17,7 @@ from gemini_live_runtime.audio.jitter import START_MS
 from gemini_live_runtime.audio.samples import BLOCK, Int16
 from gemini_live_runtime.records import record
 
-LIMIT_SECONDS = 15 * 60
+MAX_SECONDS = 15 * 60
 """Most speech queued, in seconds; beyond it the oldest is dropped and counted."""
 
 _PER_MS = MODEL_RATE // 1000
@@ -70,7 +70,7 @@ class PlaybackBuffer:
         "underruns",
     )
 
-    def __init__(self, limit: int = LIMIT_SECONDS * MODEL_RATE) -> None:
+    def __init__(self, limit: int = MAX_SECONDS * MODEL_RATE) -> None:
         self._turns: OrderedDict[int, _Turn] = OrderedDict()
         self._forgotten = -1
         self._concealment = Concealment()

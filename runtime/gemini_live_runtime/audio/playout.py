@@ -22,7 +22,7 @@ from gemini_live_runtime.audio.samples import BLOCK, Float32, Int16, to_float
 HEARD_SPAN_SAMPLES = MODEL_RATE // 2
 """Length from which a span is reported to `on_playback_heard`; each end reports too."""
 
-_TAKEN_KEPT = 16
+_MAX_TAKEN = 16
 """Generations whose number of consumed samples is kept."""
 
 _SILENT_BLOCK: Float32 = np.zeros(BLOCK, np.float32)
@@ -285,7 +285,7 @@ class Playout:
             self._started_gen = gen
             self._listener.on_playback_started(gen)
         self._consumed.append((heard_at, gen, first, count))
-        if gen not in self._taken and len(self._taken) >= _TAKEN_KEPT:
+        if gen not in self._taken and len(self._taken) >= _MAX_TAKEN:
             del self._taken[min(self._taken)]
         self._taken[gen] = first + count
 

@@ -13,7 +13,7 @@ Priority = Literal["real-time", "raised", "normal"]
 
 REAL_TIME_PRIORITY = 5
 """Low among real-time threads: enough to run before every ordinary one."""
-REAL_TIME_LIMIT_US = 5_000_000
+MAX_REAL_TIME_US = 5_000_000
 """Microseconds without a wait after which the system ends a real-time process: a fault must not stop the machine.
 
 Starting PortAudio takes a slow machine a second or two."""
@@ -29,7 +29,7 @@ def raise_priority() -> Priority:
         before = os.sched_getscheduler(0), os.sched_getparam(0)
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(REAL_TIME_PRIORITY))
         try:
-            resource.setrlimit(resource.RLIMIT_RTTIME, (REAL_TIME_LIMIT_US, REAL_TIME_LIMIT_US))
+            resource.setrlimit(resource.RLIMIT_RTTIME, (MAX_REAL_TIME_US, MAX_REAL_TIME_US))
         except (OSError, ValueError, AttributeError):
             # Without the limit a thread that spins would hold the machine.
             os.sched_setscheduler(0, *before)

@@ -14,13 +14,13 @@ import tempfile
 
 from gemini_live_runtime.audio.interface import CHUNK_SAMPLES, MicChunk
 
-CHUNK_SLOTS = 250
+MAX_CHUNKS = 250
 """Chunks of 20 ms kept for an engine that does not read them (5 s)."""
 SPEECH_BYTES = 1 << 19
 """Model speech (24 kHz s16le) on its way to the audio process: 11 s."""
 
 _CHUNK = struct.Struct(f"<d?{CHUNK_SAMPLES * 2}s")
-_CHUNKS_BYTES = CHUNK_SLOTS * _CHUNK.size
+_CHUNKS_BYTES = MAX_CHUNKS * _CHUNK.size
 MEMORY_BYTES = _CHUNKS_BYTES + SPEECH_BYTES
 
 
@@ -78,10 +78,10 @@ class ChunkRing:
 
     def write(self, chunk: MicChunk) -> None:
         """Append `chunk`; drop and count it when the engine is too far behind."""
-        if self.written - self.taken >= CHUNK_SLOTS:
+        if self.written - self.taken >= MAX_CHUNKS:
             self.dropped += 1
             return
-        at = self.written % CHUNK_SLOTS * _CHUNK.size
+        at = self.written % MAX_CHUNKS * _CHUNK.size
         _CHUNK.pack_into(self._memory, at, chunk.captured_at, chunk.near_end, chunk.pcm)
         self.written += 1
 
@@ -91,10 +91,10 @@ class ChunkRing:
 
     def take(self, written: int) -> list[MicChunk]:
         """Return the chunks up to the position that the audio process told."""
-        self.written = min(max(written, self.taken), self.taken + CHUNK_SLOTS)
+        self.written = min(max(written, self.taken), self.taken + MAX_CHUNKS)
         chunks = []
         while self.taken < self.written:
-            at = self.taken % CHUNK_SLOTS * _CHUNK.size
+            at = self.taken % MAX_CHUNKS * _CHUNK.size
             captured_at, near_end, pcm = _CHUNK.unpack_from(self._memory, at)
             chunks.append(MicChunk(pcm, captured_at, near_end))
             self.taken += 1

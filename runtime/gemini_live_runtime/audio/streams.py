@@ -22,7 +22,7 @@ BLOCK_MS = 10
 SAFE_BLOCK_MS = 20
 SAFE_LATENCY_S = 0.08
 
-MOST_DELAY_S = 2.0
+MAX_DELAY_S = 2.0
 """Longest time in seconds between device and callback that is believed."""
 
 _UNAVAILABLE = -9985
@@ -56,7 +56,7 @@ def delay_between(earlier: float, later: float, otherwise: float) -> float:
     Some host APIs leave one of them 0 or take it from another clock: then `otherwise`.
     """
     delay = later - earlier
-    return delay if 0.0 < delay < MOST_DELAY_S else otherwise
+    return delay if 0.0 < delay < MAX_DELAY_S else otherwise
 
 
 class DeviceStream(ABC):

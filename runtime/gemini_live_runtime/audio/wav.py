@@ -1,6 +1,6 @@
 """Read and write WAV files piece by piece.
 
-Reads PCM of 8 to 32 bits and float, of any rate and up to `MOST_CHANNELS` channels; writes 16-bit mono.
+Reads PCM of 8 to 32 bits and float, of any rate and up to `MAX_CHANNELS` channels; writes 16-bit mono.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from gemini_live_runtime.errors import AudioFileError, write_remedy
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
 _WIDTHS = {_PCM: (8, 16, 24, 32), _FLOAT: (32, 64)}
 _KINDS = {2: "ADPCM", 6: "A-law", 7: "mu-law", 17: "IMA ADPCM", 80: "MPEG", 85: "MP3"}
-LOWEST_RATE, HIGHEST_RATE = 1_000, 768_000
-MOST_CHANNELS = 64
-_LARGEST_FORMAT = 64
+MIN_RATE, MAX_RATE = 1_000, 768_000
+MAX_CHANNELS = 64
+_MAX_FORMAT = 64
 _STREAMED_SIZE = 0x7FFF0000
 """Size from which (or 0) a header's size is unknown, as written by programs to a pipe, and in RF64."""
 _OTHERS = {
@@ -166,7 +166,7 @@ class WavReader:
                 )
             name, length = struct.unpack("<4sI", chunk)
             if name == b"fmt ":
-                body = self._file.read(min(length, _LARGEST_FORMAT))
+                body = self._file.read(min(length, _MAX_FORMAT))
                 self._read_format(body)
                 self._file.seek(length - len(body) + length % 2, 1)
             elif name == b"data":
@@ -195,10 +195,10 @@ class WavReader:
             raise _error(self.path, f"is {_KINDS.get(kind, f'WAV format {kind}')}, which is not supported")
         if bits not in _WIDTHS[kind]:
             raise _error(self.path, f"has {bits} bits a sample, which is not supported")
-        if not 1 <= channels <= MOST_CHANNELS:
-            raise _error(self.path, f"has {channels} channels; 1 to {MOST_CHANNELS} are supported")
-        if not LOWEST_RATE <= rate <= HIGHEST_RATE:
-            raise _error(self.path, f"has {rate} samples a second; {LOWEST_RATE} to {HIGHEST_RATE} are supported")
+        if not 1 <= channels <= MAX_CHANNELS:
+            raise _error(self.path, f"has {channels} channels; 1 to {MAX_CHANNELS} are supported")
+        if not MIN_RATE <= rate <= MAX_RATE:
+            raise _error(self.path, f"has {rate} samples a second; {MIN_RATE} to {MAX_RATE} are supported")
         if block not in (0, channels * bits // 8):
             raise _error(self.path, f"has {block} bytes for {channels} samples of {bits} bits, which is not supported")
         self._kind, self.channels, self.rate, self._bits = kind, channels, rate, bits
@@ -228,7 +228,7 @@ class WavWriter:
     WAV file is full: later samples are dropped and counted.
     """
 
-    LIMIT_BYTES = 0xFFFFFFFF - 64
+    MAX_BYTES = 0xFFFFFFFF - 64
     _HEADER_EVERY = 1 << 18
 
     def __init__(self, path: Path, rate: int) -> None:
@@ -250,7 +250,7 @@ class WavWriter:
 
     def write(self, samples: Int16) -> None:
         """Append `samples`; raise AudioFileError when the disk fails."""
-        if self._bytes + samples.nbytes > self.LIMIT_BYTES:
+        if self._bytes + samples.nbytes > self.MAX_BYTES:
             self.dropped_samples += len(samples)
             return
         try:

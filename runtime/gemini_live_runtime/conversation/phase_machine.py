@@ -43,10 +43,10 @@ from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.guards import Guard
 from gemini_live_runtime.state.store import State
 
-HISTORY_LIMIT = 100
+MAX_HISTORY = 100
 """Transitions in the history; the oldest is dropped."""
 
-GOAL_LIMIT = 200
+MAX_GOAL = 200
 """Characters of an instruction's first line in the navigation text."""
 
 
@@ -72,14 +72,14 @@ class PhaseMachine:
         self.initial = initial
         self.current = initial
         self.entered = False
-        self.history: deque[PhaseTransition] = deque(maxlen=HISTORY_LIMIT)
+        self.history: deque[PhaseTransition] = deque(maxlen=MAX_HISTORY)
         self._since = 0.0
         self._instruction = ""
 
     def copy(self) -> PhaseMachine:
         """Return an independent machine in the same phase with the same history."""
         other = copy(self)
-        other.history = deque(self.history, HISTORY_LIMIT)
+        other.history = deque(self.history, MAX_HISTORY)
         return other
 
     @property
@@ -362,7 +362,7 @@ class PhaseMachine:
         self.entered = bool(data["entered"])
         self._since = now - float(data["seconds_in_phase"])
         self._instruction = ""
-        self.history = deque((PhaseTransition.from_json(item) for item in data["history"]), HISTORY_LIMIT)
+        self.history = deque((PhaseTransition.from_json(item) for item in data["history"]), MAX_HISTORY)
         if not self.entered:
             return None
         return PhaseTransition(name, name, turn, now, TransitionTrigger.restored())
@@ -402,8 +402,8 @@ def context_lines(gathered: object, phase: Phase) -> tuple[str, ...]:
 
 
 def first_line(text: str) -> str:
-    """Return the first line that is not blank, cut to `GOAL_LIMIT` characters."""
+    """Return the first line that is not blank, cut to `MAX_GOAL` characters."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    if len(line) <= GOAL_LIMIT:
+    if len(line) <= MAX_GOAL:
         return line
-    return line[:GOAL_LIMIT].rpartition(" ")[0] + " …"
+    return line[:MAX_GOAL].rpartition(" ")[0] + " …"

@@ -59,7 +59,7 @@ POKED = b'{"poked": true}\n'
 _POKE = "poke"
 _STATUS = "status"
 
-_SOCKET_PATH_LIMIT = 103
+_MAX_SOCKET_PATH = 103
 """Bytes of a socket's path on macOS, the shortest limit."""
 
 
@@ -116,7 +116,7 @@ class ConsoleServer:
 
     async def _open_unix(self) -> None:
         path = self._folder / SOCKET_FILE
-        if len(os.fsencode(path)) > _SOCKET_PATH_LIMIT:
+        if len(os.fsencode(path)) > _MAX_SOCKET_PATH:
             raise EngineError(
                 f"The path {path} is too long for a socket", remedy="Set XDG_RUNTIME_DIR to a shorter one", field="path"
             )

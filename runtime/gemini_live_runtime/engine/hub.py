@@ -42,7 +42,7 @@ MAX_OUTBOX_BYTES = 48 * 1024 * 1024
 _BATCH = 256
 """Lines sent to a console at a time."""
 
-_MAX_EARLY = 10_000
+MAX_EARLY = 10_000
 """Payloads of the engine that may wait for the session's first event."""
 
 HOLD_S = 0.2
@@ -198,7 +198,7 @@ class Hub:
         self._secrets = SplitSecrets(redactor)
         self._held: list[HeldEvent] = []
         self._hold_timer: asyncio.TimerHandle | None = None
-        self._waiting: deque[ev.Payload] = deque(maxlen=_MAX_EARLY)
+        self._waiting: deque[ev.Payload] = deque(maxlen=MAX_EARLY)
         """Payloads of the engine that follow the next event."""
         self._on_consoles = on_consoles
         self._loop = asyncio.get_running_loop()
@@ -230,7 +230,7 @@ class Hub:
         event = self._stream(event) if self._held or type(payload) in _STREAMED else self._publish(event, False)
         if self._waiting:
             # Swap before emitting: `tell` calls `emit` again, which must find no queue.
-            queued, self._waiting = self._waiting, deque(maxlen=_MAX_EARLY)
+            queued, self._waiting = self._waiting, deque(maxlen=MAX_EARLY)
             for waiting in queued:
                 self.tell(waiting)
         return event

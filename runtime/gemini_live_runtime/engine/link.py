@@ -35,7 +35,7 @@ Events are far below it, see `large_values`; a snapshot that would be longer lea
 """
 
 
-_LONGEST_TEXT = 100_000
+_MAX_TEXT = 100_000
 """Characters of the longest text of an agent's view, its `MAX_JSON`."""
 
 
@@ -143,7 +143,7 @@ def encode_snapshot(view: SessionView) -> str:
     """
     value = view.to_json()
     line = encode_line({"snapshot": value})
-    longest = _LONGEST_TEXT
+    longest = _MAX_TEXT
     while _is_too_long(line) and longest:
         longest //= 10
         line = encode_line({"snapshot": {**value, "mind": _without_long_texts(value["mind"], longest)}})

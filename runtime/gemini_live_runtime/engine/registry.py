@@ -44,8 +44,8 @@ STOPPED_FILE = "stopped"
 
 _FILES = (SPEC_FILE, ENGINE_FILE, SOCKET_FILE, TOKEN_FILE, OUTPUT_FILE, STOPPED_FILE, LOCK_FILE)
 
-_MAX_ENGINE_BYTES = 64 * 1024
-_MAX_TOKEN_BYTES = 4096
+MAX_ENGINE_BYTES = 64 * 1024
+MAX_TOKEN_BYTES = 4096
 
 _LOCK_ATTEMPTS = 50
 _LOCK_STEP_S = 0.02
@@ -193,7 +193,7 @@ def _age(folder: Path) -> float:
 def read_info(folder: Path) -> EngineInfo | None:
     """Return what an engine wrote about itself; None when it cannot be read."""
     try:
-        text = paths.read_regular(folder / ENGINE_FILE, _MAX_ENGINE_BYTES, follow=False).decode("utf-8")
+        text = paths.read_regular(folder / ENGINE_FILE, MAX_ENGINE_BYTES, follow=False).decode("utf-8")
         value: Any = strict_decoder.decode(text)
         return EngineInfo(
             session_id=folder.name,
@@ -211,7 +211,7 @@ def read_info(folder: Path) -> EngineInfo | None:
 def read_token(folder: Path) -> tuple[int, str]:
     """Return port and token of an engine; raises `OSError`."""
     path = folder / TOKEN_FILE
-    data = paths.read_regular(path, _MAX_TOKEN_BYTES, follow=False)
+    data = paths.read_regular(path, MAX_TOKEN_BYTES, follow=False)
     try:
         value: Any = strict_decoder.decode(data.decode())
         port, token = value["port"], value["token"]

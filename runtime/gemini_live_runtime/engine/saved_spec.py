@@ -30,7 +30,7 @@ KEY_FILE = "resume.key"
 """Name of the file with the signing key (0600), in the folder of what the console remembers."""
 
 _KEY_BYTES = 32
-_MAX_BYTES = 256 * 1024
+MAX_BYTES = 256 * 1024
 
 
 @record
@@ -60,7 +60,7 @@ def saved_spec(folder: Path) -> SavedSpec:
     """
     remedy = f"Look at it with: gemini-live-tui replay {folder.name}"
     try:
-        value = strict_decoder.decode(paths.read_regular(folder / SPEC_FILE, _MAX_BYTES, follow=False).decode())
+        value = strict_decoder.decode(paths.read_regular(folder / SPEC_FILE, MAX_BYTES, follow=False).decode())
         content = {"spec": value["spec"], "working_folder": value["working_folder"]}
         signature = str(value.get("signature", "")).encode("utf-8", "replace")
         key = _read_key()

@@ -25,8 +25,8 @@ from gemini_live_runtime.threads import start_daemon_thread
 MAX_LINE_CHARS = 4000
 """Characters of a line; a longer one is cut and says so."""
 
-LINES_PER_S = 200
-BURST_LINES = 1000
+MAX_LINES_PER_S = 200
+MAX_LINES_AT_ONCE = 1000
 """Lines forwarded on average and at once; further ones are dropped and counted."""
 
 REPORT_S = 1.0
@@ -64,7 +64,7 @@ class LineGate:
         self._now = now
         self._later = later
         self._lock = threading.Lock()
-        self._tokens = float(BURST_LINES)
+        self._tokens = float(MAX_LINES_AT_ONCE)
         self._last = now()
         self.dropped = 0
         self._unreported = 0
@@ -74,7 +74,7 @@ class LineGate:
         """Report one line, redacted and cut, or count it as dropped."""
         with self._lock:
             now = self._now()
-            self._tokens = min(float(BURST_LINES), self._tokens + (now - self._last) * LINES_PER_S)
+            self._tokens = min(float(MAX_LINES_AT_ONCE), self._tokens + (now - self._last) * MAX_LINES_PER_S)
             self._last = now
             is_dropped = self._tokens < 1
             if is_dropped:
@@ -100,7 +100,7 @@ class LineGate:
             count, self._unreported = self._unreported, 0
         if count:
             lines = "1 line of output was" if count == 1 else f"{count:,} lines of output were"
-            text = f"{lines} dropped: at most {BURST_LINES:,} at once and {LINES_PER_S} a second are kept"
+            text = f"{lines} dropped: at most {MAX_LINES_AT_ONCE:,} at once and {MAX_LINES_PER_S} a second are kept"
             self._report(ev.Log(source="logging", level="warning", text=text))
 
 

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.json_values import is_number
 
-LEAST_S = 1.0
-MOST_S = 30 * 86_400.0
+MIN_S = 1.0
+MAX_S = 30 * 86_400.0
 """Seconds from now between which a timer may end."""
 
 _TIME_OF_DAY = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
@@ -19,7 +19,7 @@ def due_time(wall: float, *, seconds: float | None = None, at: str = "") -> floa
     """Return the Unix seconds at which a timer that is set at `wall` ends.
 
     `seconds` is the time from now; `at` a local time, `19:30` or `2030-01-31T19:30`, or one with its offset. Raises
-    `HarnessError` for both, for none, and for what is not between `LEAST_S` and `MOST_S` from now.
+    `HarnessError` for both, for none, and for what is not between `MIN_S` and `MAX_S` from now.
     """
     at = at.strip() if isinstance(at, str) else ""
     if (seconds is None) == (not at):
@@ -27,7 +27,7 @@ def due_time(wall: float, *, seconds: float | None = None, at: str = "") -> floa
     if seconds is not None and not is_number(seconds):
         raise HarnessError(f"seconds cannot be {seconds!r:.40}", remedy="Give a number", field="seconds", value=seconds)
     left = seconds if seconds is not None else _moment(at, datetime.fromtimestamp(wall)) - wall
-    if not LEAST_S <= left <= MOST_S:
+    if not MIN_S <= left <= MAX_S:
         field, value = ("at", at[:40]) if seconds is None else ("seconds", seconds)
         raise HarnessError(
             f"A timer cannot end at {field} {value!r:.40}: that is not between a second and 30 days from now",

@@ -25,7 +25,7 @@ OLD_S = 180.0
 LATE_S = 60.0
 """Age in seconds from which a notification tells when it was queued, and when it was due."""
 
-_LONGEST_MS = 10**15
+_MAX_MS = 10**15
 
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
@@ -64,7 +64,7 @@ def format_passive_notification_prompt(notification: HarnessNotification, *, now
 def _age(notification: HarnessNotification, now_ms: int | None) -> str:
     """Return the time since it could be announced; "" for a short one."""
     # A file may have any number.
-    age_s = 0.0 if now_ms is None else max(0, min(now_ms - notification.since_ms, _LONGEST_MS)) / 1000
+    age_s = 0.0 if now_ms is None else max(0, min(now_ms - notification.since_ms, _MAX_MS)) / 1000
     least_s = OLD_S if notification.due_at_ms is None else LATE_S
     return f"{in_words(age_s)} ago" if age_s >= least_s else ""
 

@@ -39,7 +39,7 @@ Further ones wait in the files."""
 MAX_LANES = 1000
 """Kinds and sources whose tags are kept while nothing of them waits."""
 
-_LONGEST_MS = 10**10
+_MAX_MS = 10**10
 """Milliseconds after which the files are asked again, however far a time is."""
 
 _Lane: TypeAlias = tuple[str, str]
@@ -269,7 +269,7 @@ class PassiveNotificationPump:
         limits = [one.expires_at_ms for one in (*self._waiting.values(), *self._later.values())]
         limits += [one.due_at_ms for one in self._later.values()]
         # A file may have any number.
-        moments += [min(max(at_ms - wall_ms, 0), _LONGEST_MS) / 1000 for at_ms in limits if at_ms is not None]
+        moments += [min(max(at_ms - wall_ms, 0), _MAX_MS) / 1000 for at_ms in limits if at_ms is not None]
         if self._answer_until is not None and self._waiting and self._answer_until > now:
             moments.append(self._answer_until - now)
         return max(0.0, min(moments)) if moments else None

@@ -21,9 +21,9 @@ from gemini_live_runtime.records import keyword_record
 
 FORMAT = "gemini-live-harness"
 
-KEPT_DAYS = 90
-KEPT_TASKS = 10_000
-KEPT_NOTIFICATIONS = 10_000
+MAX_DAYS = 90
+MAX_TASKS = 10_000
+MAX_NOTIFICATIONS = 10_000
 """Days that ended tasks and acknowledged notifications are kept, and how many of them at most."""
 
 
@@ -147,9 +147,9 @@ class Harness:
         for task in self.paths.tasks.glob("*"):
             remove_leftovers(self.files.disk, task / "*")
         self.memory.remove_leftovers()
-        before = self._wall_ms() - KEPT_DAYS * 86_400_000
-        self.tasks.retire(before, KEPT_TASKS)
-        self.notifications.retire(before, KEPT_NOTIFICATIONS)
+        before = self._wall_ms() - MAX_DAYS * 86_400_000
+        self.tasks.retire(before, MAX_TASKS)
+        self.notifications.retire(before, MAX_NOTIFICATIONS)
 
     def close(self) -> None:
         """Give the instance lock back.

@@ -15,7 +15,7 @@ from gemini_live_runtime.text import sanitise_line
 HOUSEKEEPING = ("session:", "temp:")
 """Scopes that the session writes all the time: printed with `--detail all` only."""
 
-_LONGEST = 300
+_MAX_CHARS = 300
 
 
 class AgentLines:
@@ -35,7 +35,7 @@ class AgentLines:
     def lines(self, event: ev.Event, view: SessionView) -> Iterator[str]:
         """Yield the lines of one event, which is folded into `view` already."""
         for label, text in self._labelled(event.payload, view):
-            yield f"{label}: {sanitise_line(text, _LONGEST)}"
+            yield f"{label}: {sanitise_line(text, _MAX_CHARS)}"
 
     def _labelled(self, payload: ev.Payload, view: SessionView) -> Iterator[tuple[str, str]]:
         agent = view.agent_view

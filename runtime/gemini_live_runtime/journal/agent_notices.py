@@ -14,7 +14,7 @@ from gemini_live_runtime.text import sanitise_line
 HANDLERS = Handlers()
 """Handlers that add a notice, one line each."""
 
-_LONGEST = 1000
+_MAX_CHARS = 1000
 """Characters of a notice."""
 
 MAX_PROBLEMS = 100
@@ -27,8 +27,8 @@ _NOTICED = Dirty.TRANSCRIPT | Dirty.NOTICES
 
 
 def _block(view: SessionView, event: ev.Event, status: str, text: str, detail: str = "") -> Dirty:
-    detail = sanitise_line(detail, _LONGEST) if detail else ""
-    open_block(view, event, "notice", text=sanitise_line(text, _LONGEST), status=status, detail=detail, done=True)
+    detail = sanitise_line(detail, _MAX_CHARS) if detail else ""
+    open_block(view, event, "notice", text=sanitise_line(text, _MAX_CHARS), status=status, detail=detail, done=True)
     return _NOTICED
 
 
@@ -75,12 +75,12 @@ def _code_failed(view: SessionView, event: ev.Event, p: ev.CodeFailed) -> Dirty:
 
 @HANDLERS.on(ev.PartHealth)
 def _part_health(view: SessionView, event: ev.Event, p: ev.PartHealth) -> Dirty:
-    kind = sanitise_line(f"{p.part} {p.name}", _LONGEST)
+    kind = sanitise_line(f"{p.part} {p.name}", _MAX_CHARS)
     if p.well:
         view.health.pop(kind, None)
         return _block(view, event, "info", f"The {kind} works again") | Dirty.METERS
     if len(view.health) < MAX_PROBLEMS:
-        view.health[kind] = (sanitise_line(p.text, _LONGEST), "")
+        view.health[kind] = (sanitise_line(p.text, _MAX_CHARS), "")
     return _block(view, event, "warning", p.text, p.remedy) | Dirty.METERS
 
 

@@ -28,7 +28,7 @@ from gemini_live_runtime.text import sanitise_line
 CACHE_FILE = ".catalog.json"
 TITLE_FILE = "title.json"
 DELETED_FILE = "deleted.json"
-LONGEST_TITLE = 120
+MAX_TITLE = 120
 """Characters of a title."""
 
 _CACHE_VERSION = 4
@@ -146,9 +146,9 @@ def rename(folder: Path, title: str) -> str:
     Raises `UsageError` for a title that is too long and `JournalError` when it cannot be written.
     """
     clean = sanitise_line(title)
-    if len(clean) > LONGEST_TITLE:
+    if len(clean) > MAX_TITLE:
         raise UsageError(
-            f"The title has {len(clean)} characters, at most {LONGEST_TITLE} are kept",
+            f"The title has {len(clean)} characters, at most {MAX_TITLE} are kept",
             remedy="Shorten it",
             field="title",
         )
@@ -170,7 +170,7 @@ def rename(folder: Path, title: str) -> str:
 def title_of(folder: Path) -> str:
     """Return a session's title; "" for none."""
     value = small_object(folder / TITLE_FILE).get("title")
-    return sanitise_line(value, LONGEST_TITLE) if isinstance(value, str) else ""
+    return sanitise_line(value, MAX_TITLE) if isinstance(value, str) else ""
 
 
 def small_object(path: Path) -> dict[str, Any]:
@@ -238,12 +238,12 @@ class _Known:
 
 _Cache = dict[str, _Known]
 
-_MAX_CACHE_BYTES = 64 * 1024 * 1024
+MAX_CACHE_BYTES = 64 * 1024 * 1024
 
 
 def _read_cache(root: Path) -> _Cache:
     try:
-        value = json.loads(paths.read_regular(root / CACHE_FILE, _MAX_CACHE_BYTES, follow=False))
+        value = json.loads(paths.read_regular(root / CACHE_FILE, MAX_CACHE_BYTES, follow=False))
     except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(value, dict) or value.get("version") != _CACHE_VERSION:
@@ -268,7 +268,7 @@ def _cached_facts(value: object) -> _Facts | None:
     if any(type(part) is not int for part in (mtime, ctime, audio, total)) or not isinstance(title, str):
         return None
     when = None if deleted is None else number(deleted) or None
-    return _Facts((mtime, ctime), sanitise_line(title, LONGEST_TITLE), audio, total, when)
+    return _Facts((mtime, ctime), sanitise_line(title, MAX_TITLE), audio, total, when)
 
 
 _TYPES: dict[str, tuple[type, ...]] = {

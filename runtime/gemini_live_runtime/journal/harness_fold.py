@@ -22,7 +22,7 @@ HANDLERS = Handlers()
 """Handlers of work that outlives the moment."""
 
 _LEVELS = {"succeeded": "info", "cancelled": "info"}
-_LONGEST = 1000
+_MAX_CHARS = 1000
 
 
 @HANDLERS.on(ev.TaskChanged)
@@ -54,7 +54,7 @@ def _task_changed(view: SessionView, event: ev.Event, p: ev.TaskChanged) -> Dirt
         view,
         event,
         "notice",
-        text=sanitise_line(told, _LONGEST),
+        text=sanitise_line(told, _MAX_CHARS),
         status=_LEVELS.get(p.status, "warning"),
         detail=detail,
         done=True,
@@ -80,7 +80,7 @@ def _memory_changed(view: SessionView, event: ev.Event, p: ev.MemoryChanged) -> 
     while len(memories) > MAX_MEMORIES:
         del memories[next(iter(memories))]
     told = f"Remembered {name}: {value}" if p.action == "put" else f"Forgot {name}"
-    open_block(view, event, "notice", text=sanitise_line(told, _LONGEST), status="info", done=True)
+    open_block(view, event, "notice", text=sanitise_line(told, _MAX_CHARS), status="info", done=True)
     tick(view.agent_view, event, "task", told)
     return Dirty.HARNESS | Dirty.TIMELINE | Dirty.TRANSCRIPT | Dirty.NOTICES
 
@@ -88,7 +88,7 @@ def _memory_changed(view: SessionView, event: ev.Event, p: ev.MemoryChanged) -> 
 @HANDLERS.on(ev.NotificationChanged)
 def _notification_changed(view: SessionView, event: ev.Event, p: ev.NotificationChanged) -> Dirty:
     known = view.harness.notifications
-    ident, title = clean_name(p.notification_id), sanitise_line(p.title, _LONGEST)
+    ident, title = clean_name(p.notification_id), sanitise_line(p.title, _MAX_CHARS)
     before = known.get(ident)
     known[ident] = NotificationCard(
         title=title,
@@ -116,7 +116,7 @@ def _notification_changed(view: SessionView, event: ev.Event, p: ev.Notification
         return dirty
     level, words = _BLOCKS[p.status]
     text = f"{words}: {p.title}" + (f" ({p.reason})" if p.reason else "")
-    open_block(view, event, "notice", text=sanitise_line(text, _LONGEST), status=level, done=True)
+    open_block(view, event, "notice", text=sanitise_line(text, _MAX_CHARS), status=level, done=True)
     return dirty | Dirty.TRANSCRIPT | Dirty.NOTICES
 
 

@@ -24,13 +24,13 @@ MAX_LINE_CHARS = 1024 * 1024
 MAX_TEXT_CHARS = 64 * 1024
 """Characters of the longest text in an event whose line is too long."""
 
-KEPT_CHARS = 4096
+MAX_BEGINNING = 4096
 """Characters of a cut text that stay in the event."""
 
 MAX_KEPT_CHARS = 4 * 1024 * 1024
 """Characters of the longest text that is kept whole; a longer one is cut before anything else is done with it."""
 
-_MOST_ITEMS = 10_000
+MAX_ITEMS = 10_000
 """Items of a list or object whose texts are cut one by one; of a longer one only a note is left."""
 
 _SMALL = frozenset((int, float, bool, type(None)))
@@ -84,11 +84,11 @@ def shortened(value: Any, redactor: Redactor) -> Any:
         if len(value) <= MAX_TEXT_CHARS:
             return value
         digest = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()
-        begin = redactor.text(value[: 3 * KEPT_CHARS])[:KEPT_CHARS]
+        begin = redactor.text(value[: 3 * MAX_BEGINNING])[:MAX_BEGINNING]
         return f"{begin}… [cut: {len(value):,} characters, SHA-256 {digest}, not kept]"
-    if isinstance(value, Mapping) and len(value) <= _MOST_ITEMS:
+    if isinstance(value, Mapping) and len(value) <= MAX_ITEMS:
         short: Any = {name: shortened(item, redactor) for name, item in value.items()}
-    elif isinstance(value, list | tuple) and len(value) <= _MOST_ITEMS:
+    elif isinstance(value, list | tuple) and len(value) <= MAX_ITEMS:
         short = [shortened(item, redactor) for item in value]
         short = tuple(short) if isinstance(value, tuple) else short
     elif isinstance(value, Mapping | list | tuple):
@@ -127,7 +127,7 @@ class _Cutter:
             return text
         digest, file = self._stored(encode_line(text))
         where = f"whole in {file}" if file else "not kept"
-        return f"{text[:KEPT_CHARS]}… [cut: {len(text):,} characters, SHA-256 {digest}, {where}]"
+        return f"{text[:MAX_BEGINNING]}… [cut: {len(text):,} characters, SHA-256 {digest}, {where}]"
 
     def _stored(self, text: str) -> tuple[str, str]:
         """Return the hash of a value's JSON text and the name of its file, "" for none."""

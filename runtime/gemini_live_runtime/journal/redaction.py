@@ -69,7 +69,7 @@ _SHAPES = re.compile(
 )
 # Written addresses are searched by their sign, spoken ones only in texts with the word: tried at every character, these
 # two take a hundred times as long as all others.
-_LONGEST_LOCAL_PART = 100
+_MAX_LOCAL_PART = 100
 _LOCAL_PART_BACKWARDS = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+")
 _HOST = re.compile(r"[\w.-]{1,200}")
 _SAID_DOT = re.compile(r"(?i:\sdot\s)")
@@ -355,7 +355,7 @@ def _addresses(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of written and spoken e-mail addresses."""
     at = text.find("@")
     while at >= 0:
-        local = _LOCAL_PART_BACKWARDS.match(text[max(0, at - _LONGEST_LOCAL_PART) : at][::-1])
+        local = _LOCAL_PART_BACKWARDS.match(text[max(0, at - _MAX_LOCAL_PART) : at][::-1])
         host = _HOST.match(text, at + 1)
         if local and host:
             yield at - local.end(), host.end()

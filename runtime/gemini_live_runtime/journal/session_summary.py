@@ -29,7 +29,7 @@ MAX_SCAN = 256 * 1024 * 1024
 _TAIL_BYTES = 256 * 1024
 _LINE_BYTES = 4 * 1024 * 1024
 _HEAD_LINES = 40
-_LARGEST = 1e15
+_MAX_NUMBER = 1e15
 """Bound above which a number in a file is taken for nonsense."""
 
 _STAMP = re.compile(
@@ -278,7 +278,7 @@ def _short(value: object) -> str:
 
 def number(value: object) -> float:
     """Return a finite number of a sensible size, 0 for anything else."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < _LARGEST:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) < _MAX_NUMBER:
         return 0.0
     return float(value)
 

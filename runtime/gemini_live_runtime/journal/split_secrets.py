@@ -18,7 +18,7 @@ from gemini_live_runtime.redactor import Redactor, Spans, joined_spans, redacted
 _CONTEXT = 130
 """Characters kept of a text: longer than all that tells a secret by standing before it."""
 
-_LONGEST = 8192
+_MAX_CHARS = 8192
 """Characters kept of a text that ends within a secret."""
 
 Use = Callable[[str], None]
@@ -78,7 +78,7 @@ class _Stream:
         self.hidden = bool(spans) and spans[-1][1] == len(text)
         # From its very beginning, also what was shown before: only the whole text tells that it goes on.
         begin = found[-1][0] if self.hidden else len(text) if open_at is None else open_at
-        self.text = text[max(0, begin - _CONTEXT) :][-_LONGEST:]
+        self.text = text[max(0, begin - _CONTEXT) :][-_MAX_CHARS:]
         self.decided = len(self.text)
 
     def begin(self, number: int, redactor: Redactor) -> None:

@@ -27,12 +27,12 @@ RATES: dict[Side, int] = {"user": 16_000, "model": 24_000}
 FILES: dict[Side, str] = {"user": "user.wav", "model": "model.wav"}
 """Name of each track: that of the file which a session writes."""
 
-_RIFF_LIMIT = 0xFFFFFFFF - HEADER_BYTES
+_MAX_RIFF_BYTES = 0xFFFFFFFF - HEADER_BYTES
 
 
 def wav_header(rate: int, data_bytes: int, channels: int = 1) -> bytes:
     """Return the canonical 44-byte header of 16-bit PCM (RIFF WAVE, format tag 1)."""
-    size = min(data_bytes, _RIFF_LIMIT)
+    size = min(data_bytes, _MAX_RIFF_BYTES)
     return struct.pack(
         "<4sI4s4sIHHIIHH4sI",
         b"RIFF",

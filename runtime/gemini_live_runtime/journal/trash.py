@@ -1,9 +1,9 @@
 """Delete a recorded session so that it can be restored.
 
 A deleted session is moved, whole, into the folder `trash` beside the folder of sessions. It stays there for
-`TRASH_DAYS` days, by the stamp in its folder; on a full disk, which takes no stamp, by the time of the folder itself.
-When the trash holds more than `TRASH_BYTES`, the sessions deleted first are removed for good; the
-one deleted last always stays.
+`MAX_TRASH_DAYS` days, by the stamp in its folder; on a full disk, which takes no stamp, by the time of the folder
+itself. When the trash holds more than `MAX_TRASH_BYTES`, the sessions deleted first are removed for good; the one
+deleted last always stays.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from gemini_live_runtime.journal.catalog import CACHE_FILE, DELETED_FILE, Entry,
 from gemini_live_runtime.journal.disk import Disk
 from gemini_live_runtime.journal.retention import DeletionResult, delete_folders, is_running, session_folders
 
-TRASH_DAYS = 30
-TRASH_BYTES = 1_000_000_000
-_MOST_ALIKE = 1000
+MAX_TRASH_DAYS = 30
+MAX_TRASH_BYTES = 1_000_000_000
+_MAX_ALIKE = 1000
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 """Errors of a disk without free space."""
 _REFUSED = frozenset((errno.EROFS, errno.EACCES, errno.EPERM))
@@ -134,7 +134,7 @@ def expire(root: Path, now: float, *, disk: Disk | None = None) -> DeletionResul
     expired, total = [], 0
     for number, (deleted, entry) in enumerate(_by_deletion(trash)):
         total += entry.total_bytes
-        if now - deleted > TRASH_DAYS * 86_400 or (number and total > TRASH_BYTES):
+        if now - deleted > MAX_TRASH_DAYS * 86_400 or (number and total > MAX_TRASH_BYTES):
             expired.append(entry.id)
     return delete_folders([trash / name for name in expired], disk)
 
@@ -173,7 +173,7 @@ def _existing(root: Path, name: str, where: str = "") -> Path:
 
 def _free(trash: Path, name: str) -> Path:
     """Return a free path in the trash."""
-    for number in range(1, _MOST_ALIKE):
+    for number in range(1, _MAX_ALIKE):
         target = trash / (name if number == 1 else f"{name[:74]}.{number}")
         if not target.exists() and not target.is_symlink():
             return target

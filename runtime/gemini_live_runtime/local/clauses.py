@@ -20,13 +20,13 @@ _FORBIDS = re.compile(
     re.IGNORECASE,
 )
 
-MOST_CLAUSES = 6
+MAX_CLAUSES = 6
 
 
 def clauses_of(text: str) -> list[str]:
     """Return the clauses of `text`; [] for a single one, and for too many."""
     parts = [part.strip() for part in _BREAKS.split(text) if part.strip(" .,-'\"")]
-    return parts if 1 < len(parts) <= MOST_CLAUSES else []
+    return parts if 1 < len(parts) <= MAX_CLAUSES else []
 
 
 def forbids(text: str) -> bool:

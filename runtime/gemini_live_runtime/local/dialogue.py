@@ -38,7 +38,7 @@ _JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
 """Words between parts of a sentence that may each ask for something."""
 
 _CORRECTIONS = (("make", "that"), ("make", "it"), ("i", "meant"), ("and",))
-_MOST_PARTS = 6
+_MAX_PARTS = 6
 _A_WISH = 0.3
 """Cost below which a part of a sentence stands for itself, beside parts that are not understood."""
 
@@ -394,7 +394,7 @@ class ScriptedDialogue:
         parts = [
             words for part in _JOINTS.split(text) if len(words := Words(part)) and not self._matcher.is_filler(words)
         ]
-        if not 1 < len(parts) <= _MOST_PARTS:
+        if not 1 < len(parts) <= _MAX_PARTS:
             return None
         found = [self._matching.best(part, self._now) for part in parts]
         if any(part is None for part in found) and not forbids(text):

@@ -25,8 +25,8 @@ from gemini_live_runtime.local.vocabulary import (
 from gemini_live_runtime.local.words import parse_digits, parse_duration, parse_number, parse_time, split_words
 from gemini_live_runtime.records import record
 
-_MOST_UNEXPLAINED = 4
-_MOST_AMONG_OTHERS = 8
+_MAX_UNEXPLAINED = 4
+_MAX_AMONG_OTHERS = 8
 _NEAR_MINUTES, _NEAR_COUNT = 120, 2
 _NAME_COUNTS = 3
 _NEGATES_WITHIN = 4
@@ -71,9 +71,9 @@ class Understood:
         A wish with a slot may have more around it than a story.
         """
         if self.among_others:
-            return len(self.unexplained) <= _MOST_AMONG_OTHERS
+            return len(self.unexplained) <= _MAX_AMONG_OTHERS
         spare = 1 if self.slots and self.hits > 1 and not self.is_told else -1
-        return len(self.unexplained) <= min(self.hits + spare, _MOST_UNEXPLAINED)
+        return len(self.unexplained) <= min(self.hits + spare, _MAX_UNEXPLAINED)
 
     @property
     def may_be_acted_on(self) -> bool:

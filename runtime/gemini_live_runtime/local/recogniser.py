@@ -38,7 +38,7 @@ MAX_GRAMMARS = 12
 MAX_DIALOGUES = 3
 """Most dialogues whose sentences can be dictated without loading; 8 MB each."""
 
-MOST_PATHS = 3_000
+MAX_PATHS = 3_000
 """Most paths that dictation of all English follows at a time: a tenth of the default, as accurate, in half the time."""
 
 _SLICE = RECOGNISER_RATE * 40 // 1000 * 2
@@ -125,7 +125,7 @@ class Engine:
         import pocketsphinx
 
         common, model = _models(), _model_folder()
-        self._free = pocketsphinx.Decoder(**{**common, "lm": str(model / "en-us.lm.bin"), "maxhmmpf": MOST_PATHS})
+        self._free = pocketsphinx.Decoder(**{**common, "lm": str(model / "en-us.lm.bin"), "maxhmmpf": MAX_PATHS})
         # A language weight of 2 and narrow beams are what pocketsphinx advises for phone loops.
         loop = {"allphone": str(model / "en-us-phone.lm.bin"), "lw": 2.0, "beam": 1e-10, "pbeam": 1e-10}
         self._loop = pocketsphinx.Decoder(**common, **loop)

@@ -30,8 +30,8 @@ _CONTRACTED = {tuple(expand((word,))): word for word in CONTRACTIONS}
 _DURATIONS = ("a minute", "half an hour", "a quarter of an hour", "an hour", "an hour and a half", "ninety seconds")
 _TIMES = ("{} fifteen", "{} forty five", "quarter past {}", "quarter to {}", "half {}", "{} pm", "{} am", "{} a m")
 _INTRODUCTIONS = ("my name is", "this is", "it is", "i am")
-_MOST_NUMBERS = 100
-_MOST_SCRIPTS = 12
+_MAX_NUMBERS = 100
+_MAX_SCRIPTS = 12
 """Most scripts whose sentences are kept."""
 _OF_A_PHRASE, _OF_A_MEANING = 4, 3
 """Sentences of a phrase with a slot, and of each word of a meaning."""
@@ -61,7 +61,7 @@ def sample_sentences(script: Script) -> SampleSentences:
     if id(script) not in _kept:
         _kept[id(script)] = script, SampleSentences(script)
     _kept.move_to_end(id(script))
-    while len(_kept) > _MOST_SCRIPTS:
+    while len(_kept) > _MAX_SCRIPTS:
         _kept.popitem(last=False)
     return _kept[id(script)][1]
 
@@ -136,7 +136,7 @@ def _values(slot: Slot) -> list[Spoken]:
     if slot.kind == "duration":
         texts += _DURATIONS
     if slot.kind == "number":
-        last = min(slot.maximum, slot.minimum + _MOST_NUMBERS, _MOST_NUMBERS)
+        last = min(slot.maximum, slot.minimum + _MAX_NUMBERS, _MAX_NUMBERS)
         texts += [spoken_number(number) for number in range(slot.minimum, last + 1)]
     if slot.kind == "name":
         texts += FIRST_NAMES

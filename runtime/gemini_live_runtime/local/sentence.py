@@ -32,7 +32,7 @@ _POLITE = tuple(
         "it is possible", "i may", "i can", "it is not too much trouble", "that works",
     )
 )  # fmt: skip
-_LONGEST_NAME = 3
+_MAX_NAME = 3
 
 
 class Sentence:
@@ -147,7 +147,7 @@ class Sentence:
         length = 1 if self.words[at] in _TITLES and at + 1 < len(self.words) else 0
         if length and not self._may_be_name(at + 1):
             return 0
-        while length < _LONGEST_NAME and at + length < len(self.words) and self._may_be_name(at + length):
+        while length < _MAX_NAME and at + length < len(self.words) and self._may_be_name(at + length):
             if self.words[at + length] in self.words[at : at + length]:
                 break  # It is told again.
             length += 1

@@ -31,7 +31,7 @@ from gemini_live_runtime.wire.messages import (
 )
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES, TransportClosed
 
-AGE_LIMIT_S = 600.0
+MAX_AGE_S = 600.0
 """Seconds after which `age-limit` closes a connection."""
 
 SILENCE_S = 50.0
@@ -114,7 +114,7 @@ class SimulatedFaults:
     async def limit_age(self, after_s: float | None) -> None:
         """Close at the age limit, unannounced, where that fault was ordered."""
         if self.schedule.take(Fault.AGE_LIMIT):
-            await asyncio.sleep(AGE_LIMIT_S if after_s is None else after_s)
+            await asyncio.sleep(MAX_AGE_S if after_s is None else after_s)
             self._forget_handles()
             raise Refusal(FAILURE, DEADLINE)
         if self.schedule.holds(Fault.AGE_LIMIT):

@@ -283,7 +283,7 @@ def _overwrite(names: list[str]) -> None:
             ctypes.memset(address, 0, len(ctypes.string_at(address)))
 
 
-_KEY_FILE_BYTES = 64 * 1024
+MAX_KEY_FILE_BYTES = 64 * 1024
 """Bytes read of a key file; more make a key that is refused."""
 
 
@@ -291,7 +291,7 @@ def _read_key_file(path: Path) -> str:
     try:
         with paths.open_regular(path) as file:
             mode = os.fstat(file.fileno()).st_mode
-            text = file.read(_KEY_FILE_BYTES).decode("utf-8")
+            text = file.read(MAX_KEY_FILE_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise CredentialError(

@@ -58,7 +58,7 @@ LIMITS = (
     ),
     Limit(
         "printed lines",
-        f"{stdio.BURST_LINES:,} at once, {stdio.LINES_PER_S} a second",
+        f"{stdio.MAX_LINES_AT_ONCE:,} at once, {stdio.MAX_LINES_PER_S} a second",
         "further ones are dropped and counted",
         "unit/engine/test_stdio.py::test_lines_above_the_rate_are_dropped_and_counted",
     ),

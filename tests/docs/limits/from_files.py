@@ -32,19 +32,19 @@ LIMITS = (
     ),
     Limit(
         "pairs of sound devices with a calibration",
-        f"{echo_path.MOST_PAIRS}",
+        f"{echo_path.MAX_PAIRS}",
         "the oldest is forgotten",
         "unit/audio/test_calibration.py::test_only_so_many_pairs_are_kept",
     ),
     Limit(
         "channels of a WAV file",
-        f"{wav.MOST_CHANNELS}",
+        f"{wav.MAX_CHANNELS}",
         "it is refused with a sentence",
         "unit/audio/test_wav.py::test_an_unusable_file_is_refused_by_name_with_a_remedy",
     ),
     Limit(
         "rate of a WAV file",
-        f"{wav.LOWEST_RATE:,} to {wav.HIGHEST_RATE:,} Hz",
+        f"{wav.MIN_RATE:,} to {wav.MAX_RATE:,} Hz",
         "it is refused with a sentence",
         "unit/audio/test_wav.py::test_an_unusable_file_is_refused_by_name_with_a_remedy",
     ),

@@ -89,14 +89,14 @@ LIMITS = (
     ),
     Limit(
         "speech that waits to be played",
-        seconds(playback_buffer.LIMIT_SECONDS),
+        seconds(playback_buffer.MAX_SECONDS),
         "the oldest is dropped and counted",
         "unit/audio/test_playback_buffer.py"
         "::test_beyond_the_limit_the_oldest_samples_are_dropped_counted_and_skipped_in_the_numbering",
     ),
     Limit(
         "speech kept for an audio process that takes over",
-        f"{seconds(kept_speech.KEPT_SAMPLES / MODEL_RATE)} of a turn",
+        f"{seconds(kept_speech.MAX_SAMPLES / MODEL_RATE)} of a turn",
         "the oldest is dropped: another process cannot go on with it",
         "unit/audio/test_process_audio.py"
         "::test_beyond_the_limit_the_oldest_speech_is_not_kept_for_another_process_and_is_played_all_the_same",

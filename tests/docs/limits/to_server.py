@@ -11,7 +11,7 @@ from gemini_live_runtime.wire import connection, websocket
 LIMITS = (
     Limit(
         "microphone audio that waits for the engine",
-        f"{shared_rings.CHUNK_SLOTS} chunks of 20 ms",
+        f"{shared_rings.MAX_CHUNKS} chunks of 20 ms",
         "newer chunks are dropped and counted",
         "unit/audio/test_shared_rings.py::test_chunks_that_the_engine_does_not_take_are_dropped_and_counted",
     ),

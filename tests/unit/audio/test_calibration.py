@@ -24,7 +24,7 @@ from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import SoundDevice
 from gemini_live_runtime.audio.echo import EchoCanceller
 from gemini_live_runtime.audio.echo_path import (
-    MOST_PAIRS,
+    MAX_PAIRS,
     RESPONSE_LEAD_MS,
     EchoPath,
     remember_echo_path,
@@ -223,11 +223,11 @@ def test_each_pair_of_devices_has_its_measurement_readable_by_its_user_alone() -
 
 
 def test_only_so_many_pairs_are_kept() -> None:
-    for number in range(MOST_PAIRS + 3):
+    for number in range(MAX_PAIRS + 3):
         name = SoundDevice(number, f"mic {number}", "Fake API", 1, 0, 48_000)
         file = store_echo_path(name, SPEAKERS, NO_ECHO)
     kept = [pair["pair"][1] for pair in json.loads(file.read_text())["pairs"]]
-    assert kept == [f"mic {number}" for number in range(3, MOST_PAIRS + 3)]
+    assert kept == [f"mic {number}" for number in range(3, MAX_PAIRS + 3)]
 
 
 DAMAGED = ("", "[]", "{", '{"pairs": 3}', '{"pairs": [{}, 7, {"pair": ["a"]}]}', "null", '{"pairs": ["x"]}', "NaN")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemini_live_runtime.audio.jitter import LIMIT_MS, MARGIN_MS, START_MS, JitterEstimator
+from gemini_live_runtime.audio.jitter import MARGIN_MS, MAX_TARGET_MS, START_MS, JitterEstimator
 
 FRAME_MS = 80.0
 
@@ -53,4 +53,4 @@ def test_a_pause_of_the_model_is_no_jitter_and_the_target_has_a_limit() -> None:
     arrive(jitter, 1, [0, 0, 5.0])
     assert jitter.target_ms == START_MS
     arrive(jitter, 2, [0, 0, 0.35], begin=100.0)
-    assert jitter.target_ms == LIMIT_MS
+    assert jitter.target_ms == MAX_TARGET_MS

@@ -9,19 +9,19 @@ import pytest
 from tests.unit.audio.audio_support import Recorder
 
 from gemini_live_runtime.audio.interface import MicChunk
-from gemini_live_runtime.audio.loop_listener import CHUNK_LIMIT, LoopListener
+from gemini_live_runtime.audio.loop_listener import MAX_CHUNKS, LoopListener
 
 
 async def test_chunks_wait_for_a_stalled_loop_up_to_a_limit_then_the_oldest_are_dropped_and_counted() -> None:
     recorder = Recorder()
     relay = LoopListener(asyncio.get_running_loop(), recorder)
-    for number in range(CHUNK_LIMIT + 7):
+    for number in range(MAX_CHUNKS + 7):
         relay.on_mic_chunk(MicChunk(b"", float(number)))
     relay.flush()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert relay.dropped_chunks == 7
-    assert [chunk.captured_at for chunk in recorder.chunks] == [float(number) for number in range(7, CHUNK_LIMIT + 7)]
+    assert [chunk.captured_at for chunk in recorder.chunks] == [float(number) for number in range(7, MAX_CHUNKS + 7)]
 
 
 async def test_the_chunks_of_a_step_cost_one_wake_up_after_the_last_of_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,7 +176,7 @@ async def test_speech_that_does_not_fit_in_the_ring_waits_and_arrives_whole(
 async def test_beyond_the_limit_the_oldest_speech_is_not_kept_for_another_process_and_is_played_all_the_same(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept_speech, "KEPT_SAMPLES", 2_400)
+    monkeypatch.setattr(kept_speech, "MAX_SAMPLES", 2_400)
     scene.audio.play(1, pcm(np.full(9_600, 9_000)))
     assert len(scene.audio._speech[1].kept) == 2 * 2_400
     scene.audio.end_of_turn(1)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime.audio.interface import MicChunk
 from gemini_live_runtime.audio.shared_rings import (
-    CHUNK_SLOTS,
+    MAX_CHUNKS,
     MEMORY_BYTES,
     SPEECH_BYTES,
     ChunkRing,
@@ -38,22 +38,22 @@ def memory() -> Iterator[mmap.mmap]:
 def test_chunks_arrive_in_order_with_their_times_over_many_rounds(memory: mmap.mmap) -> None:
     writer, reader = ChunkRing(memory), ChunkRing(memory)
     arrived = []
-    for number in range(3 * CHUNK_SLOTS):
+    for number in range(3 * MAX_CHUNKS):
         writer.write(chunk(number))
         if number % 7 == 0:
             arrived += reader.take(writer.written)
             writer.on_taken(reader.taken)
     arrived += reader.take(writer.written)
-    assert arrived == [chunk(number) for number in range(3 * CHUNK_SLOTS)]
+    assert arrived == [chunk(number) for number in range(3 * MAX_CHUNKS)]
     assert writer.dropped == 0
 
 
 def test_chunks_that_the_engine_does_not_take_are_dropped_and_counted(memory: mmap.mmap) -> None:
     writer, reader = ChunkRing(memory), ChunkRing(memory)
-    for number in range(CHUNK_SLOTS + 5):
+    for number in range(MAX_CHUNKS + 5):
         writer.write(chunk(number))
     assert writer.dropped == 5
-    assert reader.take(writer.written) == [chunk(number) for number in range(CHUNK_SLOTS)]
+    assert reader.take(writer.written) == [chunk(number) for number in range(MAX_CHUNKS)]
 
 
 def test_speech_of_any_lengths_arrives_byte_for_byte(memory: mmap.mmap) -> None:
@@ -76,7 +76,7 @@ def test_positions_that_make_no_sense_never_reach_beyond_the_ring(told: list[int
     with mmap.mmap(-1, MEMORY_BYTES) as memory:
         chunks, speech = ChunkRing(memory), SpeechRing(memory)
         for position in told:
-            assert len(chunks.take(position)) <= CHUNK_SLOTS
+            assert len(chunks.take(position)) <= MAX_CHUNKS
             assert len(speech.take(position)) <= SPEECH_BYTES
             chunks.on_taken(position)
             speech.on_taken(position)

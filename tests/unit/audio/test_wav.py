@@ -219,7 +219,7 @@ def test_a_file_that_was_never_closed_is_readable_up_to_its_last_header(tmp_path
 def test_beyond_four_gigabytes_samples_are_counted_instead_of_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(WavWriter, "LIMIT_BYTES", 1000)
+    monkeypatch.setattr(WavWriter, "MAX_BYTES", 1000)
     writer = WavWriter(tmp_path / "out.wav", 24_000)
     writer.write(np.ones(400, np.int16))
     writer.write(np.ones(400, np.int16))

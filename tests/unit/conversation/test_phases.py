@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.conversation.instructions import InstructionModifier, PhaseInstruction, render_modifiers
-from gemini_live_runtime.conversation.phase_machine import HISTORY_LIMIT, PhaseMachine
+from gemini_live_runtime.conversation.phase_machine import MAX_HISTORY, PhaseMachine
 from gemini_live_runtime.conversation.phases import Phase, PhasePreparation, Transition
 from gemini_live_runtime.conversation.transitions import (
     ClearKeys,
@@ -425,14 +425,14 @@ def test_a_machine_with_faults_is_refused_with_all_of_them() -> None:
         assert part in str(caught.value)
 
 
-@given(st.integers(1, 3 * HISTORY_LIMIT))
+@given(st.integers(1, 3 * MAX_HISTORY))
 def test_the_history_is_bounded_and_keeps_the_newest(moves: int) -> None:
     machine = entered(
         Phase("a", "", transitions=Transition("b", True)), Phase("b", "", transitions=Transition("a", 1 > 0))
     )
     for turn in range(moves):
         carry_out(machine, machine.follow(machine.evaluate(State()), turn), State())
-    assert len(machine.history) == min(moves + 1, HISTORY_LIMIT)
+    assert len(machine.history) == min(moves + 1, MAX_HISTORY)
     assert machine.history[-1].turn == moves - 1
     assert machine.current == ("b" if moves % 2 else "a")
 

@@ -14,7 +14,13 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.engine import stdio
-from gemini_live_runtime.engine.stdio import BURST_LINES, LINES_PER_S, MAX_LINE_CHARS, CapturedOutput, LineGate
+from gemini_live_runtime.engine.stdio import (
+    MAX_LINE_CHARS,
+    MAX_LINES_AT_ONCE,
+    MAX_LINES_PER_S,
+    CapturedOutput,
+    LineGate,
+)
 from gemini_live_runtime.redactor import redactor
 
 
@@ -80,9 +86,9 @@ def test_lines_above_the_rate_are_dropped_and_counted(reports):
     now = [0.0]
     due: list[Callable[[], None]] = []
     gate = LineGate(reports.append, now=lambda: now[0], later=due.append)
-    for number in range(BURST_LINES + 500):
+    for number in range(MAX_LINES_AT_ONCE + 500):
         gate.line("stdout", "info", str(number))
-    assert len(texts(reports, "stdout")) == BURST_LINES
+    assert len(texts(reports, "stdout")) == MAX_LINES_AT_ONCE
     assert gate.dropped == 500
     # Told without a further line, once for all.
     (tell,) = due
@@ -90,10 +96,10 @@ def test_lines_above_the_rate_are_dropped_and_counted(reports):
     kept = "at most 1,000 at once and 200 a second are kept"
     assert texts(reports, "logging") == [f"500 lines of output were dropped: {kept}"]
     now[0] = 1.0
-    for number in range(LINES_PER_S + 1):
+    for number in range(MAX_LINES_PER_S + 1):
         gate.line("stdout", "info", str(number))
     due[1]()
-    assert len(texts(reports, "stdout")) == BURST_LINES + LINES_PER_S
+    assert len(texts(reports, "stdout")) == MAX_LINES_AT_ONCE + MAX_LINES_PER_S
     assert texts(reports, "logging")[1:] == [f"1 line of output was dropped: {kept}"]
 
 
@@ -107,7 +113,7 @@ def test_dropped_lines_are_told_soon_after_the_last_one(reports, monkeypatch):
             told.set()
 
     gate = LineGate(report, now=lambda: 0.0)
-    for _ in range(BURST_LINES + 1):
+    for _ in range(MAX_LINES_AT_ONCE + 1):
         gate.line("stdout", "info", "x")
     assert told.wait(30)
 

@@ -10,7 +10,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.disk import Disk
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.journal.writer import JournalWriter
-from gemini_live_runtime.restarts import MOST
+from gemini_live_runtime.restarts import MAX_RESTARTS
 
 
 class StumblingDisk(Disk):
@@ -67,10 +67,10 @@ def test_what_is_lost_before_the_file_has_it_is_counted(tmp_path: Path, monkeypa
 def test_a_thread_that_fails_again_and_again_stops_and_says_so(tmp_path: Path) -> None:
     disk, reports = StumblingDisk(), list[ev.Payload]()
     journal = journal_on(disk, tmp_path, reports)
-    disk.faults = MOST + 1
-    for seq in range(1, MOST + 4):
+    disk.faults = MAX_RESTARTS + 1
+    for seq in range(1, MAX_RESTARTS + 4):
         append(journal, seq)
-    assert journal.missing_events == MOST + 3
+    assert journal.missing_events == MAX_RESTARTS + 3
     assert codes(reports) == ["journal-fault", "journal-stopped"]
     told: list[bool] = []
     journal.call_when_written(told.append)

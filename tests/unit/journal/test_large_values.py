@@ -126,14 +126,14 @@ def test_a_huge_value_is_cut_before_it_is_encoded_and_is_not_kept(
     monkeypatch.setattr("gemini_live_runtime.events.encode_line", encoded)
     monkeypatch.setattr(large_values, "encode_line", encoded)
     text, key = "x" * 5_000_000, "AIzaSyD3adBeefD3adBeef"
-    spoiled = "y" * (large_values.KEPT_CHARS - 10) + key + text
+    spoiled = "y" * (large_values.MAX_BEGINNING - 10) + key + text
     changed = ev.StateChanged(key="app:x", old=[1] * 1_000_000, new={"a": spoiled}, mutation=1, origin="agent")
     events, lines = recorded(tmp_path, finished({"text": text, "ok": True}), changed, LOG)
     assert [event.type for event in events] == ["session.started", "tool.finished", "notice", "state.changed", "log"]
     result, change = events[1].payload.result, events[3].payload
     digest = hashlib.sha256(text.encode()).hexdigest()
     assert result["ok"] is True
-    assert result["text"] == text[: large_values.KEPT_CHARS] + (
+    assert result["text"] == text[: large_values.MAX_BEGINNING] + (
         f"… [cut: 5,000,000 characters, SHA-256 {digest}, not kept]"
     )
     assert change.old == {"$cut": {"items": 1_000_000, "sha256": "", "file": ""}}

@@ -111,9 +111,9 @@ def test_what_is_too_much_goes_oldest_deletion_first_but_never_the_last(
     for number, name in enumerate(("a", "b", "c")):
         _deleted(root, name, 2e9 + number)
     size = list_trash(root)[0].total_bytes
-    monkeypatch.setattr(trash, "TRASH_BYTES", 2 * size + 50)
+    monkeypatch.setattr(trash, "MAX_TRASH_BYTES", 2 * size + 50)
     assert expire(root, 2e9 + 10).session_ids == ("a",)
-    monkeypatch.setattr(trash, "TRASH_BYTES", 0)
+    monkeypatch.setattr(trash, "MAX_TRASH_BYTES", 0)
     assert expire(root, 2e9 + 10).session_ids == ("b",)
     assert [entry.id for entry in list_trash(root)] == ["c"]
 

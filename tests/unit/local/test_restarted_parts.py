@@ -8,7 +8,7 @@ import pytest
 from live_support import TestParts, Tone, hiss, session, virtual, voice
 
 from gemini_live_runtime.local.parts import Dialogue, Recogniser, Recognition, SpeechChunk
-from gemini_live_runtime.restarts import MOST
+from gemini_live_runtime.restarts import MAX_RESTARTS
 
 
 class Failing(TestParts):
@@ -95,10 +95,10 @@ async def test_a_recogniser_that_always_fails_is_given_up_and_the_user_is_told()
         True,
         False,
     ]
-    assert 1000 - parts.faults == MOST + 1
+    assert 1000 - parts.faults == MAX_RESTARTS + 1
 
 
-@pytest.mark.parametrize("faults", [1, MOST])
+@pytest.mark.parametrize("faults", [1, MAX_RESTARTS])
 @virtual
 async def test_a_voice_that_fails_is_made_anew_and_speaks(faults: int) -> None:
     parts = FailingVoice(faults=faults)

@@ -12,7 +12,7 @@ from gemini_live_runtime.session.core.effects import CancelTool, End, EndActivit
 from gemini_live_runtime.session.core.generation import MAX_ANSWER_CHARS
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, INTERRUPTED_SHOWN_S, WAIT_AFTER_VOICE_S
-from gemini_live_runtime.session.core.tool_calls import IDS_KEPT
+from gemini_live_runtime.session.core.tool_calls import MAX_IDS
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.tools.declaration import tool
 from gemini_live_runtime.tools.dispatch import Outcome
@@ -39,7 +39,7 @@ def test_a_count_beyond_64_bits_ends_no_session(bench: Bench, tokens: float) -> 
 
 
 def test_a_call_that_is_open_runs_once_however_many_came_since(bench: Bench) -> None:
-    for ident in ["slow", *(f"c{number}" for number in range(IDS_KEPT)), "slow"]:
+    for ident in ["slow", *(f"c{number}" for number in range(MAX_IDS)), "slow"]:
         call(bench, ident)
     assert [effect.call_id for effect in bench.effects if isinstance(effect, RunTool)].count("slow") == 1
 

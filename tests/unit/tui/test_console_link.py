@@ -25,7 +25,7 @@ from gemini_live_runtime.samples import MeterSample
 from gemini_live_tui.session_data import link as session_link
 from gemini_live_tui.session_data import store as store_module
 from gemini_live_tui.session_data.link import (
-    LONGEST_HANG_UP_S,
+    HANG_UP_TIMEOUT_S,
     MAX_BAD_LINES,
     MAX_UNSENT,
     SILENT_S,
@@ -265,7 +265,7 @@ def test_an_engine_that_talks_on_after_the_hang_up_is_not_waited_for_for_ever() 
         talking = asyncio.create_task(talk())
         before = asyncio.get_running_loop().time()
         await running.session.hang_up(2.0)
-        assert asyncio.get_running_loop().time() - before == pytest.approx(LONGEST_HANG_UP_S)
+        assert asyncio.get_running_loop().time() - before == pytest.approx(HANG_UP_TIMEOUT_S)
         talking.cancel()
         running.task.cancel()
 

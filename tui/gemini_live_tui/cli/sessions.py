@@ -132,7 +132,9 @@ def delete(names: tuple[str, ...]) -> int:
     root = paths.sessions_dir()
     for name in names:
         moved = trash.delete(root, _folder(name).name)
-        click.echo(f"Deleted. To restore it within {trash.TRASH_DAYS} days: gemini-live-tui sessions restore {moved}")
+        click.echo(
+            f"Deleted. To restore it within {trash.MAX_TRASH_DAYS} days: gemini-live-tui sessions restore {moved}"
+        )
     _expire(root)
     return 0
 

@@ -13,7 +13,7 @@ from gemini_live_tui.panes.explanations import value_text
 if TYPE_CHECKING:
     from gemini_live_runtime.events import EditPreviewed, PhasePreviewed
 
-MOST = 6
+MAX_LINES = 6
 """Lines of one kind; further ones are counted."""
 
 
@@ -38,15 +38,15 @@ def edit_lines(preview: EditPreviewed, glyphs: Glyphs) -> Iterator[Line]:
 
 
 def _unknown(unknown: Sequence[str]) -> Iterator[Line]:
-    for item in unknown[:MOST]:
+    for item in unknown[:MAX_LINES]:
         yield 0, [("? ", "alarm"), ("can't preview: ", "quiet"), (sanitise_line(item, 300), "said")]
 
 
 def _some(lines: list[list[Run]]) -> Iterator[Line]:
-    for line in lines[:MOST]:
+    for line in lines[:MAX_LINES]:
         yield 0, line
-    if len(lines) > MOST:
-        yield 0, [(f"and {len(lines) - MOST} more", "quiet")]
+    if len(lines) > MAX_LINES:
+        yield 0, [(f"and {len(lines) - MAX_LINES} more", "quiet")]
 
 
 def _changed(item: Mapping[str, Any], glyphs: Glyphs) -> list[Run]:

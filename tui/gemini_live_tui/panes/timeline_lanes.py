@@ -28,7 +28,7 @@ LEAST_S = 10.0
 """Least seconds of a window: a shorter session or turn does not fill it."""
 
 _STEPS = (0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400)
-_LONGEST_FIRST = 16
+_MAX_BEFORE = 16
 """Sounds before a window that may reach into it: sounds of one lane follow each other."""
 
 THINGS = {
@@ -199,7 +199,7 @@ def _at(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
 
 def _spans(lanes: Lanes, lane: str) -> Iterable[Span]:
     spans, window = lanes.view.agent_view.spans, lanes.window
-    first = max(0, bisect_left(spans, window.start, key=_begin) - _LONGEST_FIRST)
+    first = max(0, bisect_left(spans, window.start, key=_begin) - _MAX_BEFORE)
     for span in spans[first : bisect_right(spans, window.end, key=_begin)]:
         if span.lane == lane and (lanes.now if span.end is None else span.end) >= window.start:
             yield span

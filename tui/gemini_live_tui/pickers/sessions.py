@@ -300,7 +300,7 @@ class SessionsScreen(TopScreen[None]):
         except GeminiLiveError as error:
             self.say(str(error), "warning")
             return
-        self.say(f"Deleted {entry.name}. u takes it back, for {trash.TRASH_DAYS} days the trash does.")
+        self.say(f"Deleted {entry.name}. u takes it back, for {trash.MAX_TRASH_DAYS} days the trash does.")
         self._load()
 
     def action_undo(self) -> None:

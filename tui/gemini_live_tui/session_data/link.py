@@ -35,7 +35,7 @@ REATTACH_S = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 UNSENT_S = 5.0
 """Seconds for which a command waits for the next link when its own has ended."""
 
-LONGEST_HANG_UP_S = 20.0
+HANG_UP_TIMEOUT_S = 20.0
 """Seconds to wait for the end of a session that goes on talking: twice what its engine gives it."""
 
 WAITS = 5
@@ -399,7 +399,7 @@ class SessionLink:
     async def hang_up(self, timeout_s: float) -> None:
         """Ask the engine to end and wait for its last message.
 
-        Gives up when nothing came for `timeout_s`, and after `LONGEST_HANG_UP_S`: the last message may come behind many
+        Gives up when nothing came for `timeout_s`, and after `HANG_UP_TIMEOUT_S`: the last message may come behind many
         others, on a busy machine.
         """
         self._is_leaving = True
@@ -407,7 +407,7 @@ class SessionLink:
         if not self._send_hang_up():
             return
         try:
-            async with asyncio.timeout(LONGEST_HANG_UP_S):
+            async with asyncio.timeout(HANG_UP_TIMEOUT_S):
                 await self._wait_for_the_end(timeout_s)
         except TimeoutError:
             self._store.leave_unread()

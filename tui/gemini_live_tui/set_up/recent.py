@@ -10,11 +10,11 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.records import record
 
-MOST = 12
+MAX_AGENTS = 12
 """Agents remembered; the least recently used one is dropped."""
 
-_LONGEST = 1000
-_MAX_BYTES = 64 * 1024
+MAX_REFERENCE = 1000
+MAX_BYTES = 64 * 1024
 
 
 @record
@@ -42,18 +42,18 @@ def recent_agents() -> list[RecentAgent]:
     Returns an empty list when the file is missing or damaged.
     """
     try:
-        kept = json.loads(paths.read_regular(_path(), _MAX_BYTES))["agents"]
+        kept = json.loads(paths.read_regular(_path(), MAX_BYTES))["agents"]
         agents = [
             RecentAgent(reference, used, folder)
             for entry in kept
             if isinstance(reference := entry.get("reference"), str)
             and isinstance(used := entry.get("used"), int | float)
             and isinstance(folder := entry.get("folder", ""), str)
-            and 0 < len(reference) <= _LONGEST
+            and 0 < len(reference) <= MAX_REFERENCE
         ]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return []
-    return sorted(agents, key=lambda agent: -agent.used)[:MOST]
+    return sorted(agents, key=lambda agent: -agent.used)[:MAX_AGENTS]
 
 
 def remember(reference: str, now: float | None = None) -> None:
@@ -65,7 +65,7 @@ def remember(reference: str, now: float | None = None) -> None:
     else:
         folder = str(Path.cwd())
     others = [agent for agent in recent_agents() if agent.reference != reference]
-    agents = [RecentAgent(reference, time.time() if now is None else now, folder), *others][:MOST]
+    agents = [RecentAgent(reference, time.time() if now is None else now, folder), *others][:MAX_AGENTS]
     entries = [{"reference": agent.reference, "used": agent.used, "folder": agent.folder} for agent in agents]
     try:
         paths.private_dir(_path().parent)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Samples = NDArray[np.int16]
 
-LONGEST_S = 12 * 3600.0
+MAX_S = 12 * 3600.0
 """Longest export in seconds: the size fields of a stereo WAV file allow little more."""
 
 _LEAD_S = 1.0
@@ -86,7 +86,7 @@ def _not_recorded(what: str) -> JournalError:
 def _stretches(material: ExportSource) -> list[tuple[float, float]]:
     lead = _LEAD_S if material.window.turn is not None else 0.0
     stretches = [(max(0.0, start - lead), end) for start, end in material.window.stretches]
-    if sum(end - start for start, end in stretches) > LONGEST_S:
+    if sum(end - start for start, end in stretches) > MAX_S:
         raise UsageError(
             "That is more than 12 hours of sound", remedy="Give a range, e.g. --from 0 --until 3600", field="range"
         )

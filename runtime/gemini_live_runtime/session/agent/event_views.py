@@ -43,7 +43,7 @@ _REASONS: dict[str, CloseReason] = {
     "error": CloseReason.ERROR,
 }
 
-TURNS_KEPT = 100
+MAX_TURNS = 100
 """Turns whose told items are remembered."""
 
 
@@ -150,7 +150,7 @@ class EventViews:
 
     def _note(self, number: int, count: int) -> None:
         self._told[number] = count
-        while len(self._told) > TURNS_KEPT:
+        while len(self._told) > MAX_TURNS:
             del self._told[next(iter(self._told))]
 
     def _on_speech(self, at: float, number: int, changed: ev.SpeechChanged) -> None:

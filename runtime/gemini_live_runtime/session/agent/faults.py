@@ -10,7 +10,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.errors import traceback_lines
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.restarts import MOST, WITHIN_S, is_reported
+from gemini_live_runtime.restarts import MAX_RESTARTS, WITHIN_S, is_reported
 from gemini_live_runtime.session.agent.callback_runner import CallbackFault, SlowCallback
 from gemini_live_runtime.session.outbound.context_queue import ContextNotSent
 from gemini_live_runtime.session.rules.executor import EffectFault
@@ -27,7 +27,7 @@ def part_health(part: Literal["extractor", "tool"], name: str, well: bool) -> ev
     """Return the event that a part is degraded, or works again (`well`)."""
     if well:
         return ev.PartHealth(part=part, name=name, well=True)
-    text = f"The {part} {name} failed {MOST} times within {WITHIN_S:g} s"
+    text = f"The {part} {name} failed {MAX_RESTARTS} times within {WITHIN_S:g} s"
     if part == "tool":
         remedy = "It runs on, and the model gets each error"
     else:

@@ -28,7 +28,7 @@ TIMER = "timer"
 MAX_TIMERS = 100
 """Timers of a profile that may wait at once."""
 
-_LONGEST_MS = 10**15
+_MAX_MS = 10**15
 
 MODEL = "model"
 """Source of the texts that models have queued."""
@@ -36,7 +36,7 @@ MODEL = "model"
 MAX_QUEUED = 20
 """Texts that may wait at once of what models have queued."""
 
-KEPT_S = 30 * 86_400
+MAX_AGE_S = 30 * 86_400
 """Seconds after which such a text is no longer told."""
 
 CANCELLED = "the model cancelled it"
@@ -89,7 +89,7 @@ class SessionNotifications:
             body=body,
             source=MODEL,
             dedupe_key=f"{MODEL}-{key}",
-            expires_at_ms=wall_ms + KEPT_S * 1000,
+            expires_at_ms=wall_ms + MAX_AGE_S * 1000,
         )
 
         def queue(harness: Harness) -> HarnessNotification:
@@ -126,7 +126,7 @@ class SessionNotifications:
 
     def _told(self, timer: HarnessNotification) -> dict[str, Any]:
         # A file may have any number.
-        left_ms = min(timer.since_ms - round(self._agent.clock.wall() * 1000), _LONGEST_MS)
+        left_ms = min(timer.since_ms - round(self._agent.clock.wall() * 1000), _MAX_MS)
         return {
             "timer": timer.id,
             "text": timer.title,

@@ -18,7 +18,7 @@ from gemini_live_runtime.threads import call_in_thread
 
 PreviewT = TypeVar("PreviewT", bound=ev.Payload)
 
-LIMIT_S = 1.0
+TIMEOUT_S = 1.0
 """Seconds that functions of the agent's author may take for one preview."""
 
 MAX_THREADS = 4
@@ -64,11 +64,11 @@ class PreviewRunner:
     ) -> None:
         try:
             # In virtual time, the clock stands still while the thread works.
-            with hold_time(LIMIT_S):
+            with hold_time(TIMEOUT_S):
                 thread = call_in_thread(lambda: _work_out(work_out, problem), "preview")
                 thread.add_done_callback(self._on_thread_done)
-                await asyncio.wait((thread,), timeout=LIMIT_S)
-            late = f"The agent's code takes longer than {LIMIT_S:g} s to say"
+                await asyncio.wait((thread,), timeout=TIMEOUT_S)
+            late = f"The agent's code takes longer than {TIMEOUT_S:g} s to say"
             self._publish(thread.result() if thread.done() else problem(late), answer)
         finally:
             answer.cancel()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from gemini_live_runtime.session.core.speech_pace import SpeechPace
 from gemini_live_runtime.speech_map import Place, add_text, chars_at, stretched, whole_words
 
-KEPT = 8
+MAX_KNOWN = 8
 """Number of generations to remember: only the latest can still be playing."""
 
 
@@ -136,7 +136,7 @@ class GenerationLedger:
         if known is not None:
             known.complete = True
         self.number += 1
-        for number in [number for number in self._known if number <= self.number - KEPT]:
+        for number in [number for number in self._known if number <= self.number - MAX_KNOWN]:
             del self._known[number]
 
     def cut(self) -> int:

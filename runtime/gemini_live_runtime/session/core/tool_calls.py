@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-IDS_KEPT = 1024
+MAX_IDS = 1024
 """Number of call ids to remember, so that a call that arrives twice runs once."""
 
 
@@ -18,7 +18,7 @@ class CallLedger:
         self._background: set[str] = set()
         self._suspended: set[str] = set()
         """Calls that wait for another agent, with which the user talks meanwhile."""
-        self._seen: deque[str] = deque(maxlen=IDS_KEPT)
+        self._seen: deque[str] = deque(maxlen=MAX_IDS)
         self._unnumbered = 0
 
     def __len__(self) -> int:

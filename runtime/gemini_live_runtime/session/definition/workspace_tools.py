@@ -20,7 +20,7 @@ from gemini_live_runtime.tools.programs import IS_SUPPORTED, Program, ProgramRun
 
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./{}~-]+")
 
-LIMIT_S = TASK_TIMEOUT_S - 10.0
+TIMEOUT_S = TASK_TIMEOUT_S - 10.0
 """Seconds that a program may take: a little less than its call, whose answer then says so."""
 
 _PATH = {"type": "string", "description": "Path beneath the folder, such as letters/2030.txt."}
@@ -83,8 +83,10 @@ def _run_program(folders: Mapping[str, Folder], programs: Mapping[str, Program])
         if not IS_SUPPORTED:
             raise WorkspaceError("This system has no groups of processes, so no program is run", field="program")
         argv, folder = prepared(args)
-        run = ProgramRun(argv, folder=folder.path, timeout_s=LIMIT_S, on_line=lambda line: context.progress(None, line))
-        with hold_time(LIMIT_S):
+        run = ProgramRun(
+            argv, folder=folder.path, timeout_s=TIMEOUT_S, on_line=lambda line: context.progress(None, line)
+        )
+        with hold_time(TIMEOUT_S):
             running = call_in_thread(run.run, "program")
             try:
                 end = await asyncio.shield(running)

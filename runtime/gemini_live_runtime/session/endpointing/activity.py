@@ -29,7 +29,7 @@ PRE_ROLL_S = 0.3
 PRE_ROLL_OVER_MODEL_S = 0.5
 """The same over the model, where it takes longer to be certain of a person."""
 
-LONGEST_WAIT_S = 2.5
+MAX_WAIT_S = 2.5
 """Limit in seconds of kept speech over the model."""
 
 ROOM_S = 0.3
@@ -137,7 +137,7 @@ class InputActivity:
         self._kept += pcm
         # Speech over the model may still become a turn: keep all of it until that is decided.
         keep = PRE_ROLL_OVER_MODEL_S if model_speaking else PRE_ROLL_S
-        keep = LONGEST_WAIT_S if self._commit.due_at is not None else keep
+        keep = MAX_WAIT_S if self._commit.due_at is not None else keep
         del self._kept[: max(0, len(self._kept) - int(keep * BYTES_PER_S))]
         return b""
 

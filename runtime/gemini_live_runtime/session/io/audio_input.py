@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.orchestrator import Orchestrator
 
 
-KEPT_AT_ONCE = 25
+MAX_AT_ONCE = 25
 """Chunks that waited for a connection, sent to it in one message: half a second."""
 
 
@@ -133,8 +133,8 @@ class AudioInput:
         What was said before the microphone was closed is sent all the same, and ends with it.
         """
         # In larger pieces: a connection's queue holds a second of small ones.
-        for at in range(0, len(chunks), KEPT_AT_ONCE):
-            piece = chunks[at : at + KEPT_AT_ONCE]
+        for at in range(0, len(chunks), MAX_AT_ONCE):
+            piece = chunks[at : at + MAX_AT_ONCE]
             self._pass_on(b"".join(chunk.pcm for chunk in piece), piece[-1].captured_at, near_end=True)
         if not self._core.state.taking_audio:
             self.turns.finish()

@@ -19,7 +19,7 @@ from gemini_live_runtime.session.core.turns import OpenedBy
 from gemini_live_runtime.session.metrics.distribution import Distribution
 from gemini_live_runtime.session.metrics.waterfall import Answer, Input, LatencySource, Waterfall
 
-KEPT_TURNS = 16
+MAX_TURNS = 16
 """Completed turns whose metrics are kept: a turn's end may be worked through after the next one has ended."""
 
 
@@ -293,7 +293,7 @@ class SessionTelemetry:
             _add_tokens(self._tokens, self._last)
             self._settle(self._last)
         self._last = self._completed[turn.number] = turn
-        if len(self._completed) > KEPT_TURNS:
+        if len(self._completed) > MAX_TURNS:
             del self._completed[next(iter(self._completed))]
         self._settle_last()
         # The voice that interrupted an answer belongs to the next turn.
