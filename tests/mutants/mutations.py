@@ -633,12 +633,18 @@ HANDING = rows(
     ("_hand_over", "the agent that speaks is left", drop("_leave_taking.leave"), HANDING_OVER),
     ("_request", "replies are given before a hand-off", drop("note_owed"), LAST_WORDS),
     ("_request", "the agent chooses what its model knows", leave_out("chat"), "fresh_chats"),
-    ("_enter_phases", "the other agent's phases are entered", gives("phases.begin", "asyncio.sleep(0)"), HANDING_OVER),
-    ("_put_in_place", "another connection carries the other agent", drop("host.move"), HANDING_OVER),
-    ("_put_in_place", "a hand-off is an event", drop("agent.emit"), HANDING_OVER),
-    ("_hand_over", "a paused agent goes on in its phase", drop("machine.restore"), TASKS),
     ("_go_on", "an agent goes on after its task", drop("_request"), TASKS),
     ("close", "tasks fail at the end of the session", gives("_tasks.fail_all", "0"), TASKS),
+)
+
+TAKING_OVER = rows(
+    "agent.takeover",
+    "Takeover",
+    ("enter_phases", "the other agent's phases are entered", gives("phases.begin", "asyncio.sleep(0)"), HANDING_OVER),
+    ("put_in_place", "another connection carries the other agent", drop("host.move"), HANDING_OVER),
+    ("put_in_place", "a hand-off is an event", drop("agent.emit"), HANDING_OVER),
+    ("put_in_place", "chosen messages replace the talk", drop("replace_chat"), "fresh_chats"),
+    ("prepare", "a paused agent goes on in its phase", drop("machine.restore"), TASKS),
 )
 
 CANCELLING = rows(
@@ -745,7 +751,7 @@ AGENT_UPDATES = rows(
     "agent.agent_updates",
     "AgentUpdates",
     ("replace_tools", "tools are checked first", drop("_adoption.prepare"), CHANGED),
-    ("replace_chat", "a new context replaces what was said", drop("transcript.replace"), CHANGED),
+    ("replace_chat", "a new context replaces what was said", drop("agent.replace_chat"), CHANGED),
     ("replace_chat", "another connection is told of the context", drop("host.move"), CHANGED),
     ("close", "changes that wait fail at the end", drop("_fail"), CHANGED),
 ) + rows(
@@ -949,6 +955,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     *RELOAD,
     *ADOPTION,
     *HANDING,
+    *TAKING_OVER,
     *CANCELLING,
     *EVENT_VIEWS,
     *RUNS,

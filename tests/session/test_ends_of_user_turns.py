@@ -9,7 +9,7 @@ import pytest
 from tests.session.talking import Talk, agent, talk
 from tests.session.test_client_turn_taking_in_a_session import SPOKEN, kinds
 
-from gemini_live_runtime import Agent, AgentSession, Live, StopResponse, UserTurn
+from gemini_live_runtime import Agent, AgentSession, InlineTask, Live, RunContext, StopResponse, UserTurn, tool
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
@@ -218,6 +218,32 @@ async def test_a_hook_that_fails_or_hangs_does_not_hold_the_turn(fault: str) -> 
         assert kinds(t) == SAID
         (failed,) = t.failures()
         assert failed.where == "on_user_turn_completed of test"
+
+
+async def test_a_task_cannot_be_awaited_while_the_turn_waits_also_when_a_tool_ends_it() -> None:
+    problems: list[str] = []
+
+    async def hook(turn: UserTurn) -> None:
+        try:
+            await InlineTask(name="consent", instructions="Ask.")
+        except AgentError as error:
+            problems.append(str(error))
+
+    @tool
+    async def commit(context: RunContext) -> None:
+        """End the user's turn."""
+        await context.session.commit_user_turn()
+        await asyncio.sleep(1)
+
+    async with talk(agent().turn_taking("manual").on_user_turn_completed(hook).tools(commit), audio=ProgramAudio) as t:
+        await by_hand(t)
+        await t.calls("commit")
+        await t.passes(2)
+        assert kinds(t)[: len(SAID)] == SAID
+    assert problems == [
+        "The task consent is awaited in on_user_turn_completed: the user's turn waits there for its answer. "
+        "Await it in a tool that the model calls."
+    ]
 
 
 async def test_a_connection_lost_during_the_decision_gets_the_turn_again() -> None:

@@ -98,6 +98,40 @@ async def test_a_hand_off_that_waited_is_made_by_the_next_engine() -> None:
         assert left == ["test"]
 
 
+@pytest.mark.parametrize("is_saved", [True, False])
+@pytest.mark.parametrize("how", ["update_chat_ctx", "update_agent", "waits"])
+async def test_messages_that_a_program_chose_are_all_that_the_next_engine_knows(how: str, is_saved: bool) -> None:
+    store, chosen = first_engine(), [ChatMessage("user", "My line is dead."), ChatMessage("assistant", "Since?")]
+    async with talk(reception(), own_store=store) as t:
+        session = t.stage.session.agent_session
+        await t.turn("my name is Ada", "Hello Ada.")
+        await gives_a_handle(t)
+        if how == "waits":
+            await t.types("I need a specialist")
+            session.update_agent(specialist(), chat=chosen)
+        else:
+            session.update_chat_ctx(chosen) if how == "update_chat_ctx" else session.update_agent(
+                specialist(), chat=chosen
+            )
+            await t.connects_again()
+        if is_saved:
+            await gives_a_handle(t)
+            if how != "waits":
+                await t.turn("It is broken", "What is?")
+        found = next_engine(t, store)
+    async with talk(reception(), own_store=found) as t:
+        if how == "waits":
+            await t.says("One moment.")
+            await t.ends()
+            await t.connects_again()
+        texts = [message.text for message in t.stage.session.agent_session.chat_ctx.messages()]
+        assert texts[:2] == ["My line is dead.", "Since?"]
+        assert len(texts) == (4 if is_saved and how != "waits" else 2)
+        if how == "waits" or not is_saved:
+            assert "My line is dead." in str(t.wire)
+        assert "Ada" not in str(t.wire)
+
+
 async def test_a_hand_off_to_an_agent_that_is_not_known_is_given_up_with_a_notice() -> None:
     store = first_engine()
     async with talk(agent(), own_store=store) as t:

@@ -22,6 +22,7 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.handoff import HandoffRunner
 from gemini_live_runtime.session.agent.leave_taking import LeaveTaking
+from gemini_live_runtime.session.agent.takeover import Takeover
 from gemini_live_runtime.session.agent.task_queue import TaskQueue
 from gemini_live_runtime.session.core.speech_queue import SpeechQueue
 from gemini_live_runtime.session.definition.plan import SessionPlan
@@ -99,10 +100,11 @@ class Conversation:
             closed=False,
         )
         self.agent: AgentContext = parts
+        adoption: Any = SimpleNamespace(prepare=self._prepare, adopt=self._adopt)
+        settle: Any = SimpleNamespace(settle=self._settle)
         self.runner = HandoffRunner(
             self.agent,
-            cast("Any", SimpleNamespace(prepare=self._prepare, adopt=self._adopt)),
-            cast("Any", SimpleNamespace(settle=self._settle)),
+            Takeover(self.agent, adoption, settle),
             leave_taking=LeaveTaking(self.agent, self._leave),
             arrive=self._arrive,
         )

@@ -51,6 +51,23 @@ async def test_no_answer_of_an_agent_that_may_not_be_interrupted_hears_the_user(
         assert not await hears_silence(t)
 
 
+@pytest.mark.parametrize("is_protected", [False, True])
+async def test_a_greeting_may_be_protected_alone_or_left_open_alone(is_protected: bool) -> None:
+    greets = agent().greeting("Read the terms.", allow_interruptions=not is_protected)
+    async with talk(greets.allow_interruptions(is_protected), audio=ProgramAudio) as t:
+        await t.says("These are the terms.")
+        assert await hears_silence(t) is is_protected
+        await t.ends()
+        await t.hears("hello")
+        await t.says("Welcome.")
+        assert await hears_silence(t) is not is_protected
+
+
+def test_who_may_interrupt_a_greeting_is_true_false_or_none() -> None:
+    with pytest.raises(AgentError, match="greeting's allow_interruptions cannot be 'no'"):
+        agent().greeting("Hello.", allow_interruptions="no").plan()  # type: ignore[arg-type]
+
+
 async def test_answers_may_be_protected_from_now_on_also_with_the_servers_detector() -> None:
     async with talk(agent(), audio=ProgramAudio) as t:
         session = AgentSession.of(t.handle)

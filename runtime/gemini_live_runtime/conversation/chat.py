@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from typing import Any, Literal, TypeAlias, overload
 
+from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.conversation.transcript_turn import CallStatus, TranscriptTurn
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
+from gemini_live_runtime.redactor import redactor
 
 Role = Literal["user", "assistant"]
 
@@ -160,6 +163,34 @@ def check_messages(messages: Any) -> tuple[ChatMessage, ...]:
                     value=count,
                 )
     return tuple(found)
+
+
+Chat: TypeAlias = Literal["keep", "fresh"] | tuple[ChatMessage, ...]
+"""Part of the conversation that an agent's model knows when it takes over: all, nothing, or chosen messages."""
+
+CHATS = ("keep", "fresh")
+
+
+def as_chat(choice: Any) -> Any:
+    """Return a choice of `CHATS` in its own spelling, or checked messages.
+
+    A text that is no choice comes back as it is: the caller refuses it.
+    """
+    return as_choice(choice, CHATS) if isinstance(choice, str | Enum) else check_messages(choice)
+
+
+def messages_to_json(messages: Sequence[ChatMessage]) -> tuple[dict[str, Any], ...]:
+    """Return messages as events have them."""
+    return tuple({"role": message.role, "text": redactor.text(message.text)} for message in messages)
+
+
+def messages_from_json(messages: Sequence[Mapping[str, Any]]) -> tuple[ChatMessage, ...]:
+    """Read messages of an event; one whose text its line has cut is left out."""
+    return tuple(
+        ChatMessage(role, text)
+        for role, text in ((message.get("role"), message.get("text")) for message in messages)
+        if role in ("user", "assistant") and isinstance(text, str)
+    )
 
 
 def turns_of(messages: Sequence[ChatMessage], now: float) -> list[TranscriptTurn]:

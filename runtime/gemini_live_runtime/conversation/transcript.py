@@ -191,7 +191,7 @@ class TranscriptBuffer:
 
     def add_handoff(self, previous: str, agent: str) -> None:
         """Note that another agent takes over, after what was said so far."""
-        self._handoffs.append((self._count + self.has_pending, AgentHandoff(previous, agent)))
+        self._handoffs.append((self.count_so_far, AgentHandoff(previous, agent)))
 
     def replace(self, turns: Sequence[TranscriptTurn]) -> None:
         """Keep `turns` in place of all that have ended, and no hand-off."""
@@ -247,12 +247,10 @@ class TranscriptBuffer:
     def chat(self, after: int = 0) -> ChatContext:
         """Return the turns, the open one too, and the hand-offs as messages.
 
-        With `after` only turns of this process after turn `after`, and what follows them.
+        Without the first `after` turns of the conversation.
         """
-        turns = [(self._count - len(self._ended) + at, turn) for at, turn in enumerate(self._ended, start=1)]
-        if after:
-            own = {id(turn) for turn in self.since(after).turns}
-            turns = [(place, turn) for place, turn in turns if id(turn) in own]
+        first_place = self._count - len(self._ended) + 1
+        turns = [(place, turn) for place, turn in enumerate(self._ended, first_place) if place > after]
         if self._open is not None:
             turns.append((self._count + 1, self._open.turn()))
         first = turns[0][0] - 1 if turns else self._count
@@ -275,6 +273,16 @@ class TranscriptBuffer:
         """Return the ended turns of this process after turn `number`."""
         own = tuple(islice(self._ended, self._restored, None))
         return TranscriptWindow(tuple(turn for turn in own if turn.number > number))
+
+    def after(self, count: int) -> TranscriptWindow:
+        """Return the ended turns without the first `count` of the conversation."""
+        dropped = self._count - len(self._ended)
+        return TranscriptWindow(tuple(islice(self._ended, max(0, count - dropped), None)))
+
+    @property
+    def count_so_far(self) -> int:
+        """Number of turns with content, the open one too."""
+        return self._count + self.has_pending
 
     @property
     def last_number(self) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from gemini_live_runtime.events.base import Payload
 from gemini_live_runtime.records import keyword_record
 
-__all__ = ["AgentHandedOff", "HandoffRequested"]
+__all__ = ["AgentHandedOff", "ChatReplaced", "HandoffRequested"]
 
 HandoffSource = Literal["tool", "program", "operator", "task", "restored"]
+ToldChat = Literal["keep", "fresh", "given"]
+"""Part of the conversation that a model learns: all of it, nothing, or chosen messages."""
 
 
 @keyword_record
@@ -17,15 +19,28 @@ class HandoffRequested(Payload):
     """Another agent is to take over, as soon as the model has finished speaking.
 
     `by` is what asked for it, `reason` the name of the tool or the program's words. `chat` "fresh": the model does not
-    learn what was said before. `problem`: it cannot, and the present agent goes on.
+    learn what was said before; "given": it learns `messages`, which have a `role` and a `text`. `problem`: it cannot,
+    and the present agent goes on.
     """
 
     type: ClassVar[str] = "agent.handoff_requested"
     agent: str
     by: HandoffSource
     reason: str = ""
-    chat: Literal["keep", "fresh"] = "keep"
+    chat: ToldChat = "keep"
+    messages: tuple[dict[str, Any], ...] = ()
     problem: str = ""
+
+
+@keyword_record
+class ChatReplaced(Payload):
+    """Other messages replace the conversation: for the model they are all of it.
+
+    Each has a `role`, user or assistant, and a `text`.
+    """
+
+    type: ClassVar[str] = "chat.replaced"
+    messages: tuple[dict[str, Any], ...]
 
 
 @keyword_record
@@ -34,7 +49,8 @@ class AgentHandedOff(Payload):
 
     `by` "restored": the session was taken up again, and another agent spoke in it than the one it was started with.
     `via` says how the model learns of it: a new instruction on the same connection, or another connection. `chat`
-    "fresh": the model is not told what was said before. `waited_s` is the time until the model had finished speaking.
+    "fresh": the model does not learn what was said before; "given": it learns what `chat.replaced` has. `waited_s` is
+    the time until the model had finished speaking.
     """
 
     type: ClassVar[str] = "agent.handed_off"
@@ -43,5 +59,5 @@ class AgentHandedOff(Payload):
     by: HandoffSource
     reason: str = ""
     via: Literal["instruction", "connection"] = "connection"
-    chat: Literal["keep", "fresh"] = "keep"
+    chat: ToldChat = "keep"
     waited_s: float = 0.0

@@ -161,6 +161,9 @@ def _handoff_requested(view: SessionView, event: ev.Event, p: ev.HandoffRequeste
     return Dirty.HEADER
 
 
+_TOLD = {"fresh": ", which is not told what was said", "given": ", which is told chosen messages"}
+
+
 @HANDLERS.on(ev.AgentHandedOff)
 def _handed_off(view: SessionView, event: ev.Event, p: ev.AgentHandedOff) -> Dirty:
     view.agent, view.next_agent, view.phase = sanitise_line(p.agent, 80), "", ""
@@ -170,7 +173,7 @@ def _handed_off(view: SessionView, event: ev.Event, p: ev.AgentHandedOff) -> Dir
         "task": " (for a task)",
         "restored": " (restored)",
     }
-    anew = ", which is not told what was said" if p.chat == "fresh" else ""
+    anew = _TOLD.get(p.chat, "")
     text = f"{p.previous} → {p.agent}{anew}{by.get(p.by, ' (by the program)')}"
     tick(view.agent_view, event, "handoff", f"{p.previous} → {p.agent}")
     return _block(view, event, HANDED_OFF, text) | Dirty.HEADER | Dirty.TIMELINE | Dirty.PHASE

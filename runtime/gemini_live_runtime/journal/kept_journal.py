@@ -21,6 +21,7 @@ _FOLLOWED = (
     ev.PhaseEntered,
     ev.HandoffRequested,
     ev.AgentHandedOff,
+    ev.ChatReplaced,
     ev.SpeechChanged,
     ev.TurnStarted,
     ev.TurnCompleted,

@@ -43,6 +43,7 @@ from gemini_live_runtime.session.agent.settle_engine import SettleEngine
 from gemini_live_runtime.session.agent.state_events import StateEvents
 from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
 from gemini_live_runtime.session.agent.subscription import Subscribers
+from gemini_live_runtime.session.agent.takeover import Takeover
 from gemini_live_runtime.session.agent.task_queue import TaskQueue
 from gemini_live_runtime.session.agent.timers import Timers
 from gemini_live_runtime.session.agent.tool_executor import ToolExecutor
@@ -309,12 +310,11 @@ class Orchestrator:
             make_phases=self._make_phases,
         )
         self.leave_taking = LeaveTaking(agent, self.lifecycle.leave)
-        self.handoff = HandoffRunner(
-            agent, adoption, self.settle, leave_taking=self.leave_taking, arrive=self.lifecycle.arrive
-        )
+        takeover = Takeover(agent, adoption, self.settle)
+        self.handoff = HandoffRunner(agent, takeover, leave_taking=self.leave_taking, arrive=self.lifecycle.arrive)
         self.handoff.before_taking_over = self.memory.load_for
         self.updates = AgentUpdates(agent, adoption)
-        self.autosave.take_over = self.handoff.restore
+        self.autosave.take_over = takeover.restore
         self.autosave.request_handoff = self.handoff.request_again
         self.autosave.on_recorded = self._on_recorded
         self.autosave.first_paused = lambda: next(iter(self.handoff.paused), None)

@@ -46,11 +46,17 @@ def test_the_agent_that_took_over_after_the_snapshot_goes_on_in_its_phase() -> N
     assert phase_of(after(handed_off("reception", "specialist"))) == ""
 
 
-def test_an_agent_that_began_anew_is_told_from_its_turn_on_and_takes_up_no_server_session() -> None:
-    fresh = ev.AgentHandedOff(previous="reception", agent="specialist", by="program", chat="fresh")
-    found = after(fresh, handed_off("specialist", "boss"))
-    assert (found.agent, found.told_from, found.handle) == ("boss", 1, "")
-    assert (after(handed_off("reception", "boss")).told_from, after(handed_off("reception", "boss")).handle) == (0, "h")
+@pytest.mark.parametrize(
+    "change",
+    [
+        ev.AgentHandedOff(previous="reception", agent="specialist", by="program", chat="fresh"),
+        ev.ChatReplaced(messages=({"role": "user", "text": "My line is dead."},)),
+    ],
+)
+def test_a_model_that_begins_anew_takes_up_no_server_session(change: ev.Payload) -> None:
+    found = after(change, handed_off("specialist", "boss"))
+    assert (found.agent, found.handle) == ("boss", "")
+    assert after(handed_off("reception", "boss")).handle == "h"
 
 
 @pytest.mark.parametrize(

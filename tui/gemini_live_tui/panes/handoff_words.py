@@ -21,6 +21,7 @@ _VIA = {
 _CHAT = {
     "keep": "It knows what was said before.",
     "fresh": "It is not told what was said before.",
+    "given": "It is told messages that were chosen, instead of what was said before.",
 }
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.conversation.chat import ChatMessage, turns_of
+from gemini_live_runtime.conversation.chat import ChatMessage
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.definition.plan import make_plan
 
@@ -70,8 +70,7 @@ class AgentUpdates:
                 # The model has begun to speak since.
                 start()
                 return
-            agent.transcript.replace(turns_of(messages, agent.clock.now()))
-            agent.told_from = 0
+            agent.replace_chat(messages)
             text = f"The model is told another conversation: {len(messages)} messages"
             agent.emit(ev.Notice(level="info", code="chat-context", text=text))
             agent.host.move(fresh=True)

@@ -151,17 +151,13 @@ class Autosave:
         if snapshot.transcript is not None:
             with self._usable("transcript"):
                 agent.transcript = TranscriptBuffer.from_json(snapshot.transcript, same_session=recorded is not None)
-        known, replay = agent.transcript.last_number, TranscriptReplay(agent.transcript, snapshot.seq)
-        for event in recorded or ():
-            # A snapshot has no open turn, and none of what came later.
-            if event.turn > known or event.seq > snapshot.seq:
-                replay.add(event)
+        replay = TranscriptReplay(agent.transcript, snapshot)
+        replay.add_all(recorded or ())
+        agent.told_from = replay.told_from
         # A new recording begins with the session's first agent.
         spoke = self._first_agent if recorded is None else _last_agent(recorded, self._first_agent)
         if spoke != agent.plan.name:
             agent.emit(ev.AgentHandedOff(previous=spoke, agent=agent.plan.name, by="restored"))
-        if recorded is not None:
-            agent.told_from = snapshot.told_from
         agent.turn_count = snapshot.turn_count
         goes_on = self._phase_goes_on(snapshot)
         if goes_on and agent.needs is not None and snapshot.needs is not None:

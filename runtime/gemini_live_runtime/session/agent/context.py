@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.chat import messages_to_json, turns_of
 from gemini_live_runtime.conversation.transcript import TranscriptBuffer
 from gemini_live_runtime.session.agent.answers_in_a_row import AnswersInARow
 from gemini_live_runtime.session.agent.input_times import InputTimes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from gemini_live_runtime import events as ev
     from gemini_live_runtime.clock import Clock
+    from gemini_live_runtime.conversation.chat import ChatMessage
     from gemini_live_runtime.conversation.needs import NeedsFulfillment
     from gemini_live_runtime.conversation.transcript import TranscriptWindow
     from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
@@ -61,7 +63,7 @@ class AgentContext:
     turn_count: int = 0
     """Turns whose end has been worked through."""
     told_from: int = 0
-    """Turn before which a fresh server session learns nothing: another agent began anew."""
+    """Turns at the beginning of the transcript of which a fresh server session learns nothing."""
     ever_connected: bool = False
     closed: bool = False
     """True once the session has begun to end."""
@@ -88,10 +90,16 @@ class AgentContext:
         else:
             window, title = self.transcript.window(turns), "[Conversation so far]"
             if self.told_from:
-                window = self.transcript.since(self.told_from)
+                window = self.transcript.after(self.told_from)
         texts = [window.text, self.transcript.current_text if current else ""]
         text = "\n\n".join(text for text in texts if text)
         return f"{title}\n{text}" if text else ""
+
+    def replace_chat(self, messages: Sequence[ChatMessage]) -> None:
+        """Let `messages` be all that was said."""
+        self.transcript.replace(turns_of(messages, self.clock.now()))
+        self.told_from = 0
+        self.emit(ev.ChatReplaced(messages=messages_to_json(messages)))
 
     def window(self, turns: int) -> TranscriptWindow:
         """Return the newest `turns` turns, the current one too."""

@@ -13,54 +13,26 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
-from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.session.agent.adoption import AgentParts
-from gemini_live_runtime.session.agent.awaited_tasks import AwaitedTask, AwaitedTasks, SpokenBefore, own_plan
-from gemini_live_runtime.session.definition.diff import NEXT_SESSION
+from gemini_live_runtime.session.agent.awaited_tasks import AwaitedTask, AwaitedTasks, SpokenBefore
+from gemini_live_runtime.session.agent.takeover import Handoff, told_chat
 from gemini_live_runtime.session.definition.known_agents import known_agents, plan_of
 from gemini_live_runtime.session.definition.plan import SessionPlan
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.conversation.transitions import PhaseTransition, TransitionResult
+    from gemini_live_runtime.conversation.chat import Chat
+    from gemini_live_runtime.conversation.transitions import TransitionResult
     from gemini_live_runtime.events.handoff import HandoffSource
-    from gemini_live_runtime.session.agent.adoption import AgentAdoption
     from gemini_live_runtime.session.agent.context import AgentContext
     from gemini_live_runtime.session.agent.leave_taking import LeaveTaking
-    from gemini_live_runtime.session.agent.settle_engine import SettleEngine
+    from gemini_live_runtime.session.agent.takeover import Takeover
 
 MAX_IN_A_ROW = 8
 """Hand-offs without anything of the user's in between; one more is a circle."""
-
-OF_AN_AGENT = ("name", "local_model", "voice", "greeting", "chat", "phrases")
-"""Settings that a reload leaves as they are, and a hand-off changes."""
-
-KEPT = tuple(name for name in NEXT_SESSION if name not in OF_AN_AGENT)
-"""Settings of the first agent that hold for the whole session."""
-
-Chat = Literal["keep", "fresh"]
-
-
-@keyword_record
-class Handoff:
-    """Hand-off that waits for its moment."""
-
-    plan: SessionPlan
-    by: HandoffSource
-    reason: str
-    chat: Chat
-    asked_at: float
-    done: asyncio.Future[SpokenBefore]
-    task: AwaitedTask | None = None
-    """Task that is to speak, after which the present agent goes on; None for others."""
-    paused: SpokenBefore | None = None
-    """Agent that goes on; None for one that begins."""
-    returns_to: SpokenBefore | None = None
-    """Agent that would go on by now; it does after `task`, and when this hand-off fails."""
 
 
 class HandoffRunner:
@@ -69,8 +41,7 @@ class HandoffRunner:
     def __init__(
         self,
         agent: AgentContext,
-        adoption: AgentAdoption,
-        settle: SettleEngine,
+        takeover: Takeover,
         *,
         leave_taking: LeaveTaking,
         arrive: Callable[[TransitionResult | None, bool, bool], Awaitable[None]],
@@ -81,8 +52,7 @@ class HandoffRunner:
         begins does at first.
         """
         self._agent = agent
-        self._adoption = adoption
-        self._settle = settle
+        self._takeover = takeover
         self._leave_taking = leave_taking
         self._arrive = arrive
         self.before_taking_over: Callable[[SessionPlan], Awaitable[None]] = _nothing
@@ -121,7 +91,7 @@ class HandoffRunner:
             return
         # A refusal is an event.
         with contextlib.suppress(GeminiLiveError):
-            self._request(plan, by=asked.by, reason=asked.reason, chat=asked.chat)
+            self._request(plan, by=asked.by, reason=asked.reason, chat=told_chat(asked))
 
     @property
     def is_waiting(self) -> bool:
@@ -193,7 +163,7 @@ class HandoffRunner:
         self._leave_taking.note_owed()
         if replaced is not None:
             self._on_replaced(replaced, plan)
-        agent.emit(ev.HandoffRequested(agent=plan.name, by=by, reason=redactor.text(reason), chat=chat))
+        agent.emit(self._waiting.requested())
         self._begin_waiting()
         return done
 
@@ -315,11 +285,8 @@ class HandoffRunner:
             self._begin_waiting()
             return
         agent, paused = self._agent, waiting.paused
-        stay: PhaseTransition | None = None
         try:
-            parts = self._adoption.prepare(self._merge(waiting.plan if paused is None else paused.newest_plan))
-            if paused is not None and paused.phases is not None and parts.machine is not None:
-                stay = parts.machine.restore(paused.phases, agent.clock.now())
+            parts, stay = self._takeover.prepare(waiting)
         except GeminiLiveError as error:
             self._waiting = None
             self._refuse(waiting.plan.name, waiting.by, waiting.reason, error)
@@ -335,7 +302,7 @@ class HandoffRunner:
             if self._waiting is not None:
                 self._begin_waiting()
             return
-        self._waiting, before = None, self._present
+        self._waiting, before = None, self._takeover.present
         if waiting.task is not None:
             self._tasks.begin(waiting.task, waiting.returns_to or before)
         else:
@@ -345,10 +312,11 @@ class HandoffRunner:
                 # The model has begun to speak while hooks ran; nothing of it is heard after the other's beginning.
                 agent.host.interrupt()
         self._in_a_row += paused is None
-        in_place = self._put_in_place(parts, waiting)
+        self._leave_taking.on_taken_over()
+        in_place = self._takeover.put_in_place(parts, waiting)
         if stay is not None and agent.phases is not None:
             agent.phases.on_restored(stay)
-        entered = await self._enter_phases()
+        entered = await self._takeover.enter_phases()
         if not waiting.done.done():
             waiting.done.set_result(before)
         await self._arrive(entered, in_place, paused is None)
@@ -359,88 +327,6 @@ class HandoffRunner:
         if waiting.paused is None:
             skipped = () if waiting.returns_to is None else (waiting.returns_to,)
             yield from reversed((*self._tasks.paused, *skipped))
-
-    @property
-    def _present(self) -> SpokenBefore:
-        plan, phases = self._agent.plan, self._agent.phases
-        record = None if phases is None else phases.machine.to_json(self._agent.clock.now())
-        return SpokenBefore(plan, record, own_plan(plan))
-
-    async def _enter_phases(self) -> TransitionResult | None:
-        """Enter the first phase of an agent that begins; return the last transition.
-
-        What the state says already leads on at once: an agent that takes over again does not begin anew.
-        """
-        phases, entered = self._agent.phases, None
-        if phases is None or phases.machine.entered:
-            await self._settle.settle()
-            return None
-        further: TransitionResult | None = await phases.begin()
-        rest = len(phases.machine.phases)
-        while further is not None:
-            entered, rest = further, rest - 1
-            await self._settle.settle()
-            further = await phases.advance(self._agent.host.turn) if rest > 0 else None
-        return entered
-
-    def _put_in_place(self, parts: AgentParts, waiting: Handoff) -> bool:
-        """Adopt the parts; return True when the connection stays."""
-        agent, before, plan = self._agent, self._agent.plan, parts.plan
-        old, new = before.definition, plan.definition
-        self._leave_taking.on_taken_over()
-        are_tools_changed = self._adoption.adopt(parts, known={}, reason=f"handed over to {plan.name}")
-        # A handle is of the model that it was given by; the embedded server's dialogues are models.
-        is_same_model = agent.host.speaks_with(old, new)
-        is_task = waiting.task is not None or waiting.paused is not None
-        in_place = (
-            is_same_model
-            and old.voice == new.voice
-            and not (is_task or are_tools_changed)
-            and waiting.chat == "keep"
-            and agent.writer.deferred is None
-            and agent.writer.route == "context_update"
-        )
-        if waiting.chat == "fresh":
-            agent.told_from = agent.host.turn
-        agent.emit(
-            ev.AgentHandedOff(
-                previous=before.name,
-                agent=plan.name,
-                by=waiting.by,
-                reason=waiting.reason,
-                via="instruction" if in_place else "connection",
-                chat=waiting.chat,
-                waited_s=round(agent.clock.now() - waiting.asked_at, 3),
-            )
-        )
-        if not in_place:
-            agent.host.move(fresh=waiting.chat == "fresh" or is_task or not is_same_model)
-        return in_place
-
-    def _merge(self, plan: SessionPlan) -> SessionPlan:
-        """Return `plan` with what a session keeps from its beginning."""
-        running = self._agent.plan.definition
-        merged = replace(plan.definition, **{name: getattr(running, name) for name in KEPT})
-        merged = replace(merged, turn_rules=running.turn_rules.with_own(plan.definition.turn_rules))
-        return replace(plan, definition=merged).with_profile(self._agent.plan.profile_tools)
-
-    def restore(self, name: str) -> bool:
-        """Put the agent of this name in place before the first connection.
-
-        Returns False when no agent that is known by `hands_over_to` has it, or it cannot be used.
-        """
-        agent = self._agent
-        plan = known_agents(agent.plan).get(name)
-        if plan is None:
-            return False
-        try:
-            parts = self._adoption.prepare(self._merge(plan))
-        except GeminiLiveError as error:
-            text = f"Agent {name} cannot go on: {redactor.text(error.message)}"
-            agent.emit(ev.Notice(level="warning", code="handoff", text=text, remedy=error.remedy))
-            return False
-        self._adoption.adopt(parts, known={}, reason="restored")
-        return True
 
     async def close(self) -> None:
         """Hand over no more; the tasks that are awaited fail."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.outbound.context_queue import PROGRAM
@@ -34,8 +34,13 @@ RECALLED = 20
 RETOLD = 20
 """Texts of the program's context that a server gets again which does not know them."""
 
-leaves: ContextVar[bool] = ContextVar("leaves", default=False)
-"""True in `on_exit`, which may ask for last words in a session that takes nothing more."""
+BusyHook = Literal["", "on_exit", "on_user_turn_completed"]
+
+busy_hook: ContextVar[BusyHook] = ContextVar("busy_hook", default="")
+"""Hook that runs, and for whose end the conversation waits; "" in other code.
+
+`on_exit` may ask for last words, also in a session that takes nothing more.
+"""
 
 
 class AgentLifecycle:
@@ -176,11 +181,11 @@ class AgentLifecycle:
         hook = plan.definition.on_exit
         if hook is not None:
             origin = Origin("agent", plan.name, "on leaving")
-            token = leaves.set(True)
+            token = busy_hook.set("on_exit")
             try:
                 await self._code.run(f"on_exit of {plan.name}", hook, self.session, origin=origin)
             finally:
-                leaves.reset(token)
+                busy_hook.reset(token)
 
     async def arrive(self, entered: TransitionResult | None, in_place: bool, begins: bool) -> None:
         """Let the model and the code of the agent that is in place now begin, or go on."""
@@ -209,7 +214,8 @@ class AgentLifecycle:
             # Its prompt is that of the first phase, too: the model is to speak once.
             self._greeting_mark, self._greeting_turn = self._agent.host.mark(), self._agent.host.turn
             self._agent.context_queue.push(ContextNote(greeting, "user", "greeting"))
-            self._steering.arm_prompt("greeting")
+            allowed = self._agent.plan.definition.greeting_allow_interruptions
+            self._steering.arm_prompt("greeting", allow_interruptions=allowed)
         elif self._agent.context_queue.has_prompt:
             # It was armed while there was no connection.
             self._agent.react(PromptArmed())

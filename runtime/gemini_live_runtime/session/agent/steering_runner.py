@@ -353,9 +353,12 @@ class SteeringRunner:
             self._owes_reconnect = not self._reconnect(moment)
         return True
 
-    def arm_prompt(self, reason: str) -> None:
-        """Have the model speak as soon as the floor is free."""
-        prompt = self._agent.context_queue.arm_prompt(reason)
+    def arm_prompt(self, reason: str, *, allow_interruptions: bool | None = None) -> None:
+        """Have the model speak as soon as the floor is free.
+
+        `allow_interruptions` None is as any answer of the agent.
+        """
+        prompt = self._agent.context_queue.arm_prompt(reason, allow_interruptions=allow_interruptions)
         self._agent.emit(ev.PromptChanged(state="armed", reason=reason))
         if prompt is not None:
             self._agent.emit(prompt.event())

@@ -161,11 +161,13 @@ class SpeechQueue:
             )
         insort_right(self._waiting, speech, key=_rank)
 
-    def arm(self, reason: str = "") -> Speech | None:
+    def arm(self, reason: str = "", *, allow_interruptions: bool | None = None) -> Speech | None:
         """Let a prompt wait; None when one does, which stands for both, and at the end."""
         if self._is_closed or any(speech.source == "prompt" for speech in self._waiting):
             return None
         prompt = self.new("prompt", reason)
+        if allow_interruptions is not None:
+            prompt.allow_interruptions = allow_interruptions
         insort_right(self._waiting, prompt, key=_rank)
         return prompt
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from gemini_live_runtime.choices import as_choice, as_member
+from gemini_live_runtime.conversation.chat import ChatItem, as_chat
 from gemini_live_runtime.conversation.needs import RepairConfig
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, caller_place
@@ -76,9 +77,12 @@ class AgentBuilder:
         """Set the instruction that applies in every phase."""
         return self._with(instruction=text)
 
-    def greeting(self, prompt: str) -> Self:
-        """Let the model speak first, prompted by `prompt`."""
-        return self._with(greeting=prompt)
+    def greeting(self, prompt: str, *, allow_interruptions: bool | None = None) -> Self:
+        """Let the model speak first, prompted by `prompt`.
+
+        `allow_interruptions` says whether the user may interrupt that; None is as any answer of the agent.
+        """
+        return self._with(greeting=prompt, greeting_allow_interruptions=allow_interruptions)
 
     def model(self, name: str) -> Self:
         """Set the model on Google's servers."""
@@ -384,13 +388,14 @@ class AgentBuilder:
         """
         return self._with(on_user_turn_completed=hook)
 
-    def chat(self, choice: Literal["keep", "fresh"]) -> Self:
+    def chat(self, choice: Literal["keep", "fresh"] | Iterable[ChatItem]) -> Self:
         """Set what the model knows when this agent takes over.
 
-        "keep", the default: all that was said; "fresh": nothing, on a server session of its own. `update_agent` may
-        choose otherwise.
+        "keep", the default: all that was said; "fresh": nothing, on a server session of its own; or messages, at most
+        50, which are then all that was said. `update_agent` may choose otherwise. Raises `AgentError` for what are no
+        messages.
         """
-        return self._with(chat=as_choice(choice, ("keep", "fresh")))
+        return self._with(chat=as_chat(choice))
 
     def hands_over_to(self, *agents: Any) -> Self:
         """Name agents to which this one may hand over, or functions that return them.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any, get_args
 
+from gemini_live_runtime.conversation.chat import CHATS
 from gemini_live_runtime.conversation.instructions import InstructionModifier
 from gemini_live_runtime.conversation.phase_check import Fault
 from gemini_live_runtime.conversation.phases import Phase
@@ -48,7 +49,7 @@ _CHOICES: tuple[tuple[str, tuple[Any, ...], str], ...] = (
     ("turn_preset", tuple(PRESETS), "turn_taking's preset"),
     ("instruction_route", get_args(InstructionRoute), "instruction_route"),
     ("steering", tuple(SteeringMode), "steering's mode"),
-    ("chat", ("keep", "fresh"), ".chat(choice)"),
+    ("chat", CHATS, ".chat(choice)"),
     ("context_delivery", tuple(ContextDelivery), "steering's delivery"),
 )
 
@@ -91,7 +92,7 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
                 yield f"{_shown(item)} is not a {kind.__name__}", remedy
     for name, choices, label in _CHOICES:
         value = getattr(definition, name)
-        if name == "turn_preset" and value is None:
+        if (name == "turn_preset" and value is None) or (name == "chat" and isinstance(value, tuple)):
             continue
         # Compare types too: a StrEnum member equals its string, but the code that uses it compares by identity.
         if not any(type(value) is type(choice) and value == choice for choice in choices):
@@ -105,6 +106,9 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
             yield f"{label} cannot be {_shown(value)}", "Use a number of seconds above 0"
     yield from ((text, remedy) for _, text, remedy in definition.turn_rules.problems())
     yield from _interruptions(definition)
+    if definition.greeting_allow_interruptions not in (True, False, None):
+        shown = _shown(definition.greeting_allow_interruptions)
+        yield f"The greeting's allow_interruptions cannot be {shown}", "Use True, False or None"
     if not _is_count(definition.background_agents):
         yield f".background_agents(at_most) cannot be {_shown(definition.background_agents)}", "Use at least 1"
     yield from _delivery(definition.delivery)

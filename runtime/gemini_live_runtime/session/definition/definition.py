@@ -15,6 +15,7 @@ from gemini_live_runtime.session.definition.server_detection import ServerDetect
 from gemini_live_runtime.session.definition.workspace import Workspace
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.conversation.chat import Chat
     from gemini_live_runtime.conversation.extraction import TurnExtractor
     from gemini_live_runtime.conversation.phases import InstructionModifier, Phase
     from gemini_live_runtime.conversation.text_model import TextModel
@@ -74,8 +75,10 @@ class Definition:
     voice: str = ""
     greeting: str = ""
     """Prompt that makes the model speak first; "" lets the user begin."""
-    chat: Literal["keep", "fresh"] = "keep"
-    """Conversation that the model knows when this agent takes over: all of it, or nothing."""
+    greeting_allow_interruptions: bool | None = None
+    """True when the user may interrupt the greeting; None is as any answer."""
+    chat: Chat = "keep"
+    """Conversation that the model knows when this agent takes over: all of it, nothing, or these messages."""
     phrases: tuple[str, ...] = ()
     tools: tuple[Any, ...] = ()
     memory_scopes: tuple[str, ...] = ()

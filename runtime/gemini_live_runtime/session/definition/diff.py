@@ -24,6 +24,7 @@ NEXT_SESSION = (
     "local_model",
     "voice",
     "greeting",
+    "greeting_allow_interruptions",
     "chat",
     "phrases",
     "text_model",

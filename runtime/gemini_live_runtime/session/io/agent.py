@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from gemini_live_runtime.choices import as_choice
-from gemini_live_runtime.conversation.chat import AgentHandoff, ChatContext, ChatItem
+from gemini_live_runtime.conversation.chat import AgentHandoff, ChatContext, ChatItem, as_chat
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.session.agent.agent_updates import with_tools
 from gemini_live_runtime.session.core.turn_rules import (
@@ -57,7 +56,7 @@ class Agent:
         local_model: str = "",
         voice: str = "",
         greeting: str = "",
-        chat: Literal["keep", "fresh"] = "keep",
+        chat: Literal["keep", "fresh"] | Iterable[ChatItem] = "keep",
         phrases: Sequence[str] = (),
         description: str = "",
         turn_detection: TurnTaking | Literal["push-to-talk"] = "auto",
@@ -112,7 +111,7 @@ class Agent:
                 local_model=local_model,
                 voice=voice,
                 greeting=greeting,
-                chat=as_choice(chat, ("keep", "fresh")),
+                chat=as_chat(chat),
                 phrases=tuple(phrases),
                 description=description,
                 turn_rules=TurnRules(

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, Unpack, overl
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.choices import as_choice, as_member
-from gemini_live_runtime.conversation.chat import check_messages
+from gemini_live_runtime.conversation.chat import CHATS, as_chat, check_messages
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.agent.event_views import EventViews
-from gemini_live_runtime.session.agent.lifecycle import leaves
+from gemini_live_runtime.session.agent.lifecycle import busy_hook
 from gemini_live_runtime.session.agent.session_events import AgentState, SessionEvent, check_event_name
 from gemini_live_runtime.session.agent.user_code import takes
 from gemini_live_runtime.session.core.speech_queue import SpeechPriority
@@ -242,17 +242,21 @@ class AgentSession:
     # -- hand-offs -----------------------------------------------------------------------------------------------------
 
     @on_loop
-    def update_agent(self, agent: Any, *, chat: Literal["keep", "fresh"] | None = None) -> asyncio.Future[Any]:
+    def update_agent(
+        self, agent: Any, *, chat: Literal["keep", "fresh"] | Iterable[ChatItem] | None = None
+    ) -> asyncio.Future[Any]:
         """Hand over to `agent` as soon as the model has finished speaking.
 
-        Returns a future of that, which need not be awaited. State is kept; with `chat="fresh"` the new agent's model is
-        not told what was said before; None is the agent's choice. Raises `AgentError` for what is no agent, and for the
-        one that speaks already.
+        Returns a future of that, which need not be awaited. State is kept. With `chat="fresh"` the new agent's model
+        does not learn what was said before, and with messages it learns those instead; None is the agent's choice.
+        Raises `AgentError` for what is no agent, and for the one that speaks already.
         """
         self._check_usable()
-        chat = as_choice(chat, ("keep", "fresh"))
-        if chat not in ("keep", "fresh", None):
-            raise AgentError(f"chat cannot be {chat!r:.60}", remedy='Use "keep" or "fresh"', field="chat", value=chat)
+        chat = None if chat is None else as_chat(chat)
+        if isinstance(chat, str) and chat not in CHATS:
+            raise AgentError(
+                f"chat cannot be {chat!r:.60}", remedy='Use "keep", "fresh" or messages', field="chat", value=chat
+            )
         return self._orchestrator.handoff.request(agent, by="program", reason="update_agent", chat=chat)
 
     @on_loop
@@ -343,7 +347,7 @@ class AgentSession:
         session that takes nothing more; in one that is over they are dropped.
         """
         check_may_act()
-        if not leaves.get():
+        if busy_hook.get() != "on_exit":
             self._check_usable()
         if user_input:
             check_text(user_input, "What the user says", field="user_input")
@@ -373,7 +377,7 @@ class AgentSession:
         if allow_interruptions is not None:
             speech.allow_interruptions = bool(allow_interruptions)
         speech.priority = int(priority)
-        if self._agent.host.is_over and leaves.get():
+        if self._agent.host.is_over and busy_hook.get() == "on_exit":
             # Who hangs up wants no last words, and an agent's code is not at fault for them.
             speech.status = "dropped"
             return self._speeches.of(speech)

@@ -13,12 +13,26 @@ from typing import Any, Generic, TypeVar, cast
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.awaited_tasks import AwaitedTask
-from gemini_live_runtime.session.agent.lifecycle import leaves
+from gemini_live_runtime.session.agent.lifecycle import busy_hook
 from gemini_live_runtime.session.io.agent import Agent
 from gemini_live_runtime.session.io.loop_calls import LoopCalls
 from gemini_live_runtime.session.io.place import Place, place_of_code
 
 T = TypeVar("T")
+
+_PLACES = "Await it in an async tool with a RunContext, or in on_enter"
+
+_REFUSED = {
+    "on_exit": (
+        "in on_exit: another agent takes over, or the session ends",
+        "Await it in the tool, before it returns the other agent",
+    ),
+    "on_user_turn_completed": (
+        "in on_user_turn_completed: the user's turn waits there for its answer",
+        "Await it in a tool that the model calls",
+    ),
+}
+"""Hooks in which no task can be awaited, with the reason and the remedy."""
 
 
 class InlineTask(Agent, Generic[T]):
@@ -33,10 +47,10 @@ class InlineTask(Agent, Generic[T]):
         super().__init__(**options)
         if self.plan().definition.chat != "keep":
             raise AgentError(
-                f"The task {self.name} cannot begin with a fresh chat: it goes on with what was said",
+                f"The task {self.name} cannot begin with a chat of its own: it goes on with what was said",
                 remedy="Leave chat out",
                 field="chat",
-                value="fresh",
+                value=self.name,
             )
         self._result: asyncio.Future[T] | None = None
         self._loop_calls: LoopCalls | None = None
@@ -77,18 +91,17 @@ class InlineTask(Agent, Generic[T]):
 
     async def _run(self) -> T:
         place = place_of_code.get()
-        if place is None or not place.is_open():
-            where = "outside of an agent's tools and on_enter" if place is None else "in a tool or hook that has ended"
-            remedy = "Await it in an async tool with a RunContext, or in on_enter"
-            if leaves.get():
-                where = "in on_exit: another agent takes over, or the session ends"
-                remedy = "Await it in the tool, before it returns the other agent"
-            raise AgentError(
-                f"The task {self.name} is awaited {where}",
-                remedy=remedy,
-                field="task",
-                value=self.name,
-            )
+        if busy_hook.get():
+            where, remedy = _REFUSED[busy_hook.get()]
+        elif place is None:
+            where, remedy = "outside of an agent's tools and on_enter", _PLACES
+        elif not place.is_open():
+            where, remedy = "in a tool or hook that has ended", _PLACES
+        else:
+            return await self._run_in(place)
+        raise AgentError(f"The task {self.name} is awaited {where}", remedy=remedy, field="task", value=self.name)
+
+    async def _run_in(self, place: Place) -> T:
         if self._result is not None:
             raise AgentError(
                 f"The task {self.name} was awaited already", remedy="Make another one", field="task", value=self.name

@@ -15,6 +15,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import ClearTurn, CommitTurn
 from gemini_live_runtime.errors import AgentError, StopResponse
 from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.session.agent.lifecycle import busy_hook
 from gemini_live_runtime.session.agent.user_code import takes
 from gemini_live_runtime.session.core.effects import Effect, Send
 from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET
@@ -235,7 +236,11 @@ class UserTurns:
 
         call.__qualname__ = function_name(hook)
         origin = Origin("agent", name, "on the user's turn")
-        reason = await self._orchestrator.code.run(f"on_user_turn_completed of {name}", call, origin=origin)
+        token = busy_hook.set("on_user_turn_completed")
+        try:
+            reason = await self._orchestrator.code.run(f"on_user_turn_completed of {name}", call, origin=origin)
+        finally:
+            busy_hook.reset(token)
         if self._completing is not asyncio.current_task():
             # The connection has ended, or the operator was faster.
             return

@@ -75,12 +75,12 @@ class PendingContext:
         self._notes.extendleft(reversed(notes))
         self._drop_surplus()
 
-    def arm_prompt(self, reason: str = "") -> Speech | None:
+    def arm_prompt(self, reason: str = "", *, allow_interruptions: bool | None = None) -> Speech | None:
         """Have the model asked to speak as soon as the floor is free.
 
         Returns the speech, or None when a prompt waits already.
         """
-        return self.speeches.arm(reason)
+        return self.speeches.arm(reason, allow_interruptions=allow_interruptions)
 
     def drain(self) -> tuple[tuple[ContextNote, ...], bool]:
         """Empty the queue; return its notes and True when a prompt was armed."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.chat import messages_from_json, turns_of
 from gemini_live_runtime.conversation.transcript import ToolCallSummary, TranscriptBuffer
 from gemini_live_runtime.redactor import REDACTED
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot, is_persistent
@@ -19,7 +20,7 @@ def with_later_events(snapshot: SessionSnapshot, events: Sequence[ev.Event], now
     it.
     """
     state: dict[str, Any] = dict(snapshot.state)
-    phases, agent, handle, told_from = snapshot.phases, snapshot.agent, snapshot.handle, snapshot.told_from
+    phases, agent, handle = snapshot.phases, snapshot.agent, snapshot.handle
     is_task_speaking = False
     for event in events:
         match event.payload:
@@ -35,13 +36,15 @@ def with_later_events(snapshot: SessionSnapshot, events: Sequence[ev.Event], now
                 agent, phases, is_task_speaking = speaking, None, False
                 if chat == "fresh":
                     # The handle is of a server session that knows more.
-                    handle, told_from = "", event.turn
+                    handle = ""
+            case ev.ChatReplaced():
+                handle = ""
             case ev.PhaseEntered(phase=phase) if not is_task_speaking:
                 before = dict(phases or {"history": []})
                 phases = {**before, "current": phase, "entered": True, "seconds_in_phase": max(0.0, now - event.t)}
             case _:
                 pass
-    return replace(snapshot, state=state, phases=phases, agent=agent, handle=handle, told_from=told_from)
+    return replace(snapshot, state=state, phases=phases, agent=agent, handle=handle)
 
 
 def waiting_handoff(events: Sequence[ev.Event]) -> ev.HandoffRequested | None:
@@ -64,16 +67,26 @@ def waiting_handoff(events: Sequence[ev.Event]) -> ev.HandoffRequested | None:
 
 
 class TranscriptReplay:
-    """Add to a transcript what recorded events say of the talk."""
+    """Add to a snapshot's transcript what recorded events say of the talk."""
 
-    def __init__(self, transcript: TranscriptBuffer, seq: int) -> None:
-        """`seq` is that of the transcript's snapshot, which has the hand-offs up to it."""
+    def __init__(self, transcript: TranscriptBuffer, snapshot: SessionSnapshot) -> None:
         self._transcript = transcript
-        self._seq = seq
+        self._seq = snapshot.seq
         self._args: dict[str, Any] = {}
+        self.told_from = snapshot.told_from
+        """Turns at the beginning of which a fresh server session learns nothing."""
 
-    def add(self, event: ev.Event) -> None:
-        """Add one event."""
+    def add_all(self, events: Sequence[ev.Event]) -> None:
+        """Add what the snapshot does not have of a session's events."""
+        replaced = (event.seq for event in events if isinstance(event.payload, ev.ChatReplaced))
+        has_from = max((seq for seq in replaced if seq <= self._seq), default=0)
+        known = self._transcript.last_number
+        for event in events:
+            # A snapshot has no open turn, none of what came later, and nothing of what messages have replaced.
+            if event.seq > self._seq or (event.seq > has_from and event.turn > known):
+                self._add(event)
+
+    def _add(self, event: ev.Event) -> None:
         transcript, turn = self._transcript, event.turn
         match event.payload:
             case ev.TurnStarted(by=by):
@@ -95,8 +108,13 @@ class TranscriptReplay:
                 transcript.end_turn()
             case ev.SessionStarted(agent=agent) if event.seq > self._seq:
                 transcript.add_handoff("", agent)
-            case ev.AgentHandedOff(previous=previous, agent=agent) if event.seq > self._seq:
+            case ev.AgentHandedOff(previous=previous, agent=agent, chat=chat) if event.seq > self._seq:
                 transcript.add_handoff(previous, agent)
+                if chat == "fresh":
+                    self.told_from = transcript.count_so_far
+            case ev.ChatReplaced(messages=messages):
+                transcript.replace(turns_of(messages_from_json(messages), event.t))
+                self.told_from = 0
             case _:
                 pass
 

@@ -48,7 +48,7 @@ class SessionSnapshot:
     handle_turn: int = 0
     """Newest turn that the handle stands for, in a session that goes on in another engine."""
     told_from: int = 0
-    """Turn before which a fresh server session learns nothing, as another agent began anew then."""
+    """Turns at the beginning of the transcript of which a fresh server session learns nothing."""
     seq: int = 0
     """Number of the newest event of the session's journal when it was taken."""
     version: int = VERSION
