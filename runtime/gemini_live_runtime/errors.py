@@ -179,7 +179,8 @@ class FrameTooLargeError(ProtocolError):
 class ConnectionClosedError(WireError):
     """End of the connection.
 
-    `close_code` and `reason` are the server's, unless this side closed (`by_us`); 1006 means that no close frame came.
+    `close_code` and `reason` are the server's, unless this side closed (`by_us`); 1006 means that no close frame came,
+    and the reason says what ended the connection.
     """
 
     code = "connection-closed"

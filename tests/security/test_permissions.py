@@ -55,6 +55,11 @@ def test_sessions_and_settings_are_private_under_any_umask(no_umask: None, nobod
     assert readable_by_others(nobodys_home) == []
 
 
+def test_the_sound_of_an_answer_is_private_under_any_umask(no_umask: None, tmp_path: Path) -> None:
+    assert run(*TALK, "--speaker", str(tmp_path / "answer.wav")).code == 0
+    assert stat.S_IMODE((tmp_path / "answer.wav").stat().st_mode) == 0o600
+
+
 async def test_an_engines_folder_door_and_session_are_private_under_any_umask(
     no_umask: None, nobodys_home: Path
 ) -> None:

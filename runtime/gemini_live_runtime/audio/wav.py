@@ -5,6 +5,7 @@ Reads PCM of 8 to 32 bits and float, of any rate and up to `MAX_CHANNELS` channe
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 from typing import BinaryIO
@@ -221,6 +222,9 @@ def _decode(raw: bytes, kind: int, bits: int) -> Float32:
     return (wide.view("<i4").reshape(-1) / 2147483648.0).astype(np.float32)
 
 
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | getattr(os, "O_BINARY", 0)
+
+
 class WavWriter:
     """Writer of 16-bit mono WAV.
 
@@ -239,7 +243,8 @@ class WavWriter:
         self._header_at = 0
         self._closed = False
         try:
-            self._file: BinaryIO = path.open("wb")
+            # Private from its creation on, as exports are; a link or a device that the user names is written to.
+            self._file: BinaryIO = os.fdopen(os.open(path, _WRITE, 0o600), "wb")
             self._write_header()
         except OSError as error:
             raise _error(

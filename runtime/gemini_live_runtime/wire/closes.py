@@ -274,6 +274,7 @@ _STATUS = {
     403: ("does not allow this", "Check that the key is valid, unrestricted for this API, and that the API is enabled"),
     404: ("has no Live API at this address", "Check the URL and the API version"),
     407: ("is behind a proxy that requires a login", "Put the user name and password into HTTPS_PROXY"),
+    408: ("gave up waiting for the request", "Try again in a moment"),
     426: ("requires another protocol", "Check that the address is a Live API server"),
     429: ("has no quota left for this key", "Wait, or raise the quota or enable billing for the key's project"),
 }

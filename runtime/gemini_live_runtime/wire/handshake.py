@@ -67,7 +67,10 @@ def closed_instead(error: ConnectionClosedError) -> SetupRejectedError:
         message = f"The server closed instead of accepting the setup ({cause})"
     else:
         message = f"The server closed instead of accepting the setup ({cause}): {_lower_first(meaning.sentence)}"
-    return SetupRejectedError(message, remedy=meaning.remedy, field="close_code", value=error.close_code)
+    # Nothing was asked yet: an answer that is too large is no Live API server's.
+    too_large = error.by_us and meaning.kind is CloseKind.TOO_LARGE
+    remedy = "Check that the address is a Live API server" if too_large else meaning.remedy
+    return SetupRejectedError(message, remedy=remedy, field="close_code", value=error.close_code)
 
 
 def _lower_first(sentence: str) -> str:

@@ -110,15 +110,25 @@ def _unread(transport: asyncio.Transport) -> Iterator[bytes]:
 
 
 class _ClientConnection(BoundedConnection, ClientConnection):
-    """Client's end; `answer` is what came before the handshake succeeded."""
+    """Client's end.
+
+    `answer` is what came before the handshake succeeded, `tls_error` what ended TLS after its own handshake.
+    """
 
     answer = b""
+    tls_error: ssl.SSLError | None = None
 
     def data_received(self, data: bytes) -> None:
         """Take data from the socket; keep the answer to the handshake."""
         if self.response is None and len(self.answer) < MAX_ANSWER_BYTES:
             self.answer += data
         super().data_received(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take the loss; keep an error of TLS, which the library drops."""
+        if isinstance(exc, ssl.SSLError):
+            self.tls_error = exc
+        super().connection_lost(exc)
 
 
 SERVER_OPTIONS: dict[str, Any] = {
@@ -204,7 +214,14 @@ def _closed(error: ConnectionClosed) -> TransportClosed:
         return TransportClosed(int(error.sent.code), error.sent.reason, by_us=True)
     if error.rcvd is not None:
         return TransportClosed(int(error.rcvd.code), error.rcvd.reason)
-    return TransportClosed(1006)
+    cause = error.__cause__
+    if isinstance(cause, ssl.SSLError):
+        return TransportClosed(1006, f"the other side ended TLS: {_tls_words(cause)}")
+    if isinstance(cause, ConnectionResetError | BrokenPipeError):
+        return TransportClosed(1006, "the other side reset it")
+    if isinstance(cause, OSError):
+        return TransportClosed(1006, cause.strerror or str(cause))
+    return TransportClosed(1006, "the other side ended it without a close")
 
 
 class _Connect(websockets_connect):
@@ -225,6 +242,8 @@ async def open_websocket(endpoint: Endpoint, *, open_timeout: float = OPEN_TIMEO
         return WebSocketTransport(await _open(endpoint, open_timeout, made))
     except UnreachableError:
         # The library drops an answer that is not whole, though its beginning tells why.
+        if made and (tls_error := made[-1].tls_error) is not None:
+            raise _tls_failed(endpoint.host, tls_error) from None
         refused = _refusal(endpoint.host, made[-1].answer) if made else None
         if refused is None:
             raise
@@ -267,15 +286,8 @@ async def _open(endpoint: Endpoint, open_timeout: float, made: list[_ClientConne
         raise _unreachable(
             f"{where} did not answer within {open_timeout:g} s", "Check the network, then try again"
         ) from None
-    except ssl.SSLCertVerificationError as error:
-        raise _unreachable(
-            f"The certificate of {where} is not trusted: {error.verify_message}",
-            "Check the system clock and the address",
-        ) from None
     except ssl.SSLError as error:
-        raise _unreachable(
-            f"TLS with {where} failed: {error.reason or error}", "Check that the address is a wss:// server"
-        ) from None
+        raise _tls_failed(where, error) from None
     except socket.gaierror:
         raise _unreachable(f"The host {host} cannot be found", "Check the address and the network") from None
     except ConnectionRefusedError:
@@ -326,6 +338,44 @@ def _unchunked(data: bytes) -> bytes:
         at = line.end() + size
         body += data[line.end() : at]
     return body
+
+
+_UNTRUSTED_ISSUER = frozenset((18, 19, 20, 21))
+"""OpenSSL's results of a verification that ended at an authority which is not trusted."""
+
+_WRONG_TIME = frozenset((9, 10))
+_ALERT = re.compile(r"(?:SSL|TLS)(?:V\d+)?_(?:TLS_)?(?:ALERT_)?([A-Z_]+)")
+
+
+def _tls_words(error: ssl.SSLError) -> str:
+    """Return OpenSSL's reason in words, such as "handshake failure"."""
+    reason = error.reason or str(error)
+    alert = _ALERT.fullmatch(reason)
+    return (alert[1] if alert else reason).replace("_", " ").lower() if reason.isupper() else reason
+
+
+def _tls_failed(where: str, error: ssl.SSLError) -> UnreachableError:
+    """Return the error of a TLS handshake that failed: by whom, why, and the remedy."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        remedy = "Check the address"
+        if error.verify_code in _WRONG_TIME:
+            remedy = "Check the system clock; if it is right, only the server's owner can renew the certificate"
+        elif error.verify_code in _UNTRUSTED_ISSUER:
+            remedy = "Check the address; if you trust the authority, name its file in SSL_CERT_FILE"
+        return _unreachable(f"The certificate of {where} is not trusted: {error.verify_message}", remedy)
+    words = _tls_words(error)
+    if "certificate required" in words:
+        return _unreachable(
+            f"{where} asks for a certificate of this client, which is not supported",
+            "Use a server or a proxy that asks for none",
+        )
+    if _ALERT.fullmatch(error.reason or ""):
+        return _unreachable(
+            f"{where} ended the TLS handshake: {words}", "Check the address, and which TLS versions the server accepts"
+        )
+    return _unreachable(
+        f"{where} does not speak TLS: {words}", "Check the port, and whether the address should begin with ws://"
+    )
 
 
 def _broken_off(where: str) -> UnreachableError:

@@ -8,6 +8,7 @@ import gzip
 import logging
 import re
 import socket
+import ssl
 import struct
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -223,26 +224,61 @@ async def test_a_message_after_our_own_close_says_that_we_closed() -> None:
             connection.post(compose.text_turn("late"))
 
 
-async def test_a_socket_cut_off_without_a_close_is_1006() -> None:
+def end_orderly(socket: ServerConnection) -> None:
+    socket.transport.abort()
+
+
+def end_by_reset(connection: ServerConnection) -> None:
+    link = connection.transport.get_extra_info("socket")
+    link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.transport.abort()
+
+
+ENDS_WITHOUT_CLOSE = [
+    (end_orderly, "1006: the other side ended it without a close"),
+    (end_by_reset, "1006: the other side reset it"),
+]
+
+
+@pytest.mark.parametrize(("end", "says"), ENDS_WITHOUT_CLOSE)
+async def test_a_connection_that_ends_without_a_close_is_1006_and_says_who_ended_it_and_how(
+    end: Callable[[ServerConnection], None], says: str
+) -> None:
     async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
         await accept(transport)
-        socket.transport.abort()
+        end(socket)
 
     async with server(handler) as url:
         connection = await connect(local_endpoint(url), SETUP)
-        with pytest.raises(ConnectionClosedError, match=r"The connection broke \(1006, no reason given\)"):
+        with pytest.raises(ConnectionClosedError, match=rf"The connection broke \({says}\)"):
             await connection.receive()
         await connection.close()
 
 
-async def test_a_socket_cut_off_before_the_setup_is_accepted_is_told_in_one_sentence() -> None:
+@pytest.mark.parametrize(("end", "says"), ENDS_WITHOUT_CLOSE)
+async def test_a_connection_that_ends_before_the_setup_is_accepted_is_told_in_one_sentence(
+    end: Callable[[ServerConnection], None], says: str
+) -> None:
     async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
-        socket.transport.abort()
+        await transport.recv()
+        end(socket)
 
     async with server(handler) as url:
         with pytest.raises(SetupRejectedError) as rejected:
             await connect(local_endpoint(url), SETUP)
-    assert rejected.value.message == "The connection broke before the setup was accepted (1006, no reason given)"
+    assert rejected.value.message == f"The connection broke before the setup was accepted ({says})"
+
+
+async def test_the_remedy_of_a_setup_answered_by_too_much_is_not_to_ask_for_less() -> None:
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        await transport.recv()
+        with contextlib.suppress(TransportClosed):
+            await transport.send(b" " * (MAX_MESSAGE_BYTES + 1))
+
+    async with server(handler) as url:
+        with pytest.raises(SetupRejectedError, match="above 16 MiB") as rejected:
+            await connect(local_endpoint(url), SETUP)
+    assert rejected.value.remedy == "Check that the address is a Live API server"
 
 
 async def test_a_close_frame_ends_a_connection_whose_socket_the_server_leaves_open() -> None:
@@ -352,7 +388,9 @@ async def test_an_unreachable_server_is_a_sentence(url: str, says: str, monkeypa
             "ws",
             r"answered the WebSocket handshake wrongly \(.*h2c\)",
         ),
-        (b"not tls at all\r\n", "wss", "TLS with 127.0.0.1"),
+        (b"not tls at all\r\n", "wss", r"does not speak TLS: wrong version number\. .*whether .* begin with ws://"),
+        (b"\x15\x03\x03\x00\x02\x02\x28", "wss", r"ended the TLS handshake: .*handshake failure\. .*TLS versions"),
+        (b"\x15\x03\x03\x00\x02\x02\x70", "wss", r"ended the TLS handshake: unrecognized name\. Check the address"),
     ],
 )
 async def test_a_server_of_another_kind_is_a_sentence(reply: bytes, scheme: str, says: str) -> None:
@@ -366,6 +404,42 @@ async def test_a_server_of_another_kind_is_a_sentence(reply: bytes, scheme: str,
         port = other.sockets[0].getsockname()[1]
         with pytest.raises((UnreachableError, UpgradeRefusedError), match=says):
             await open_websocket(url_endpoint(f"{scheme}://127.0.0.1:{port}"))
+
+
+def tls_error(kind: type[ssl.SSLError], reason: str, code: int = 0) -> ssl.SSLError:
+    error = kind(1, reason)
+    error.reason = reason
+    if isinstance(error, ssl.SSLCertVerificationError):
+        error.verify_code, error.verify_message = code, "it is said why"
+    return error
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [(10, "Check the system clock"), (20, "SSL_CERT_FILE"), (18, "SSL_CERT_FILE"), (62, "Check the address.")],
+)
+def test_a_certificate_that_is_not_trusted_has_the_remedy_for_its_reason(code: int, remedy: str) -> None:
+    error = tls_error(ssl.SSLCertVerificationError, "CERTIFICATE_VERIFY_FAILED", code)
+    told = str(websocket._tls_failed("host", error))
+    assert told.startswith("The certificate of host is not trusted: it is said why. ")
+    assert remedy in told
+
+
+async def test_a_server_that_asks_for_a_certificate_of_the_client_is_told_as_such(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # With TLS 1.3 the refusal comes once the client takes its handshake to be over.
+    error = tls_error(ssl.SSLError, "TLSV13_ALERT_CERTIFICATE_REQUIRED")
+    made = websocket._ClientConnection.connection_made
+
+    def break_off(self: Any, transport: Any) -> None:
+        made(self, transport)
+        asyncio.get_running_loop().call_soon(transport._force_close, error)
+
+    monkeypatch.setattr(websocket._ClientConnection, "connection_made", break_off)
+    async with server(lambda transport, socket: accept(transport)) as url:
+        with pytest.raises(UnreachableError, match="asks for a certificate of this client"):
+            await open_websocket(local_endpoint(url))
 
 
 def reset_connection(writer: asyncio.StreamWriter) -> None:
