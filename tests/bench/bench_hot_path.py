@@ -7,8 +7,12 @@ Microseconds for each piece of model speech and each microphone chunk.
 Everything but the socket is the product's own: `Connection`, recorder, hub (journal off and on), core, runner. The
 transport hands out frames that are there already and takes what is sent at once, as a socket with room does. CPU time
 of the process is measured, and the journal's thread is waited for. Batches are interleaved; medians and the median
-ratio to the bare codec are printed, beside the goals. The socket's own row reads the same frames from a server on
-loopback, without decoding them.
+ratio to a floor are printed. The socket's own row reads the same frames from a server on loopback, without decoding
+them.
+
+Frames have two floors. The one that targets refer to is what a program does that takes any frame: parse its JSON and
+decode the base64 in it, here without the strict checks that the codec adds. The other is our own decoder of speech,
+which matches templates and does neither; as it became quicker, the ratio to it grew.
 
 Exit status: 0 when the targets are met, 1 otherwise.
 """
@@ -37,6 +41,7 @@ from tests.bench.live import BenchAudio, make_hub, make_session  # noqa: E402
 
 from gemini_live_runtime.audio.interface import MicChunk  # noqa: E402
 from gemini_live_runtime.clock import LoopClock  # noqa: E402
+from gemini_live_runtime.wire import b64  # noqa: E402
 from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk  # noqa: E402
 from gemini_live_runtime.wire.connection import Connection  # noqa: E402
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint  # noqa: E402
@@ -45,26 +50,27 @@ from gemini_live_runtime.wire.websocket import open_websocket  # noqa: E402
 
 ROUNDS = 61
 BATCH = 200
-FLOORS = {
-    "decode a frame": "decode a frame",
-    "socket alone": "decode a frame",
-    "Connection.receive": "decode a frame",
-    "receive to play": "decode a frame",
-    "receive to play, recording": "decode a frame",
-    "encode a chunk": "encode a chunk",
-    "microphone to transport": "encode a chunk",
-    "microphone to transport, recording": "encode a chunk",
-}
-"""Case that each case is compared with."""
+ANY_FRAME, SPEECH, CHUNK = "parse JSON, decode base64", "decode a frame", "encode a chunk"
 
-GOALS = {"receive to play": 2.3, "receive to play, recording": 3.4}
+FLOORS = {
+    ANY_FRAME: (),
+    SPEECH: (ANY_FRAME,),
+    "socket alone": (ANY_FRAME, SPEECH),
+    "Connection.receive": (ANY_FRAME, SPEECH),
+    "receive to play": (ANY_FRAME, SPEECH),
+    "receive to play, recording": (ANY_FRAME, SPEECH),
+    CHUNK: (),
+    "microphone to transport": (CHUNK,),
+    "microphone to transport, recording": (CHUNK,),
+}
+"""Cases that each case is compared with."""
 
 AT_MOST = {
-    "receive to play": 7.0,
-    "receive to play, recording": 14.0,
+    "receive to play": 2.3,
+    "receive to play, recording": 3.4,
     "microphone to transport, recording": 40.0,
 }
-"""Ratios beyond which the exit status is 1."""
+"""Ratios to the first floor beyond which the exit status is 1."""
 
 SETUP_COMPLETE = b'{"setupComplete": {}}'
 
@@ -211,6 +217,11 @@ async def main() -> int:
         bare_lane.load([])
         bare = Connection.over(bare_lane)
 
+        async def any_frame() -> None:
+            for frame in frames:
+                message = json.loads(frame)
+                b64.decode(message["serverContent"]["modelTurn"]["parts"][0]["inlineData"]["data"])
+
         async def codec_in() -> None:
             for frame in frames:
                 decode_server(frame)
@@ -220,12 +231,13 @@ async def main() -> int:
                 encode_audio_chunk(piece)
 
         cases: dict[str, Callable[[], Awaitable[None]]] = {
-            "decode a frame": codec_in,
+            ANY_FRAME: any_frame,
+            SPEECH: codec_in,
             "socket alone": lambda: socket_receive(socket, frames),
             "Connection.receive": lambda: bare_receive(bare, bare_lane, frames),
             "receive to play": lambda: plain.receive(frames),
             "receive to play, recording": lambda: recorded.receive(frames),
-            "encode a chunk": codec_out,
+            CHUNK: codec_out,
             "microphone to transport": lambda: plain.send(chunks),
             "microphone to transport, recording": lambda: recorded.send(chunks),
         }
@@ -239,16 +251,18 @@ async def main() -> int:
         await recorded.stop()
         await bare.close()
 
-    print(f"{'what':36} | {'goal':>6} | {'at most':>7} | CPU")
+    print(f"{'what':36} | {'at most':>7} | CPU")
     met = True
-    for case, floor in FLOORS.items():
-        ratio = statistics.median(a / b for a, b in zip(samples[case], samples[floor], strict=True))
-        goal, limit = GOALS.get(case), AT_MOST.get(case)
-        verdict = "" if limit is None else "  ok" if ratio <= limit else "  MISSED"
-        met &= limit is None or ratio <= limit
-        bounds = [f"{bound:g}x" if bound else "" for bound in (goal, limit)]
-        us = statistics.median(samples[case])
-        print(f"{case:36} | {bounds[0]:>6} | {bounds[1]:>7} | {us:6.2f} us, {ratio:4.1f}x {floor}{verdict}")
+    for case, floors in FLOORS.items():
+        ratios = [
+            statistics.median(a / b for a, b in zip(samples[case], samples[floor], strict=True)) for floor in floors
+        ]
+        limit = AT_MOST.get(case)
+        verdict = "" if limit is None else "  ok" if ratios[0] <= limit else "  MISSED"
+        met &= limit is None or ratios[0] <= limit
+        bound = "" if limit is None else f"{limit:g}x"
+        told = "".join(f", {ratio:4.1f}x {floor}" for ratio, floor in zip(ratios, floors, strict=True))
+        print(f"{case:36} | {bound:>7} | {statistics.median(samples[case]):6.2f} us{told}{verdict}")
     return 0 if met else 1
 
 

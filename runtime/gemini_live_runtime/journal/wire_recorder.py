@@ -5,12 +5,14 @@ says which samples of a track a frame, or a run of frames, carried. So the traff
 while fifty microphone frames a second make one event a second.
 
 Order: a pending span is always emitted before the next message in either direction, so that events keep the order of
-the wire to within one span.
+the wire to within one span. Its samples go to the track right before, in one piece: an engine that goes on with the
+session of a killed one keeps no samples beyond those that events speak of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from typing import Any, Protocol
 
 from gemini_live_runtime.errors import ProtocolError
@@ -39,23 +41,16 @@ class Tracks(Protocol):
 class _Span:
     """Run of frames of one track that has no event yet."""
 
-    __slots__ = ("captured_at", "count", "direction", "first", "frames", "mime_type", "track")
+    __slots__ = ("captured_at", "count", "direction", "first", "mime_type", "pieces", "track")
 
     def __init__(self, direction: Wire, track: Side) -> None:
         self.direction: Wire = direction
         self.track: Side = track
         self.first = 0
         self.count = 0
-        self.frames: list[tuple[int, int]] = []
+        self.pieces: list[bytes] = []
         self.mime_type = ""
         self.captured_at: float | None = None
-
-    def add(self, samples: int) -> None:
-        self.count += samples
-        if self.frames and self.frames[-1][0] == samples:
-            self.frames[-1] = (samples, self.frames[-1][1] + 1)
-        else:
-            self.frames.append((samples, 1))
 
     def take(self, now: float) -> WireAudio:
         late = 0.0 if self.captured_at is None else now - self.captured_at
@@ -65,12 +60,12 @@ class _Span:
             rate=RATES[self.track],
             first=self.first,
             count=self.count,
-            frames=tuple(self.frames),
+            frames=tuple((size // 2, len(list(run))) for size, run in groupby(map(len, self.pieces))),
             mime_type=self.mime_type,
             late_ms=round(late * 1000, 2),
         )
         self.first += self.count
-        self.count, self.frames = 0, []
+        self.count, self.pieces = 0, []
         return event
 
 
@@ -130,12 +125,17 @@ class WireRecorder:
 
     def _audio(self, direction: Wire, pcm: bytes, mime_type: str) -> None:
         span = self._spans[direction]
-        if span.mime_type != mime_type and span.count:
-            self._emit(span.take(self._now()))
-        span.mime_type = mime_type
-        span.add(len(pcm) // 2)
-        self._tracks.audio(span.track, pcm)
+        if span.mime_type != mime_type:
+            self._end(span)
+            span.mime_type = mime_type
+        span.pieces.append(pcm)
+        span.count += len(pcm) // 2
         if span.count * 1000 >= SPAN_MS * RATES[span.track]:
+            self._end(span)
+
+    def _end(self, span: _Span) -> None:
+        if span.count:
+            self._tracks.audio(span.track, b"".join(span.pieces))
             self._emit(span.take(self._now()))
 
     def _message(self, direction: Wire, frame: Mapping[str, Any], size: int, problems: tuple[str, ...] = ()) -> None:
@@ -153,8 +153,7 @@ class WireRecorder:
     def flush(self) -> None:
         """Emit the pending spans."""
         for span in self._spans.values():
-            if span.count:
-                self._emit(span.take(self._now()))
+            self._end(span)
 
     def _without_audio(self, value: Any, direction: Wire) -> Any:
         if isinstance(value, Mapping):

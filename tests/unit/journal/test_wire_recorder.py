@@ -24,11 +24,13 @@ class Kept:
     def __init__(self) -> None:
         self.events: list[Payload] = []
         self.tracks: dict[str, bytes] = {"user": b"", "model": b""}
+        self.pieces = 0
         self.now = 0.0
         self.recorder = WireRecorder(self.events.append, self, lambda: self.now)
 
     def audio(self, track: Side, pcm: bytes) -> None:
         self.tracks[track] += pcm
+        self.pieces += 1
 
     def receives(self, **fields: Any) -> None:
         frame = dump_object(fields)
@@ -60,6 +62,16 @@ def test_a_run_of_chunks_is_one_event_a_second() -> None:
         (16_000, 16_000, ((320, 50),)),
         (32_000, 8_000, ((320, 25),)),
     ]
+
+
+def test_a_run_of_chunks_reaches_the_track_in_one_piece_a_second() -> None:
+    kept = Kept()
+    for number in range(99):
+        kept.recorder.on_audio_sent(bytes([number]) * 640, 900)
+    assert (kept.pieces, len(kept.spans)) == (1, 1)
+    kept.recorder.flush()
+    assert kept.pieces == 2
+    assert kept.tracks["user"] == b"".join(bytes([number]) * 640 for number in range(99))
 
 
 def test_an_event_of_the_microphones_sound_says_how_long_ago_its_last_sample_was_captured() -> None:

@@ -113,7 +113,10 @@ class GenerationLedger:
 
     def current(self, turn: int) -> Generation:
         """Return the generation of frames that arrive now, created in `turn` if new."""
-        return self._get(self.number, turn)
+        known = self._known.get(self.number)
+        if known is None:
+            known = self._known[self.number] = Generation(self.number, turn)
+        return known
 
     def get(self, number: int) -> Generation | None:
         """Return a generation, or None when it is unknown or forgotten."""
@@ -169,9 +172,3 @@ class GenerationLedger:
             if number >= self.cut_below and generation.opened and generation.sounds:
                 return generation
         return None
-
-    def _get(self, number: int, turn: int) -> Generation:
-        known = self._known.get(number)
-        if known is None:
-            known = self._known[number] = Generation(number, turn)
-        return known
