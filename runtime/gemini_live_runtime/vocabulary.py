@@ -17,9 +17,9 @@ from gemini_live_runtime.json_values import strict_decoder
 
 T = TypeVar("T")
 
-_MAX_NUMBER = 2**53
+MAX_NUMBER = 2**53
 """Largest number of an event, a turn or a generation; a larger one is damage."""
-_MAX_TIME_S = 10 * 365 * 86_400.0
+MAX_TIME_S = 10 * 365 * 86_400.0
 """Longest session time accepted, in seconds; a later time is damage."""
 
 _adapters: dict[type[Any], TypeAdapter[Any]] = {}
@@ -101,9 +101,9 @@ def event_from_json(value: Mapping[str, Any]) -> events.Event:
     try:
         seq, t, turn, gen = int(value["seq"]), float(value["t"]), int(value["turn"]), int(value["gen"])
         data = value["data"]
-        if not 0 <= t < _MAX_TIME_S:
+        if not 0 <= t < MAX_TIME_S:
             raise ValueError("time")
-        if seq > _MAX_NUMBER or turn > _MAX_NUMBER or gen > _MAX_NUMBER:
+        if seq > MAX_NUMBER or turn > MAX_NUMBER or gen > MAX_NUMBER:
             raise ValueError("number")
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ProtocolError(

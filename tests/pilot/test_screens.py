@@ -9,6 +9,8 @@ from tests.support.console_driver import BY_NAME, Driver, console
 from tests.support.recordings_screens import done, record_live, record_three
 from tests.support.set_up_doubles import FakeStarter
 
+from gemini_live_tui.dialogs.events_filter import MAX_FILTER, EventsFilterScreen
+from gemini_live_tui.dialogs.go_to import MAX_MOMENT, GoToScreen
 from gemini_live_tui.dialogs.meters import MetersScreen
 from gemini_live_tui.editors.export import ExportScreen
 from gemini_live_tui.editors.state import StateEditor
@@ -130,3 +132,14 @@ async def test_an_editor_in_which_nothing_is_written_gives_way() -> None:
         await driver.settle()
         assert driver.app.screen is not first
         assert stack(driver) == ["StateEditor"]
+
+
+async def test_a_filter_and_a_moment_take_no_more_than_their_limits() -> None:
+    async with console() as driver:
+        for screen, most in ((EventsFilterScreen, MAX_FILTER), (GoToScreen, MAX_MOMENT)):
+            opened = screen.of(driver.app)
+            await driver.app.push_screen(opened)
+            opened.field.value = "x" * (most - 1)
+            await driver.press("end", "y", "z")
+            assert opened.field.value == "x" * (most - 1) + "y"
+            await driver.press("escape")

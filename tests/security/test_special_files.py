@@ -11,13 +11,14 @@ import pytest
 from tests.support.command_line import run
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.engine import registry
-from gemini_live_runtime.errors import AudioFileError, ConfigError, CredentialError
+from gemini_live_runtime.engine import registry, saved_spec
+from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.errors import AudioFileError, ConfigError, CredentialError, EngineError
 from gemini_live_runtime.journal import catalog
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.session_summary import started_at, summarise
 from gemini_live_runtime.journal.tracks import read_track
-from gemini_live_runtime.wire.credentials import find_api_key
+from gemini_live_runtime.wire.credentials import MAX_KEY_FILE_BYTES, find_api_key
 from gemini_live_tui import config, config_files, saved_layout
 from gemini_live_tui.cli import checks
 from gemini_live_tui.set_up import recent
@@ -97,6 +98,40 @@ def test_a_file_above_its_limit_is_not_read(tmp_path: Path) -> None:
         file.truncate(config_files.MAX_BYTES + 1)
     with pytest.raises(ConfigError, match="more than 1,048,576 bytes"):
         config.read_document(tmp_path / "config.toml")
+
+
+def padded(path: Path, most: int) -> Path:
+    """Make a usable file longer than may be read, with blanks that mean nothing."""
+    path.write_bytes(path.read_bytes().ljust(most + 1))
+    path.chmod(0o600)
+    return path
+
+
+def test_a_key_file_above_its_limit_has_no_key(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("A" * MAX_KEY_FILE_BYTES)
+    with pytest.raises(CredentialError, match="key"):
+        find_api_key({}, source="file", key_file=padded(tmp_path / "key", MAX_KEY_FILE_BYTES))
+
+
+def test_what_an_engine_leaves_in_its_folder_is_not_read_above_its_limit(tmp_path: Path) -> None:
+    (tmp_path / registry.TOKEN_FILE).write_text('{"port": 1, "token": "secret"}')
+    padded(tmp_path / registry.TOKEN_FILE, registry.MAX_TOKEN_BYTES)
+    with pytest.raises(OSError, match="more than 4,096 bytes"):
+        registry.read_token(tmp_path)
+    saved_spec.save_spec(tmp_path, EngineSpec(session_id="s1"))
+    padded(tmp_path / saved_spec.SPEC_FILE, saved_spec.MAX_BYTES)
+    with pytest.raises(EngineError, match="more than 262,144 bytes"):
+        saved_spec.saved_spec(tmp_path)
+
+
+def test_a_list_of_recent_agents_above_its_limits_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent, "_path", lambda: tmp_path / "recent.json")
+    long = f"{'m' * recent.MAX_REFERENCE}:agent"
+    for reference in (long, "mine:agent"):
+        recent.remember(reference)
+    assert [agent.reference for agent in recent.recent_agents()] == ["mine:agent"]
+    padded(tmp_path / "recent.json", recent.MAX_BYTES)
+    assert recent.recent_agents() == []
 
 
 @pytest.mark.parametrize(

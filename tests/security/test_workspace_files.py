@@ -270,6 +270,17 @@ def test_a_large_folder_is_cut(folder: Folder, root: Path) -> None:
     assert listed["more"] == "6 further ones are left out"
 
 
+def test_a_folder_without_end_is_not_looked_at_to_it(
+    folder: Folder, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "MAX_SCANNED", 4)
+    for number in range(9):
+        (root / "sub" / f"n{number}").touch()
+    listed = folder.list("sub")
+    assert len(listed["entries"]) == 4
+    assert listed["more"] == "at least 0 further ones are left out"
+
+
 def test_a_folder_that_does_not_exist_is_named_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="The folder notes cannot be opened") as raised:
         Folder("notes", tmp_path / "missing").list()

@@ -34,8 +34,10 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import StateError
+from gemini_live_runtime.session.agent.event_observer import MAX_CHANGES
 from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S
-from gemini_live_runtime.session.rules.dispatch import MAX_EVENTS_PER_TURN, MAX_PER_TURN
+from gemini_live_runtime.session.agent.throttle import BURST
+from gemini_live_runtime.session.rules.dispatch import MAX_DEPTH, MAX_EVENTS_PER_TURN, MAX_PER_TURN
 from gemini_live_runtime.session.rules.effects import SignalUserActivityEnd, SignalUserActivityStart
 
 
@@ -201,7 +203,7 @@ async def write_later(state: State) -> None:
 
 async def test_who_reads_a_change_of_state_cannot_change_it() -> None:
     def spoils(event: Any, voice: Any, state: State) -> None:
-        for mutation in getattr(event, "mutations", ()):
+        for mutation in getattr(event, "changes", ()):
             if mutation.key == "app:list":
                 mutation.new.append("rule")
 
@@ -255,6 +257,36 @@ async def test_a_rule_that_answers_its_own_errors_is_stopped_for_the_rest_of_the
         notices = t.all(ev.Notice)
         assert [notice for notice in notices if notice.code == "reactor" and "events in a turn" in notice.text]
         assert len(notices) <= 3 * MAX_EVENTS_PER_TURN
+
+
+async def test_rules_that_set_each_other_off_are_not_asked_further() -> None:
+    def answer(event: Any, voice: Any, state: Any) -> list[Any]:
+        asked.append(event)
+        return [EmitEvent(ev.Notice(level="info", code="mine", text="Again."))]
+
+    asked: list[Any] = []
+    async with talk(agent().rule(ReactorRule("talks", answer))) as t:
+        await t.rests()
+        asked.clear()
+        t.stage.session.orchestrator.agent.emit(ev.Notice(level="info", code="mine", text="First."))
+        assert len(asked) == MAX_DEPTH
+        assert f"set each other off {MAX_DEPTH} times in a row" in t.all(ev.Notice)[-1].text
+
+
+async def test_of_changes_without_end_that_wait_for_rules_the_newest_are_told() -> None:
+    def hear(event: Any, voice: Any, state: Any) -> tuple[()]:
+        told.extend(mutation.new for mutation in getattr(event, "mutations", ()) if mutation.key == "app:x")
+        return ()
+
+    told: list[int] = []
+    async with talk(agent().rule(ReactorRule("hears", hear))) as t:
+        for number in range(BURST + 1):
+            await t.writes(x=number)
+        told.clear()
+        for number in range(MAX_CHANGES + 5):
+            t.state.set("app:x", -number)
+        await t.passes(1)
+        assert told == [-number for number in range(5, MAX_CHANGES + 5)]
 
 
 async def test_phases_whose_hooks_ask_for_each_other_are_stopped() -> None:

@@ -15,6 +15,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.audio.program_audio import ProgramAudio
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.session.io.user_turns import MAX_SOUND_S
 
 CHUNK = bytes(640)
 SAID = ["activityStart", "audio", "activityEnd"]
@@ -162,6 +163,19 @@ async def test_the_agent_adds_context_for_a_turn_before_the_model_answers_it(by:
         (turn,) = listener.turns
         assert turn.text == "please stop talking"
         assert turn.seconds > 0.5
+
+
+async def test_of_a_turn_without_end_the_agent_gets_the_newest_sound() -> None:
+    listener = Listener("manual")
+    async with talk(listener, audio=ProgramAudio) as t:  # type: ignore[arg-type]
+        assert await t.commands(cmd.SetMicrophone(on=True)) == ""
+        for number in range(int(MAX_SOUND_S) + 5):
+            t.handle.send_audio(bytes([number, 0]) * 16_000)
+            await t.rests()
+        await t.handle.commit_user_turn()
+        await t.rests()
+        (turn,) = listener.turns
+        assert (turn.seconds, turn.audio[:2], turn.audio[-2:]) == (MAX_SOUND_S, b"\x05\0", b"\x40\0")
 
 
 async def test_a_turn_that_the_agent_drops_is_not_answered() -> None:

@@ -15,7 +15,7 @@ from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.engine.assemble import make_session
 from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.spec import EngineSpec
-from gemini_live_runtime.errors import ConfigError
+from gemini_live_runtime.errors import AgentError, ConfigError
 from gemini_live_runtime.harness.profile import TOOL_SETS, Profile, ProfileTools
 from gemini_live_runtime.session.definition.harness_tools import _ENABLE, DEFAULT_SCOPE
 
@@ -93,6 +93,11 @@ def test_folders_of_the_profile_go_before_those_of_the_agent_of_the_same_name() 
     of = agent().workspace({"notes": "/agents", "more": "/more"})
     plan = of.plan().with_profile(ProfileTools(enabled=("workspace",), folders={"notes": "/mine"}))
     assert dict(plan.definition.workspace.folders) == {"notes": "/mine", "more": "/more"}
+
+
+def test_a_folder_with_a_path_without_end_is_refused() -> None:
+    with pytest.raises(AgentError, match="no path"):
+        agent().workspace({"notes": "/" + "a" * 4096}).plan()
 
 
 def test_a_program_that_cannot_be_is_a_sentence() -> None:

@@ -31,6 +31,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.program_audio import ProgramAudio
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.session_events import EVENT_NAMES
+from gemini_live_runtime.session.io.listeners import MAX_WAITING
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
@@ -249,6 +250,15 @@ async def test_events_are_read_by_iteration_until_the_session_ends() -> None:
         "close",
     ]
     assert [event async for event in left] == []
+
+
+async def test_a_program_that_reads_slowly_loses_the_oldest_events_and_finds_their_number() -> None:
+    async with talk(agent()) as t:
+        slow = t.stage.session.agent_session.events("user_input_transcribed")
+        for number in range(MAX_WAITING + 2):
+            await t.hears(f"{number},")
+    waiting = [event.transcript async for event in slow]
+    assert (slow.dropped, len(waiting), waiting[0]) == (2, MAX_WAITING, "0,1,2,")
 
 
 async def test_a_listener_may_act_on_the_session() -> None:

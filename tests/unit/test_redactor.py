@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.support.canaries import PROVIDERS_KEYS
 
 from gemini_live_runtime.events import Event, Unknown
-from gemini_live_runtime.redactor import REDACTED, Redactor, redacted_part
+from gemini_live_runtime.redactor import MAX_TEMPORARY, REDACTED, Redactor, redacted_part
 from gemini_live_runtime.secret_patterns.names import _FIELDS
 from gemini_live_runtime.secret_patterns.prefixes import PREFIXES, Prefix
 
@@ -208,6 +208,14 @@ def test_a_short_handle_does_not_let_a_server_blank_words() -> None:
     redactor = Redactor()
     redactor.add_temporary("Survived")
     assert redactor.text("Survived") == "Survived"
+
+
+def test_of_handles_without_end_the_newest_are_redacted() -> None:
+    redactor = Redactor()
+    handles = [f"{number:04}-is-the-handle-of-a-session" for number in range(MAX_TEMPORARY + 5)]
+    for handle in handles:
+        redactor.add_temporary(handle)
+    assert [handle for handle in handles if handle in redactor.text(handle)] == handles[:5]
 
 
 @pytest.mark.parametrize(

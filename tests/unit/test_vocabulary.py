@@ -107,6 +107,12 @@ def test_a_number_that_no_session_reaches_is_refused(field):
         vocabulary.event_from_json(stamp)
 
 
+@pytest.mark.parametrize("t", [-1, vocabulary.MAX_TIME_S, float("nan")])
+def test_a_time_that_no_session_reaches_is_refused(t):
+    with pytest.raises(ProtocolError, match="missing or unusable: time"):
+        vocabulary.event_from_json({"seq": 1, "t": t, "turn": 0, "gen": 0, "type": "log", "data": {"text": "x"}})
+
+
 def test_a_malformed_payload_names_event_type_and_field():
     line = '{"seq":4,"t":0,"turn":0,"gen":0,"type":"text.sent","data":{}}'
     with pytest.raises(ProtocolError, match=r"Event 4 of type text.sent is malformed, text"):

@@ -97,7 +97,7 @@ def _pair(input: SoundDevice, output: SoundDevice) -> _Pair:
 def _stored() -> list[tuple[_Pair, EchoPath]]:
     try:
         values = json.loads(paths.read_regular(echo_paths_file(), MAX_FILE_BYTES))["pairs"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
     found = (_from_json(value) for value in values if isinstance(value, dict)) if isinstance(values, list) else ()
     return [entry for entry in found if entry is not None]

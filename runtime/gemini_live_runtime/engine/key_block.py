@@ -10,7 +10,7 @@ _BEGIN = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----\s*\Z")
 _BODY = re.compile(r"\s*(?:[0-9A-Za-z+/=]{4,}|(?:Proc-Type|DEK-Info): .{1,80})?\s*")
 _END = "-----END "
 
-_MAX_LINES = 200
+MAX_LINES = 200
 """Lines of the longest key; those of 16,384 bits have 198."""
 
 
@@ -26,7 +26,7 @@ class KeyBlock:
     def redact(self, line: str) -> str:
         """Return `line`, or what stands for it when it belongs to a private key."""
         if _BEGIN.search(line):
-            self._left = _MAX_LINES
+            self._left = MAX_LINES
             return line
         if not self._left:
             return line

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from gemini_live_runtime.journal.private_names import PrivateKind, is_state_key, kind_in_memory, kind_of
 
-_MAX_LEVELS = 4
+MAX_LEVELS = 4
 """Levels of JSON within texts of JSON."""
 
 # A text may be cut off within a string. An apostrophe in a word begins none, and words in quotation marks are none.
@@ -51,7 +51,7 @@ class _Level:
     is_key: bool = False
 
 
-def private_values(text: str, kind: PrivateKind = "", *, levels: int = _MAX_LEVELS) -> Iterator[FoundValue]:
+def private_values(text: str, kind: PrivateKind = "", *, levels: int = MAX_LEVELS) -> Iterator[FoundValue]:
     """Yield the private values of JSON in `text`.
 
     With a `kind`, all values are yielded, as of that kind.

@@ -51,7 +51,7 @@ _FEW = 3
 _FEW_NOW = 2
 _MISSES_ALLOWED = 2
 _MAX_KNOWN = 40
-_MAX_KNOWN_CHARS = 300
+MAX_KNOWN_CHARS = 300
 
 
 @record
@@ -555,7 +555,7 @@ class ScriptedDialogue:
         for name, value in output.items():
             if name == "result":  # of a non-blocking call
                 self._learn(value)
-            elif isinstance(value, str | int | float) and len(str(value)) <= _MAX_KNOWN_CHARS:
+            elif isinstance(value, str | int | float) and len(str(value)) <= MAX_KNOWN_CHARS:
                 self._known.pop(name, None)
                 self._known[name] = value
         self._known = dict(list(self._known.items())[-_MAX_KNOWN:])

@@ -11,7 +11,7 @@ from gemini_live_runtime.records import record
 
 _CONNECTORS = frozenset({"a", "an", "the", "my", "with", "to", "for", "of", "at", "in", "on", "please", "is", "and"})
 _VERBS = frozenset({"call", "run", "use", "try"})
-_MAX_DEPTH = 5
+MAX_DEPTH = 5
 _SPOKEN_NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 60, 100)
 
 
@@ -130,7 +130,7 @@ def _is_open_text(schema: Any) -> bool:
 
 def default_for(schema: Any, depth: int = 0) -> Any:
     """Return a value for a JSON schema: default, example, enum value, or by type."""
-    if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
+    if not isinstance(schema, Mapping) or depth > MAX_DEPTH:
         return ""
     for key in ("default", "example"):
         if schema.get(key) is not None:

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from tests.docs.limits.limit import Limit, characters, size
 
-from gemini_live_runtime import text
+from gemini_live_runtime import json_schema, restarts, text
 from gemini_live_runtime.conversation import chat, memory_text
-from gemini_live_runtime.engine import stdio
-from gemini_live_runtime.harness import event_log, memory_store, record_files, task_store
+from gemini_live_runtime.engine import hub, key_block, stdio
+from gemini_live_runtime.harness import consent_store, event_log, memory_store, record_files, store, task_store
 from gemini_live_runtime.session.agent import (
     answers_in_a_row,
     background_agents,
     callback_runner,
+    event_observer,
     handoff,
     settle_engine,
     user_code,
 )
 from gemini_live_runtime.session.core import connection_events, speech_queue
-from gemini_live_runtime.session.definition import known_agents
+from gemini_live_runtime.session.definition import known_agents, workspace
+from gemini_live_runtime.session.io import listeners
 from gemini_live_runtime.session.outbound import context_queue, deferred_context
 from gemini_live_runtime.session.persistence import stores
 from gemini_live_runtime.session.rules import dispatch as rules_dispatch
 from gemini_live_runtime.session.rules import executor
 from gemini_live_runtime.state import temporal, values
-from gemini_live_runtime.tools import progress, results, voice_consent
+from gemini_live_runtime.tools import dispatch, progress, results, voice_consent
 
 LIMITS = (
     Limit(
@@ -254,5 +256,83 @@ LIMITS = (
         f"{len(str(values.MAX_INT)) - 1} digits",
         "the write raises",
         "session/test_plan_faults.py::test_a_number_that_no_event_can_hold_is_refused",
+    ),
+    Limit(
+        "levels of a schema",
+        f"{json_schema.MAX_DEPTH}",
+        "the tool is refused with the place",
+        "unit/tools/test_schema.py::test_explicit_schemas_without_an_equivalent_are_refused",
+    ),
+    Limit(
+        "question that a tool asks aloud",
+        f"{characters(voice_consent.MAX_QUESTION)} besides its arguments",
+        "the tool is refused",
+        "unit/tools/test_voice_consent.py::test_what_cannot_be_asked_aloud_is_refused_when_it_is_declared",
+    ),
+    Limit(
+        "name of a tool whose consent is remembered",
+        characters(consent_store.MAX_NAME),
+        "nothing is remembered, with a sentence",
+        "unit/harness/test_hostile_records.py::test_a_tool_with_a_name_without_end_gets_no_grant",
+    ),
+    Limit(
+        "path of a folder of its workspace",
+        characters(workspace.MAX_PATH),
+        "the plan is refused",
+        "session/test_profile_tools.py::test_a_folder_with_a_path_without_end_is_refused",
+    ),
+    Limit(
+        "calls that go on as tasks",
+        f"{dispatch.MAX_TASKS}",
+        "the model waits for the result of a further one",
+        "unit/tools/test_dispatch_context.py::test_so_many_calls_go_on_as_tasks_and_the_model_waits_for_a_further_one",
+    ),
+    Limit(
+        "ended tasks, and acknowledged notifications",
+        f"{store.MAX_TASKS:,} and {store.MAX_NOTIFICATIONS:,}, for {store.MAX_DAYS} days",
+        "the oldest are removed",
+        "unit/harness/test_task_store.py::test_of_many_ended_tasks_the_newest_stay",
+    ),
+    Limit(
+        "summary of a memory, and the text it comes from",
+        f"{memory_store.MAX_SUMMARY} and {characters(memory_store.MAX_SOURCE)}",
+        "the rest is cut, with a mark",
+        "unit/harness/test_memory_store.py::test_long_summaries_and_sources_are_cut",
+    ),
+    Limit(
+        "rules that set each other off",
+        f"{rules_dispatch.MAX_DEPTH} in a row",
+        "they are not asked further, with a notice",
+        "session/test_deciding_code_in_a_session.py::test_rules_that_set_each_other_off_are_not_asked_further",
+    ),
+    Limit(
+        "changes that wait for rules",
+        f"{event_observer.MAX_CHANGES:,}",
+        "the oldest are not told",
+        "session/test_deciding_code_in_a_session.py::test_of_changes_without_end_that_wait_for_rules_the_newest_are_told",
+    ),
+    Limit(
+        "events that wait for a program that reads slowly",
+        f"{listeners.MAX_WAITING:,}",
+        "the oldest is dropped and counted",
+        "session/test_session_events.py::test_a_program_that_reads_slowly_loses_the_oldest_events_and_finds_their_number",
+    ),
+    Limit(
+        "failures of a part",
+        f"{restarts.MAX_RESTARTS} in {restarts.WITHIN_S:g} s",
+        "it counts as degraded, and is reported less often",
+        "session/test_degraded_parts_in_a_session.py::test_a_part_that_failed_five_times_in_a_minute_is_shown",
+    ),
+    Limit(
+        "printed lines before the session begins",
+        f"{hub.MAX_EARLY:,}",
+        "the oldest are dropped",
+        "unit/engine/test_hub.py::test_of_what_comes_before_the_sessions_first_event_the_newest_is_kept",
+    ),
+    Limit(
+        "printed lines of a private key",
+        f"{key_block.MAX_LINES}",
+        "further lines are shown",
+        "unit/engine/test_stdio.py::test_a_private_key_without_end_hides_no_further_lines",
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.docs.limits.limit import Limit, size
 
-from gemini_live_runtime.engine import link
+from gemini_live_runtime.engine import link, poke
 from gemini_live_runtime.journal import view
 from gemini_live_tui.session_data import link as console_link
 
@@ -38,5 +38,11 @@ LIMITS = (
         f"{view.MAX_BLOCKS:,}",
         "the oldest are dropped and counted",
         "unit/test_fold.py::test_blocks_above_the_limit_are_dropped_and_counted",
+    ),
+    Limit(
+        "answer to a question after its state",
+        size(poke.MAX_ANSWER),
+        "no more is read, and the engine counts as silent",
+        "unit/engine/test_poke.py::test_of_an_answer_without_end_no_more_is_read_than_the_limit",
     ),
 )

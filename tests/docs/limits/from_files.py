@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from tests.docs.limits.limit import Limit, size
+from tests.docs.limits.limit import Limit, characters, size
 
+from gemini_live_runtime import vocabulary
 from gemini_live_runtime.agents import loader
 from gemini_live_runtime.audio import echo_path, wav
+from gemini_live_runtime.engine import registry, saved_spec
 from gemini_live_runtime.harness import profile
-from gemini_live_runtime.journal import lines, reader, session_summary
+from gemini_live_runtime.journal import catalog, lines, reader, session_summary
 from gemini_live_runtime.local import script
+from gemini_live_runtime.session.persistence import snapshot
+from gemini_live_runtime.wire import credentials
 from gemini_live_tui import config_files, saved_layout, theming
+from gemini_live_tui.panes import state_listing
+from gemini_live_tui.set_up import recent
 
 LIMITS = (
     Limit(
@@ -89,5 +95,65 @@ LIMITS = (
         size(saved_layout.MAX_BYTES),
         "it is not read",
         "security/test_special_files.py::test_a_file_above_its_limit_is_not_read",
+    ),
+    Limit(
+        "levels of a config file or profile",
+        f"{config_files.MAX_LEVELS}",
+        "it is refused with a sentence",
+        "unit/cli/test_profiles_command.py::test_a_profile_with_thousands_of_levels_is_refused_in_a_sentence",
+    ),
+    Limit(
+        "folder, argument and name of a tool in a profile",
+        f"{profile.MAX_TEXT:,}, the name {characters(profile.MAX_TOOL_NAME)}",
+        "it is refused with a sentence",
+        "unit/harness/test_profile_tables.py::test_an_unusable_entry_names_file_key_value_and_remedy",
+    ),
+    Limit(
+        "file with a key",
+        size(credentials.MAX_KEY_FILE_BYTES),
+        "its key is refused",
+        "security/test_special_files.py::test_a_key_file_above_its_limit_has_no_key",
+    ),
+    Limit(
+        "pinned key in a saved layout",
+        characters(state_listing.MAX_KEY),
+        "it is left out",
+        "unit/tui/test_pane_layout.py::test_how_keys_are_listed_is_remembered_and_what_does_not_fit_is_not",
+    ),
+    Limit(
+        "list of recent agents",
+        f"{size(recent.MAX_BYTES)}, {recent.MAX_REFERENCE:,} characters each",
+        "it is not used",
+        "security/test_special_files.py::test_a_list_of_recent_agents_above_its_limits_is_not_used",
+    ),
+    Limit(
+        "index of the sessions",
+        size(catalog.MAX_CACHE_BYTES),
+        "it is made anew",
+        "unit/journal/test_catalog.py::test_an_index_above_its_limit_is_not_read",
+    ),
+    Limit(
+        "number, and time, of an event",
+        f"2^{vocabulary.MAX_NUMBER.bit_length() - 1}, and {vocabulary.MAX_TIME_S / 365 / 86_400:g} years",
+        "it is reported and skipped",
+        "unit/test_vocabulary.py::test_a_time_that_no_session_reaches_is_refused",
+    ),
+    Limit(
+        "number of turns of a saved session",
+        f"2^{snapshot.MAX_TURNS.bit_length() - 1}",
+        "it is refused with the field",
+        "unit/session/test_stores.py::test_a_field_that_cannot_be_used_is_named",
+    ),
+    Limit(
+        "settings and address of an engine",
+        f"{size(saved_spec.MAX_BYTES)}, {size(registry.MAX_ENGINE_BYTES)}, its token {size(registry.MAX_TOKEN_BYTES)}",
+        "they are not read",
+        "security/test_special_files.py::test_what_an_engine_leaves_in_its_folder_is_not_read_above_its_limit",
+    ),
+    Limit(
+        "file of calibrations",
+        f"{size(echo_path.MAX_FILE_BYTES)}, {echo_path.MAX_RESPONSE:,} samples of a response",
+        "it is not used",
+        "unit/audio/test_calibration.py::test_a_file_or_a_response_without_end_is_no_measurement",
     ),
 )

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from tests.docs.limits.limit import Limit, characters
+from tests.docs.limits.limit import Limit, characters, size
 
 from gemini_live_runtime import commands
+from gemini_live_runtime.harness import consent_store
+from gemini_live_runtime.harness import paths as harness_paths
+from gemini_live_runtime.journal import catalog, trash
+from gemini_live_runtime.journal.formats import sound
 from gemini_live_runtime.session.control import debugger_commands, preview_runner
 from gemini_live_runtime.session.debugger import breakpoints
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.state import edits, expressions
+from gemini_live_tui.cli import profiles
+from gemini_live_tui.dialogs import events_filter, go_to
 from gemini_live_tui.editors import value_parser
 from gemini_live_tui.session_data import link as console_link
 
@@ -96,5 +102,47 @@ LIMITS = (
         f"{preview_runner.MAX_THREADS}",
         "a further one is refused",
         "session/test_operator_in_a_session.py::test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up",
+    ),
+    Limit(
+        "name of a profile",
+        characters(harness_paths.MAX_PROFILE_NAME),
+        "it is refused with a sentence",
+        "unit/harness/test_profile_tables.py::test_a_name_that_is_no_file_name_is_no_profile",
+    ),
+    Limit(
+        "key on standard input",
+        characters(profiles.MAX_KEY),
+        "it is refused with a sentence",
+        "unit/cli/test_profiles_command.py::test_a_key_without_end_is_not_read_to_it",
+    ),
+    Limit(
+        "consent that is remembered",
+        f"{consent_store.MAX_GRANTS:,} grants",
+        "the oldest is forgotten",
+        "unit/harness/test_hostile_records.py::test_of_grants_without_end_the_newest_are_remembered",
+    ),
+    Limit(
+        "filter of the events, and a moment to go to",
+        f"{events_filter.MAX_FILTER} and {characters(go_to.MAX_MOMENT)}",
+        "further ones are not taken",
+        "pilot/test_screens.py::test_a_filter_and_a_moment_take_no_more_than_their_limits",
+    ),
+    Limit(
+        "title of a session",
+        characters(catalog.MAX_TITLE),
+        "it is refused with a sentence",
+        "unit/journal/test_catalog.py::test_a_title_too_long_is_refused_and_a_hostile_one_is_harmless",
+    ),
+    Limit(
+        "deleted sessions",
+        f"{size(trash.MAX_TRASH_BYTES)}, for {trash.MAX_TRASH_DAYS} days",
+        "the one deleted first is removed for good",
+        "unit/journal/test_trash.py::test_what_is_too_much_goes_oldest_deletion_first_but_never_the_last",
+    ),
+    Limit(
+        "sound of an export",
+        f"{sound.MAX_S / 3600:g} hours",
+        "it is refused with a sentence",
+        "unit/journal/test_export.py::test_numbers_made_up_in_a_foreign_file_make_no_endless_sound",
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.docs.limits.limit import Limit, characters
 
 from gemini_live_runtime.harness import notification_prompt, notification_store, pump
+from gemini_live_tui.cli import notify
 
 LIMITS = (
     Limit(
@@ -36,5 +37,17 @@ LIMITS = (
         f"{pump.MAX_ATTEMPTS}",
         "it is given up, with the reason",
         "unit/harness/test_notification_pump.py::test_one_that_is_never_heard_is_given_up_with_its_reason",
+    ),
+    Limit(
+        "text of a notification on standard input",
+        characters(notify.MAX_INPUT),
+        "the rest is not read",
+        "unit/cli/test_notify_command.py::test_of_an_endless_standard_input_the_beginning_is_read",
+    ),
+    Limit(
+        "notifications in turn",
+        f"the {pump.MAX_WAITING:,} oldest",
+        "further ones wait in their files",
+        "unit/harness/test_notification_pump.py::test_of_many_sources_so_many_notifications_wait_in_turn_and_the_rest_in_their_files",
     ),
 )

@@ -8,7 +8,7 @@ from gemini_live_runtime import redactor
 from gemini_live_runtime.audio import kept_speech, playback_buffer
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.conversation import answer_schema, gemini_text, llm_extractor, transcript, transcript_turn
-from gemini_live_runtime.harness import memory_words
+from gemini_live_runtime.harness import due_times, memory_words
 from gemini_live_runtime.session.agent import consent_queue, session_keys, session_notifications
 from gemini_live_runtime.session.core import generation, turn_rules
 from gemini_live_runtime.tools import dispatch, folders, programs
@@ -220,5 +220,23 @@ LIMITS = (
         f"{turn_rules.MAX_TOOL_STEPS}, unless the agent says otherwise",
         "further calls are refused, and the model answers without them",
         "session/test_tool_steps.py::test_the_call_after_the_third_round_is_answered_with_an_error_and_the_model_speaks",
+    ),
+    Limit(
+        "resumption handles that are redacted",
+        f"the {redactor.MAX_TEMPORARY} newest",
+        "the oldest is forgotten",
+        "unit/test_redactor.py::test_of_handles_without_end_the_newest_are_redacted",
+    ),
+    Limit(
+        "entries of a folder that are looked at",
+        f"{folders.MAX_SCANNED:,}",
+        "the rest is left out, and the result says so",
+        "security/test_workspace_files.py::test_a_folder_without_end_is_not_looked_at_to_it",
+    ),
+    Limit(
+        "time of a timer",
+        f"{due_times.MAX_S / 86_400:g} days",
+        "it is refused with a sentence",
+        "session/test_timers_in_a_session.py::test_a_time_that_cannot_be_is_refused_with_a_sentence",
     ),
 )

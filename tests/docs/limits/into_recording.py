@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.docs.limits.limit import Limit, characters, size
 
-from gemini_live_runtime.journal import agent_view, consent_fold, large_values, view, writer
+from gemini_live_runtime.journal import agent_view, consent_fold, json_in_text, large_values, view, writer
 
 LIMITS = (
     Limit(
@@ -62,5 +62,35 @@ LIMITS = (
         characters(consent_fold.MAX_CALL),
         "its end is left out, and the view says so",
         "unit/journal/test_consent_in_the_view.py::test_a_call_that_is_too_long_to_be_shown_says_so",
+    ),
+    Limit(
+        "items of a list in a value that is cut",
+        f"{large_values.MAX_ITEMS:,}",
+        "only their number is kept",
+        "unit/journal/test_large_values.py::test_of_a_huge_list_with_too_many_items_a_note_is_left",
+    ),
+    Limit(
+        "keys of the state in a view",
+        f"{agent_view.MAX_KEYS:,}",
+        "further ones are counted",
+        "unit/journal/test_agent_fold.py::test_of_keys_without_end_so_many_are_kept_and_the_rest_is_counted",
+    ),
+    Limit(
+        "calls in a view",
+        f"the {agent_view.MAX_TOOLS} newest",
+        "the oldest is forgotten",
+        "unit/journal/test_agent_fold.py::test_of_calls_without_end_the_newest_are_kept",
+    ),
+    Limit(
+        "types of events that are counted by name",
+        f"{view.MAX_EVENT_TYPES}",
+        "further ones are counted together",
+        "unit/test_fold.py::test_event_types_counted_by_name_are_bounded",
+    ),
+    Limit(
+        "JSON within texts of JSON, for a redacted export",
+        f"{json_in_text.MAX_LEVELS} levels",
+        "names in deeper ones are not found by their field",
+        "unit/journal/test_redacted_json.py::test_json_in_json_in_json_is_searched_to_its_limit",
     ),
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tests.docs.limits.limit import Limit, size
+from tests.docs.limits.limit import Limit, seconds, size
 
-from gemini_live_runtime.audio import shared_rings
+from gemini_live_runtime.audio import loop_listener, shared_rings
+from gemini_live_runtime.session.io import user_turns
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.wire import connection, websocket
 
@@ -39,5 +40,17 @@ LIMITS = (
         size(websocket.MAX_ANSWER_BYTES),
         "its status and the beginning are told",
         "unit/wire/test_websocket.py::test_of_a_refusal_without_end_the_status_and_the_beginning_are_told",
+    ),
+    Limit(
+        "microphone audio that waits for an engine that stalls",
+        f"{loop_listener.MAX_CHUNKS} chunks of 20 ms",
+        "the oldest is dropped and counted",
+        "unit/audio/test_loop_listener.py::test_chunks_wait_for_a_stalled_loop_up_to_a_limit_then_the_oldest_are_dropped_and_counted",
+    ),
+    Limit(
+        "sound of a turn, for the agent",
+        seconds(user_turns.MAX_SOUND_S),
+        "the newest is kept",
+        "session/test_ends_of_user_turns.py::test_of_a_turn_without_end_the_agent_gets_the_newest_sound",
     ),
 )

@@ -24,7 +24,9 @@ from gemini_live_runtime.audio.device_audio import DeviceAudio
 from gemini_live_runtime.audio.devices import SoundDevice
 from gemini_live_runtime.audio.echo import EchoCanceller
 from gemini_live_runtime.audio.echo_path import (
+    MAX_FILE_BYTES,
     MAX_PAIRS,
+    MAX_RESPONSE,
     RESPONSE_LEAD_MS,
     EchoPath,
     remember_echo_path,
@@ -230,7 +232,18 @@ def test_only_so_many_pairs_are_kept() -> None:
     assert kept == [f"mic {number}" for number in range(3, MAX_PAIRS + 3)]
 
 
-DAMAGED = ("", "[]", "{", '{"pairs": 3}', '{"pairs": [{}, 7, {"pair": ["a"]}]}', "null", '{"pairs": ["x"]}', "NaN")
+DEEP = "[" * 100_000
+DAMAGED = (
+    "",
+    "[]",
+    "[" * 100_000,
+    "{",
+    '{"pairs": 3}',
+    '{"pairs": [{}, 7, {"pair": ["a"]}]}',
+    "null",
+    '{"pairs": ["x"]}',
+    "NaN",
+)
 
 
 @pytest.mark.parametrize("text", DAMAGED)
@@ -250,6 +263,16 @@ def test_a_value_that_is_no_number_makes_no_measurement(name: str, value: object
     content = json.loads(file.read_text())
     content["pairs"][0][name] = float(value) if isinstance(value, str) else value
     file.write_text(json.dumps(content))
+    assert stored_echo_path(MIC, SPEAKERS) is None
+
+
+def test_a_file_or_a_response_without_end_is_no_measurement() -> None:
+    file = store_echo_path(MIC, SPEAKERS, FOUND)
+    file.write_text(file.read_text() + " " * MAX_FILE_BYTES)
+    assert stored_echo_path(MIC, SPEAKERS) is None
+    store_echo_path(MIC, SPEAKERS, replace(FOUND, response=(0.1,) * MAX_RESPONSE))
+    assert stored_echo_path(MIC, SPEAKERS) is not None
+    store_echo_path(MIC, SPEAKERS, replace(FOUND, response=(0.1,) * (MAX_RESPONSE + 1)))
     assert stored_echo_path(MIC, SPEAKERS) is None
 
 

@@ -19,6 +19,7 @@ from gemini_live_runtime.harness.delivery import DeliveryLock
 from gemini_live_runtime.harness.notifications import HarnessNotification, NewNotification, NotificationStatus
 from gemini_live_runtime.harness.paths import default_root
 from gemini_live_runtime.harness.store import Harness
+from gemini_live_tui.cli import notify
 
 
 @pytest.fixture
@@ -210,6 +211,12 @@ def test_a_key_of_several_lines_is_neither_title_nor_body() -> None:
     (queued,) = [json.loads(line) for line in run("notify", "--list", "--json").out.splitlines()]
     assert "MIIEvQ" not in queued["title"] + queued["body"]
     assert queued["body"] == "is lost"
+
+
+def test_of_an_endless_standard_input_the_beginning_is_read(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notify, "MAX_INPUT", 20)
+    assert run("notify", "-", stdin="the oven\n" + "is ready " * 1000).code == 0
+    assert (only(harness).title, only(harness).body) == ("the oven", "is ready is")
 
 
 def test_a_damaged_notification_is_acknowledged_as_damaged_and_not_as_unknown() -> None:

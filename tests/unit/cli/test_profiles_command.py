@@ -313,6 +313,13 @@ def test_a_key_saved_in_the_console_goes_to_the_entry_of_the_profile(keyring: di
     assert keyring == {(KEYRING_SERVICE, "team"): KEY}
 
 
+def test_a_key_without_end_is_not_read_to_it(keyring: dict[tuple[str, str], str]) -> None:
+    run("profiles", "create", "work")
+    ended = run("profiles", "set-key", "work", stdin=KEY + "x" * 20_000)
+    assert (ended.code, "more than 16,384 characters" in ended.sentence) == (2, True)
+    assert keyring == {}
+
+
 @pytest.mark.parametrize("command", [["list"], ["show", "work"], ["set", "work", "consent.x", "ask"], ["use", "work"]])
 def test_a_profile_with_thousands_of_levels_is_refused_in_a_sentence(command: list[str]) -> None:
     run("profiles", "create", "work")

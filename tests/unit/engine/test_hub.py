@@ -13,7 +13,7 @@ import pytest
 from gemini_live_runtime import clock
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
-from gemini_live_runtime.engine.hub import METERS_S, SAMPLE_S, Hub, Outbox
+from gemini_live_runtime.engine.hub import MAX_EARLY, METERS_S, SAMPLE_S, Hub, Outbox
 from gemini_live_runtime.engine.link import Hello, decode, encode
 from gemini_live_runtime.journal.fold import fold
 from gemini_live_runtime.samples import MeterSample
@@ -66,6 +66,17 @@ def test_numbers_are_dense_and_time_never_goes_back():
         assert events[-1].t == pytest.approx(6.5)
         assert (events[-1].turn, events[-1].gen) == (1, 2)
         assert fold(events) == hub.view
+
+    with_hub(body)
+
+
+def test_of_what_comes_before_the_sessions_first_event_the_newest_is_kept():
+    async def body(hub, journal):
+        for number in range(MAX_EARLY + 3):
+            hub.tell(ev.Log(source="engine", level="info", text=str(number)))
+        hub.emit(STARTED, turn=0, gen=0)
+        texts = [event.payload.text for event in journal.events[1:]]
+        assert (len(texts), texts[0], texts[-1]) == (MAX_EARLY, "3", str(MAX_EARLY + 2))
 
     with_hub(body)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 from collections.abc import AsyncIterator
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from gemini_live_runtime.clock import LoopClock
+from gemini_live_runtime.engine import poke as poke_module
 from gemini_live_runtime.engine import registry
 from gemini_live_runtime.engine.console_server import ConsoleServer, ServerKind
 from gemini_live_runtime.engine.hub import Hub
@@ -76,6 +78,28 @@ async def test_a_poke_with_other_fields_is_a_poke(root: Path, line: bytes) -> No
 @pytest.mark.parametrize("name", ["s1", "unknown", "../s1", ""])
 def test_an_engine_that_is_not_there_is_not_poked(root: Path, name: str) -> None:
     assert not poke(name, root)
+
+
+async def test_of_an_answer_without_end_no_more_is_read_than_the_limit(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(poke_module, "MAX_ANSWER", 8192)
+    (root / "s1").mkdir(mode=0o700)
+    sent = 0
+
+    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        with contextlib.suppress(ConnectionError):
+            while True:
+                writer.write(b"x" * 4096)
+                await writer.drain()
+                sent += 4096
+
+    server = await asyncio.start_unix_server(endless, root / "s1" / registry.SOCKET_FILE, limit=4096)
+    assert await asyncio.to_thread(status_of, "s1", root) is None
+    server.close()
+    await server.wait_closed()
+    assert 0 < sent < 16 << 20
 
 
 def test_an_engine_that_does_not_answer_is_given_up(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.engine import stdio
+from gemini_live_runtime.engine.key_block import MAX_LINES
 from gemini_live_runtime.engine.stdio import (
     MAX_LINE_CHARS,
     MAX_LINES_AT_ONCE,
@@ -67,6 +68,13 @@ def test_words_after_a_line_that_only_names_a_private_key_stay(reports):
     with CapturedOutput(reports.append):
         print("\n".join(lines))
     assert texts(reports, "stdout") == lines
+
+
+def test_a_private_key_without_end_hides_no_further_lines(reports):
+    body = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7"] * MAX_LINES
+    with CapturedOutput(reports.append):
+        print("\n".join(["-----BEGIN PRIVATE KEY-----", *body, "words"]))
+    assert texts(reports, "stdout")[1:] == ["[redacted]"] * MAX_LINES + ["words"]
 
 
 def test_long_lines_are_cut_and_say_so(reports):

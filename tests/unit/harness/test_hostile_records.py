@@ -11,7 +11,7 @@ import pytest
 from harness_support import opened
 
 from gemini_live_runtime.errors import HarnessError
-from gemini_live_runtime.harness import record_files
+from gemini_live_runtime.harness import consent_store, record_files
 from gemini_live_runtime.harness.memory import MemoryWrite
 from gemini_live_runtime.harness.notifications import NewNotification
 from gemini_live_runtime.harness.record_files import RecordFiles
@@ -76,6 +76,21 @@ def test_a_memory_and_a_grant_with_such_a_number_are_damaged_files(tmp_path: Pat
         edit(harness.paths.consent, grants=[{**grants[0], "grantedAtMs": 10**400}])
         with pytest.raises(HarnessError, match="grantedAtMs"):
             harness.consent.read()
+
+
+def test_of_grants_without_end_the_newest_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consent_store, "MAX_GRANTS", 3)
+    with opened(tmp_path) as harness:
+        for number in range(5):
+            harness.consent.grant(f"tool{number}", "hash")
+        assert [grant.tool for grant in harness.consent.read().grants] == ["tool2", "tool3", "tool4"]
+
+
+def test_a_tool_with_a_name_without_end_gets_no_grant(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        harness.consent.grant("t" * 128, "hash")
+        with pytest.raises(HarnessError, match="not the name of a tool"):
+            harness.consent.grant("t" * 129, "hash")
 
 
 def test_the_number_of_a_newer_version_is_not_told_at_full_length(tmp_path: Path) -> None:

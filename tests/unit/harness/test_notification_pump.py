@@ -11,6 +11,7 @@ from gemini_live_runtime.harness.pump import (
     ANSWER_S,
     MAX_ATTEMPTS,
     MAX_OF_LANE,
+    MAX_WAITING,
     RETRY_S,
     Acknowledge,
     Deliver,
@@ -192,6 +193,11 @@ def test_a_flood_of_one_source_leaves_room_for_others() -> None:
     pump = pump_with(*(notice(f"n{at}", at, source="noise") for at in range(5000)), notice("oven", 9000))
     assert len(pump.waiting) <= 1000
     assert "oven" in [one.id for one in pump.waiting]
+
+
+def test_of_many_sources_so_many_notifications_wait_in_turn_and_the_rest_in_their_files() -> None:
+    pump = pump_with(*(notice(f"n{at}", at, source=f"source{at % 40}") for at in range(2000)))
+    assert [one.id for one in pump.waiting] == [f"n{at}" for at in range(MAX_WAITING)]
 
 
 def test_one_with_a_time_takes_no_part_before_it() -> None:

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_view import (
+    MAX_KEYS,
     MAX_NUMBERS,
     MAX_REMOVED,
+    MAX_TOOLS,
     AgentView,
     pack,
     plain_key,
@@ -166,6 +168,16 @@ def test_a_held_agent_counts_what_waits_until_it_goes_on():
 
 def test_a_value_that_is_too_long_leaves_a_note_and_stays_small():
     assert len(pack("x" * 1_000_000)) < 100
+
+
+def test_of_keys_without_end_so_many_are_kept_and_the_rest_is_counted():
+    view = agent_view(*(wrote(f"app:k{number}", number) for number in range(MAX_KEYS + 7)))
+    assert (len(view.keys), view.keys_beyond) == (MAX_KEYS, 7)
+
+
+def test_of_calls_without_end_the_newest_are_kept():
+    view = agent_view(*(ev.ToolCalled(call_id=f"c{number}", name="pay", args={}) for number in range(MAX_TOOLS + 7)))
+    assert list(view.tools) == [f"c{number}" for number in range(7, MAX_TOOLS + 7)]
 
 
 def test_a_mark_stands_at_the_time_that_it_is_meant_for_and_without_one_where_it_was_set():

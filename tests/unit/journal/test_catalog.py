@@ -292,6 +292,18 @@ def test_a_damaged_cache_changes_nothing(root: Path, content: bytes) -> None:
     assert list_entries(root) == right
 
 
+def test_an_index_above_its_limit_is_not_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _age(debt_call().write(root))
+    right = list_entries(root)
+    index = root / CACHE_FILE
+    kept = json.loads(index.read_text())
+    kept["sessions"]["s1"][1]["turns"] = 99
+    index.write_text(json.dumps(kept))
+    assert [entry.turns for entry in list_entries(root)] == [99]
+    monkeypatch.setattr(catalog, "MAX_CACHE_BYTES", index.stat().st_size - 1)
+    assert list_entries(root) == right
+
+
 @pytest.mark.parametrize(("name", "value"), [("turns", "many"), ("agent", None), ("cost_usd", []), ("more", 1)])
 def test_a_cached_fact_of_the_wrong_kind_is_looked_up_again(root: Path, name: str, value: object) -> None:
     _age(debt_call().write(root))

@@ -143,6 +143,16 @@ def test_a_huge_value_is_cut_before_it_is_encoded_and_is_not_kept(
     assert max(map(len, lines)) < MAX_LINE_CHARS
 
 
+def test_of_a_huge_list_with_too_many_items_a_note_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_values, "MAX_KEPT_CHARS", 500_000)
+    monkeypatch.setattr(large_values, "MAX_ITEMS", 3)
+    texts = ["x" * 300_000] * 3
+    events, _ = recorded(tmp_path, finished({"few": texts, "many": [*texts, "y"], "table": dict.fromkeys("abcd", "z")}))
+    result = events[1].payload.result
+    assert [text[:3] for text in result["few"]] == ["xxx"] * 3
+    assert [result["many"]["$cut"]["items"], result["table"]["$cut"]["items"]] == [4, 4]
+
+
 @pytest.mark.parametrize("kind", ["list", "object", "nested", "itself"])
 def test_how_large_a_value_is_is_told_without_a_look_at_all_of_it(kind: str) -> None:
     itself: list[Any] = []

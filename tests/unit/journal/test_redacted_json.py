@@ -16,7 +16,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.memory_text import memory_key, memory_text, told
 from gemini_live_runtime.journal.export import pieces
 from gemini_live_runtime.journal.formats.base import ExportSource, Range
-from gemini_live_runtime.journal.json_in_text import private_values
+from gemini_live_runtime.journal.json_in_text import MAX_LEVELS, private_values
 from gemini_live_runtime.journal.redaction import Redaction
 from gemini_live_runtime.state.store import State
 
@@ -75,6 +75,17 @@ def test_json_without_end_takes_no_time() -> None:
     for text in ('{"a":' * 50_000, "\"'" * 100_000 + '"x":', "{" * 200_000 + '"x":', '"\\' * 100_000 + '":'):
         for _ in private_values(text):
             pass
+
+
+def test_json_in_json_in_json_is_searched_to_its_limit() -> None:
+    def within(levels: int) -> str:
+        text = json.dumps({"name": "Zquill"})
+        for _ in range(levels):
+            text = json.dumps({"body": text})
+        return text
+
+    assert [found.value for found in private_values(within(MAX_LEVELS))] == ["Zquill"]
+    assert [found.value for found in private_values(within(MAX_LEVELS + 1))] == []
 
 
 def test_what_is_in_memory_goes_from_the_state_the_instruction_and_what_is_said() -> None:

@@ -47,6 +47,7 @@ class Parrot:
     def __init__(self) -> None:
         self.said: list[str] = []
         self.broken = BrokenAnswer()
+        self.labels: dict[str, str] = {}
         self.tools: dict[str, Mapping[str, Any]] = {}
         self.results_seen: list[tuple[str, Mapping[str, Any]]] = []
 
@@ -65,7 +66,8 @@ class Parrot:
     def declare(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
         self.tools = dict(tools)
 
-    def label(self, labels: Mapping[str, str]) -> None: ...
+    def label(self, labels: Mapping[str, str]) -> None:
+        self.labels = dict(labels)
 
     def instruct(self, text: str) -> None:
         pass

@@ -5,8 +5,8 @@ from typing import Any
 
 from phased_script import SCRIPT
 
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.instruction_notes import MAX_NOTES
+from gemini_live_runtime.local.dialogue import MAX_KNOWN_CHARS, ScriptedDialogue
+from gemini_live_runtime.local.instruction_notes import MAX_NOTE_CHARS, MAX_NOTES
 from gemini_live_runtime.local.parts import Reply
 from gemini_live_runtime.local.script import parse_script
 
@@ -67,6 +67,12 @@ def test_an_instruction_ends_the_notes_before_it() -> None:
 def test_old_notes_are_forgotten() -> None:
     dialogue = desk("Be kind.", "Read the disclosure.", *["The sky is blue."] * MAX_NOTES)
     assert hear(dialogue, "yes").text == "Good."
+
+
+def test_of_a_note_without_end_the_beginning_counts() -> None:
+    room = "The sky is blue. " * (MAX_NOTE_CHARS // 17)
+    assert called(hear(desk("Be kind.", f"Read the disclosure. {room}"), "yes")) == CONFIRMED
+    assert hear(desk("Be kind.", f"{room} Read the disclosure."), "yes").text == "Good."
 
 
 def test_a_better_fitting_phrase_goes_before_one_of_the_phase() -> None:
@@ -284,6 +290,12 @@ def test_what_tools_answered_is_known_later() -> None:
     other = clerk("note")
     other.restore(json.loads(json.dumps(dialogue.snapshot())))
     assert dialogue.prompt().text == other.prompt().text == "It is one shirt. Right?"
+
+
+def test_a_long_value_that_a_tool_answered_is_not_known_later() -> None:
+    dialogue = clerk("note")
+    noted(dialogue, status="completed", result={"sum": "x" * (MAX_KNOWN_CHARS + 1), "place": "x" * MAX_KNOWN_CHARS})
+    assert [name for name in ("sum", "place") if name in dialogue.snapshot()["known"]] == ["place"]
 
 
 def test_after_the_end_no_tool_is_called_and_everything_is_answered_kindly() -> None:

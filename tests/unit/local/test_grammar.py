@@ -1,4 +1,4 @@
-from gemini_live_runtime.local.grammar import Grammar, build_grammar, spoken_values
+from gemini_live_runtime.local.grammar import MAX_TOOL_CHOICES, Grammar, build_grammar, spoken_values
 from gemini_live_runtime.local.script_types import Slot, SlotRef
 
 CITY = Slot("city", "choice", "", (), values=("New York", "Zürich"))
@@ -44,3 +44,10 @@ def test_the_jsgf_text_names_every_rule_it_uses() -> None:
 
 def test_equal_grammars_are_one_key() -> None:
     assert len({Grammar((("a",),)), Grammar((("a",),))}) == 1
+
+
+def test_of_the_values_of_a_tool_the_first_are_listened_for() -> None:
+    values = tuple(f"value {chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(MAX_TOOL_CHOICES + 1))
+    grammar = build_grammar([], {}, {"roll_dice": values})
+    assert grammar.accepts(["roll", "dice", *values[-2].split()])
+    assert not grammar.accepts(["roll", "dice", *values[-1].split()])

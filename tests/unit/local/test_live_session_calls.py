@@ -6,9 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from live_support import Client, TestParts, answer, hiss, join, server, session, tools, virtual, voice
+from live_support import Client, Parrot, TestParts, answer, hiss, join, server, session, tools, virtual, voice
 
-from gemini_live_runtime.local.function_calls import BACKGROUND_CALL_TIMEOUT_S, CALL_TIMEOUT_S
+from gemini_live_runtime.local.function_calls import BACKGROUND_CALL_TIMEOUT_S, CALL_TIMEOUT_S, MAX_OPEN_CALLS
+from gemini_live_runtime.local.parts import Reply
+from gemini_live_runtime.local.turns import MAX_ROUNDS
 
 
 async def calls_of(client: Client) -> list[dict[str, Any]]:
@@ -37,6 +39,33 @@ async def test_two_calls_of_one_reply_are_told_when_both_have_answered() -> None
         await client.send(answer(second, "b"))
         await client.send(answer(first, "a"))
         assert (await client.turn()).output == "one says a; two says b."
+
+
+@virtual
+async def test_calls_above_the_limit_are_not_sent_and_get_an_error_as_their_result() -> None:
+    async with session(tools=tools("clock")) as client:
+        await client.text("call " + " and ".join(["clock"] * (MAX_OPEN_CALLS + 1)))
+        turn = await client.turn()
+    assert "toolCall" not in turn.marks
+    assert turn.output.count("clock says") == MAX_OPEN_CALLS + 1
+
+
+@virtual
+async def test_a_dialogue_that_calls_without_end_is_stopped() -> None:
+    class Endless(Parrot):
+        def results(self, *results: Any, **options: Any) -> Reply:
+            return self.respond("call clock", typed=True)
+
+    class Parts(TestParts):
+        def dialogue(self, model: str) -> Parrot:
+            return Endless()
+
+    async with session(Parts(), tools=tools("clock")) as client:
+        await client.text("call clock")
+        for _ in range(MAX_ROUNDS):
+            (call,) = await calls_of(client)
+            await client.send(answer(call, "noon"))
+        assert "toolCall" not in (await client.turn()).marks
 
 
 @virtual

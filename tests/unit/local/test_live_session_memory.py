@@ -24,6 +24,7 @@ from live_support import (
     voice,
 )
 
+from gemini_live_runtime.local import handles
 from gemini_live_runtime.local.content import MAX_UNASKED
 from gemini_live_runtime.local.context import AUDIO_TOKENS_PER_SECOND, MAX_CONTEXT_TOKENS
 from gemini_live_runtime.local.faults import Fault
@@ -269,6 +270,20 @@ async def test_a_session_keeps_a_bounded_number_of_handles() -> None:
         await client.transport.close()
         code, _ = await closing(running, sessionResumption={"handle": first})
     assert code == 1007
+
+
+@virtual
+async def test_of_the_handles_of_all_sessions_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(handles, "MAX_HANDLES", 3)
+    async with server() as running:
+        kept = []
+        for _ in range(5):
+            client = await join(running, sessionResumption={})
+            kept.append(await client.handle())
+            await client.transport.close()
+        codes = [(await closing(running, sessionResumption={"handle": handle}))[0] for handle in kept[:2]]
+        assert codes == [1007, 1007]
+        await (await join(running, sessionResumption={"handle": kept[2]})).transport.close()
 
 
 @virtual

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from live_support import Client, TestParts, join, refused, server, session, setup, tools, virtual
 
-from gemini_live_runtime.local.live_config import MAX_TOOLS
+from gemini_live_runtime.local.live_config import MAX_LABEL_CHARS, MAX_TOOLS
 from gemini_live_runtime.local.live_session import SETUP_TIMEOUT_S
 from gemini_live_runtime.local.server import MAX_CONNECTIONS
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
@@ -44,6 +44,14 @@ async def test_an_unknown_local_model_is_refused_as_google_refuses_one() -> None
         1008,
         "models/local-nobody is not found for API version v1beta, or is not supported for bidiGenerateContent.",
     )
+
+
+@virtual
+async def test_of_a_label_without_end_the_beginning_is_kept() -> None:
+    parts = TestParts()
+    async with session(parts, labels={"agent": "a" * (MAX_LABEL_CHARS + 1)}):
+        (parrot,) = parts.parrots
+        assert parrot.labels == {"agent": "a" * MAX_LABEL_CHARS}
 
 
 def of_generation(**fields: Any) -> dict[str, Any]:
@@ -168,6 +176,11 @@ WRONG_LATER: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         "rate=1",
     ),
     "half a sample": ({}, {"realtimeInput": {"audio": {"data": "AAAA", "mimeType": "audio/pcm"}}}, "odd number"),
+    "too much text within marked activity": (
+        {"realtimeInputConfig": MANUAL},
+        {"realtimeInput": {"activityStart": {}, "text": "x" * 100_001}},
+        "100000 characters",
+    ),
     "data that is not base64": ({}, {"realtimeInput": {"audio": {"data": "?", "mimeType": "audio/pcm"}}}, "base64"),
     "a role that there is not": (
         {},

@@ -20,6 +20,7 @@ from live_support import (
     voice,
 )
 
+from gemini_live_runtime.local.turns import MAX_WAITING
 from gemini_live_runtime.local.utterance import CHUNK_MS, MAX_LEAD_S
 
 MANUAL = {"automaticActivityDetection": {"disabled": True}}
@@ -363,6 +364,18 @@ async def test_with_no_interruption_speech_waits_for_the_answer_to_end() -> None
     assert first.contents("interrupted") == []
     assert first.contents("generationComplete") == [True]
     assert second.output == "You said and you."
+
+
+@virtual
+async def test_of_requests_without_end_behind_an_answer_the_newest_are_answered() -> None:
+    async with session(realtimeInputConfig={"activityHandling": "NO_INTERRUPTION"}) as client:
+        await client.text("long")
+        await client.until("modelTurn")
+        for number in range(MAX_WAITING + 3):
+            await client.text(f"hi {number}")
+        await client.turn()
+        answered = [(await client.turn()).output for _ in range(MAX_WAITING)]
+    assert answered == [f"You typed hi {number}." for number in range(3, MAX_WAITING + 3)]
 
 
 @virtual

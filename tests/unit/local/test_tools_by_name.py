@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.local.matching import Words
-from gemini_live_runtime.local.tools_by_name import arguments_for, default_for, missing_text, named_tools
+from gemini_live_runtime.local.tools_by_name import MAX_DEPTH, arguments_for, default_for, missing_text, named_tools
 
 NAMES = ["roll_dice", "openDoor", "search", "open"]
 
@@ -71,6 +71,16 @@ def test_a_number_is_kept_within_its_bounds() -> None:
 def test_a_required_argument_that_was_not_said_gets_a_value_of_its_type(schema: dict[str, Any], value: object) -> None:
     schema_of_all = {"properties": {"x": schema}, "required": ["x"]}
     assert arguments_for(schema_of_all, []) == {"x": value}
+
+
+def test_of_arguments_nested_without_end_the_outer_ones_get_a_value() -> None:
+    schema: dict[str, Any] = {"type": "integer"}
+    for _ in range(MAX_DEPTH + 3):
+        schema = {"type": "object", "properties": {"x": schema}, "required": ["x"]}
+    value, levels = default_for(schema), 0
+    while isinstance(value, dict):
+        value, levels = value["x"], levels + 1
+    assert (value, levels) == ("", MAX_DEPTH + 1)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.declaration import Tool, ToolContext, tool
-from gemini_live_runtime.tools.dispatch import MAX_BACKGROUND, MAX_CONCURRENT, Outcome, ToolDispatcher
+from gemini_live_runtime.tools.dispatch import MAX_BACKGROUND, MAX_CONCURRENT, MAX_TASKS, Outcome, ToolDispatcher
 
 
 class Bench:
@@ -250,5 +250,21 @@ def test_calls_without_an_id_get_one_each_even_when_refused() -> None:
         bench = Bench()
         assert [bench.dispatcher.start("", "nowhere", {}) for _ in range(2)] == ["unnumbered-1", "unnumbered-2"]
         assert (await bench.outcomes.get()).call_id == "unnumbered-1"
+
+    run_virtual(main())
+
+
+def test_so_many_calls_go_on_as_tasks_and_the_model_waits_for_a_further_one() -> None:
+    @tool
+    async def endless() -> None:
+        """Wait."""
+        await asyncio.sleep(math.inf)
+
+    async def main() -> None:
+        bench = Bench(endless)
+        for number in range(MAX_TASKS + 1):
+            bench.dispatcher.start(f"c{number}", "endless", {})
+            assert bench.dispatcher.continue_as_task(f"c{number}") is (number < MAX_TASKS)
+        await bench.dispatcher.close()
 
     run_virtual(main())

@@ -6,12 +6,14 @@ import datetime
 import enum
 import uuid
 from dataclasses import dataclass
+from functools import reduce
 from typing import Annotated, Any, Literal, Optional, Union
 
 import pytest
 from pydantic import BaseModel, Field
 
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.json_schema import MAX_DEPTH
 from gemini_live_runtime.tools.declaration import Tool, tool
 
 
@@ -140,6 +142,7 @@ def test_explicit_schemas_with_an_equivalent_are_translated(given: dict[str, Any
         ({"$ref": "#/$defs/Nowhere"}, "not defined"),
         ({"$ref": "#"}, "not defined"),
         ({"type": "file"}, "of type file"),
+        (reduce(lambda inner, _: {"type": "array", "items": inner}, range(MAX_DEPTH), {}), "nested too deeply"),
     ],
 )
 def test_explicit_schemas_without_an_equivalent_are_refused(given: dict[str, Any], words: str) -> None:
