@@ -344,5 +344,6 @@ async def test_a_doubtful_memory_that_the_model_has_found_counts_in_the_next_eng
         await t.passes(0.5)
         found = next_engine(t, store)
     async with talk(host, own_store=found, harness=HarnessWorker(tmp_path)) as t:
-        await t.calls("unlock")
+        await t.server.says(toolCall={"functionCalls": [{"id": "c2", "name": "unlock", "args": {}}]})
+        await t.rests()
         assert len(t.all(ev.ConsentAsked)) == 1

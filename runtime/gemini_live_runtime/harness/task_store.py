@@ -70,6 +70,8 @@ class TaskStore:
         self._lock: InstanceLock | None = None
         self._locks = TaskLocks()
         self._logs: dict[str, TaskEventLog] = {}
+        self._ended: set[str] = set()
+        """Ids of tasks that have ended, which they never undo."""
 
     @property
     def instance(self) -> TaskRuntimeInstance:
@@ -108,6 +110,7 @@ class TaskStore:
             restart_of=new.restart_of,
             restarts=new.restarts,
             agent=new.agent,
+            call_key=new.call_key,
         )
         try:
             self._record_start(task)
@@ -319,6 +322,7 @@ class TaskStore:
                 restart_of=lost.id,
                 restarts=lost.restarts + 1,
                 agent=lost.agent,
+                call_key=lost.call_key,
             )
             try:
                 self._save(replace(lost, restarted_as=name))
@@ -385,14 +389,32 @@ class TaskStore:
         Raises `HarnessError` for a status that no task has.
         """
         wanted = None if status is None else member_of(TaskStatus, status, field="status")
+        names = [folder.rpartition(os.sep)[2] for folder in _folders(self._paths.tasks)]
+        self._ended.intersection_update(names)
+        if wanted is TaskStatus.RUNNING:
+            names = [name for name in names if name not in self._ended]
+
+        def is_wanted(task: HarnessTask) -> bool:
+            if task.status.is_terminal:
+                self._ended.add(task.id)
+            return wanted is None or task.status is wanted
+
         listing = list_records(
             self._files,
             HarnessTask,
-            [(folder.rpartition(os.sep)[2], f"{folder}/task.json") for folder in _folders(self._paths.tasks)],
-            lambda task: wanted is None or task.status is wanted,
+            [(name, f"{self._paths.tasks}/{name}/task.json") for name in names],
+            is_wanted,
             key=lambda task: (-task.updated_at_ms, task.id),
         )
         return listing if limit is None else Listing(listing.records[:limit], listing.problems)
+
+    def running_with(self, call_key: str) -> HarnessTask | None:
+        """Return a task with this key that another living program runs, or None.
+
+        Reads no task twice that has ended.
+        """
+        same = [task for task in self.find(TaskStatus.RUNNING).records if task.call_key == call_key]
+        return next((task for task in same if not self._is_mine(task) and self._runs(task)), None)
 
     # -- retention ---------------------------------------------------------------------------------------------------
 
@@ -421,8 +443,7 @@ class TaskStore:
     def _mine(self, task_id: str) -> HarnessTask:
         """Return a task that this program may change."""
         task = self.get(task_id)
-        mine = self._lock is not None and task.runtime == self._lock.instance
-        if task.status is TaskStatus.RUNNING and not mine and self._runs(task):
+        if task.status is TaskStatus.RUNNING and not self._is_mine(task) and self._runs(task):
             raise HarnessError(
                 f"The task {task_id} belongs to another program, which runs it",
                 remedy="Ask it to cancel the task: gemini-live-tui tasks cancel",
@@ -430,6 +451,9 @@ class TaskStore:
                 value=task_id,
             )
         return task
+
+    def _is_mine(self, task: HarnessTask) -> bool:
+        return self._lock is not None and task.runtime == self._lock.instance
 
     def _still_running(self, task_id: str) -> HarnessTask:
         task = self.get(task_id)

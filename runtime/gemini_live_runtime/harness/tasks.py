@@ -74,6 +74,8 @@ class NewRunningTask:
     restarts: int = 0
     agent: str | None = None
     """Name of the agent whose tool it is."""
+    call_key: str | None = None
+    """Hash of agent, tool and arguments, by which other programs recognise the same call."""
 
 
 @keyword_record
@@ -117,6 +119,7 @@ class HarnessTask:
     lost: bool = False
     """True when its program died in the middle of it."""
     agent: str | None = None
+    call_key: str | None = None
 
     version: int = VERSION
 

@@ -13,6 +13,10 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.records import record
 
 
+MAX_ENDED_CALLS = 64
+"""Calls that have ended whose results are kept."""
+
+
 @record
 class OpenCall:
     """Tool call without a result."""
@@ -60,6 +64,8 @@ class OpenWork:
     turn_calls: set[str] = field(default_factory=set)
     """Ids of the calls that were made in the open turn."""
     calls: dict[str, OpenCall] = field(default_factory=dict)
+    ended_calls: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Newest calls that have ended, with their results: the server may repeat one."""
     results: dict[str, OpenResult] = field(default_factory=dict)
     unanswered: list[OpenInput] = field(default_factory=list)
     waiting_sound_s: float = 0.0
@@ -119,6 +125,7 @@ class OpenWork:
                     self.turn_calls.add(call_id)
             case ev.ToolFinished(call_id=call_id, name=name, status=status, result=result, delivered=delivered):
                 self.calls.pop(call_id, None)
+                self._note_end(call_id, result)
                 if not delivered and status != "cancelled":
                     self.results[call_id] = OpenResult(call_id, name, result)
             case ev.SendSettled(kind="answer", ref=call_id):
@@ -136,6 +143,11 @@ class OpenWork:
                 self.waiting_sound_s, self._speaks, self._unread_voice = 0.0, False, None
             case _:
                 pass
+
+    def _note_end(self, call_id: str, result: dict[str, Any]) -> None:
+        self.ended_calls[call_id] = result
+        if len(self.ended_calls) > MAX_ENDED_CALLS:
+            del self.ended_calls[next(iter(self.ended_calls))]
 
     def _hear(self, event: ev.Event) -> None:
         # What arrives late of an answer that was cut answers nothing.

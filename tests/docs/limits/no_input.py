@@ -62,6 +62,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "audio.playout._MAX_TAKEN",
         "console.prompt.MAX_HISTORY",
         "conversation.phase_machine.MAX_HISTORY",
+        "journal.open_work.MAX_ENDED_CALLS",
         "conversation.transcript.MAX_TURNS",
         "harness.pump.MAX_LANES",
         "harness.row_changes.MAX_UNDO",

@@ -28,6 +28,7 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.lost_tasks import claim_lost
 from gemini_live_runtime.session.agent.model_tasks import continues
+from gemini_live_runtime.session.agent.repeated_calls import call_key, running_elsewhere
 from gemini_live_runtime.session.agent.task_ends import TaskEnd, TaskEnds
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.tools.dispatch import ToolDispatcher
@@ -134,6 +135,19 @@ class HarnessToolRuntime:
         key = _key(call)
         return next((task.id for task in self._tasks.values() if task.key == key and task.is_spilled), "")
 
+    async def running_elsewhere(self, call: ToolCall) -> str:
+        """Return the id of a task of another program for the same call, or "".
+
+        Raises as `repeated_calls.running_elsewhere`, whose time is the call's budget.
+        """
+        budget_ms = self._dispatcher.mode_of(call.name).budget_ms
+        if budget_ms is None:
+            return ""
+        return await running_elsewhere(self.harness, self._call_key(call), budget_ms / 1000)
+
+    def _call_key(self, call: ToolCall) -> str | None:
+        return call_key(self._agent.plan.name, call.name, call.args)
+
     def is_undecided(self, call: ToolCall) -> bool:
         """Return True while the same call runs that may still become a task for both."""
         return _key(call) in self._undecided
@@ -170,8 +184,9 @@ class HarnessToolRuntime:
         call = task.call
         declared = self._dispatcher.tools.get(call.name)
         metadata = {"toolCallId": call.call_id, "toolName": call.name, "toolArgs": call.args}
+        key = self._call_key(call)
         # With other arguments than those that were recorded it would be another task.
-        is_whole = redactor.value(call.args) == call.args
+        is_whole = key is not None
         new = NewRunningTask(
             title=f"Background tool: {call.name}",
             instructions=f"The call took longer than its time for an answer and goes on: {call.name}.",
@@ -184,6 +199,7 @@ class HarnessToolRuntime:
             notifies=not task.in_background,
             restart=declared.restart or None if declared is not None and is_whole else None,
             agent=self._agent.plan.name,
+            call_key=key,
         )
         try:
             task.record = await self.harness.call(lambda harness: harness.tasks.start(new))

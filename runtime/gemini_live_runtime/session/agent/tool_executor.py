@@ -16,7 +16,7 @@ from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
-from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
@@ -308,7 +308,24 @@ class ToolExecutor:
         elif self.tasks.is_undecided(call):
             self._held.append(call)
         else:
-            self._waiting.discard(call.call_id)
+            await self._run_unless_task(call)
+
+    async def _run_unless_task(self, call: ToolCall) -> None:
+        """Start a call, unless a task does the same, here or in another program."""
+        try:
+            same = self.tasks.running_like(call) or await self.tasks.running_elsewhere(call)
+        except (TimeoutError, GeminiLiveError):
+            # Twice would be worse than not at all for what changes something.
+            if self.dispatcher.has_side_effects(call.name):
+                self._end_waiting(call, "error", NOT_ON_DISK)
+                return
+            same = ""
+        self._waiting.discard(call.call_id)
+        if call.call_id in self._cancelled:
+            self._end_waiting(call, "cancelled")
+        elif same:
+            self._queue_answer(replace(outcome(call, "ok", already_running(same, call.name)), task=same))
+        else:
             self._start(call)
 
     def _release_held(self) -> None:
@@ -380,10 +397,6 @@ class ToolExecutor:
         if answer is not None:
             self._formatter(call.name, answer)
             self._agent.host.acknowledge(call, answer)
-        mode = self.dispatcher.mode_of(call.name)
-        if mode.spills and (same := self.tasks.running_like(call)):
-            self._queue_answer(replace(outcome(call, "ok", already_running(same, call.name)), task=same))
-            return
         self.dispatcher.start(call.call_id, call.name, call.args)
         if call.call_id in self.dispatcher.active_ids:
             self.tasks.on_started(call)

@@ -44,6 +44,7 @@ def take_up(state: CoreState, kept: KeptJournal) -> None:
     state.asked, state.broken = work.asked, _broken_answer(kept)
     for command_id, text in work.waiting.items():
         state.link.outbox.add_text(command_id, text)
+    state.calls.remember(work.ended_calls)
 
 
 def _broken_answer(kept: KeptJournal) -> BrokenAnswer | None:
@@ -80,6 +81,7 @@ def end_what_was_cut_off(state: CoreState, work: OpenWork, idempotent: Collectio
         )
         answer = WaitingAnswer(call.call_id, call.name, ToolAnswer(INTERRUPTED), UNKNOWN_CALL)
         state.link.outbox.add_answer(answer)
+        state.calls.remember({call.call_id: INTERRUPTED})
     state.facts.calls_open = state.calls.in_foreground
     broke_off = state.broken is not None
     state.link.outbox.audio.dropped_s += work.waiting_sound_s

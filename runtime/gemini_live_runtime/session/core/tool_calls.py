@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
+from typing import Any
 
 MAX_IDS = 1024
 """Number of call ids to remember, so that a call that arrives twice runs once."""
+
+UNNUMBERED = "unnumbered-"
+"""Beginning of the ids of calls that have none."""
 
 
 class CallLedger:
@@ -19,6 +24,8 @@ class CallLedger:
         self._suspended: set[str] = set()
         """Calls that wait for another agent, with which the user talks meanwhile."""
         self._seen: deque[str] = deque(maxlen=MAX_IDS)
+        self._earlier: dict[str, dict[str, Any]] = {}
+        """Results of calls that an earlier engine has ended, by their ids."""
         self._unnumbered = 0
 
     def __len__(self) -> int:
@@ -84,13 +91,32 @@ class CallLedger:
         """
         if not call_id:
             self._unnumbered += 1
-            call_id = f"unnumbered-{self._unnumbered}"
+            call_id = f"{UNNUMBERED}{self._unnumbered}"
+        if call_id in self._open:
+            # Asked again, it is a call of the server's present session.
+            self._marks[call_id] = max(mark, self._marks[call_id])
         # A repeated message must not run the tool again, however many calls came since.
-        if call_id in self._seen or call_id in self._open:
+        if call_id in self._seen or call_id in self._open or call_id in self._earlier:
             return None
         self._seen.append(call_id)
         self._open[call_id], self._marks[call_id] = name, mark
         return call_id
+
+    def remember(self, results: Mapping[str, dict[str, Any]]) -> None:
+        """Note the results of calls that an earlier engine has ended."""
+        for call_id, result in results.items():
+            number = call_id.removeprefix(UNNUMBERED)
+            if number != call_id and number.isdecimal() and len(number) < 10:
+                self._unnumbered = max(self._unnumbered, int(number))
+            else:
+                self._earlier[call_id] = result
+
+    def take_earlier(self, call_id: str | None) -> dict[str, Any] | None:
+        """Return the result of a call that an earlier engine has ended; only once."""
+        if call_id not in self._earlier:
+            return None
+        self._seen.append(call_id)
+        return self._earlier.pop(call_id)
 
     def cancel(self, call_id: str) -> bool:
         """Note that the server cancelled a call; return False when it is not open."""

@@ -31,6 +31,7 @@ class ToolEvents:
         name = call.name or ""
         call_id = state.calls.begin(call.id, name, state.link.mark())
         if call_id is None:
+            self._answer_again(call.id, name)
             return
         state.facts.calls_open = state.calls.in_foreground
         # A call of an answer that was cut is still run, but it belongs to a turn that is over.
@@ -49,6 +50,12 @@ class ToolEvents:
             refusal = state.tool_steps.refusal(state.rules.max_tool_steps)
         # A copy: the tool may change what it gets.
         state.out.append(RunTool(call_id, name, deepcopy(dict(call.args)), refusal))
+
+    def _answer_again(self, call_id: str | None, name: str) -> None:
+        """Answer a call that the server repeats, if an engine that has died ran it."""
+        result = self._state.calls.take_earlier(call_id)
+        if result is not None:
+            self.send_answer(call_id or "", name, ToolAnswer(result), self._state.link.mark())
 
     def cancel(self, call_id: str) -> None:
         """Cancel a call whose answer the server no longer wants."""
