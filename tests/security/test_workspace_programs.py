@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -241,6 +242,25 @@ def test_what_it_has_started_ends_when_it_is_stopped(tmp_path: Path, fifo: tuple
     path, wait = fifo
     end = stopped_at("up", python(f"{PARENT}\nc.wait()", str(path)), tmp_path)
     assert (end.code, wait()) == (-15, "child ")
+
+
+ENGINE = """
+import sys
+from gemini_live_runtime.tools.programs import ProgramRun
+ProgramRun(sys.argv[1:], folder=".", timeout_s=60.0, on_line=lambda line: print(line, flush=True)).run()
+"""
+
+
+def test_it_and_what_it_has_started_end_when_the_engine_is_killed(
+    tmp_path: Path, fifo: tuple[Path, Callable[[], str]]
+) -> None:
+    path, wait = fifo
+    argv = python(f"{PARENT}\nc.wait()", str(path))
+    with subprocess.Popen([sys.executable, "-c", ENGINE, *argv], stdout=subprocess.PIPE, text=True) as engine:
+        assert engine.stdout is not None
+        assert engine.stdout.readline() == "up\n"
+        engine.kill()
+    assert wait() == "child "
 
 
 def test_one_that_takes_too_long_is_ended_and_says_so(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from typing import Any, Literal
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.records import record
 
-
 MAX_ENDED_CALLS = 64
 """Calls that have ended whose results are kept."""
 

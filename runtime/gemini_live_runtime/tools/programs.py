@@ -4,8 +4,8 @@ This is no sandbox: a program has the rights of the user who runs the engine. Wh
 program runs, in which listed folder, and the arguments where its entry has a place for them. There is no shell, and the
 environment has neither keys nor anything else of the engine's.
 
-A program leads a process group of its own, which ends as a whole: with the program, and when the call is cancelled or
-takes too long.
+A program leads a process group of its own, which ends as a whole: with the program, when the call is cancelled or takes
+too long, and when the engine dies.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import sanitise, sanitise_line
 from gemini_live_runtime.threads import start_daemon_thread
+from gemini_live_runtime.tools.group_guard import GroupGuard
 
 ARGUMENTS, OPTIONS = "{args}", "{options}"
 """Elements of a command in whose place the model's arguments come; those of `OPTIONS` may begin with a dash."""
@@ -214,6 +215,7 @@ class ProgramRun:
         if self._stopped:
             return ProgramEnd(-signal.SIGTERM, "", self._stopped)
         process = self._started()
+        guard = GroupGuard(process.pid)
         assert process.stdout is not None
         output = _Output()
         with process.stdout:
@@ -225,6 +227,7 @@ class ProgramRun:
             finally:
                 # Whatever happened: nothing of it goes on. The group's number stays taken until the program is reaped.
                 _signal(process, signal.SIGKILL)
+                guard.release()
                 code = process.wait()
         return ProgramEnd(code, output.text(), self._stopped)
 
