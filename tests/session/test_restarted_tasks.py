@@ -11,7 +11,7 @@ import pytest
 from tests.session.announcing import on_virtual_time
 from tests.session.talking import Talk, agent, talk
 
-from gemini_live_runtime import Live, tool
+from gemini_live_runtime import Live, ToolContext, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.errors import AgentError, HarnessError
@@ -19,6 +19,7 @@ from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.task_store import MAX_AGE_S, MAX_RESTARTS, TaskStore
 from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask
 from gemini_live_runtime.session.agent.consent import ConsentOptions
+from gemini_live_runtime.tools.progress import MAX_CHECKPOINT
 
 RAN: list[str] = []
 
@@ -26,6 +27,7 @@ RAN: list[str] = []
 @pytest.fixture(autouse=True)
 def _nothing_ran() -> None:
     RAN.clear()
+    SEEN.clear()
 
 
 @tool(spillable=True, restart="again")
@@ -52,8 +54,25 @@ async def plain(folder: str) -> str:
     return "done"
 
 
+SEEN: list[Any] = []
+
+
+@tool(spillable=True, restart="continue")
+async def scan(pages: int, context: ToolContext) -> str:
+    """Scan pages.
+
+    Args:
+        pages: How many.
+    """
+    SEEN.append(context.checkpoint)
+    for page in range((context.checkpoint or {"page": 0})["page"], pages):
+        await asyncio.sleep(1)
+        context.progress((page + 1) / pages, checkpoint={"page": page + 1})
+    return f"{pages} pages"
+
+
 def librarian() -> Live:
-    return agent().tools(index, plain)
+    return agent().tools(index, plain, scan)
 
 
 def tasks(root: Path) -> list[HarnessTask]:
@@ -104,6 +123,66 @@ async def test_what_a_session_records_can_be_started_anew(tmp_path: Path) -> Non
         assert (task.restart, task.agent) == ("again", "test")
         await spilled(t, "plain")
         assert [one.restart for one in tasks(tmp_path)] == ["again", None]
+
+
+def lose_scan(root: Path, wall: float, **progress: Any) -> None:
+    """Record a scan of ten pages as a program that dies in it."""
+    with contextlib.closing(Harness.open(root, wall=lambda: wall)) as harness:
+        metadata = {"toolCallId": "c1", "toolName": "scan", "toolArgs": {"pages": 10}}
+        new = NewRunningTask(title="scan", metadata=metadata, restart="continue", agent="test")
+        task = harness.tasks.start(new)
+        harness.tasks.progress(task.id, "", **progress)
+
+
+async def test_a_lost_task_goes_on_from_its_newest_checkpoint(tmp_path: Path) -> None:
+    lose_scan(tmp_path, LoopClock().wall(), checkpoint={"page": 7})
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await t.passes(1.0)
+        assert SEEN == [{"page": 7}]
+        assert "continued" in t.all(ev.TaskChanged)[0].text
+        await t.passes(2.5)
+        assert tasks(tmp_path)[1].status.value == "succeeded"
+
+
+async def test_a_task_that_is_lost_again_has_the_checkpoint_of_the_one_before(tmp_path: Path) -> None:
+    lose_scan(tmp_path, LoopClock().wall(), checkpoint={"page": 7})
+    with contextlib.closing(Harness.open(tmp_path, wall=LoopClock().wall)) as harness:
+        harness.reconcile()
+        (lost,) = harness.tasks.find().records
+        assert harness.tasks.claim(lost.id) is not None
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await t.passes(1.0)
+    assert SEEN == [{"page": 7}]
+
+
+async def test_without_a_checkpoint_it_begins_anew(tmp_path: Path) -> None:
+    lose_scan(tmp_path, LoopClock().wall(), fraction=0.1)
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await t.passes(1.0)
+    assert SEEN == [None]
+
+
+async def test_the_checkpoint_of_a_tool_is_recorded_and_ends_with_its_task(tmp_path: Path) -> None:
+    async with talk(librarian(), harness=on_virtual_time(tmp_path)) as t:
+        await t.calls("scan", pages=4)
+        await t.passes(2.6)
+        assert tasks(tmp_path)[0].checkpoint == {"page": 2}
+        await t.passes(2.0)
+        assert (tasks(tmp_path)[0].status.value, tasks(tmp_path)[0].checkpoint) == ("succeeded", None)
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "fault"),
+    [
+        ({"page": {1, 2}}, "is no JSON"),
+        (float("nan"), "is no JSON"),
+        ("x" * (MAX_CHECKPOINT + 1), "more than"),
+        ({"key": "AIza" + "B" * 35}, "a key or a password"),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_kept_is_refused(checkpoint: Any, fault: str) -> None:
+    with pytest.raises(AgentError, match=fault):
+        ToolContext("c1", print).progress(checkpoint=checkpoint)
 
 
 async def test_one_with_a_secret_in_its_arguments_is_not(tmp_path: Path) -> None:
@@ -214,6 +293,7 @@ def test_a_task_that_kills_its_program_is_given_up(tmp_path: Path) -> None:
         ({"restart": "again", "spillable": True, "side_effects": True}, "side effects"),
         ({"restart": True, "spillable": True}, "cannot be True"),
         ({"restart": "resume", "spillable": True}, "cannot be 'resume'"),
+        ({"restart": "continue", "spillable": True}, "no ToolContext"),
     ],
 )
 def test_a_restart_that_cannot_be_is_refused(options: dict[str, Any], fault: str) -> None:

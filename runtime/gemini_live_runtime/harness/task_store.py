@@ -107,6 +107,7 @@ class TaskStore:
             notifies=new.notifies,
             # Without what was removed it would be another task.
             restart=new.restart if metadata == new.metadata else None,
+            checkpoint=new.checkpoint,
             restart_of=new.restart_of,
             restarts=new.restarts,
             agent=new.agent,
@@ -152,9 +153,12 @@ class TaskStore:
         self._files.disk.remove_folder(folder)
 
     def progress(
-        self, task_id: str, message: str, *, fraction: float | None = None, details: Any = None
+        self, task_id: str, message: str, *, fraction: float | None = None, details: Any = None, checkpoint: Any = None
     ) -> HarnessTask:
-        """Record progress of a task; raise `TaskNotRunningError` after its end."""
+        """Record progress of a task; raise `TaskNotRunningError` after its end.
+
+        A `checkpoint` of None leaves the former one.
+        """
         task = self._mine(task_id)
         if task.status is not TaskStatus.RUNNING:
             raise TaskNotRunningError(task)
@@ -171,6 +175,8 @@ class TaskStore:
         )
         self._log(task_id, event)
         task = replace(task, updated_at_ms=now, fraction=fraction, progress=message or task.progress)
+        if checkpoint is not None:
+            task = replace(task, checkpoint=cleaned(checkpoint, "checkpoint"))
         self._save(task)
         return task
 
@@ -233,7 +239,7 @@ class TaskStore:
         return self._end(replace(task, status=status, updated_at_ms=self._now(task), last_error=reason))
 
     def _end(self, task: HarnessTask) -> HarnessTask:
-        task = replace(task, unsettled=True)
+        task = replace(task, unsettled=True, checkpoint=task.checkpoint if task.lost else None)
         self._save(task)
         return self._settle(task)
 
@@ -319,6 +325,7 @@ class TaskStore:
                 limit_s=limit_s,
                 notifies=lost.notifies,
                 restart=lost.restart,
+                checkpoint=lost.checkpoint if lost.restart == "continue" else None,
                 restart_of=lost.id,
                 restarts=lost.restarts + 1,
                 agent=lost.agent,
@@ -481,7 +488,7 @@ def may_restart(task: HarnessTask, now_ms: int) -> bool:
     return (
         task.status is TaskStatus.INTERRUPTED
         and task.lost
-        and task.restart == "again"
+        and task.restart in ("again", "continue")
         and task.restarted_as is None
         and task.restarts < MAX_RESTARTS
         and 0 <= now_ms - task.created_at_ms <= MAX_AGE_S * 1000

@@ -69,7 +69,11 @@ class NewRunningTask:
     notifies: bool = True
     """False when the model learns of the end in another way, such as the answer of a background call."""
     restart: str | None = None
-    """"again" when a later program may run it anew after this one has died."""
+    """Way in which a later program may go on with it after this one has died.
+
+    "again" from the beginning, "continue" from `checkpoint`.
+    """
+    checkpoint: Any = None
     restart_of: str | None = None
     restarts: int = 0
     agent: str | None = None
@@ -110,8 +114,10 @@ class HarnessTask:
     """True from the write of a final status until its event and its notification are written, too."""
 
     restart: str | None = None
+    checkpoint: Any = None
+    """Newest JSON of its tool from which another program can go on; None once it has ended."""
     restart_of: str | None = None
-    """Id of the task that this one runs anew."""
+    """Id of the task that this one runs anew, or continues."""
     restarted_as: str | None = None
     """Id of the task that runs this one anew."""
     restarts: Count = 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_finite
+from gemini_live_runtime.tools.progress import Progress, as_checkpoint
 
 if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
@@ -117,6 +118,7 @@ class ToolContext:
         "agents",
         "call_id",
         "cancelled",
+        "checkpoint",
         "memory",
         "notifications",
         "state",
@@ -134,7 +136,8 @@ class ToolContext:
         memory: Memory | None = None,
         tasks: Tasks | None = None,
         notifications: Notifications | None = None,
-        on_progress: Callable[[float | None, str], None] | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        checkpoint: Any = None,
     ) -> None:
         self.call_id = call_id
         self.state = state
@@ -143,14 +146,18 @@ class ToolContext:
         self.tasks = tasks
         self.notifications = notifications
         self.cancelled = threading.Event() if cancelled is None else cancelled
+        self.checkpoint = checkpoint
+        """Newest checkpoint of the task that this call continues, whose program died; None at the beginning."""
         self._notify = notify
         self._on_progress = on_progress
 
-    def progress(self, fraction: float | None = None, text: str = "") -> None:
+    def progress(self, fraction: float | None = None, text: str = "", *, checkpoint: Any = None) -> None:
         """Tell how far the call is: a `fraction` of 0 to 1, a sentence, or both.
 
         It is shown, and kept with the call's task, once the call goes on as one. May be called from any thread, as
-        often as you like: the newest counts. Raises `AgentError` for a fraction that is no number.
+        often as you like: the newest counts. A `checkpoint`, any JSON, is kept as well: a tool with
+        `restart="continue"` gets it back as `ToolContext.checkpoint` should its program die. Raises `AgentError` for a
+        fraction that is no number, and for a checkpoint that is too large or has a secret.
         """
         if fraction is not None and not is_finite(fraction):
             raise AgentError(
@@ -159,8 +166,10 @@ class ToolContext:
                 field="fraction",
                 value=fraction,
             )
+        kept = "" if checkpoint is None else as_checkpoint(checkpoint)
         if self._on_progress is not None:
-            self._on_progress(None if fraction is None else min(1.0, max(0.0, float(fraction))), str(text))
+            part = None if fraction is None else min(1.0, max(0.0, float(fraction)))
+            self._on_progress(Progress(part, str(text), kept))
 
     def notify(self, text: str) -> None:
         """Show the operator a sentence.

@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, overload
+from typing import Any, Literal, get_args, overload
 
 from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.errors import AgentError, caller_place
@@ -26,8 +26,8 @@ from gemini_live_runtime.tools.voice_consent import ToolRisk, check_question, ch
 
 __all__ = ["BadArguments", "Scheduling", "Tool", "ToolContext", "tool"]
 
-Restart = Literal["", "again"]
-"""Way to go on with a task whose program died: not at all, or from the beginning."""
+Restart = Literal["", "again", "continue"]
+"""Way to go on with a task whose program died: not at all, from the beginning, or from its newest checkpoint."""
 
 DEFAULT_TIMEOUT_S = 30.0
 TASK_TIMEOUT_S = 3600.0
@@ -57,7 +57,7 @@ class Tool:
     consent: ConsentPolicy = "allow"
     """Rule for its calls: run them, ask the operator first, or refuse them."""
     restart: Restart = ""
-    """"again" when a task whose program died may be started anew with its arguments."""
+    """Way in which a task whose program died may be started anew with its arguments."""
     after_notification: bool = True
     """False when its calls are refused that follow from a notification."""
     voice_consent: str = ""
@@ -114,7 +114,7 @@ class Tool:
             timeout_s=_timeout(mode, timeout_s),
             side_effects=side_effects,
             idempotent=idempotent,
-            restart=_check_restart(restart, name, mode, side_effects=side_effects),
+            restart=_check_restart(restart, name, mode, signature, side_effects=side_effects),
             consent=check_policy(consent, name=name),
             voice_consent=question,
             risk=risk,
@@ -212,7 +212,8 @@ def tool(
     notification tells the model its end.
 
     With `restart="again"` a task whose program died is started anew, with the same arguments, by the next session of an
-    agent of the same name: for tools that may run twice. At most three times in a row, within a day.
+    agent of the same name: for tools that may run twice. At most three times in a row, within a day. With
+    `restart="continue"` it gets the newest checkpoint that it gave to `ToolContext.progress`, too.
 
     A tool with `side_effects`, such as a payment, runs once the disk has its call, so that the death of the program
     hides none; where the disk refuses, the model gets an error in place of a result. Of a call that was running when
@@ -251,7 +252,7 @@ def tool(
             timeout_s=_timeout(mode, timeout_s),
             side_effects=side_effects,
             idempotent=idempotent,
-            restart=_check_restart(restart, called, mode, side_effects=side_effects),
+            restart=_check_restart(restart, called, mode, signature, side_effects=side_effects),
             consent=check_policy(consent, name=called),
             voice_consent=question,
             risk=checked_risk,
@@ -260,23 +261,27 @@ def tool(
     return declare if function is None else declare(function)
 
 
-def _check_restart(restart: object, name: str, mode: ToolExecutionMode, *, side_effects: bool) -> Restart:
-    if as_choice(restart, ("", "again")) not in ("", "again"):
+def _check_restart(
+    restart: object, name: str, mode: ToolExecutionMode, signature: Parameters, *, side_effects: bool
+) -> Restart:
+    chosen: Restart = as_choice(restart, get_args(Restart))
+    if chosen not in get_args(Restart):
         raise AgentError(
             f"Tool {name}: restart cannot be {restart!r:.60}",
-            remedy='Use "again", or leave it out',
+            remedy='Use "again" or "continue", or leave it out',
             field="restart",
             value=restart,
         )
-    if restart and (not mode.spills or side_effects):
-        fault = "it has side effects" if side_effects else "its calls do not go on as tasks"
-        raise AgentError(
-            f"Tool {name} cannot be restarted: {fault}",
-            remedy="Leave out restart" if side_effects else "Add spillable=True, or leave out restart",
-            field="restart",
-            value=restart,
-        )
-    return "again" if restart else ""
+    fault = remedy = ""
+    if chosen and side_effects:
+        fault, remedy = "it has side effects", "Leave out restart"
+    elif chosen and not mode.spills:
+        fault, remedy = "its calls do not go on as tasks", "Add spillable=True, or leave out restart"
+    elif chosen == "continue" and "context" not in signature.injected.values():
+        fault, remedy = "it has no ToolContext, which has the checkpoint", 'Add the parameter, or use "again"'
+    if fault:
+        raise AgentError(f"Tool {name} cannot be restarted: {fault}", remedy=remedy, field="restart", value=restart)
+    return chosen
 
 
 def _check(name: str, timeout_s: float | None) -> None:

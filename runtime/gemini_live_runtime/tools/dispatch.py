@@ -25,7 +25,7 @@ from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
 from gemini_live_runtime.tools.context import Agents, Memory, Notifications, Tasks, session_ended
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
-from gemini_live_runtime.tools.progress import NewestProgress
+from gemini_live_runtime.tools.progress import NewestProgress, Progress
 from gemini_live_runtime.tools.registry import HarnessToolRegistry
 from gemini_live_runtime.tools.results import (
     IteratorResultError,
@@ -58,7 +58,7 @@ class ToolDispatcher:
         clock: Clock,
         on_finished: Callable[[Outcome], None],
         on_notify: Callable[[str, str], None],
-        on_progress: Callable[[str, float | None, str], None] = lambda call_id, fraction, text: None,
+        on_progress: Callable[[str, Progress], None] = lambda call_id, progress: None,
         state: State | None = None,
         agents: Agents | None = None,
         memory: Memory | None = None,
@@ -66,9 +66,9 @@ class ToolDispatcher:
         """Register the tools.
 
         `on_finished` gets each outcome, `on_notify(tool, text)` a tool's message to the operator,
-        `on_progress(call_id, fraction, text)` how far a call is. `state` is the
-        session's; tools are the origin of their writes to it. Raises `AgentError` when two tools have the same name,
-        or when a tool has a `State` parameter and `state` is None.
+        `on_progress(call_id, progress)` how far a call is. `state` is the session's; tools are the origin of their
+        writes to it. Raises `AgentError` when two tools have the same name, or when a tool has a `State` parameter and
+        `state` is None.
         """
         self._on_finished = on_finished
         self._on_notify = on_notify
@@ -133,11 +133,11 @@ class ToolDispatcher:
         declared = self.declared(name)
         return STANDARD if declared is None else declared.mode
 
-    def start(self, call_id: str, name: str, args: Mapping[str, Any]) -> str:
+    def start(self, call_id: str, name: str, args: Mapping[str, Any], *, checkpoint: Any = None) -> str:
         """Start a call, and return its id; `on_finished` gets the outcome.
 
-        An empty `call_id` is replaced by a generated one. `on_finished` gets a refusal before this returns. Raises
-        `ValueError` when a call with this id is running.
+        `checkpoint` is that of the task which it continues. An empty `call_id` is replaced by a generated one.
+        `on_finished` gets a refusal before this returns. Raises `ValueError` when a call with this id is running.
         """
         if not call_id:
             self._generated_ids += 1
@@ -157,7 +157,7 @@ class ToolDispatcher:
             return self._refuse(call, f"Too many {'background ' if in_background else ''}tools are running ({limit}).")
         return calls.spawn(
             call,
-            lambda running: self._run(declared, running),
+            lambda running: self._run(declared, running, checkpoint),
             timeout_s=declared.timeout_s,
             on_ended=self._on_finished,
         )
@@ -200,7 +200,7 @@ class ToolDispatcher:
         self._on_finished(outcome(call, "refused", {"error": reason}, reason))
         return call.call_id
 
-    async def _run(self, declared: Tool, running: RunningCall) -> Outcome:
+    async def _run(self, declared: Tool, running: RunningCall, checkpoint: Any) -> Outcome:
         call = running.call
         context = self.make_context(
             call,
@@ -212,6 +212,7 @@ class ToolDispatcher:
             tasks=self.session_tasks,
             notifications=self.session_notifications,
             on_progress=NewestProgress(partial(self._on_progress, call.call_id)).tell,
+            checkpoint=checkpoint,
         )
         with writing_as(Origin("tool", declared.name)):
             try:

@@ -53,6 +53,12 @@ LIMITS = (
         "unit/tools/test_dispatch.py::test_a_result_too_deep_for_a_message_is_an_error_with_the_limit",
     ),
     Limit(
+        "checkpoint of a task",
+        characters(progress.MAX_CHECKPOINT),
+        "the tool gets an error",
+        "session/test_restarted_tasks.py::test_a_checkpoint_that_cannot_be_kept_is_refused",
+    ),
+    Limit(
         "printed line",
         characters(stdio.MAX_LINE_CHARS),
         "the rest is cut and counted",

@@ -32,6 +32,7 @@ from gemini_live_runtime.session.agent.repeated_calls import call_key, running_e
 from gemini_live_runtime.session.agent.task_ends import TaskEnd, TaskEnds
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.tools.dispatch import ToolDispatcher
+from gemini_live_runtime.tools.progress import NO_PROGRESS, Progress
 from gemini_live_runtime.tools.registry import HarnessToolRegistry
 from gemini_live_runtime.tools.results import Outcome, ToolCall, outcome
 
@@ -63,8 +64,9 @@ class _Task:
     is_spilled: bool = False
     """True once the call has its answer and goes on."""
     ended: Outcome | None = None
-    fraction: float | None = None
-    text: str = ""
+    progress: Progress = NO_PROGRESS
+    written: Progress = NO_PROGRESS
+    """Progress that is recorded, or about to be."""
     timer: asyncio.TimerHandle | None = None
     reason: str = ""
     """Reason of its cancellation."""
@@ -207,10 +209,9 @@ class HarnessToolRuntime:
             # Whatever it is, the call must not be lost with its record.
             self._on_not_recorded(task, error)
             return
-        if task.text or task.fraction is not None:
-            self._publish(task)
-        else:
-            self._tell(task, "running")
+        self._tell(task, "running")
+        if task.progress != task.written:
+            self._write(task)
         if not task.in_background:
             task.is_spilled = True
             ms = (self._agent.clock.now() - task.started) * 1000
@@ -249,8 +250,10 @@ class HarnessToolRuntime:
         task = _Task(call, _key(call), in_background=False, started=self._agent.clock.now())
         task.record, task.is_spilled = record, True
         self._tasks[call.call_id] = task
-        self._tell(task, "running", f"started anew: the program of {record.restart_of} ended in the middle of it")
-        self._dispatcher.start(call.call_id, call.name, call.args)
+        checkpoint = record.checkpoint
+        how = "started anew" if checkpoint is None else "continued"
+        self._tell(task, "running", f"{how}: the program of {record.restart_of} ended in the middle of it")
+        self._dispatcher.start(call.call_id, call.name, call.args, checkpoint=checkpoint)
         if call.call_id in self._dispatcher.active_ids:
             self._dispatcher.continue_as_task(call.call_id)
             self._watch_requests()
@@ -267,33 +270,36 @@ class HarnessToolRuntime:
 
     # -- progress ----------------------------------------------------------------------------------------------------
 
-    def on_progress(self, call_id: str, fraction: float | None, text: str) -> None:
+    def on_progress(self, call_id: str, progress: Progress) -> None:
         """Note how far a call is."""
         task = self._tasks.get(call_id) or self._early.get(call_id)
         if task is None or task.ended is not None:
             return
-        task.fraction = task.fraction if fraction is None else fraction
-        task.text = redactor.text(text)[:MAX_SUMMARY] or task.text
+        text = redactor.text(progress.text)[:MAX_SUMMARY]
+        task.progress = replace(progress, text=text).after(task.progress)
         if task.timer is None and task.record is not None:
             task.timer = asyncio.get_running_loop().call_later(PROGRESS_S, self._publish_progress, task)
             self._publish(task)
 
     def _publish_progress(self, task: _Task) -> None:
         task.timer = None
-        if task.ended is None and task.record is not None:
-            shown = task.record.fraction, task.record.progress or ""
-            if shown != (task.fraction, task.text):
-                task.timer = asyncio.get_running_loop().call_later(PROGRESS_S, self._publish_progress, task)
-                self._publish(task)
+        if task.ended is None and task.record is not None and task.progress != task.written:
+            task.timer = asyncio.get_running_loop().call_later(PROGRESS_S, self._publish_progress, task)
+            self._publish(task)
 
     def _publish(self, task: _Task) -> None:
-        assert task.record is not None
-        self._tell(task, "running")
-        fraction, text = task.fraction, task.text
-        task.record = replace(task.record, fraction=fraction, progress=text)
+        now, before = task.progress, task.written
+        if (now.fraction, now.text) != (before.fraction, before.text):
+            self._tell(task, "running")
+        self._write(task)
+
+    def _write(self, task: _Task) -> None:
+        now, before = task.progress, task.written
+        task.written = now
+        checkpoint = json.loads(now.checkpoint) if now.checkpoint and now.checkpoint != before.checkpoint else None
 
         def record(harness: Harness) -> object:
-            return harness.tasks.progress(task.id, text, fraction=fraction)
+            return harness.tasks.progress(task.id, now.text, fraction=now.fraction, checkpoint=checkpoint)
 
         self._spawn(self._write_progress(task, record), "record progress")
 
@@ -341,8 +347,8 @@ class HarnessToolRuntime:
             task.timer.cancel()
         status, text = self._end_of(task, ended)
         output = redactor.value({"toolCallId": task.call.call_id, "toolName": task.call.name, "response": ended.result})
-        if status is TaskStatus.SUCCEEDED and task.fraction is not None:
-            task.fraction = 1.0
+        if status is TaskStatus.SUCCEEDED and task.progress.fraction is not None:
+            task.progress = replace(task.progress, fraction=1.0)
 
         def on_refused(error: Exception) -> None:
             self._report(f"The end of the task {task.call.name} is not recorded yet, and tried again", error)
@@ -379,8 +385,8 @@ class HarnessToolRuntime:
                 tool=task.call.name,
                 call_id=task.call.call_id,
                 status=status,
-                fraction=task.fraction,
-                text=task.text if text is None else text,
+                fraction=task.progress.fraction,
+                text=task.progress.text if text is None else text,
                 recorded=recorded,
             )
         )

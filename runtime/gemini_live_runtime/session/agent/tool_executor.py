@@ -98,7 +98,7 @@ class ToolExecutor:
             clock=agent.clock,
             on_finished=self.on_outcome,
             on_notify=self._on_notify,
-            on_progress=lambda call_id, fraction, text: self.tasks.on_progress(call_id, fraction, text),
+            on_progress=lambda call_id, progress: self.tasks.on_progress(call_id, progress),
             state=agent.state,
             agents=background_agents,
             memory=memory,
