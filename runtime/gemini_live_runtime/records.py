@@ -2,16 +2,19 @@
 
 To the type checker they are frozen dataclasses. At run time an assignment is not refused: a frozen dataclass sets each
 field by a call, which makes creating one four to six times slower. `__eq__`, `__hash__` and `__repr__` are closures
-over the field names; dataclasses would generate and compile them for each class, which takes most of the time of
-importing a hundred of them.
+over the field names, and `__init__` is made when the first instance is: dataclasses would generate and compile them for
+each class, which takes most of the time of importing a hundred of them, of which a program uses a few.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields, make_dataclass
 from operator import attrgetter
-from typing import Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+
+if TYPE_CHECKING:
+    from inspect import Signature
 
 T = TypeVar("T")
 
@@ -19,7 +22,7 @@ T = TypeVar("T")
 @dataclass_transform(frozen_default=True, field_specifiers=(field, Field))
 def record(cls: type[T]) -> type[T]:
     """Make a class an immutable dataclass with slots; change by `dataclasses.replace`."""
-    return _add_comparison(dataclass(slots=True, eq=False, repr=False)(cls))
+    return _complete(dataclass(slots=True, init=False, eq=False, repr=False)(cls))
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field, Field))
@@ -28,7 +31,57 @@ def keyword_record(cls: type[T], *, with_repr: bool = True) -> type[T]:
 
     Without `with_repr` it is printed as its base class says.
     """
-    return _add_comparison(dataclass(slots=True, eq=False, repr=False, kw_only=True)(cls), with_repr=with_repr)
+    return _complete(dataclass(slots=True, init=False, eq=False, repr=False, kw_only=True)(cls), with_repr=with_repr)
+
+
+def _complete(cls: type[T], *, with_repr: bool = True) -> type[T]:
+    _add_init(cls)
+    return _add_comparison(cls, with_repr=with_repr)
+
+
+def _add_init(cls: type[Any]) -> None:
+    """Make `__init__` when the first instance is created."""
+
+    def make_init(self: Any, *args: Any, **options: Any) -> None:
+        cls.__init__ = _init_of(cls)
+        cls.__init__(self, *args, **options)
+
+    cls.__init__ = make_init
+    cls.__signature__ = _Signature(cls)
+
+
+class _Signature:
+    """Signature of a class whose `__init__` may not be made yet, for `inspect`."""
+
+    def __init__(self, cls: type[Any]) -> None:
+        self._cls = cls
+
+    def __get__(self, instance: object, owner: type[Any]) -> Signature:
+        if owner is not self._cls:
+            raise AttributeError("__signature__")  # A subclass may have an `__init__` of its own.
+        # Imported here: no program that only runs needs it.
+        from inspect import signature
+
+        whole = signature(_init_of(owner))
+        return whole.replace(parameters=list(whole.parameters.values())[1:])
+
+
+def _init_of(cls: type[Any]) -> Callable[..., None]:
+    """Return the `__init__` that dataclasses make for the fields of a class."""
+    hook = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
+    given = [
+        (
+            one.name,
+            one.type,
+            field(default=one.default, default_factory=one.default_factory, init=one.init, kw_only=one.kw_only),
+        )
+        for one in fields(cls)
+    ]
+    init: Callable[..., None] = vars(make_dataclass(cls.__name__, given, namespace=hook, eq=False, repr=False))[
+        "__init__"
+    ]
+    init.__qualname__ = f"{cls.__qualname__}.__init__"
+    return init
 
 
 def _add_comparison(cls: type[T], *, with_repr: bool = True) -> type[T]:

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from dataclasses import field, replace
 
+import pytest
+
 import gemini_live_runtime
 from gemini_live_runtime.records import keyword_record, record
 
@@ -41,6 +43,40 @@ def test_fields_are_compared_hashed_and_printed_as_they_say() -> None:
 def test_a_method_of_the_record_itself_is_kept() -> None:
     assert repr(Mark(text="here")) == "<here>"
     assert Mark(text="here") == Mark(text="here")
+
+
+@record
+class Timed(Person):
+    """A record of a record, with a field that it fills itself."""
+
+    tags: list[str] = field(default_factory=list)
+    length: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "length", len(self.name))
+
+
+@pytest.mark.parametrize("number", ["first", "second"])
+def test_an_instance_is_made_as_dataclasses_make_it(number: str) -> None:
+    bob = Timed("Bob", seen=2)
+    assert (bob.name, bob.token, bob.seen, bob.tags, bob.length) == ("Bob", "", 2, [], 3)
+    assert bob.tags is not Timed("Bob").tags
+    assert not hasattr(bob, "__dict__")
+
+
+@pytest.mark.parametrize("arguments", [(), ("Ann", "token", 1, "more")])
+def test_an_instance_with_wrong_arguments_is_refused_by_the_name_of_its_class(arguments: tuple[str, ...]) -> None:
+    @record
+    class Fresh:
+        """A record without instances."""
+
+        name: str
+        token: str = ""
+        seen: int = 0
+
+    for _ in range(2):
+        with pytest.raises(TypeError, match=r"Fresh\.__init__\(\) "):
+            Fresh(*arguments)  # type: ignore[arg-type]
 
 
 def test_few_classes_that_an_engine_imports_are_frozen_dataclasses() -> None:
