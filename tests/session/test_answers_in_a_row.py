@@ -13,6 +13,7 @@ from tests.session.talking import Talk, agent, talk
 from gemini_live_runtime import AgentSession, Live, Phase, SpeechHandle, Transition
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.agent.answers_in_a_row import MAX_IN_A_ROW, PAUSE_S
+from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
 def answers(t: Talk) -> int:
@@ -167,4 +168,27 @@ async def test_a_callback_that_asks_with_its_writer_is_stopped_and_told(ask: Cal
         await t.turn()
         await t.passes(10)
         assert answers(t) == MAX_IN_A_ROW
+        assert "answers in a row without a word of the user" in t.failures()[0].error
+
+
+@pytest.mark.parametrize("ask", [reply, reply_to_text, prompt])
+@pytest.mark.parametrize("callback", ["on_phase", "on_output_transcript", "on_audio"])
+async def test_a_callback_inside_a_message_that_asks_each_time_is_stopped_and_told(
+    callback: str, ask: Callable[[AgentSession], Any]
+) -> None:
+    sessions: list[AgentSession] = []
+
+    def again(told: Any, is_final: bool = False) -> None:
+        for session in sessions:
+            ask(session)
+
+    async with answering(agent().on(callback, again)) as t:
+        sessions.append(t.stage.session.agent_session)
+        for _ in range(MAX_IN_A_ROW + 10):
+            await t.server.sends(encode_model_audio(bytes(480)))
+            await t.says("Well.")
+            await t.ends()
+        await t.passes(10)
+        asked = [speech for speech in t.all(ev.SpeechChanged) if speech.status == "asked"]
+        assert 0 < len(asked) <= MAX_IN_A_ROW
         assert "answers in a row without a word of the user" in t.failures()[0].error

@@ -119,6 +119,31 @@ async def test_a_callback_is_called_at_its_moment_with_its_arguments(callback: s
     assert EXPECTED[callback](told), told
 
 
+@pytest.mark.parametrize("callback", sorted(CALLBACKS.keys() - {"instruction_template", "instruction_amendment"}))
+async def test_what_a_listener_writes_is_written_by_a_callback(callback: str, tmp_path: Path) -> None:
+    held: list[State] = []
+
+    def write(*_: Any) -> None:
+        if held:
+            held[0].set("app:called", True)
+
+    def reads(window: Any) -> dict[str, Any]:
+        if "again" in window.last_user:
+            raise RuntimeError("boom")
+        return {"mood": "glad"}
+
+    count = len(CALLBACKS[callback].arguments)
+    listeners: dict[int, Callable[..., None]] = {0: lambda: write(), 1: lambda a: write(a), 2: lambda a, b: write(a, b)}
+    of = agent().tools(slow).extract(FunctionExtractor(function=reads, name="mood")).on(callback, listeners[count])
+    async with talk(of, audio=lambda: FileAudio(None, tmp_path / "out.wav"), begins=False) as t:
+        held.append(t.state)
+        await t.begins()
+        await everything(t)
+    written = t.state.evidence("app:called")
+    assert written is not None
+    assert written.origin.kind == "callback"
+
+
 async def test_a_typed_text_is_told_as_the_users_final_words() -> None:
     told: list[Any] = []
 

@@ -183,6 +183,27 @@ async def test_errors_are_told_with_their_source() -> None:
         assert "broken" in found[0].error
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_listener_of_errors_that_fails_is_reported_and_not_called_for_its_own_error(is_async: bool) -> None:
+    calls = []
+
+    def fails(event: ErrorEvent) -> None:
+        calls.append(event)
+        # Without the rule it would be called for its own failure, without end.
+        if len(calls) < 100:
+            raise ValueError(f"error {len(calls)}")
+
+    async def fails_later(event: ErrorEvent) -> None:
+        fails(event)
+
+    async with talk(agent()) as t:
+        t.stage.session.agent_session.on("error", fails_later if is_async else fails)
+        t.stage.agent.emit(ev.Notice(level="error", code="mine", text="Broken."))
+        await t.passes(1)
+        assert [event.error for event in calls] == ["Broken."]
+        assert [fault.error for fault in t.failures()] == ["ValueError: error 1"]
+
+
 async def test_the_close_of_a_session_is_told_once_with_its_reason() -> None:
     async with talk(agent()) as t:
         found = heard(t, "close")

@@ -104,7 +104,8 @@ class CallbackRunner:
     ) -> None:
         """Create a runner of `callbacks`.
 
-        `around(callback, listener)` is entered for every call of a control callback, to name the writer of the state.
+        `around(callback, listener)` is entered for every call, to name the writer of the state; not for those of
+        `InlineListener.function`.
         """
         self._now = _stopwatch(clock)
         self._report = report
@@ -175,12 +176,13 @@ class CallbackRunner:
 
         def call(*args: Any) -> bool:
             began = now()
-            try:
-                result = function(*args)
-                if result is not None:
-                    refuse_coroutine(result)
-            except USER_ERRORS as error:
-                self._fault(callback, listener, *_described(error))
+            with self._around(callback, listener.name):
+                try:
+                    result = function(*args)
+                    if result is not None:
+                        refuse_coroutine(result)
+                except USER_ERRORS as error:
+                    self._fault(callback, listener, *_described(error))
             took = now() - began
             if took > FAST_S:
                 self._slow(callback, listener, took)

@@ -31,6 +31,7 @@ from gemini_live_runtime.session.agent.session_events import (
     UserInputTranscribedEvent,
     UserStateChangedEvent,
     agent_state_of,
+    listener_place,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ _REASONS: dict[str, CloseReason] = {
     "limit": CloseReason.LIMIT_REACHED,
     "error": CloseReason.ERROR,
 }
+
+OF_ERRORS = listener_place(ErrorEvent.type)
 
 MAX_TURNS = 100
 """Turns whose told items are remembered."""
@@ -198,6 +201,9 @@ class EventViews:
     def _on_problem(self, at: float, payload: ev.Payload) -> None:
         source: ErrorSource = "session"
         match payload:
+            case ev.CodeFailed(where=where) if where == OF_ERRORS:
+                # A listener that fails at everything would be called for its own failure, without end.
+                return
             case ev.CodeFailed(where=where, error=error):
                 source, text = "code", f"{where}: {error}"
             case ev.ConnectionClosed(requested=False, moved=False, reason=reason, sentence=sentence):

@@ -173,6 +173,11 @@ EVENT_NAMES: tuple[str, ...] = tuple(
 """Names that a program can listen to."""
 
 
+def listener_place(name: str) -> str:
+    """Return the place that faults of listeners to an event name."""
+    return f"listener of {name}"
+
+
 def check_event_name(name: object) -> str:
     """Return `name`; raise `AgentError` for one that no event has."""
     if isinstance(name, str) and name in EVENT_NAMES:

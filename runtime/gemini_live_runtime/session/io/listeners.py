@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.session.agent.session_events import SessionEvent, check_event_name
+from gemini_live_runtime.session.agent.session_events import SessionEvent, check_event_name, listener_place
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin
 
@@ -75,7 +75,7 @@ class SessionListeners:
 
     def _call(self, listener: Callable[..., Any], place: str, view: SessionEvent, code: UserCode) -> None:
         origin = Origin("callback", function_name(listener), view.type)
-        code.call(f"listener of {view.type}", listener, view, origin=origin, defined_at=place)
+        code.call(listener_place(view.type), listener, view, origin=origin, defined_at=place)
 
 
 class EventStream:

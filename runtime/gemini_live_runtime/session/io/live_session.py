@@ -53,6 +53,7 @@ from gemini_live_runtime.session.outbound.wire_writer import WireWriter
 from gemini_live_runtime.session.ports.capabilities import Capabilities
 from gemini_live_runtime.session.ports.event_bus import EventBus
 from gemini_live_runtime.session.ports.sink import EventSink
+from gemini_live_runtime.state.mutations import Origin, writing_as
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.text_model import TextModel
@@ -241,10 +242,10 @@ class LiveSession:
         """Live until the end; return the exit code."""
         emit = self.bus.emit
         opening = asyncio.create_task(self._open_audio(), name="open audio")
-        self._tasks = [
-            asyncio.create_task(self._supervise(lambda: self._connections.run(opening)), name="converse"),
-            asyncio.create_task(self._run_dormancy(), name="dormancy"),
-        ]
+        # It calls listeners to sound directly: naming the writer at each piece would cost more than the piece.
+        with writing_as(Origin("callback", "on_audio")):
+            converse = asyncio.create_task(self._supervise(lambda: self._connections.run(opening)), name="converse")
+        self._tasks = [converse, asyncio.create_task(self._run_dormancy(), name="dormancy")]
         try:
             if self._kept is None:
                 emit(self._started)
