@@ -63,8 +63,9 @@ def tell(harness: Harness, promises: Promises, status: dict[str, NotificationSta
         ends = [pump.on_heard, lambda: pump.on_not_heard(0.0, "lost"), lambda: pump.on_not_heard(0.0, "lost")]
         ends += [pump.on_heard]
         while (step := pump.next_step(0.0, 2)) is not None:
-            for one in (step, ends.pop(0)() if isinstance(step, Deliver) else None):
-                if one is not None and (record := record_step(one, store)) is not None:
+            for one in (step, *(ends.pop(0)() if isinstance(step, Deliver) else ())):
+                for record in record_step(one, store):
+                    assert record is not None
                     status[record.id] = record.status
     finally:
         lock.release()

@@ -29,7 +29,7 @@ from gemini_live_runtime.harness.pump import Deliver, PassiveNotificationPump
 from gemini_live_runtime.harness.store import Harness
 
 root, name, die_after = sys.argv[1], sys.argv[2], int(sys.argv[3])
-harness, pump = Harness.open(root), PassiveNotificationPump()
+harness, pump = Harness.open(root), PassiveNotificationPump(backlog=10_000)
 delivery, announced = Delivery(harness, name), 0
 while True:
     listing = delivery.look()
@@ -40,12 +40,13 @@ while True:
     while (step := pump.next_step(time.monotonic(), round(time.time() * 1000))) is not None:
         delivery.record(step)
         assert isinstance(step, Deliver)
-        print(step.notification.id, flush=True)
+        print(step.notifications[0].id, flush=True)
         announced += 1
         if announced == die_after:
             print("ready to die", flush=True)
             sys.stdin.read()
-        delivery.record(pump.on_heard())
+        for heard in pump.on_heard():
+            delivery.record(heard)
 """
 
 

@@ -148,7 +148,7 @@ async def test_a_program_that_delivers_by_itself_uses_the_pump_and_the_prompt_of
         pump.on_records([queued])
         step = pump.next_step(0.0, queued.created_at_ms)
         assert isinstance(step, Deliver)
-        prompt = format_passive_notification_prompt(step.notification)
+        prompt = format_passive_notification_prompt(*step.notifications)
         assert [text for _, text in t.sent("user context")] == [f"[Context] {prompt}"]
 
 

@@ -90,6 +90,40 @@ async def test_one_that_waited_for_hours_tells_its_age(tmp_path: Path) -> None:
         assert '"queued": "3 hours ago"' in prompt
 
 
+async def test_what_came_in_days_away_is_told_as_a_digest(tmp_path: Path) -> None:
+    for number in range(30):
+        queue(tmp_path, f"backup {number} is done")
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        for told in (20, 30):
+            await t.passes(LULL_S + 0.1)
+            assert announced(t) == [f"backup {number} is done" for number in range(told)]
+            assert statuses(tmp_path).count("delivered") == told - statuses(tmp_path).count("acknowledged")
+            await t.says("Your backups are done.")
+            await t.ends()
+            await t.rests()
+            assert statuses(tmp_path).count("acknowledged") == told
+        await t.passes(60.0)
+        assert len([text for _, text in t.sent("user context") if "<notification>" in text]) == 2
+
+
+async def test_all_of_a_digest_that_the_user_speaks_over_wait_again(tmp_path: Path) -> None:
+    for number in range(5):
+        queue(tmp_path, f"backup {number} is done")
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        await t.passes(LULL_S + 0.1)
+        await t.says("Your back")
+        await t.server.says(serverContent={"interrupted": True})
+        await t.rests()
+        assert statuses(tmp_path) == ["queued"] * 5
+        assert {one.reason for one in records(tmp_path)} == {"the user spoke over it"}
+        await t.turn("yes?", "Well.")
+        await t.passes(LULL_S + 1.0)
+        await t.says("Your backups are done.")
+        await t.ends()
+        await t.rests()
+        assert statuses(tmp_path) == ["acknowledged"] * 5
+
+
 async def test_one_that_is_queued_in_a_quiet_session_goes_out_with_the_poke(tmp_path: Path) -> None:
     queue(tmp_path, "first")
     async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from gemini_live_runtime import paths as runtime_paths
@@ -106,7 +107,7 @@ class Delivery:
             self._store.recover()
         return self._open_ones.read()
 
-    def record(self, step: PumpStep) -> HarnessNotification | None:
+    def record(self, step: PumpStep) -> list[HarnessNotification | None]:
         """Write a step, as `record_step` does."""
         return record_step(step, self._store)
 
@@ -180,23 +181,27 @@ class OpenNotifications:
         return one
 
 
-def record_step(step: PumpStep, store: NotificationStore) -> HarnessNotification | None:
-    """Write what a step of the pump says; return the record as it is then.
+def record_step(step: PumpStep, store: NotificationStore) -> list[HarnessNotification | None]:
+    """Write what a step of the pump says; return the records as they are then.
 
-    None when another program has changed or removed the notification meanwhile. Raises `HarnessError` when the disk
+    None stands for one that another program has changed or removed meanwhile. Raises `HarnessError` when the disk
     fails.
     """
+    match step:
+        case Deliver(notifications):
+            return [_unless_closed(store.deliver, one.id) for one in notifications]
+        case Acknowledge(name):
+            return [_unless_closed(store.acknowledge, name)]
+        case Requeue(name, reason):
+            return [_unless_closed(store.requeue, name, reason)]
+        case GiveUp(notification, reason):
+            return [_unless_closed(store.give_up, notification.id, reason)]
+        case Expire(notification, reason):
+            return [_unless_closed(store.expire, notification.id, reason)]
+
+
+def _unless_closed(change: Callable[..., HarnessNotification], *args: str) -> HarnessNotification | None:
     try:
-        match step:
-            case Deliver(notification):
-                return store.deliver(notification.id)
-            case Acknowledge(name):
-                return store.acknowledge(name)
-            case Requeue(name, reason):
-                return store.requeue(name, reason)
-            case GiveUp(notification, reason):
-                return store.give_up(notification.id, reason)
-            case Expire(notification, reason):
-                return store.expire(notification.id, reason)
+        return change(*args)
     except (NotificationStatusConflictError, UnknownNotificationError):
         return None

@@ -1,8 +1,8 @@
 """Decide which notification the model announces next, and what becomes of it.
 
 The pump does no I/O: it gets the queued records, the time, and a word on what is in the way, and returns steps that
-others perform. The model announces one notification at a time, and a further one only once the first was heard to its
-end, waits again, or was given up.
+others perform. The model announces one notification at a time, or a backlog as a digest, and a further one only once
+the first was heard to its end, waits again, or was given up.
 
 One with a due time takes no part before it.
 
@@ -13,7 +13,7 @@ serving it raises its tag. Within a kind and source, and between equal tags, the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -29,6 +29,12 @@ RETRY_S = (2.0, 8.0, 30.0, 120.0)
 
 ANSWER_S = 15.0
 """Longest time in seconds for which the user's interruption holds notifications back, if it is not answered."""
+
+BACKLOG = 4
+"""Notifications that wait for nothing but the model, from which it announces several at once."""
+
+MAX_DIGEST = 20
+"""Notifications of one digest; further ones are in the next."""
 
 MAX_WAITING = 1000
 MAX_OF_LANE = 50
@@ -47,9 +53,9 @@ _Lane: TypeAlias = tuple[str, str]
 
 @record
 class Deliver:
-    """Have the model announce a notification."""
+    """Have the model announce a notification, or several as a digest."""
 
-    notification: HarnessNotification
+    notifications: tuple[HarnessNotification, ...]
 
 
 @record
@@ -89,14 +95,23 @@ PumpStep: TypeAlias = Deliver | Acknowledge | Requeue | GiveUp | Expire
 class PassiveNotificationPump:
     """Pure decisions on the notifications of one root. `now` is in clock seconds."""
 
-    def __init__(self, *, max_attempts: int = MAX_ATTEMPTS, retry_s: Sequence[float] = RETRY_S) -> None:
-        """Create a pump; raise `ValueError` for less than one attempt or no delay."""
-        if max_attempts < 1 or not retry_s:
-            raise ValueError(f"max_attempts must be >= 1, not {max_attempts}, and retry_s have a delay")
+    def __init__(
+        self, *, max_attempts: int = MAX_ATTEMPTS, retry_s: Sequence[float] = RETRY_S, backlog: int = BACKLOG
+    ) -> None:
+        """Create a pump that announces `backlog` or more notifications as a digest.
+
+        Raises `ValueError` for less than one attempt, no delay, or a backlog of less than two.
+        """
+        if max_attempts < 1 or not retry_s or backlog < 2:
+            text = (
+                f"max_attempts must be >= 1, not {max_attempts}, retry_s have a delay, backlog be >= 2, not {backlog}"
+            )
+            raise ValueError(text)
         self._max_attempts = max_attempts
         self._retry_s = tuple(retry_s)
-        self.in_flight: HarnessNotification | None = None
-        """Notification that the model was asked to announce."""
+        self._backlog = backlog
+        self.in_flight: tuple[HarnessNotification, ...] = ()
+        """Notifications that the model was asked to announce."""
         self._waiting: dict[str, HarnessNotification] = {}
         self._later: dict[str, HarnessNotification] = {}
         """Notifications whose time has not come."""
@@ -119,15 +134,13 @@ class PassiveNotificationPump:
         """
         queued = {one.id: one for one in _oldest(records)}
         self._over &= queued.keys()
-        busy = None if self.in_flight is None else self.in_flight.id
-        taken = {
-            one.id: self._with_attempts(one) for one in queued.values() if one.id != busy and one.id not in self._over
-        }
+        busy = {one.id for one in self.in_flight}
+        taken = {one.id: self._with_attempts(one) for one in queued.values() if one.id not in busy | self._over}
         self._later = {
             name: one for name, one in taken.items() if one.due_at_ms is not None and not self._is_known_due(one)
         }
         self._waiting = {name: one for name, one in taken.items() if name not in self._later}
-        self._retry_at = {name: at for name, at in self._retry_at.items() if name in self._waiting or name == busy}
+        self._retry_at = {name: at for name, at in self._retry_at.items() if name in self._waiting or name in busy}
         self._note_lanes()
 
     def _is_known_due(self, one: HarnessNotification) -> bool:
@@ -148,8 +161,7 @@ class PassiveNotificationPump:
         return one if known is None else replace(one, attempts=max(one.attempts, known.attempts))
 
     def _note_lanes(self) -> None:
-        busy = () if self.in_flight is None else (self.in_flight,)
-        lanes = {_lane(one) for one in (*self._waiting.values(), *busy)}
+        lanes = {_lane(one) for one in (*self._waiting.values(), *self.in_flight)}
         if len(self._tags) > MAX_LANES:
             self._tags = {lane: tag for lane, tag in self._tags.items() if lane in lanes}
         for lane in lanes - self._lanes:
@@ -169,34 +181,42 @@ class PassiveNotificationPump:
                 return Expire(one)
             if one.attempts >= self._max_attempts:
                 return self._give_up(one)
-        chosen = None if in_the_way or self._own_reason(now) else self._choose(now)
-        if chosen is None:
+        if in_the_way or self._own_reason(now) or (first := self._choose(now)) is None:
             return None
-        lane = _lane(chosen)
+        is_digest = self._may_share(first) and sum(map(self._may_share, self._ready(now))) >= self._backlog
+        self.in_flight = (self._take(first),)
+        while is_digest and len(self.in_flight) < MAX_DIGEST and (more := self._choose(now, self._may_share)):
+            self.in_flight += (self._take(more),)
+        return Deliver(self.in_flight)
+
+    def _take(self, one: HarnessNotification) -> HarnessNotification:
+        lane = _lane(one)
         self._virtual = self._tags[lane]
         self._tags[lane] += 1
-        del self._waiting[chosen.id]
-        self.in_flight = chosen
-        return Deliver(chosen)
+        return self._waiting.pop(one.id)
 
-    def on_heard(self) -> PumpStep | None:
-        """Note that the turn which carried the notification was heard to its end."""
-        heard, self.in_flight = self.in_flight, None
-        if heard is None:
-            return None
-        self._finish(heard.id)
-        return Acknowledge(heard.id)
+    def _may_share(self, one: HarnessNotification) -> bool:
+        # In its last attempt no other one can be the reason that it is not heard.
+        return one.attempts < self._max_attempts - 1
 
-    def on_not_heard(self, now: float, reason: str, *, by_user: bool = False) -> PumpStep | None:
-        """Note that the notification in flight was not heard.
+    def on_heard(self) -> list[PumpStep]:
+        """Note that the turn which carried the notifications was heard to its end."""
+        heard, self.in_flight = self.in_flight, ()
+        for one in heard:
+            self._finish(one.id)
+        return [Acknowledge(one.id) for one in heard]
+
+    def on_not_heard(self, now: float, reason: str, *, by_user: bool = False) -> list[PumpStep]:
+        """Note that the notifications in flight were not heard.
 
         After an interruption `by_user` the next one waits until the user was answered.
         """
-        lost, self.in_flight = self.in_flight, None
+        lost, self.in_flight = self.in_flight, ()
         if by_user:
             self._answer_until = now + ANSWER_S
-        if lost is None:
-            return None
+        return [self._lose(one, now, reason) for one in lost]
+
+    def _lose(self, lost: HarnessNotification, now: float, reason: str) -> PumpStep:
         lost = replace(lost, attempts=lost.attempts + 1, reason=reason)
         if lost.attempts >= self._max_attempts:
             return self._give_up(lost)
@@ -207,11 +227,11 @@ class PassiveNotificationPump:
 
     def on_postponed(self, now: float, seconds: float) -> None:
         """Note that the model could not be asked; the attempt does not count."""
-        one, self.in_flight = self.in_flight, None
-        if one is not None:
+        postponed, self.in_flight = self.in_flight, ()
+        for one in postponed:
             self._waiting[one.id] = one
             self._retry_at[one.id] = now + seconds
-            self._note_lanes()
+        self._note_lanes()
 
     def on_answered(self) -> None:
         """Note that the user's turn was answered, or needs no answer."""
@@ -229,9 +249,14 @@ class PassiveNotificationPump:
 
     # -- what waits --------------------------------------------------------------------------------------------------
 
-    def _choose(self, now: float) -> HarnessNotification | None:
-        due = [one for one in self._waiting.values() if self._retry_at.get(one.id, now) <= now]
-        return min(due, key=self._rank, default=None)
+    def _ready(self, now: float) -> list[HarnessNotification]:
+        """Return those that wait for nothing but the model."""
+        return [one for one in self._waiting.values() if self._retry_at.get(one.id, now) <= now]
+
+    def _choose(
+        self, now: float, may: Callable[[HarnessNotification], bool] = lambda one: True
+    ) -> HarnessNotification | None:
+        return min(filter(may, self._ready(now)), key=self._rank, default=None)
 
     def _rank(self, one: HarnessNotification) -> tuple[int, int, str]:
         return self._tags[_lane(one)], one.since_ms, one.id
@@ -275,7 +300,7 @@ class PassiveNotificationPump:
         return max(0.0, min(moments)) if moments else None
 
     def _own_reason(self, now: float) -> str:
-        if self.in_flight is not None:
+        if self.in_flight:
             return "another notification is being announced"
         if self._answer_until is not None and now < self._answer_until:
             return "the user is to be answered first"

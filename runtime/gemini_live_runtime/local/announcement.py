@@ -1,6 +1,7 @@
 """Read a notification in a note of the client's, and put it into words.
 
-Clients give a notification as one line of JSON between two tags, as data beside the words that say what to do with it.
+Clients give a notification as one line of JSON between two tags, as data beside the words that say what to do with it,
+and several as lines.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_BLOCK = re.compile(r"^<notification>\n(\{.*\})\n</notification>$", re.MULTILINE)
+_BLOCK = re.compile(r"^<notification>\n((?:\{.*\}\n)+)</notification>$", re.MULTILINE)
 
 MAX_SPOKEN = 300
 """Characters of a body that are spoken."""
+
+MAX_NAMED = 5
+"""Notifications of a digest that are named; the rest is counted."""
 
 _ENDS = {
     "taskSucceeded": "is done",
@@ -27,21 +31,34 @@ _TASK_TITLE = re.compile(r"^Task \w+: ")
 
 
 def announcement_of(note: str) -> str:
-    """Return what to say of the notification in a note; "" for a note without one."""
+    """Return what to say of the notifications in a note; "" for a note without one."""
     found = _BLOCK.search(note)
     try:
-        data = json.loads(found[1]) if found else None
+        lines = [json.loads(line) for line in found[1].splitlines()] if found else []
     except (ValueError, RecursionError):
         return ""
-    if not isinstance(data, Mapping) or not (title := _text(data, "title")):
-        return ""
-    kind, body = _text(data, "kind"), _sentence(_text(data, "body"))
-    if kind in _ENDS:
-        what = _TASK_TITLE.sub("", title).replace("_", " ")
-        said = f"By the way, the task {what} {_ENDS[kind]}"
+    known = [line for line in lines if isinstance(line, Mapping) and _text(line, "title")]
+    if len(known) < 2:
+        return _announcement(known[0]) if known else ""
+    named = [_sentence(f"{what[:1].upper()}{what[1:]}") for what in map(_what, known[:MAX_NAMED])]
+    left = len(known) - len(named)
+    more = [f"And {left} more."] if left else []
+    return " ".join([f"By the way, {len(known)} notifications have come.", *named, *more])
+
+
+def _announcement(data: Mapping[str, Any]) -> str:
+    body, what = _sentence(_text(data, "body")), _what(data)
+    if _text(data, "kind") in _ENDS:
+        said = f"By the way, {what}"
     else:
-        said = f"Your timer is over: {title}" if _text(data, "source") == "timer" else f"By the way: {title}"
+        said = f"Your timer is over: {what}" if _text(data, "source") == "timer" else f"By the way: {what}"
     return " ".join(part for part in (_sentence(said), f"{body[:1].upper()}{body[1:]}", _age(data)) if part)
+
+
+def _what(data: Mapping[str, Any]) -> str:
+    """Return what has happened, without an end of the sentence."""
+    title, kind = _text(data, "title"), _text(data, "kind")
+    return f"the task {_TASK_TITLE.sub('', title).replace('_', ' ')} {_ENDS[kind]}" if kind in _ENDS else title
 
 
 def _age(data: Mapping[str, Any]) -> str:

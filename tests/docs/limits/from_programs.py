@@ -33,6 +33,12 @@ LIMITS = (
         "unit/harness/test_notification_store.py::test_the_oldest_of_too_many_of_one_source_expire",
     ),
     Limit(
+        "notifications of a digest",
+        f"{pump.MAX_DIGEST}",
+        "further ones are in the next",
+        "unit/harness/test_notification_pump.py::test_a_digest_has_a_limit_and_the_rest_follows",
+    ),
+    Limit(
         "announcements of a notification that is not heard",
         f"{pump.MAX_ATTEMPTS}",
         "it is given up, with the reason",

@@ -141,18 +141,29 @@ def test_a_damaged_file_and_one_with_the_id_of_another_hide_no_other(tmp_path: P
 def test_a_step_on_a_notification_that_another_program_dismissed_changes_nothing(tmp_path: Path) -> None:
     with opened(tmp_path) as harness:
         one = harness.notifications.queue(OVEN)
-        assert _status(record_step(Deliver(one), harness.notifications)) is NotificationStatus.DELIVERED
+        assert _status(record_step(Deliver((one,)), harness.notifications)) is NotificationStatus.DELIVERED
         harness.notifications.acknowledge(one.id)
-        assert record_step(Requeue(one.id, "the link was lost"), harness.notifications) is None
+        assert record_step(Requeue(one.id, "the link was lost"), harness.notifications) == [None]
         assert _status(record_step(Acknowledge(one.id), harness.notifications)) is NotificationStatus.ACKNOWLEDGED
+
+
+def test_one_of_a_digest_that_is_gone_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    with opened(tmp_path) as harness:
+        one, other = (harness.notifications.queue(OVEN) for _ in range(2))
+        harness.notifications.delete(one.id)
+        gone, left = record_step(Deliver((one, other)), harness.notifications)
+        assert gone is None
+        assert left is not None
+        assert (left.id, left.status) == (other.id, NotificationStatus.DELIVERED)
 
 
 def test_a_step_on_a_file_that_is_gone_changes_nothing(tmp_path: Path) -> None:
     with opened(tmp_path) as harness:
         one = harness.notifications.queue(OVEN)
         harness.paths.notification(one.id).unlink()
-        assert record_step(Deliver(one), harness.notifications) is None
+        assert record_step(Deliver((one,)), harness.notifications) == [None]
 
 
-def _status(one: HarnessNotification | None) -> NotificationStatus | None:
+def _status(written: list[HarnessNotification | None]) -> NotificationStatus | None:
+    (one,) = written
     return None if one is None else one.status

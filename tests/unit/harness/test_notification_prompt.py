@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gemini_live_runtime.harness.notification_prompt import (
     CLOSING,
     MAX_BODY,
+    MAX_BODY_IN_DIGEST,
     OPENING,
     format_passive_notification_prompt,
 )
@@ -88,6 +89,22 @@ def test_one_with_a_time_tells_how_late_it_is(late_s: int, due: str) -> None:
     data = data_of(format_passive_notification_prompt(notice(due_at_ms=day), now_ms=day + late_s * 1000))
     assert data["due"] == due
     assert "queued" not in data
+
+
+def test_a_digest_has_each_on_a_line_of_its_own_and_short() -> None:
+    many = [notice(f"title {number}", "x" * 300) for number in range(3)]
+    prompt = format_passive_notification_prompt(*many)
+    lines = prompt.partition(OPENING)[2].partition(CLOSING)[0].strip().splitlines()
+    assert [json.loads(line)["title"] for line in lines] == ["title 0", "title 1", "title 2"]
+    assert json.loads(lines[0])["body"] == "x" * MAX_BODY_IN_DIGEST + "… [100 more characters are left out]"
+    assert prompt.startswith("3 notifications for the user have come.")
+    assert "how many there are" in prompt.partition(CLOSING)[2]
+
+
+def test_no_line_of_a_digest_ends_the_block() -> None:
+    prompt = format_passive_notification_prompt(notice(body=f"{CLOSING}\n{{}}"), notice())
+    assert prompt.count(CLOSING) == prompt.count(OPENING) == 1
+    assert len(prompt.partition(OPENING)[2].partition(CLOSING)[0].strip().splitlines()) == 2
 
 
 def test_the_payload_stays_out() -> None:

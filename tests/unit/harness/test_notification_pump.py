@@ -1,15 +1,18 @@
-"""The pump announces one notification at a time, and each source in turn."""
+"""The pump announces one or a digest at a time, and each source in turn."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from gemini_live_runtime.harness.notifications import HarnessNotification, NotificationKind, NotificationStatus
 from gemini_live_runtime.harness.pump import (
     ANSWER_S,
+    BACKLOG,
     MAX_ATTEMPTS,
+    MAX_DIGEST,
     MAX_OF_LANE,
     MAX_WAITING,
     RETRY_S,
@@ -23,6 +26,8 @@ from gemini_live_runtime.harness.pump import (
 )
 
 WALL = 1_700_000_000_000
+ONE_BY_ONE = 1_000
+"""Backlog above that of each test: the pump tells each notification alone."""
 
 
 def notice(
@@ -42,7 +47,7 @@ def notice(
 
 
 def pump_with(*records: HarnessNotification) -> PassiveNotificationPump:
-    pump = PassiveNotificationPump()
+    pump = PassiveNotificationPump(backlog=ONE_BY_ONE)
     pump.on_records(records)
     return pump
 
@@ -52,11 +57,11 @@ def told(pump: PassiveNotificationPump, now: float = 0.0) -> str:
     step = pump.next_step(now, WALL)
     assert isinstance(step, Deliver)
     pump.on_heard()
-    return step.notification.id
+    return delivered(step)
 
 
 def delivered(step: PumpStep | None) -> str:
-    return step.notification.id if isinstance(step, Deliver) else ""
+    return " ".join(one.id for one in step.notifications) if isinstance(step, Deliver) else ""
 
 
 def test_the_oldest_is_told_first() -> None:
@@ -76,7 +81,7 @@ def test_a_second_one_waits_until_the_first_was_heard() -> None:
     assert delivered(pump.next_step(0.0, WALL)) == "a"
     assert pump.next_step(0.0, WALL) is None
     assert pump.why_waiting("b", 0.0) == "another notification is being announced"
-    assert pump.on_heard() == Acknowledge("a")
+    assert pump.on_heard() == [Acknowledge("a")]
     assert delivered(pump.next_step(0.0, WALL)) == "b"
 
 
@@ -98,7 +103,7 @@ def test_new_sources_do_not_keep_a_known_one_waiting() -> None:
 
 def test_reading_the_files_again_changes_no_turn() -> None:
     records = [notice(f"a{at}", at, source="a") for at in range(9)] + [notice("b", 99, source="b")]
-    pump = PassiveNotificationPump()
+    pump = PassiveNotificationPump(backlog=ONE_BY_ONE)
     heard = []
     for _ in range(2):
         pump.on_records(records)
@@ -110,7 +115,7 @@ def test_reading_the_files_again_changes_no_turn() -> None:
 def test_one_that_was_not_heard_waits_longer_each_time(attempt: int) -> None:
     pump = pump_with(replace(notice("a"), attempts=attempt - 1))
     assert delivered(pump.next_step(0.0, WALL)) == "a"
-    assert pump.on_not_heard(0.0, "the link was lost") == Requeue("a", "the link was lost")
+    assert pump.on_not_heard(0.0, "the link was lost") == [Requeue("a", "the link was lost")]
     delay = RETRY_S[attempt - 1]
     assert pump.next_step(delay - 0.01, WALL) is None
     assert pump.wait_s(0.0, WALL) == delay
@@ -121,7 +126,7 @@ def test_one_that_was_not_heard_waits_longer_each_time(attempt: int) -> None:
 def test_one_that_is_never_heard_is_given_up_with_its_reason() -> None:
     pump = pump_with(replace(notice("a"), attempts=MAX_ATTEMPTS - 1))
     pump.next_step(0.0, WALL)
-    step = pump.on_not_heard(0.0, "the link was lost")
+    (step,) = pump.on_not_heard(0.0, "the link was lost")
     assert isinstance(step, GiveUp)
     assert step.reason == f"begun {MAX_ATTEMPTS} times and never heard to its end: the link was lost"
     assert pump.next_step(1e9, WALL) is None
@@ -137,7 +142,7 @@ def test_one_that_was_begun_too_often_before_a_restart_is_not_begun_again() -> N
 def test_after_an_interruption_nothing_is_told_until_the_user_was_answered() -> None:
     pump = pump_with(notice("a", 1), notice("b", 2))
     pump.next_step(0.0, WALL)
-    assert pump.on_not_heard(0.0, "the user spoke over it", by_user=True) == Requeue("a", "the user spoke over it")
+    assert pump.on_not_heard(0.0, "the user spoke over it", by_user=True) == [Requeue("a", "the user spoke over it")]
     assert pump.next_step(5.0, WALL) is None
     assert pump.why_waiting("a", 5.0) == "the user is to be answered first"
     pump.on_answered()
@@ -186,7 +191,7 @@ def test_one_that_the_model_could_not_be_asked_for_waits_and_keeps_its_attempts(
     assert pump.next_step(0.4, WALL) is None
     step = pump.next_step(0.5, WALL)
     assert isinstance(step, Deliver)
-    assert step.notification.attempts == 0
+    assert step.notifications[0].attempts == 0
 
 
 def test_a_flood_of_one_source_leaves_room_for_others() -> None:
@@ -233,7 +238,7 @@ def test_one_that_comes_due_has_no_claim_to_the_turns_of_others() -> None:
         step = pump.next_step(0.0, WALL + 1000)
         assert isinstance(step, Deliver)
         pump.on_heard()
-        order.append(step.notification.id)
+        order.append(delivered(step))
     assert order == ["a4", "t0", "a5", "t1"]
 
 
@@ -255,3 +260,61 @@ def test_a_time_beyond_all_calendars_is_waited_for() -> None:
     assert pump.next_step(0.0, WALL) is None
     assert (pump.wait_s(0.0, WALL) or 0.0) > 86_400
     assert "no calendar" in pump.why_waiting("never", 0.0)
+
+
+def backlog(count: int, **fields: int) -> PassiveNotificationPump:
+    """Return a pump with so many notifications, "n0" and so on."""
+    pump = PassiveNotificationPump()
+    pump.on_records([replace(notice(f"n{n}", n), **fields) for n in range(count)])
+    return pump
+
+
+def test_a_backlog_is_told_as_a_digest_oldest_first() -> None:
+    pump = backlog(BACKLOG)
+    assert delivered(pump.next_step(0.0, WALL)) == "n0 n1 n2 n3"
+    assert pump.on_heard() == [Acknowledge(f"n{n}") for n in range(BACKLOG)]
+    assert pump.next_step(0.0, WALL) is None
+
+
+def test_fewer_are_told_one_by_one() -> None:
+    pump = backlog(BACKLOG - 1)
+    assert [told(pump) for _ in range(BACKLOG - 1)] == ["n0", "n1", "n2"]
+
+
+def test_a_digest_has_a_limit_and_the_rest_follows() -> None:
+    pump = backlog(MAX_DIGEST + BACKLOG)
+    assert [len(told(pump).split()) for _ in range(2)] == [MAX_DIGEST, BACKLOG]
+
+
+def test_in_a_digest_each_source_has_its_part() -> None:
+    pump = PassiveNotificationPump()
+    pump.on_records([notice(f"a{n}", n, source="a") for n in range(40)] + [notice("b", 99, source="b")])
+    assert "b" in delivered(pump.next_step(0.0, WALL)).split()
+
+
+def test_a_digest_that_was_not_heard_waits_and_is_told_again() -> None:
+    pump = backlog(BACKLOG)
+    pump.next_step(0.0, WALL)
+    assert pump.on_not_heard(0.0, "lost") == [Requeue(f"n{n}", "lost") for n in range(BACKLOG)]
+    assert pump.next_step(RETRY_S[0] - 0.1, WALL) is None
+    assert delivered(pump.next_step(RETRY_S[0], WALL)) == "n0 n1 n2 n3"
+
+
+def test_the_last_attempt_of_each_is_its_own() -> None:
+    pump = backlog(BACKLOG, attempts=MAX_ATTEMPTS - 1)
+    assert delivered(pump.next_step(0.0, WALL)) == "n0"
+
+
+def test_a_digest_that_the_model_could_not_be_asked_for_keeps_the_attempts_of_all() -> None:
+    pump = backlog(BACKLOG)
+    pump.next_step(0.0, WALL)
+    pump.on_postponed(0.0, 1.0)
+    step = pump.next_step(1.0, WALL)
+    assert isinstance(step, Deliver)
+    assert [one.attempts for one in step.notifications] == [0] * BACKLOG
+
+
+@pytest.mark.parametrize("options", [{"max_attempts": 0}, {"retry_s": ()}, {"backlog": 1}])
+def test_a_pump_that_cannot_be_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(options))):
+        PassiveNotificationPump(**options)

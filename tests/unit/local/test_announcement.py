@@ -53,6 +53,22 @@ def test_it_is_put_into_words(title: str, body: str, kind: str, said: str) -> No
     assert announcement_of(note(title, body, NotificationKind(kind))) == said
 
 
+def digest(*titles: str) -> str:
+    records = [HarnessNotification(title=title, id=title, created_at_ms=1) for title in titles]
+    return "[Context] " + format_passive_notification_prompt(*records)
+
+
+def test_a_digest_says_how_many_there_are_and_names_some() -> None:
+    said = announcement_of(digest("the oven is ready", "Backup failed", *(f"mail {number}" for number in range(10))))
+    assert said.startswith("By the way, 12 notifications have come. The oven is ready. Backup failed. Mail 0.")
+    assert said.endswith("And 7 more.")
+
+
+def test_a_short_digest_names_all() -> None:
+    said = announcement_of(digest("one", "two", "three", "four"))
+    assert said == "By the way, 4 notifications have come. One. Two. Three. Four."
+
+
 def test_its_age_is_said_last() -> None:
     said = announcement_of(note("The oven is ready", "200 degrees", now_ms=3 * 3_600_000))
     assert said == "By the way: The oven is ready. 200 degrees. That was 3 hours ago."

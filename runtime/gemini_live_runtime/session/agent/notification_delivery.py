@@ -162,7 +162,7 @@ class NotificationDelivery:
     async def _stand_down(self) -> None:
         """Let another engine announce what waits, since no user would hear it here."""
         delivery = self._delivery
-        if delivery is not None and self._pump.in_flight is None:
+        if delivery is not None and not self._pump.in_flight:
             await self._harness.call(lambda harness: delivery.close())
             self._pump.on_records(())
 
@@ -226,15 +226,16 @@ class NotificationDelivery:
         if delivery is None:
             return
         try:
-            record = await self._harness.call(lambda harness: delivery.record(step))
+            records = await self._harness.call(lambda harness: delivery.record(step))
         except GeminiLiveError as error:
             self._report(error)
             return
-        if record is not None and record.status is NotificationStatus.EXPIRED and isinstance(step, Requeue):
-            self._tell(record, "expired", record.reason or "")
-        if record is None or record.status is NotificationStatus.EXPIRED:
-            # Another program has closed or replaced it meanwhile.
-            self.look()
+        for record in records:
+            if record is not None and record.status is NotificationStatus.EXPIRED and isinstance(step, Requeue):
+                self._tell(record, "expired", record.reason or "")
+            if record is None or record.status is NotificationStatus.EXPIRED:
+                # Another program has closed or replaced it meanwhile.
+                self.look()
 
     def _report(self, error: GeminiLiveError) -> None:
         # A disk that fails does so at every write.
@@ -292,7 +293,7 @@ class NotificationDelivery:
         self._in_the_way = self._reason(now)
         while (step := self._pump.next_step(now, wall_ms, self._in_the_way)) is not None:
             if isinstance(step, Deliver):
-                self._ask(step.notification, now, wall_ms)
+                self._ask(step.notifications, now, wall_ms)
                 self._in_the_way = self._reason(now)
             else:
                 self._close_one(step)
@@ -316,12 +317,13 @@ class NotificationDelivery:
 
     # -- announcing --------------------------------------------------------------------------------------------------
 
-    def _ask(self, one: HarnessNotification, now: float, wall_ms: int) -> None:
-        """Queue a speech that announces a notification; it goes out at once."""
+    def _ask(self, chosen: tuple[HarnessNotification, ...], now: float, wall_ms: int) -> None:
+        """Queue a speech that announces notifications; it goes out at once."""
         speeches = self._agent.host.speeches
-        speech = speeches.new("notification", one.title)
+        title = chosen[0].title if len(chosen) == 1 else f"{len(chosen)} notifications"
+        speech = speeches.new("notification", title)
         speech.priority = SpeechPriority.LOW
-        speech.instructions = redactor.text(format_passive_notification_prompt(one, now_ms=wall_ms))
+        speech.instructions = redactor.text(format_passive_notification_prompt(*chosen, now_ms=wall_ms))
         self._speech, self._is_overtaken, self._is_complete = speech, False, False
         try:
             speeches.add(speech)
@@ -344,9 +346,10 @@ class NotificationDelivery:
         if speech is None or changed.id != speech.id:
             return
         match changed.status:
-            case "asked" if self._pump.in_flight is not None:
+            case "asked" if self._pump.in_flight:
                 self._write(Deliver(self._pump.in_flight))
-                self._tell(self._pump.in_flight, "delivered", speech=speech.id, begun=1)
+                for one in self._pump.in_flight:
+                    self._tell(one, "delivered", speech=speech.id, begun=1)
             case "done":
                 self._on_done(changed.step)
             case "interrupted" | "dropped":
@@ -364,21 +367,20 @@ class NotificationDelivery:
             self._hear()
 
     def _hear(self) -> None:
-        one, self._speech = self._pump.in_flight, None
-        step = self._pump.on_heard()
-        if one is not None and step is not None:
+        heard, self._speech = self._pump.in_flight, None
+        for one, step in zip(heard, self._pump.on_heard(), strict=True):
             self._write(step)
             self._tell(one, "acknowledged", begun=1)
 
     def _lose(self, reason: str, *, by_user: bool = False) -> None:
-        one, self._speech = self._pump.in_flight, None
-        step = self._pump.on_not_heard(self._agent.clock.now(), reason, by_user=by_user)
-        if one is None or step is None:
-            return
-        self._write(step)
-        if isinstance(step, GiveUp):
-            self._tell(one, "failed", step.reason, begun=1)
-        self._advance_soon()
+        lost, self._speech = self._pump.in_flight, None
+        steps = self._pump.on_not_heard(self._agent.clock.now(), reason, by_user=by_user)
+        for one, step in zip(lost, steps, strict=True):
+            self._write(step)
+            if isinstance(step, GiveUp):
+                self._tell(one, "failed", step.reason, begun=1)
+        if lost:
+            self._advance_soon()
 
     def _on_lost(self, speech: Speech, reason: str, by_user: bool) -> None:
         if self._speech is speech:
@@ -484,7 +486,7 @@ class NotificationDelivery:
         """Queue again what was not heard, and let the next engine deliver."""
         if self._closed:
             return
-        if self._pump.in_flight is not None:
+        if self._pump.in_flight:
             self._lose("the session ended")
         self._closed = True
         for timer in (self._timer, self._poll):
