@@ -72,6 +72,7 @@ from gemini_live_runtime.harness.tasks import TaskRuntimeInstance as TaskRuntime
 from gemini_live_runtime.harness.tasks import TaskStatus as TaskStatus
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher as BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.background_agents import TextAgent as TextAgent
+from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime as HarnessToolRuntime
 from gemini_live_runtime.session.agent.mock_tools import mock_tools as mock_tools
 from gemini_live_runtime.session.agent.session_events import AgentStateChangedEvent as AgentStateChangedEvent
 from gemini_live_runtime.session.agent.session_events import CloseEvent as CloseEvent
@@ -99,6 +100,12 @@ from gemini_live_runtime.session.endpointing.smart_turn import SmartTurn as Smar
 from gemini_live_runtime.session.endpointing.vad import InputVad as InputVad
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot as InputVadSnapshot
 from gemini_live_runtime.session.io.handle import LiveHandle as LiveHandle
+from gemini_live_runtime.session.io.harness_bridge import ForwardOutcome as ForwardOutcome
+from gemini_live_runtime.session.io.harness_bridge import HarnessRuntimeBridge as HarnessRuntimeBridge
+from gemini_live_runtime.session.io.harness_bridge import HarnessToolCompletion as HarnessToolCompletion
+from gemini_live_runtime.session.io.harness_bridge import (
+    HarnessToolCompletionDisposition as HarnessToolCompletionDisposition,
+)
 from gemini_live_runtime.session.io.harness_controller import HarnessController as HarnessController
 from gemini_live_runtime.session.io.inline_task import InlineTask as InlineTask
 from gemini_live_runtime.session.io.run_context import RunContext as RunContext

@@ -24,7 +24,8 @@ MetricsCollectedEvent, SpeechCreatedEvent, ErrorEvent, CloseEvent, CloseReason, 
 FunctionCallOutput, AgentHandoff, mock_tools,
 Harness, HarnessPaths, HarnessError, HarnessTask, NewRunningTask, TaskStatus, TaskDetail, TaskResult, TaskEvent,
 TaskEventKind, TaskRuntimeInstance, HarnessNotification, NewNotification, NotificationKind, NotificationStatus,
-MemoryRecord, MemoryWrite, HarnessController, HarnessToolRegistry, ToolDescriptor, ToolKind, ToolProvider,
+MemoryRecord, MemoryWrite, HarnessController, HarnessToolRuntime, HarnessRuntimeBridge, HarnessToolCompletion,
+HarnessToolCompletionDisposition, ForwardOutcome, HarnessToolRegistry, ToolDescriptor, ToolKind, ToolProvider,
 PassiveNotificationPump, format_passive_notification_prompt
 """
 """The public names that every session must be able to use."""
@@ -143,6 +144,11 @@ COVERED: dict[str, str] = {
         ("PassiveNotificationPump", "format_passive_notification_prompt"),
         f"{HARNESS}::test_a_program_that_delivers_by_itself_uses_the_pump_and_the_prompt_of_a_session",
     ),
+    **dict.fromkeys(
+        ("HarnessRuntimeBridge", "HarnessToolCompletion", "HarnessToolCompletionDisposition", "ForwardOutcome"),
+        f"{HARNESS}::test_a_bridge_tells_the_calls_as_their_answers_go_out",
+    ),
+    "HarnessToolRuntime": f"{HARNESS}::test_the_runtime_of_tools_knows_the_tasks_that_run",
     "NewRunningTask": f"{HARNESS}::test_a_program_records_work_of_its_own",
     "HarnessError": f"{HARNESS}::test_a_program_records_work_of_its_own",
     "Agent": f"{HANDING_OVER}::test_tools_among_an_agents_methods_work_on_its_object",

@@ -10,13 +10,18 @@ import pytest
 from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
+    ForwardOutcome,
     Harness,
     HarnessController,
     HarnessError,
     HarnessNotification,
     HarnessPaths,
+    HarnessRuntimeBridge,
     HarnessTask,
+    HarnessToolCompletion,
+    HarnessToolCompletionDisposition,
     HarnessToolRegistry,
+    HarnessToolRuntime,
     MemoryRecord,
     MemoryWrite,
     NewNotification,
@@ -30,6 +35,7 @@ from gemini_live_runtime import (
     TaskResult,
     TaskRuntimeInstance,
     TaskStatus,
+    ToolCall,
     ToolDescriptor,
     ToolKind,
     ToolProvider,
@@ -40,6 +46,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.pump import Deliver
 from gemini_live_runtime.harness.worker import HarnessWorker
+from gemini_live_runtime.session.io.harness_bridge import NO_CONNECTION
 
 
 @tool(spillable=True)
@@ -123,6 +130,77 @@ async def test_the_tools_of_a_provider_are_called_and_described_with_its_kind() 
         }
         assert described[1].summary == "Count an item."
         assert (described[2].consent, described[2].side_effects) == ("deny", True)
+
+
+@tool
+async def slow() -> str:
+    """Take a second."""
+    await asyncio.sleep(1.0)
+    return "done"
+
+
+@tool
+def fails() -> None:
+    """Fail."""
+    raise RuntimeError("no paper")
+
+
+async def test_a_bridge_tells_the_calls_as_their_answers_go_out(tmp_path: Path) -> None:
+    of = HarnessToolCompletionDisposition
+    async with talk(agent().tools(report, fails), harness=HarnessWorker(tmp_path)) as t:
+        bridge: HarnessRuntimeBridge = t.handle.harness.bridge()
+        await t.calls("fails")
+        await t.calls("report")
+        await t.passes(0.5)
+        (task,) = (await t.handle.harness.tasks()).records
+        failed = HarnessToolCompletion("c1", "fails", of.FAILED, {"error": "no paper"})
+        assert await anext(bridge) == ForwardOutcome(failed)
+        spilled = await anext(bridge)
+        assert (spilled.completion.disposition, spilled.completion.task_id) == (of.RESPONDED, task.id)
+        assert spilled.is_forwarded
+
+
+async def test_a_bridge_tells_an_answer_that_waits_once_it_has_gone_out() -> None:
+    async with talk(agent().tools(slow)) as t, t.handle.harness.bridge() as bridge:
+        await t.calls("slow")
+        t.stage.refuses_until(t.now + 10.0)
+        await t.server.closes(1006)
+        following = asyncio.ensure_future(anext(bridge))
+        await t.passes(5.0)
+        assert not following.done()
+        await t.connects_again()
+        assert (await following).is_forwarded
+
+
+async def test_a_bridge_tells_a_call_that_the_server_cancelled_and_ends_with_the_session() -> None:
+    async with talk(agent().tools(slow)) as t:
+        bridge = t.handle.harness.bridge()
+        await t.calls("slow")
+        await t.server.says(toolCallCancellation={"ids": ["c1"]})
+        await t.rests()
+        outcome = await anext(bridge)
+        assert outcome.completion.disposition is HarnessToolCompletionDisposition.CANCELLED
+        assert not outcome.is_forwarded
+        await t.calls("slow")
+        t.stage.refuses_until(t.now + 1000.0)
+        await t.server.closes(1006)
+        await t.passes(3.0)
+    (left,) = [outcome async for outcome in bridge]
+    assert (left.completion.call_id, left.failure) == ("c2", NO_CONNECTION)
+
+
+async def test_the_runtime_of_tools_knows_the_tasks_that_run(tmp_path: Path) -> None:
+    async with talk(agent().tools(report), harness=HarnessWorker(tmp_path)) as t:
+        runtime: HarnessToolRuntime = t.handle.harness.runtime
+        assert runtime.is_idle
+        await t.calls("report")
+        await t.passes(0.5)
+        (task,) = (await t.handle.harness.tasks()).records
+        assert not runtime.is_idle
+        assert runtime.running_like(ToolCall("c9", "report", {})) == task.id
+        assert runtime.cancel(task.id, "enough")
+        await t.passes(1.0)
+        assert runtime.is_idle
 
 
 def test_a_registry_refuses_two_tools_of_one_name_and_routes_the_others() -> None:

@@ -56,6 +56,7 @@ class ToolEvents:
         result = self._state.calls.take_earlier(call_id)
         if result is not None:
             self.send_answer(call_id or "", name, ToolAnswer(result), self._state.link.mark())
+            self._state.emit(ev.SendSettled(kind="answer", outcome="resent", ref=call_id or ""))
 
     def cancel(self, call_id: str) -> None:
         """Cancel a call whose answer the server no longer wants."""

@@ -63,7 +63,7 @@ class LiveHandle:
         self.agent_session: object = None
         """`AgentSession` over this handle, which `AgentSession.of` returns."""
         self.loop_calls = LoopCalls(done.get_loop())
-        self.harness = HarnessController(orchestrator.tools.tasks, self.loop_calls)
+        self.harness = HarnessController(orchestrator.tools.tasks, self.loop_calls, self.events)
         """Tasks, notifications and memory of the session."""
 
     # -- talking -------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryWrite
 from gemini_live_runtime.harness.notifications import NewNotification
+from gemini_live_runtime.session.io.harness_bridge import HarnessRuntimeBridge
 from gemini_live_runtime.session.io.loop_calls import async_on_loop, on_loop
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.harness.store import Harness
     from gemini_live_runtime.harness.tasks import HarnessTask, TaskDetail, TaskStatus
     from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime
+    from gemini_live_runtime.session.agent.subscription import Subscription
     from gemini_live_runtime.session.io.loop_calls import LoopCalls
     from gemini_live_runtime.tools.registry import ToolDescriptor
 
@@ -30,8 +32,12 @@ class HarnessController:
     Its methods may be called from any thread and raise `HarnessError`; the disk's work runs in a thread.
     """
 
-    def __init__(self, runtime: HarnessToolRuntime, loop_calls: LoopCalls) -> None:
+    def __init__(
+        self, runtime: HarnessToolRuntime, loop_calls: LoopCalls, subscribe: Callable[[str], Subscription]
+    ) -> None:
+        """`subscribe` returns the session's events, by the name of the reader."""
         self._runtime = runtime
+        self._subscribe = subscribe
         self.loop_calls = loop_calls
         self.on_changed: Callable[[], None] = lambda: None
         """Called when records were changed that the session looks for."""
@@ -40,6 +46,16 @@ class HarnessController:
     async def call(self, work: Callable[[Harness], T]) -> T:
         """Return the result of `work`, which gets the `Harness`, in its thread."""
         return await self._runtime.harness.call(work)
+
+    @property
+    def runtime(self) -> HarnessToolRuntime:
+        """Calls of the session that go on as tasks, for code on its event loop."""
+        return self._runtime
+
+    @on_loop
+    def bridge(self) -> HarnessRuntimeBridge:
+        """Return an iterator of tool calls, each once its answer has gone out."""
+        return HarnessRuntimeBridge(self._subscribe("harness bridge"))
 
     @on_loop
     def tools(self) -> tuple[ToolDescriptor, ...]:
