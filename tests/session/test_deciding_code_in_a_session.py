@@ -10,7 +10,9 @@ import pytest
 from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
+    EVERY_TURN,
     ComputedVar,
+    ContextBuilder,
     EmitEvent,
     FieldPromotion,
     FunctionExtractor,
@@ -23,9 +25,12 @@ from gemini_live_runtime import (
     ReactorRule,
     SendContext,
     State,
+    StateKey,
     SustainedDetector,
     TemporalEvent,
     TemporalPattern,
+    TextModel,
+    TranscriptWindow,
     Transition,
     Watcher,
     WatchPredicate,
@@ -33,6 +38,7 @@ from gemini_live_runtime import (
     on_phase_change,
 )
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.extraction import ExtractedFields
 from gemini_live_runtime.errors import StateError
 from gemini_live_runtime.session.agent.event_observer import MAX_CHANGES
 from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S
@@ -179,16 +185,25 @@ async def test_code_that_decides_cannot_write_through_a_state_it_got_elsewhere(w
         lambda s: s.clear_scope("app"),
         lambda s: write_at_once(s),
         lambda s: asyncio.get_running_loop().create_task(write_later(s)),
+        lambda s: s.set_derived("n", 1),
+        lambda s: s.remove_derived("five"),
+        lambda s: s.provide("app:n", lambda: 1),
+        lambda s: s.declare(StateKey("app:x", str)),
+        lambda s: s.redeclare([StateKey("app:x", str)]),
     ],
-    ids=["set", "remove", "modify", "scope", "clear", "transaction", "task"],
+    ids=[
+        *("set", "remove", "modify", "scope", "clear", "transaction", "task"),
+        *("derived", "remove derived", "provide", "declare", "redeclare"),
+    ],
 )
 async def test_no_way_to_write_is_open_to_a_guard_with_the_sessions_own_state(write: Any) -> None:
     held: list[State] = []
     of = agent().state(values={"app:x": 5}).phase(*phases(lambda s: bool(held) and write(held[0]) and False))
-    async with talk(of) as t:
+    async with talk(of.computed(ComputedVar("five", key("app:x") == 5))) as t:
         held.append(t.state)
         await t.turn()
-        assert (t.state["app:x"], t.state.get("app:n")) == (5, None)
+        assert (t.state["app:x"], t.state.get("app:n"), t.state.get("n"), t.state["five"]) == (5, None, None, True)
+        t.state.set("app:x", 6)
 
 
 def write_at_once(state: State) -> None:
@@ -217,6 +232,37 @@ async def test_who_reads_a_change_of_state_cannot_change_it() -> None:
         assert evidence is not None
         evidence.new.append("evidence")
         t.handle.explain()["transitions"][0]["guard"]["reads"][0]["value"].append("explanation")
+        assert t.state["app:list"] == [1]
+
+
+class Asks:
+    """Extractor that decides by a function if it runs."""
+
+    name, window, trigger, deadline_s = "asks", 1, EVERY_TURN, 5.0
+    promotions = ()
+
+    def __init__(self, should_extract: Callable[[TranscriptWindow], Any]) -> None:
+        self.should_extract = should_extract
+
+    async def extract(self, window: TranscriptWindow, model: TextModel | None) -> ExtractedFields:
+        return ExtractedFields({"a": 1}, ())
+
+
+async def test_an_extractor_that_decides_if_it_runs_cannot_write() -> None:
+    held: list[State] = []
+    async with talk(agent().extract(Asks(lambda window: count(held[0])))) as t:
+        held.append(t.state)
+        await t.turn()
+        assert t.state.get("app:n") is None
+        (failed,) = t.all(ev.ExtractionFailed)
+        assert "app:n cannot be written here" in failed.reason
+        assert "test_deciding_code" in failed.raised_at
+
+
+async def test_a_format_of_context_gets_a_copy_of_the_value() -> None:
+    shown = ContextBuilder().section("Basket").format("app:list", lambda items: items.append(9) or str(items))
+    async with talk(agent().state(values={"app:list": [1]}).in_every_phase(shown.as_modifier())) as t:
+        await t.turn()
         assert t.state["app:list"] == [1]
 
 
@@ -408,7 +454,7 @@ async def test_a_detector_whose_deadline_is_always_over_is_reported_and_not_aske
         assert 0 < len([fault for fault in t.failures() if "deadline()" in fault.error]) <= len(told) + 1
 
 
-async def no() -> bool:
+async def no(*_: Any) -> bool:
     return False
 
 
@@ -420,6 +466,7 @@ def one_field(condition: Any) -> Live:
 ASYNC: dict[str, Live] = {
     "a guard": agent().phase(*phases(lambda s: no())),
     "a condition": one_field(lambda value, s: no()),
+    "an extractor": agent().extract(Asks(no)),
     "a predicate": agent().watch(Watcher(WatchPredicate.custom("app:x", lambda o, n: no()), print)),
     "an event of a detector": pattern(RateDetector(lambda event: no(), 1, 1)),
 }
@@ -434,7 +481,7 @@ async def test_a_coroutine_in_place_of_a_decision_is_not_taken_for_true(what: st
         assert t.phases in ([], ["one"])
         assert t.state.get("app:agreed") is None
         assert [*t.all(ev.WatcherFired), *t.all(ev.PatternFired)] == []
-        refused = [decision.reason for decision in t.all(ev.PromotionDecided)]
+        refused = [decided.reason for decided in (*t.all(ev.PromotionDecided), *t.all(ev.ExtractionFailed))]
         assert "coroutine" in (refused or [fault.error for fault in t.failures()])[0]
 
 
@@ -460,5 +507,5 @@ async def test_what_is_always_true_is_no_decision(of: Any, kind: str, condition:
         await t.turn()
         assert t.phases in ([], ["one"])
         assert t.state.get("app:agreed") is None
-        refused = [decision.reason for decision in t.all(ev.PromotionDecided)]
+        refused = [decided.reason for decided in (*t.all(ev.PromotionDecided), *t.all(ev.ExtractionFailed))]
         assert f"it returned a {kind}, which is no decision" in (refused or [fault.error for fault in t.failures()])[0]

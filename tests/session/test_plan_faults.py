@@ -246,6 +246,26 @@ def remember(name: str, value: str, context: ToolContext) -> str:
     return "ok"
 
 
+def by_joining(name: str, state: State) -> None:
+    """Remember a name."""
+    state.set(":".join(["app", name]), "1")
+
+
+def by_formatting(name: str, state: State) -> None:
+    """Remember a name."""
+    state.set("app:the_%s" % name, name.upper() if name else "")  # noqa: UP031
+
+
+def by_replacing(name: str, state: State) -> None:
+    """Remember a name."""
+    state.modify("app-NAME".replace("-NAME", name), "", str)
+
+
+def by_its_own_name(name: str, state: State) -> None:
+    """Remember a name."""
+    state.set("app:name", ("a-%s" % name).lower() if name or state else [name + part for part in "abc"])  # noqa: UP031
+
+
 def asking(*tools: Any) -> Live:
     return agent().tools(*tools).phase(Phase("a", "A.", needs="app:room", transitions=TO_END), END)
 
@@ -358,10 +378,16 @@ def test_an_extractor_with_an_option_that_cannot_be_used_is_refused(wrong: dict[
         FunctionExtractor(lambda window: {}, **wrong)
 
 
-def test_a_need_that_computed_keys_may_fill_is_a_warning() -> None:
-    (warning,) = asking(ping, remember).plan().warnings()
+@pytest.mark.parametrize("write", [remember, by_joining, by_formatting, by_replacing])
+def test_a_need_that_computed_keys_may_fill_is_a_warning(write: Callable[..., Any]) -> None:
+    (warning,) = asking(ping, write).plan().warnings()
     assert "needs app:room, which nothing seems to fill" in warning
     assert ".state(...)" in warning
+
+
+def test_a_need_that_a_tool_for_another_key_cannot_fill_is_a_fault() -> None:
+    with pytest.raises(AgentError, match="app:room, which nothing can fill"):
+        asking(ping, by_its_own_name).plan()
 
 
 def test_a_computed_key_that_nothing_computes_is_a_fault_whatever_code_writes() -> None:

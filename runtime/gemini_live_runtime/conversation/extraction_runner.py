@@ -37,7 +37,7 @@ from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
 from gemini_live_runtime.records import record
 from gemini_live_runtime.restarts import FailureTracker
-from gemini_live_runtime.state.mutations import Origin
+from gemini_live_runtime.state.mutations import Origin, decision_of
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.text import sanitise_line
 
@@ -166,7 +166,7 @@ class ExtractionRunner:
             read = turn_number if of_turn is None else of_turn
             request = ExtractionRequest(extractor, event, read, window)
             try:
-                wanted = extractor.should_extract(window)
+                wanted = decision_of(extractor.should_extract, window)
             except USER_ERRORS as error:
                 self._failed(request, error, self._clock.now())
                 continue

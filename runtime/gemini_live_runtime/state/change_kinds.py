@@ -15,7 +15,7 @@ from gemini_live_runtime.json_values import is_number, same_value
 from gemini_live_runtime.records import record
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import decision_of
-from gemini_live_runtime.state.values import MISSING, copy_value, format_value
+from gemini_live_runtime.state.values import MISSING, constant, copy_value, format_value
 
 Decide = Callable[[Any, Any], bool]
 """Returns True for a change from old to new that is of the kind."""
@@ -41,6 +41,7 @@ def any_change(name: str) -> ChangeKind:
 
 def change_to(name: str, value: Any) -> ChangeKind:
     """Return the kind of changes to `value`."""
+    value = constant(name, value)
     return ChangeKind(
         f"{name} changed to {format_value(value)}",
         lambda old, new: same_value(new, value) and not same_value(old, value),
@@ -50,6 +51,7 @@ def change_to(name: str, value: Any) -> ChangeKind:
 
 def change_from(name: str, value: Any) -> ChangeKind:
     """Return the kind of changes away from `value`."""
+    value = constant(name, value)
     return ChangeKind(
         f"{name} changed from {format_value(value)}",
         lambda old, new: same_value(old, value) and not same_value(new, value),
@@ -70,6 +72,7 @@ def crossing(name: str, threshold: float, *, above: bool) -> ChangeKind:
             field="threshold",
             value=threshold,
         )
+    threshold = constant(name, threshold)
 
     def is_beyond(value: float) -> bool:
         return (value >= threshold) is above

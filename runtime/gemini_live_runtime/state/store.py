@@ -249,12 +249,14 @@ class State(Readable):
     def set_derived(self, name: str, value: Any) -> bool:
         """Write `derived:name` for the computed registry; return True when it changed."""
         key = f"derived:{name}"
+        _check_not_deciding(key)
         value = to_json(key, value)
         with self._lock:
             return self._write(key, value)
 
     def remove_derived(self, name: str) -> bool:
         """Remove `derived:name` for the computed registry; return True when it existed."""
+        _check_not_deciding(f"derived:{name}")
         with self._lock:
             return self._erase(f"derived:{name}") is not MISSING
 
@@ -273,11 +275,13 @@ class State(Readable):
 
     def declare(self, key: StateKey[Any]) -> None:
         """Check writes to this key by its type, also those that spell it as text."""
+        _check_not_deciding(key.key)
         self._declared[key.key] = key
         self._slow_keys.add(key.key)
 
     def redeclare(self, keys: Iterable[StateKey[Any]]) -> None:
         """Replace the declared keys; stored values stay as they are."""
+        _check_not_deciding("The list of declared keys")
         self._declared = {key.key: key for key in keys}
         self._slow_keys.update(self._declared)
 
@@ -291,6 +295,7 @@ class State(Readable):
 
         Their changes make no mutations.
         """
+        _check_not_deciding(key)
         self._live[check_key(key)] = value
 
     def is_live(self, key: str) -> bool:

@@ -11,7 +11,7 @@ from gemini_live_runtime.state.explanation import Explanation, read_key
 from gemini_live_runtime.state.guards import Guard, GuardLike, KeyExpression, Test, WatchPredicate, as_guard
 from gemini_live_runtime.state.protocols import Reader
 from gemini_live_runtime.state.scopes import check_key
-from gemini_live_runtime.state.values import MISSING, format_value
+from gemini_live_runtime.state.values import MISSING, constant, format_value
 
 CALLED_OK = "session:called_ok:"
 """Prefix of the counts of a tool's successful calls."""
@@ -27,7 +27,8 @@ _ORDERINGS: dict[str, Callable[[Any, Any], bool]] = {
 class Compare(Guard):
     """A key against a constant: `==`, `!=` or an ordering.
 
-    Raises `TypeError` for a constant that is a key or a guard, and for an ordering with one that has no order.
+    Raises `TypeError` for a constant that is a key or a guard, and for an ordering with one that has no order;
+    `StateError` for one that state cannot hold.
     """
 
     __slots__ = ("_key", "_keys", "_order", "_sign", "_text", "_value")
@@ -35,11 +36,11 @@ class Compare(Guard):
     def __init__(self, key: str, sign: str, value: Any) -> None:
         if isinstance(value, KeyExpression | Guard):
             raise TypeError(f"{key} {sign} {value!r}: a key is compared with a value; compare two keys in a function")
-        self._key, self._sign, self._value = key, sign, value
-        self._keys, self._text = frozenset((key,)), f"{key} {sign} {format_value(value)}"
         self._order = _ORDERINGS.get(sign)
         if self._order is not None and not (is_number(value) or isinstance(value, str)):
             raise TypeError(f"{key} {sign} {value!r}: only numbers and texts have an order")
+        self._key, self._sign, self._value = key, sign, constant(key, value)
+        self._keys, self._text = frozenset((key,)), f"{key} {sign} {format_value(self._value)}"
 
     @property
     def threshold(self) -> float | None:
@@ -146,6 +147,7 @@ class Term(KeyExpression):
 
     def one_of(self, *values: Any) -> Guard:
         """Return the guard that the value, null if missing, is one of `values`."""
+        values = tuple(constant(self.key, value) for value in values)
         words = f"is one of {', '.join(map(format_value, values))}"
         null = None in values
         return Test(
@@ -154,6 +156,7 @@ class Term(KeyExpression):
 
     def contains(self, item: Any) -> Guard:
         """Return the guard that a list, an object's keys or a text contains `item`."""
+        item = constant(self.key, item)
 
         def test(value: Any) -> bool:
             if isinstance(value, list):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from math import isfinite
+from math import isfinite, isinf
 from typing import Any, Final
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
@@ -60,6 +60,15 @@ def format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
+
+
+def constant(key: str, value: Any) -> Any:
+    """Return a copy of the value that a guard or a watcher of `key` compares with.
+
+    Raises `StateError` for one that state cannot hold: comparing with it would run its own code. Infinities are taken,
+    for orderings.
+    """
+    return float(value) if isinstance(value, float) and isinf(value) else to_json(key, value)
 
 
 def to_json(key: str, value: Any, depth: int = 0) -> Any:

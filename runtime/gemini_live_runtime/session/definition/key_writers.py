@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
-from dis import get_instructions
+from dis import Instruction, get_instructions, stack_effect
 from functools import partial
 from inspect import getattr_static
 from itertools import pairwise
@@ -176,15 +176,32 @@ def _is_authors(name: str, module: str) -> bool:
 def _writes_computed_key(code: CodeType, used: Mapping[str, Any]) -> bool:
     """Return True when code writes an item or a key whose name it computes."""
 
-    def is_named(instruction: Any) -> bool:
+    def is_named(instruction: Instruction) -> bool:
         if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
             return isinstance(used.get(instruction.argval), str | Term)
         return bool(instruction.opname == "LOAD_CONST")
 
-    for one, after in pairwise(get_instructions(code)):
+    instructions = list(get_instructions(code))
+    for at, (one, after) in enumerate(pairwise(instructions)):
         # A key is loaded right after its method, and right before an item is stored.
-        if one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argval in _WRITERS and not is_named(after):
+        writes = one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argval in _WRITERS
+        if writes and (not is_named(after) or _is_part(instructions[at + 2 :])):
             return True
         if after.opname == "STORE_SUBSCR" and not is_named(one):
+            return True
+    return False
+
+
+def _is_part(rest: Iterable[Instruction]) -> bool:
+    """Return True when what was loaded ahead of `rest` becomes part of another value.
+
+    As in `":".join(...)` or `"app:%s" % name`: then it alone is on the stack again, changed.
+    """
+    depth = 1
+    for one in rest:
+        depth += stack_effect(one.opcode, one.arg, jump=False)
+        if depth < 1:
+            return False
+        if depth == 1 and one.opname.startswith(("BINARY", "BUILD", "CALL", "FORMAT")):
             return True
     return False
