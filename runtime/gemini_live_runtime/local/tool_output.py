@@ -34,7 +34,12 @@ _CLASS = re.compile(r"<(?:class|function|built-in function) [^<>]*>")
 _PAIRS = frozenset({"OrderedDict", "dict"})
 """Mappings that some versions of Python write as a list of pairs."""
 
-_NEXT_FIELD = re.compile(r"\s+(?=[A-Za-z_]\w*=)")
+_STRING_OR_NEXT_FIELD = re.compile(
+    r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?<![\s,(\[{])\s+(?=[A-Za-z_]\w*=)""", re.DOTALL
+)
+_FENCED = re.compile(r"```\w*[ \t]*\n(.*)```", re.DOTALL)
+_TELLING = ("message", "detail", "error", "reason")
+"""Fields of an error that say what is wrong, the best one first."""
 
 
 def output_of(response: Mapping[str, Any]) -> Any:
@@ -48,7 +53,15 @@ def output_of(response: Mapping[str, Any]) -> Any:
         if key not in _WRAPPERS:
             break
         value = read_value(value[key])
-    return value
+    return _with_error_in_words(value) if isinstance(value, Mapping) and value.get("error") else value
+
+
+def _with_error_in_words(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result whose error is its message, where it is a written-out value."""
+    error = read_value(value["error"])
+    if isinstance(error, Mapping):
+        error = next((error[key] for key in _TELLING if isinstance(error.get(key), str)), error)
+    return {**value, "error": error}
 
 
 def _content_of(value: Any) -> Any:
@@ -85,9 +98,13 @@ def _text_of(block: Mapping[str, Any]) -> str:
 def read_value(value: Any) -> Any:
     """Return the value that a text writes out as JSON or Python; other values as is."""
     for _ in range(_MAX_LAYERS):
-        if not isinstance(value, str) or len(value) > MAX_READ or not _LIKE_A_VALUE.match(value.strip("\ufeff \t\r\n")):
+        if not isinstance(value, str) or len(value) > MAX_READ:
             break
-        text = value.strip().removeprefix("\ufeff")
+        text = value.strip("\ufeff \t\r\n")
+        fenced = _FENCED.fullmatch(text)
+        text = fenced[1].strip() if fenced else text
+        if not _LIKE_A_VALUE.match(text):
+            break
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
@@ -104,7 +121,7 @@ def _read_python(text: str) -> Any:
         warnings.simplefilter("ignore")
         text = _CLASS.sub("None", _ENUM_MEMBER.sub(r"\1", text))
         if re.match(r"[A-Za-z_]\w*=", text):
-            text = f"Model({_NEXT_FIELD.sub(', ', text)})"
+            text = f"Model({_STRING_OR_NEXT_FIELD.sub(lambda match: match[1] or ', ', text)})"
         return _value_of(ast.parse(text, mode="eval").body)
 
 

@@ -45,6 +45,10 @@ def test_a_value_written_as_text_is_read(key: str, text: str) -> None:
             "temperature_c=21 sky='partly clear' rain=[0.5, -1]",
             {"temperature_c": 21, "sky": "partly clear", "rain": [0.5, -1]},
         ),
+        (
+            "sky=Sky(name='a b=c', wind=None, rain=[1, 2]) umbrella=False",
+            {"sky": {"name": "a b=c", "wind": None, "rain": [1, 2]}, "umbrella": False},
+        ),
         ('b\'{"sky": "clear"}\'', {"sky": "clear"}),
         ("b'clear'", "clear"),
         ('\ufeff{"sky": "clear"}', {"sky": "clear"}),
@@ -52,6 +56,33 @@ def test_a_value_written_as_text_is_read(key: str, text: str) -> None:
 )
 def test_pythons_own_ways_to_write_values_are_read(text: str, value: Any) -> None:
     assert output_of({"output": text}) == value
+
+
+MCP_RESULT = "meta=None content=[TextContent(type='text', text='7 degrees and fog', annotations=None)] isError={failed}"
+
+
+def test_a_result_of_the_model_context_protocol_that_was_turned_into_text_is_its_words() -> None:
+    assert output_of({"output": MCP_RESULT.format(failed=False)}) == "7 degrees and fog"
+    assert output_of({"output": MCP_RESULT.format(failed=True)}) == {"error": "7 degrees and fog"}
+
+
+def test_json_between_fences_is_read() -> None:
+    assert output_of({"output": '```json\n{"sky": "clear"}\n```'}) == {"sky": "clear"}
+    assert output_of({"output": "```\nclear\n```"}) == "```\nclear\n```"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "no such city",
+        {"code": 404, "message": "no such city"},
+        "{'code': 404, 'message': 'no such city'}",
+        '{"detail": "no such city", "status": 404}',
+        "ValueError('no such city')",
+    ],
+)
+def test_an_error_is_told_in_its_own_words(error: Any) -> None:
+    assert output_of({"error": error})["error"] == "no such city"
 
 
 @pytest.mark.parametrize(
