@@ -5,6 +5,7 @@ Reads PCM of 8 to 32 bits and float, of any rate and up to `MAX_CHANNELS` channe
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 from pathlib import Path
@@ -247,11 +248,9 @@ class WavWriter:
             self._file: BinaryIO = os.fdopen(os.open(path, _WRITE, 0o600), "wb")
             self._write_header()
         except OSError as error:
-            raise _error(
-                path,
-                f"cannot be written: {error.strerror or error}",
-                "Give a path in an existing, writable folder",
-            ) from None
+            is_full = error.errno == errno.ENOSPC
+            remedy = write_remedy(error, path) if is_full else "Give a path in an existing, writable folder"
+            raise _error(path, f"cannot be written: {error.strerror or error}", remedy) from None
 
     def write(self, samples: Int16) -> None:
         """Append `samples`; raise AudioFileError when the disk fails."""

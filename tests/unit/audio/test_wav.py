@@ -230,3 +230,10 @@ def test_beyond_four_gigabytes_samples_are_counted_instead_of_written(
 def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AudioFileError, match="cannot be written"):
         WavWriter(tmp_path / "nowhere" / "out.wav", 24_000)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no disk that is always full")
+def test_a_file_on_a_full_disk_has_the_remedy_to_free_some_space() -> None:
+    with pytest.raises(AudioFileError, match="No space left") as refused:
+        WavWriter(Path("/dev/full"), 24_000)
+    assert refused.value.remedy == "Free some space on the disk of /dev/full"
