@@ -138,14 +138,15 @@ def test_a_console_that_was_stopped_reads_each_key_once_and_quits() -> None:
         assert _restored(terminal.seen)
 
 
-def test_no_color_means_none() -> None:
-    with PseudoTerminal(PLAIN, NO_COLOR="1", COLORTERM="truecolor") as terminal:
+@pytest.mark.parametrize(("no_color", "has_colours"), [("1", False), ("", True)])
+def test_no_color_means_none_unless_it_is_empty(no_color: str, has_colours: bool) -> None:
+    with PseudoTerminal(PLAIN, NO_COLOR=no_color, COLORTERM="truecolor") as terminal:
         terminal.read_until(b"THE END")
         terminal.type(b"\x11")
         terminal.read_until(b"OUTCOME 0")
         codes = {code for match in SGR.findall(terminal.seen) for code in match.split(b";") if code}
     # Attributes, and 39 and 49, which name the terminal's own colours.
-    assert codes <= {b"0", b"1", b"2", b"3", b"4", b"7", b"9", b"39", b"49"}
+    assert (not codes <= {b"0", b"1", b"2", b"3", b"4", b"7", b"9", b"39", b"49"}) == has_colours
 
 
 def test_a_terminal_of_sixteen_colours_gets_only_those() -> None:

@@ -124,6 +124,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         keymap, faults = usable_keymap(settings.keymap)
         settings = replace(settings, keymap=keymap)
         self._problems = [keymap_problem(faults)] if faults else []
+        if os.environ.get("NO_COLOR") == "":
+            # An empty one counts as not set (https://no-color.org), for Textual as well.
+            del os.environ["NO_COLOR"]
         # NO_COLOR means no colour at all; Textual would use shades of grey.
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.settings = settings

@@ -131,7 +131,7 @@ def _terminal() -> list[Check]:
         for present, note in (
             (os.environ.get("TMUX"), "in tmux: F2 for text mode"),
             (os.environ.get("SSH_CONNECTION"), "over ssh: the microphone is the remote machine's"),
-            (os.environ.get("NO_COLOR") is not None, "NO_COLOR is set"),
+            (os.environ.get("NO_COLOR"), "NO_COLOR is set"),
         )
         if present
     ]
