@@ -6,7 +6,8 @@ A block is never changed in place: a new one replaces it in the list, since snap
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields
+from operator import attrgetter
 from typing import Any
 
 from gemini_live_runtime.events import Event
@@ -19,6 +20,8 @@ from gemini_live_runtime.journal.view import (
     OpenBlocks,
     SessionView,
 )
+
+_VALUES = attrgetter(*(one.name for one in fields(Block)))
 
 _MAX_ALTERNATING = 8
 """Last notices among which one of the same kind is looked for."""
@@ -80,10 +83,13 @@ def forget_oldest(view: SessionView) -> None:
     view.open_blocks = None
 
 
-def change(view: SessionView, index: int, **fields: Any) -> None:
-    """Replace the block at `index` by one with other `fields` and the next revision."""
+def change(view: SessionView, index: int, **values: Any) -> None:
+    """Replace the block at `index` by one with other `values` and the next revision."""
     block = view.blocks[index]
-    new = view.blocks[index] = replace(block, rev=block.rev + 1, **fields)
+    # Every delta of the transcript comes here, and `dataclasses.replace` would take three times as long.
+    new = view.blocks[index] = Block(*_VALUES(block))
+    for name, value in (("rev", block.rev + 1), *values.items()):
+        setattr(new, name, value)
     if new.done and not block.done and view.open_blocks is not None:
         _remove_open(view.open_blocks, block)
 

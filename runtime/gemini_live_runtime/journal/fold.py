@@ -86,12 +86,12 @@ def apply(view: SessionView, event: ev.Event) -> Dirty:
     Events must come in order, each once.
     """
     view.seq, view.t, view.turn, view.gen = event.seq, event.t, event.turn, event.gen
-    name = event.type
-    if name not in view.events_by_type:
+    counts, name = view.events_by_type, event.type
+    if name not in counts:
         name = sanitise_line(name, 80)
-        if name not in view.events_by_type and len(view.events_by_type) >= MAX_EVENT_TYPES:
-            name = "other"
-    view.events_by_type[name] = view.events_by_type.get(name, 0) + 1
+        name = "other" if name not in counts and len(counts) >= MAX_EVENT_TYPES else name
+        counts.setdefault(name, 0)
+    counts[name] += 1
     handler = _handlers.get(type(event.payload))
     return handler(view, event, event.payload) if handler is not None else Dirty.NONE
 

@@ -85,6 +85,9 @@ class OpenWork:
             case ev.TranscriptDelta(side="user", text=text):
                 self._add_words(text)
                 self._read_voice()
+            case ev.TranscriptDelta(channel=channel) if channel != "thought":
+                self.is_whole = False
+                self._hear(event)
             case ev.VoiceMarked(speaking=speaking):
                 self._speaks = speaking
                 if speaking or self._unread_voice is not None:
@@ -93,9 +96,6 @@ class OpenWork:
                 self._read_voice()
             case ev.OutboxChanged(kind="audio", queued=queued):
                 self.waiting_sound_s = queued
-            case ev.TranscriptDelta(channel=channel) if channel != "thought":
-                self.is_whole = False
-                self._hear(event)
             case ev.PlaybackStarted():
                 self._hear(event)
             case ev.GenerationCompleted(samples=samples):
