@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from gemini_live_runtime.audio.envelopes import Envelopes, correlation
 from gemini_live_runtime.audio.samples import AnyArray
 
 WARN_BELOW_DB = 10.0
@@ -24,7 +23,6 @@ MEMORY_FRAMES = 25
 _FAR_ACTIVE_DB = -50.0
 _ECHO_TAIL_FRAMES = 20
 _WINDOW = 600
-_MAX_LAG = 45
 _JUDGE_EVERY = 20
 _LEAST_FRAMES = 300
 _FOLLOWS = 0.55
@@ -32,6 +30,7 @@ _FOLLOWS = 0.55
 _FLOOR_POWER = 1e-7
 _AUDIBLE_POWER = 1e-6
 """-60 dBFS: a residual echo below this is inaudible to people and models."""
+_TALKING_DB = -50.0
 
 
 class ErleMeter:
@@ -41,8 +40,7 @@ class ErleMeter:
     """
 
     def __init__(self) -> None:
-        self._levels: AnyArray = np.full((3, _WINDOW), 10 * math.log10(_FLOOR_POWER), np.float32)
-        self._count = 0
+        self._envelopes = Envelopes(3, _WINDOW)
         self._since_far = _ECHO_TAIL_FRAMES + 1
         self._mic_power = 0.0
         self._clean_power = 0.0
@@ -63,14 +61,12 @@ class ErleMeter:
 
     def add(self, far: float, mic: float, clean: float) -> bool:
         """Add the next 10 ms; return True when `leaking` changed."""
-        at = self._count % _WINDOW
-        self._levels[:, at] = [10 * math.log10(max(power, _FLOOR_POWER)) for power in (far, mic, clean)]
-        self._count += 1
-        active = self._levels[0, at] > _FAR_ACTIVE_DB
+        self._envelopes.add(far, mic, clean)
+        active = self._envelopes.newest[0] > _FAR_ACTIVE_DB
         self._since_far = 0 if active else self._since_far + 1
         if self._since_far > _ECHO_TAIL_FRAMES:
             return False
-        if self._count % _JUDGE_EVERY == 0:
+        if self._envelopes.count % _JUDGE_EVERY == 0:
             self._judge()
         if not self._person_talks():
             share = 1 / min(self._active + 1, MEMORY_FRAMES)
@@ -84,13 +80,12 @@ class ErleMeter:
 
     def _person_talks(self) -> bool:
         """Return True when the residual is loud and does not follow the far end."""
-        return not self._leak and self._levels[2, (self._count - 1) % _WINDOW] > 10 * math.log10(_AUDIBLE_POWER) + 10
+        return not self._leak and self._envelopes.newest[2] > _TALKING_DB
 
     def _judge(self) -> None:
-        if self._count < _LEAST_FRAMES:
+        if self._envelopes.count < _LEAST_FRAMES:
             return
-        newest = self._count % _WINDOW
-        far, mic, clean = np.roll(self._levels, -newest, axis=1)[:, -min(self._count, _WINDOW) :]
+        far, mic, clean = self._envelopes.last(min(self._envelopes.count, _WINDOW))
         self._echo = _follows(mic, far)
         self._leak = _follows(clean, far)
 
@@ -126,8 +121,4 @@ def _follows(signal: AnyArray, far: AnyArray) -> bool:
     """Return True when the level of `signal` follows `far` within 450 ms."""
     if float(signal.std()) < 1.0 or float(far.std()) < 1.0:
         return False
-    tail = signal[_MAX_LAG:] - signal[_MAX_LAG:].mean()
-    lagged = np.lib.stride_tricks.sliding_window_view(far, len(tail))
-    lagged = lagged - lagged.mean(axis=1, keepdims=True)
-    norms = np.sqrt((lagged**2).sum(axis=1) * float(tail @ tail)) + 1e-9
-    return float((lagged @ tail / norms).max()) > _FOLLOWS
+    return correlation(signal, far) > _FOLLOWS

@@ -26,7 +26,10 @@ Measured best trade of tracking against depth."""
 _FORGETTING_SQUARED = _FORGETTING**2
 _START_COVARIANCE = 1e-2
 _MAX_COVARIANCE = 10.0
-_START_NOISE = 1e3
+_SIZE = 2 * FRAME
+"""Samples of a transform. Spectra are divided by it: numpy calculates those in float32, plain ones in float64."""
+_START_NOISE = 1e3 / _SIZE**2
+_LEAST_POWER = 1e-6 / _SIZE**2
 _NOISE_SMOOTHING = 0.9
 _FRAME_SHARE = 0.5
 """Part of a double-length transform that carries new samples."""
@@ -38,6 +41,7 @@ class LinearEchoFilter:
     __slots__ = (
         "_covariance",
         "_far",
+        "_far_power",
         "_history",
         "_newest",
         "_noise",
@@ -52,12 +56,13 @@ class LinearEchoFilter:
         bins = FRAME + 1
         # Past far spectra, newest first from row `_newest`. Rows before it are free, so a new frame copies nothing.
         self._history = np.zeros((4 * partitions, bins), np.complex64)
+        self._far_power = np.zeros((4 * partitions, bins), np.float32)
         self._newest = 3 * partitions
         self._weights = np.zeros((partitions, bins), np.complex64)
         self._covariance = np.empty((partitions, bins), np.float32)
         self._noise = np.empty(bins, np.float32)
-        self._far = np.zeros(2 * FRAME, np.float32)
-        self._padded = np.zeros(2 * FRAME, np.float32)
+        self._far = np.zeros(_SIZE, np.float32)
+        self._padded = np.zeros(_SIZE, np.float32)
         self._silent_frames = 0
         self.reset()
 
@@ -76,7 +81,7 @@ class LinearEchoFilter:
         at = round(delay_ms * FRAME / FRAME_MS)
         count = max(0, min(len(response), len(path) - at))
         path[at : at + count] = response[:count]
-        self._weights[:] = np.fft.rfft(path.reshape(-1, FRAME), 2 * FRAME, axis=1)
+        self._weights[:] = np.fft.rfft(path.reshape(-1, FRAME), _SIZE, axis=1)
 
     @property
     def response(self) -> Float32:
@@ -108,11 +113,12 @@ class LinearEchoFilter:
             # The far end has been silent for longer than the tail: there is no echo to predict or to learn from.
             return near.astype(np.float32), np.zeros(FRAME, np.float32)
         self._push(far)
-        spectra = self._history[self._newest : self._newest + self._partitions]
-        echo = np.fft.irfft((spectra * self._weights).sum(0))[FRAME:].astype(np.float32)
+        recent = slice(self._newest, self._newest + self._partitions)
+        spectra = self._history[recent]
+        echo = _SIZE * np.fft.irfft((spectra * self._weights).sum(0))[FRAME:].astype(np.float32)
         error = near.astype(np.float32) - echo
         self._padded[FRAME:] = error
-        self._learn(spectra, np.fft.rfft(self._padded).astype(np.complex64))
+        self._learn(spectra, self._far_power[recent], np.fft.rfft(self._padded, norm="forward").astype(np.complex64))
         return error, echo
 
     def _push(self, far: Int16) -> None:
@@ -120,21 +126,23 @@ class LinearEchoFilter:
         self._far[FRAME:] = far
         if self._newest == 0:
             keep = self._partitions - 1
-            self._history[-keep:] = self._history[:keep].copy()
+            for past in (self._history, self._far_power):
+                past[-keep:] = past[:keep].copy()
             self._newest = len(self._history) - keep
         self._newest -= 1
-        self._history[self._newest] = np.fft.rfft(self._far)
+        spectrum = np.fft.rfft(self._far, norm="forward")
+        self._history[self._newest] = spectrum
+        self._far_power[self._newest] = spectrum.real**2 + spectrum.imag**2
 
-    def _learn(self, spectra: Complex64, error: Complex64) -> None:
+    def _learn(self, spectra: Complex64, far_power: Float32, error: Complex64) -> None:
         covariance = self._covariance
-        far_power = spectra.real**2 + spectra.imag**2
         self._noise *= _NOISE_SMOOTHING
         self._noise += (1 - _NOISE_SMOOTHING) * (error.real**2 + error.imag**2)
-        expected = (far_power * covariance).sum(0) * _FRAME_SHARE + self._noise + 1e-6
+        expected = (far_power * covariance).sum(0) * _FRAME_SHARE + self._noise + _LEAST_POWER
         step = covariance / expected
-        gradient = np.fft.irfft(step * spectra.conj() * error, axis=1)
+        gradient = np.fft.irfft(step * spectra.conj() * (_SIZE * error), axis=1)
         gradient[:, FRAME:] = 0
-        self._weights += np.fft.rfft(gradient, axis=1)
+        self._weights += np.fft.rfft(gradient, axis=1, norm="forward")
         covariance *= 1 - _FRAME_SHARE * step * far_power
         np.clip(covariance, 0, _MAX_COVARIANCE, out=covariance)
         covariance *= _FORGETTING_SQUARED

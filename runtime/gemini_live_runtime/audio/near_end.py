@@ -22,37 +22,33 @@ class Incoherence:
     """
 
     _SMOOTHING = np.float32(0.8)
-    _FLOOR = 1e-3
+    _FLOOR = 1e-8
+    """Least power of a bin, as the forward transform scales it: that of noise far below one step of the microphone."""
     _POWER = 2
     """Exponent that makes up for the coherence of short averages with anything."""
 
-    __slots__ = ("_cross", "_echo", "_echo_power", "_error", "_error_power")
+    __slots__ = ("_cross", "_powers", "_windows")
 
     def __init__(self) -> None:
         bins = FRAME + 1
-        self._error = np.zeros(2 * FRAME, np.float32)
-        self._echo = np.zeros(2 * FRAME, np.float32)
-        self._error_power = np.zeros(bins, np.float32)
-        self._echo_power = np.zeros(bins, np.float32)
+        # Of error and echo.
+        self._windows = np.zeros((2, 2 * FRAME), np.float32)
+        self._powers = np.zeros((2, bins), np.float32)
         self._cross = np.zeros(bins, np.complex64)
 
     def update(self, error: Float32, echo: Float32) -> float:
         """Return the share (0 to 1) of the power of `error` that `echo` does not explain."""
-        spectrum, reference = self._spectrum(self._error, error), self._spectrum(self._echo, echo)
+        self._windows[:, :FRAME] = self._windows[:, FRAME:]
+        self._windows[:, FRAME:] = error, echo
+        # Unlike others, numpy calculates the forward transform of float32 in float32.
+        spectra: Complex64 = np.fft.rfft(self._windows * _HANN, norm="forward").astype(np.complex64)
         keep, new = self._SMOOTHING, 1 - self._SMOOTHING
-        self._error_power = keep * self._error_power + new * (spectrum.real**2 + spectrum.imag**2)
-        self._echo_power = keep * self._echo_power + new * (reference.real**2 + reference.imag**2)
-        self._cross = keep * self._cross + new * spectrum * reference.conj()
-        explained = (self._cross.real**2 + self._cross.imag**2) / (self._echo_power + self._FLOOR)
-        rest = np.maximum(self._error_power - explained, 0).sum() / (self._error_power.sum() + self._FLOOR)
+        self._powers = keep * self._powers + new * (spectra.real**2 + spectra.imag**2)
+        self._cross = keep * self._cross + new * spectra[0] * spectra[1].conj()
+        error_power, echo_power = self._powers
+        explained = (self._cross.real**2 + self._cross.imag**2) / (echo_power + self._FLOOR)
+        rest = np.maximum(error_power - explained, 0).sum() / (error_power.sum() + self._FLOOR)
         return float(rest) ** self._POWER
-
-    @staticmethod
-    def _spectrum(window: Float32, frame: Float32) -> Complex64:
-        window[:FRAME] = window[FRAME:]
-        window[FRAME:] = frame
-        spectrum: Complex64 = np.fft.rfft(window * _HANN).astype(np.complex64)
-        return spectrum
 
 
 _HANN: Float32 = np.hanning(2 * FRAME).astype(np.float32)

@@ -13,7 +13,7 @@ from gemini_live_runtime.audio.streams import DeviceStream
 
 CHUNK_FRAMES = 2
 """Frames of a chunk: a step for each while someone speaks or something plays."""
-IDLE_FRAMES = 3 * CHUNK_FRAMES
+IDLE_FRAMES = 5 * CHUNK_FRAMES
 """Frames of a step while neither happens."""
 IDLE_AFTER_S = 2.0
 """Seconds of silence before that: the end of a turn must not be noticed late."""

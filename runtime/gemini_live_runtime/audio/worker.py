@@ -185,8 +185,9 @@ class AudioWorker:
                 self._drop_output()
                 if self._exchange is not None:
                     self._take(*self._exchange)
-                self._on_stepped()
                 self._plan(now, found)
+                # Last: another thread that this wakes would wait for the interpreter until the step is over.
+                self._on_stepped()
             except Exception as error:
                 self._give_up(error)
                 return

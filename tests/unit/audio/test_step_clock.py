@@ -95,5 +95,5 @@ def test_in_a_silence_three_chunks_are_taken_at_once_and_one_as_soon_as_somebody
     clock = StepClock()
     assert clock.frames(10.0, active=True) == 2
     assert clock.frames(10.0 + IDLE_AFTER_S - 0.01, active=False) == 2
-    assert clock.frames(10.0 + IDLE_AFTER_S, active=False) == 6
+    assert clock.frames(10.0 + IDLE_AFTER_S, active=False) == 10
     assert clock.frames(20.0, active=True) == 2
