@@ -248,30 +248,41 @@ class Capture:
 
     def _keep_aligned(self, far: _Frames) -> None:
         self._least_waiting = min(self._least_waiting, far.ready)
-        excess = 0
         if far.ready > MAX_FAR_FRAMES:
-            excess = far.ready - FAR_SLACK_FRAMES
+            # The microphone stalls, so nothing was learned meanwhile.
+            self._drop(far, far.ready - FAR_SLACK_FRAMES)
+            if not self._far_quiet:
+                self._canceller.on_frames_lost()
         elif self._frames_watched >= _SLACK_WINDOW_FRAMES:
-            if self._least_waiting > FAR_SLACK_FRAMES:
-                excess = self._least_waiting
+            excess = self._least_waiting if self._least_waiting > FAR_SLACK_FRAMES else 0
             if excess and excess < FAR_URGENT_FRAMES and not far.is_quiet(excess):
                 return  # Until the model pauses.
+            # The echo was earlier by as much, which the filter knows only if something was played meanwhile.
+            is_known = self._far_quiet < self._frames_watched
             self._frames_watched = 0
             self._least_waiting = MAX_FAR_FRAMES
-        if excess:
-            far.skip(excess)
-            self.far_dropped += excess
-            self._canceller.on_frames_lost(excess)
+            if excess:
+                self._drop(far, excess)
+                if is_known:
+                    self._canceller.on_frames_lost(excess)
+
+    def _drop(self, far: _Frames, frames: int) -> None:
+        far.skip(frames)
+        self.far_dropped += frames
 
     def _next_far(self, waiting: int) -> Int16 | None:
         if self._far is None:
             return _SILENCE
         if self._far.ready:
             return self._far.take()
-        if waiting <= (WAIT_FRAMES if self._far_quiet else WAIT_PLAYING_FRAMES):
+        # A microphone that has been late for long is caught up with at once, by what the filter has learned.
+        is_patient = not self._far_quiet or self._frames_late >= _SLACK_WINDOW_FRAMES
+        if waiting <= (WAIT_PLAYING_FRAMES if is_patient else WAIT_FRAMES):
             return None
         self.far_missing += 1
-        self._canceller.on_frames_lost(-1)
+        if not self._far_quiet:
+            # Lost or late: by how much the echo moves is seen when the loudspeaker is back. In a pause none does.
+            self._canceller.on_frames_lost()
         return _SILENCE
 
     def _meter_only(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import Recorder, Shifts, babble, correlation, pcm, tone
 
-from gemini_live_runtime.audio.capture import WAIT_FRAMES
+from gemini_live_runtime.audio.capture import FAR_SLACK_FRAMES, WAIT_FRAMES
 from gemini_live_runtime.audio.echo import Aec3, DualCanceller, EchoCanceller, NoCanceller
 from gemini_live_runtime.audio.erle import ErleMeter
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
@@ -290,8 +290,55 @@ def test_after_the_loudspeaker_lost_samples_the_microphone_is_late_only_until_th
     assert max(late[700:]) <= 10
     assert pipeline.capture.far_missing == lost
     # Nothing was played from which the filter could have learned the longer delay in a pause.
-    shown = -lost if is_speaking else -max(0, lost - WAIT_FRAMES)
-    assert sum(shifts.told) == shown
+    assert shifts.told == ([-lost] if is_speaking else [])
+
+
+def aligned(shifts: Shifts, *, lost: range, side: str, speaks: range) -> AudioPipeline:
+    """Run 10 s on which one side loses frames; the model speaks in those of `speaks`."""
+    pipeline = AudioPipeline(Recorder(), shifts, mic_rate=RATE, out_rate=RATE)
+    assert pipeline.microphone is not None
+    assert pipeline.played is not None
+    for number in range(1_000):
+        now = 0.01 * (number + 1)
+        if number not in lost or side != "microphone":
+            pipeline.microphone.write(np.zeros(160, np.float32), now)
+        if number not in lost or side != "loudspeaker":
+            pipeline.played.write(tone(RATE, 0.01) if number in speaks else np.zeros(160, np.float32), now)
+        pipeline.step(now)
+    return pipeline
+
+
+def test_while_the_loudspeaker_stalls_in_an_answer_the_delay_of_the_echo_is_unknown() -> None:
+    shifts = Shifts()
+    pipeline = aligned(shifts, lost=range(300, 330), side="loudspeaker", speaks=range(200, 500))
+    assert pipeline.capture.far_missing == 30
+    assert shifts.told == [0, -WAIT_FRAMES]
+
+
+@pytest.mark.parametrize("lost", [range(3), range(550, 554), range(550, 558), range(550, 600)])
+def test_no_echo_moves_where_the_microphone_loses_frames_in_a_pause(lost: range) -> None:
+    shifts = Shifts()
+    pipeline = aligned(shifts, lost=lost, side="microphone", speaks=range(200, 500))
+    assert pipeline.capture.far_dropped >= len(lost) - FAR_SLACK_FRAMES
+    assert shifts.told == []
+
+
+@pytest.mark.parametrize("count", [3, 8])
+def test_frames_of_the_microphone_that_are_lost_in_an_answer_move_the_echo_until_as_many_are_dropped(
+    count: int,
+) -> None:
+    shifts = Shifts()
+    pipeline = aligned(shifts, lost=range(300, 300 + count), side="microphone", speaks=range(200, 500))
+    assert pipeline.capture.far_dropped == count
+    assert shifts.told == [count]
+
+
+def test_while_the_microphone_stalls_in_an_answer_the_delay_of_the_echo_is_unknown() -> None:
+    shifts = Shifts()
+    pipeline = aligned(shifts, lost=range(300, 325), side="microphone", speaks=range(200, 500))
+    assert pipeline.capture.far_dropped >= 24
+    assert shifts.told[0] == 0
+    assert sum(shifts.told) == pipeline.capture.far_dropped - 20
 
 
 def test_a_filter_that_is_shifted_with_its_echo_goes_on_cancelling(far: np.ndarray) -> None:
