@@ -130,10 +130,9 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
     "number of an estimate or of a way to compare": (
         "audio.calibration.MAX_DELAY_MS",
         "audio.concealment._MAX_LAG",
-        "audio.erle._MAX_LAG",
+        "audio.envelopes.MAX_LAG",
         "audio.jitter.MAX_TARGET_MS",
         "audio.linear_echo._MAX_COVARIANCE",
-        "audio.self_hearing.MAX_LAG",
         "audio.streams.MAX_DELAY_S",
         "barge_in.MAX_MS",
         "conversation.spoken_answers.MAX_PREAMBLE",
