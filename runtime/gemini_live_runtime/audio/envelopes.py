@@ -1,4 +1,7 @@
-"""Compare the levels of signals over time: an echo's follows that of its sound, syllable for syllable."""
+"""Compare the levels of signals over time.
+
+An echo's level follows that of its sound, syllable for syllable.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,10 @@ class Envelopes:
 
 
 def correlation(signal: AnyArray, far: AnyArray) -> float:
-    """Return the highest correlation of `signal` with what `far` was up to `MAX_LAG` frames before."""
+    """Return the highest correlation of `signal` with an earlier `far`.
+
+    Earlier by up to `MAX_LAG` frames.
+    """
     tail = signal[MAX_LAG:] - signal[MAX_LAG:].mean()
     count = len(tail)
     sums = np.cumsum(np.concatenate(([[0.0, 0.0]], np.stack((far, far**2), axis=1))), axis=0)
