@@ -12,7 +12,6 @@ import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime.errors import HarnessError
@@ -396,20 +395,21 @@ class TaskStore:
         Raises `HarnessError` for a status that no task has.
         """
         wanted = None if status is None else member_of(TaskStatus, status, field="status")
-        names = [folder.rpartition(os.sep)[2] for folder in _folders(self._paths.tasks)]
+        folder = str(self._paths.tasks)
+        names = _folders(folder)
         self._ended.intersection_update(names)
         if wanted is TaskStatus.RUNNING:
             names = [name for name in names if name not in self._ended]
 
         def is_wanted(task: HarnessTask) -> bool:
-            if task.status.is_terminal:
+            if task.status is not TaskStatus.RUNNING:
                 self._ended.add(task.id)
             return wanted is None or task.status is wanted
 
         listing = list_records(
             self._files,
             HarnessTask,
-            [(name, f"{self._paths.tasks}/{name}/task.json") for name in names],
+            [(name, f"{folder}/{name}/task.json") for name in names],
             is_wanted,
             key=lambda task: (-task.updated_at_ms, task.id),
         )
@@ -509,9 +509,10 @@ class TaskAlreadyTerminalError(HarnessError):
         super().__init__(f"The task {task.id} has ended already: {task.status}", field="task id", value=task.id)
 
 
-def _folders(folder: Path) -> list[str]:
+def _folders(folder: str) -> list[str]:
+    """Return the names of the folders in a folder; none where it cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            return [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     except OSError:
         return []
