@@ -7,7 +7,7 @@ command are events; a refused one becomes a `command.refused` event with the sam
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import field, fields
 from typing import Any, ClassVar, Literal
 
 from gemini_live_runtime.records import keyword_record, record
@@ -386,6 +386,20 @@ class SetConsentPolicies(Order):
 
     command: ClassVar[str] = "consent.policies"
     policies: dict[str, str]
+
+
+@keyword_record
+class SetProfileTools(Order):
+    """Replace the tools that the profile enables.
+
+    `enabled` are sets by name, `folders` and `programs` those of `workspace`. The agent keeps its own tools. The model
+    learns of them with another connection, made in the next pause.
+    """
+
+    command: ClassVar[str] = "tools.profile"
+    enabled: tuple[str, ...] = ()
+    folders: dict[str, str] = field(default_factory=dict)
+    programs: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 # -- marks -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from tests.support.set_up_doubles import FakeStarter
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
-from gemini_live_runtime.commands import SetConsentPolicies, SetDevices, SetOptions, SetVoice
+from gemini_live_runtime.commands import SetConsentPolicies, SetDevices, SetOptions, SetProfileTools, SetVoice
 from gemini_live_tui.pickers.profiles import ProfilesScreen
 from gemini_live_tui.profile_files import profile_path
 
@@ -163,6 +163,17 @@ async def test_an_entry_of_a_table_can_be_added() -> None:
         await apply(driver)
         assert file_of() == {"consent": {"pay": "deny"}}
         assert driver.link.orders == [SetConsentPolicies(policies={"pay": "deny"})]
+
+
+async def test_tools_of_the_profile_count_in_the_call_and_the_question_says_so() -> None:
+    async with console() as driver:
+        await values_of(driver, row="+")
+        await stage(driver, "tools.enabled = tasks, notify")
+        await driver.press("a")
+        assert "with another connection; the conversation goes on" in words(driver)
+        await driver.press("enter")
+        assert file_of() == {"tools": {"enabled": ["tasks", "notify"]}}
+        assert driver.link.orders == [SetProfileTools(enabled=("tasks", "notify"))]
 
 
 @pytest.mark.parametrize(

@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.session.talking import agent, talk
+from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import Live, tool
+from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.source import AgentSource
 from gemini_live_runtime.engine.assemble import make_session
 from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import AgentError, ConfigError
+from gemini_live_runtime.harness.memory import MemoryWrite
 from gemini_live_runtime.harness.profile import TOOL_SETS, Profile, ProfileTools
+from gemini_live_runtime.harness.store import Harness
+from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.definition.harness_tools import _ENABLE, DEFAULT_SCOPE
 
 NAMES = {
@@ -131,6 +135,75 @@ async def test_an_agent_that_takes_over_gets_them_too(tmp_path: Path) -> None:
         await t.connects_again()
         plan = t.stage.session.orchestrator.agent.plan
         assert (plan.name, [one.name for one in plan.declared]) == ("second", ["notify"])
+
+
+def declared(t: Talk) -> list[str]:
+    return [one.name for one in t.stage.session.orchestrator.agent.plan.declared]
+
+
+async def test_tools_that_the_profile_enables_in_a_session_are_declared_with_another_connection() -> None:
+    async with talk(agent().tools(greet)) as t:
+        assert await t.commands(cmd.SetProfileTools(enabled=("notify", "tasks"))) == ""
+        setup = await t.connects_again()
+        names = [one["name"] for part in setup["tools"] for one in part["functionDeclarations"]]
+        assert names == ["greet", "task_list", "task_get", "task_cancel", "notify"]
+        await t.calls("notify", title="call Ada")
+        assert "queued" in t.sent("answer")[0][2]
+
+
+async def test_tools_that_the_profile_no_longer_enables_are_gone_and_the_agents_own_stay() -> None:
+    async with talk(agent().tools(greet).timer_tools()) as t:
+        await t.commands(cmd.SetProfileTools(enabled=("notify", "timer")))
+        await t.connects_again()
+        await t.commands(cmd.SetProfileTools())
+        await t.connects_again()
+        assert declared(t) == ["greet", "timer", "list_timers", "cancel_timer"]
+
+
+async def test_tools_of_the_profile_stay_when_the_agents_own_are_replaced() -> None:
+    async with talk(agent().tools(greet)) as t:
+        await t.commands(cmd.SetProfileTools(enabled=("notify",)))
+        await t.connects_again()
+        t.stage.session.agent_session.update_tools([])
+        await t.connects_again()
+        assert declared(t) == ["notify"]
+        await t.commands(cmd.SetProfileTools())
+        await t.connects_again()
+        assert declared(t) == []
+
+
+async def test_memory_that_the_profile_enables_in_a_session_is_read(tmp_path: Path) -> None:
+    with Harness.open(tmp_path) as harness:
+        harness.memory.put(MemoryWrite(scope="user", key="name", value="Ada"))
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        await t.commands(cmd.SetProfileTools(enabled=("memory",)))
+        await t.connects_again()
+        await t.passes(1.0)
+        assert t.state.get_raw("session:memory:user")[0]["value"] == "Ada"
+
+
+async def test_an_agent_that_takes_over_later_gets_what_the_profile_enables_now(tmp_path: Path) -> None:
+    (tmp_path / "two_agents.py").write_text(AGENTS)
+    async with talk(AgentSource(f"{tmp_path / 'two_agents.py'}:agent")) as t:
+        await t.commands(cmd.SetProfileTools(enabled=("notify",)))
+        await t.connects_again()
+        await t.calls("hand_over")
+        await t.connects_again()
+        assert declared(t) == ["notify"]
+
+
+@pytest.mark.parametrize(
+    ("order", "fault"),
+    [
+        (cmd.SetProfileTools(enabled=("shell",)), "which is no set of tools"),
+        (cmd.SetProfileTools(enabled=("workspace",), folders={"a": "notes"}), "must begin with /"),
+        (cmd.SetProfileTools(programs={"x": ()}), "must have the program"),
+    ],
+)
+async def test_tools_of_a_profile_that_cannot_be_are_refused(order: cmd.SetProfileTools, fault: str) -> None:
+    async with talk(agent().tools(greet)) as t:
+        assert fault in await t.commands(order)
+        assert declared(t) == ["greet"]
 
 
 def test_programs_of_the_profile_run_in_its_first_folder(tmp_path: Path) -> None:

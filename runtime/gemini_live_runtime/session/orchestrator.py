@@ -14,7 +14,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.commands import CancelTask, GiveConsent, HandOff, RevokeConsent, SetConsentPolicies
+from gemini_live_runtime.commands import (
+    CancelTask,
+    GiveConsent,
+    HandOff,
+    RevokeConsent,
+    SetConsentPolicies,
+    SetProfileTools,
+)
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.worker import HarnessWorker
@@ -470,6 +477,7 @@ class Orchestrator:
         router.register(GiveConsent, self.consent.give)
         router.register(RevokeConsent, self.consent.revoke)
         router.register(SetConsentPolicies, self.consent.set_policies)
+        router.register(SetProfileTools, self.updates.set_profile_tools)
         router.register(HandOff, lambda order, command_id: self.handoff.request_by_name(order.agent))
 
     # -- events ------------------------------------------------------------------------------------------------------

@@ -381,7 +381,14 @@ class ProfileValuesScreen(TopModalScreen[None]):
 
         The engine gets orders for those of the call.
         """
-        from gemini_live_runtime.commands import Order, SetConsentPolicies, SetDevices, SetOptions, SetVoice
+        from gemini_live_runtime.commands import (
+            Order,
+            SetConsentPolicies,
+            SetDevices,
+            SetOptions,
+            SetProfileTools,
+            SetVoice,
+        )
 
         config = self._loaded.config
         now = {key for key in before if self._effect(key) in ("now", "connects again") and not self._is_overridden(key)}
@@ -399,6 +406,10 @@ class ProfileValuesScreen(TopModalScreen[None]):
             orders.append(({"voice"}, SetVoice(voice=config.voice)))
         if policies := {key for key in now if key.startswith("consent.")}:
             orders.append((policies, SetConsentPolicies(policies=dict(self._loaded.profile.consent))))
+        if tools := {key for key in now if key.startswith("tools.")}:
+            table = self._loaded.profile.tools
+            enabled = SetProfileTools(enabled=table.enabled, folders=table.folders, programs=table.programs)
+            orders.append((tools, enabled))
         for keys, order in orders:
             if ident := self.console.order(order):
                 self._ordered[ident] = {key: before[key] for key in keys}

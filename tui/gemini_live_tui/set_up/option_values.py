@@ -61,6 +61,8 @@ def effect_of(key: str, *, in_use: bool, in_call: bool) -> Effect:
         return "its sessions"
     if not (in_call or key in _LOOKS):
         return "next session"
+    if key.startswith("tools."):
+        return "connects again"
     return "now" if key.startswith("consent.") else _IN_A_CALL.get(key, "next session")
 
 

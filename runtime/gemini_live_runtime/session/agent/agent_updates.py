@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.chat import ChatMessage
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.harness.paths import DEFAULT_PROFILE
+from gemini_live_runtime.harness.profile import profile_of
 from gemini_live_runtime.session.definition.plan import make_plan
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.commands import SetProfileTools
     from gemini_live_runtime.session.agent.adoption import AgentAdoption
     from gemini_live_runtime.session.agent.context import AgentContext
     from gemini_live_runtime.session.definition.definition import Definition
+    from gemini_live_runtime.session.definition.plan import SessionPlan
 
 
 class AgentUpdates:
@@ -35,10 +39,10 @@ class AgentUpdates:
         another connection, which is made in the next pause.
         """
         agent, name = self._agent, self._agent.plan.name
-        definition = with_tools(agent.plan.definition, tools)
+        definition = with_tools(agent.plan.before_profile or agent.plan.definition, tools)
         # What was given may be an iterator, which has them once.
         given = definition.tools
-        self._adoption.prepare(make_plan(definition))
+        self._adoption.prepare(make_plan(definition).with_profile(agent.plan.profile_tools))
 
         async def adopt() -> None:
             if agent.plan.name != name:
@@ -48,14 +52,36 @@ class AgentUpdates:
                     field="tools",
                     value=name,
                 )
-            plan = make_plan(with_tools(agent.plan.definition, given))
-            parts = self._adoption.continue_with(plan, frozenset(item.name for item in plan.definition.patterns))
-            known = agent.plan.definition.initial_state
-            if self._adoption.adopt(parts, known=known, reason="its tools were replaced"):
-                # Tools are declared when a connection is set up.
-                agent.host.reconnect()
+            before = agent.plan.before_profile or agent.plan.definition
+            plan = make_plan(with_tools(before, given)).with_profile(agent.plan.profile_tools)
+            self._adopt(plan, "its tools were replaced")
 
         return self._queue("update tools", adopt)
+
+    def set_profile_tools(self, order: SetProfileTools, command_id: str) -> None:
+        """Give the agent the tools that the profile enables now.
+
+        Raises `ConfigError` for what cannot be. The model learns of them as in `replace_tools`.
+        """
+        agent = self._agent
+        table = {"enabled": order.enabled, "folders": order.folders, "programs": order.programs}
+        tools = profile_of({"tools": table}, name=DEFAULT_PROFILE, where="the order").tools
+        self._adoption.prepare(agent.plan.with_profile(tools))
+
+        async def adopt() -> None:
+            plan = agent.plan.with_profile(tools)
+            self._adopt(plan, "the profile enables other tools")
+            for text in plan.left_out:
+                agent.emit(ev.Notice(level="warning", code="profile", text=text))
+
+        self._queue("update the profile's tools", adopt)
+
+    def _adopt(self, plan: SessionPlan, reason: str) -> None:
+        agent = self._agent
+        parts = self._adoption.continue_with(plan, frozenset(item.name for item in plan.definition.patterns))
+        if self._adoption.adopt(parts, known=agent.plan.definition.initial_state, reason=reason):
+            # Tools are declared when a connection is set up.
+            agent.host.reconnect()
 
     def replace_chat(self, messages: Sequence[ChatMessage]) -> asyncio.Future[None]:
         """Let `messages` be all that was said, once no answer is pending.

@@ -152,6 +152,8 @@ class HotReload:
             self._publish(f"Agent {speaking} speaks now, which this file does not make: reload when {plan.name} does")
             return
         try:
+            # The operator may have changed them since the session began.
+            plan = plan.with_profile(self._agent.plan.profile_tools)
             adopt = self._prepare(plan)
         except GeminiLiveError as error:
             assert self._source is not None

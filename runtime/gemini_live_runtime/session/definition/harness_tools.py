@@ -39,15 +39,14 @@ def _asked_for(definition: Definition) -> Iterator[Tool]:
 
 
 def with_profile(
-    definition: Definition, declared: Iterable[Tool], tools: ProfileTools
+    definition: Definition, own: Iterable[Tool], tools: ProfileTools
 ) -> tuple[Definition, tuple[Tool, ...], tuple[str, ...]]:
     """Return definition and tools with what a profile enables, and what is left out.
 
-    A set of tools is left out where the agent has one of its own by such a name. Raises `ConfigError` for programs and
-    folders that cannot be used.
+    `own` are the agent's tools without those of the harness. A set of tools is left out where the agent has one of its
+    own by such a name. Raises `ConfigError` for programs and folders that cannot be used.
     """
-    before = {tool.name for tool in harness_tools(definition)}
-    own = [tool for tool in declared if tool.name not in before]
+    own = tuple(own)
     names = {tool.name for tool in own}
     left_out = []
     for enabled in tools.enabled:

@@ -54,6 +54,8 @@ class SessionPlan:
     """Names that no part of the agent seems to have."""
     profile_tools: ProfileTools = field(default_factory=ProfileTools)
     """Tools of the profile, which an agent gets that this one hands over to."""
+    before_profile: Definition | None = None
+    """Definition without the tools of the profile; None for one that was never given any."""
     left_out: tuple[str, ...] = ()
     """Tools of the profile that this agent does not get, as sentences."""
 
@@ -82,10 +84,20 @@ class SessionPlan:
     def with_profile(self, tools: ProfileTools) -> SessionPlan:
         """Return the plan with the tools that a profile enables.
 
-        Raises `ConfigError` for programs and folders that cannot be used.
+        They replace those that one enabled before. Raises `ConfigError` for programs and folders that cannot be used.
         """
-        definition, declared, left_out = with_profile(self.definition, self.declared, tools)
-        return replace(self, definition=definition, declared=declared, profile_tools=tools, left_out=left_out)
+        asked_for = {one.name for one in harness_tools(self.definition)}
+        own = [one for one in self.declared if one.name not in asked_for]
+        before = self.before_profile or self.definition
+        definition, declared, left_out = with_profile(before, own, tools)
+        return replace(
+            self,
+            definition=definition,
+            declared=declared,
+            profile_tools=tools,
+            before_profile=before,
+            left_out=left_out,
+        )
 
     @property
     def needs_own_turns(self) -> str:
