@@ -47,8 +47,11 @@ async def test_a_message_without_text_is_refused(text: Any) -> None:
 async def test_a_chat_context_beyond_any_models_is_refused_before_it_is_read_to_its_end() -> None:
     endless = itertools.repeat(ChatMessage("user", "hello"))
     async with talk(agent()) as t:
-        for messages in (endless, [ChatMessage("user", "x" * 1_000_001)]):
-            with pytest.raises(AgentError, match="is too long"):
+        for messages, count in (
+            (endless, "51 messages"),
+            ([ChatMessage("user", "x" * 1_000_001)], "1,000,001 characters"),
+        ):
+            with pytest.raises(AgentError, match=f"{count} is too long"):
                 t.stage.session.agent_session.update_chat_ctx(messages)
 
 

@@ -11,6 +11,7 @@ from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import ContextBuilder, Live, Phase, tool
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.conversation.memory_text import MAX_TOLD
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryRecord, MemoryWrite
 from gemini_live_runtime.harness.store import Harness
@@ -123,6 +124,13 @@ async def test_what_is_told_is_capped_and_the_rest_counted(tmp_path: Path) -> No
         text = instruction(t)
         assert len(text) < 5_000
         assert "more: use memory_search" in text
+
+
+async def test_of_short_memories_fifty_are_told(tmp_path: Path) -> None:
+    for number in range(MAX_TOLD + 2):
+        remember(tmp_path, f"k{number:02}", "x")
+    async with talk(host(), harness=HarnessWorker(tmp_path)) as t:
+        assert sum(f"k{number:02}" in instruction(t) for number in range(MAX_TOLD + 2)) == MAX_TOLD
 
 
 async def test_a_forgotten_fact_is_told_no_longer(tmp_path: Path) -> None:

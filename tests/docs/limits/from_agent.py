@@ -96,13 +96,25 @@ LIMITS = (
     ),
     Limit(
         "memories of a profile",
-        f"{memory_store.MAX_MEMORIES:,}, in {memory_store.MAX_SCOPES:,} scopes",
+        f"{memory_store.MAX_MEMORIES:,}",
         "a further one is refused",
         "unit/harness/test_memory_store.py::test_a_root_has_a_limit_over_all_scopes",
     ),
     Limit(
+        "scopes of a profile's memories",
+        f"{memory_store.MAX_SCOPES:,}",
+        "a further one is refused",
+        "unit/harness/test_memory_store.py::test_the_number_of_scopes_has_a_limit",
+    ),
+    Limit(
         "memories that the model is told at the start",
-        f"{memory_text.MAX_TOLD} of a scope, {memory_text.MAX_CHARS:,} characters in all",
+        f"the {memory_text.MAX_TOLD} newest of a scope",
+        "the rest is found with a tool",
+        "session/test_memory_in_a_session.py::test_of_short_memories_fifty_are_told",
+    ),
+    Limit(
+        "all of these together",
+        characters(memory_text.MAX_CHARS),
         "the rest is counted",
         "session/test_memory_in_a_session.py::test_what_is_told_is_capped_and_the_rest_counted",
     ),
@@ -123,7 +135,8 @@ LIMITS = (
         "notes that wait to be sent",
         f"{context_queue.MAX_NOTES}",
         "the oldest is dropped, counted and reported",
-        "unit/session/test_context_queue.py::test_too_many_notes_push_the_oldest_out_counted_and_told",
+        "session/test_telemetry_in_a_session.py"
+        "::test_notes_that_are_dropped_for_want_of_room_are_told_once_in_a_burst_and_counted",
     ),
     Limit(
         "notes of earlier setups",
@@ -297,7 +310,7 @@ LIMITS = (
         "ended tasks, and acknowledged notifications",
         f"{store.MAX_TASKS:,} and {store.MAX_NOTIFICATIONS:,}, for {store.MAX_DAYS} days",
         "the oldest are removed",
-        "unit/harness/test_task_store.py::test_of_many_ended_tasks_the_newest_stay",
+        "unit/harness/test_task_store.py::test_of_ended_records_so_many_are_kept_for_so_long",
     ),
     Limit(
         "summary of a memory, and the text it comes from",

@@ -16,6 +16,7 @@ from harness_support import Wall, opened
 from tests.support.quick_disk import QuickDisk
 
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness import store
 from gemini_live_runtime.harness.memory import MemoryWrite
 from gemini_live_runtime.harness.notifications import NotificationKind, NotificationStatus
 from gemini_live_runtime.harness.store import Harness
@@ -244,6 +245,28 @@ def test_of_many_ended_tasks_the_newest_stay(tmp_path: Path) -> None:
             harness.tasks.complete(ids[-1], 1)
         assert harness.tasks.retire(0, 2) == 3
         assert [task.id for task in harness.tasks.find().records] == [ids[4], ids[3]]
+
+
+def test_of_ended_records_so_many_are_kept_for_so_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wall = Wall()
+    with opened(tmp_path, wall) as harness:
+
+        def left(tasks: int, notifications: int, days: int) -> tuple[int, int]:
+            monkeypatch.setattr(store, "MAX_TASKS", tasks)
+            monkeypatch.setattr(store, "MAX_NOTIFICATIONS", notifications)
+            monkeypatch.setattr(store, "MAX_DAYS", days)
+            harness.reconcile()
+            return len(harness.tasks.find().records), len(harness.notifications.find().records)
+
+        for _ in range(5):
+            harness.tasks.complete(harness.tasks.start(REPORT).id, 1)
+        for one in harness.notifications.find().records:
+            harness.notifications.acknowledge(one.id)
+        assert left(tasks=9, notifications=9, days=1) == (5, 5)
+        assert left(tasks=3, notifications=4, days=1) == (3, 4)
+        wall.now += 86_500
+        assert left(tasks=9, notifications=9, days=2) == (3, 4)
+        assert left(tasks=9, notifications=9, days=1) == (0, 0)
 
 
 def test_text_that_no_terminal_should_obey_stays_harmless_in_the_files(tmp_path: Path) -> None:
