@@ -17,7 +17,7 @@ import numpy as np
 from gemini_live_runtime.audio.echo_path import RESPONSE_LEAD_MS, EchoPath
 from gemini_live_runtime.audio.levels import power_db
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
-from gemini_live_runtime.audio.near_end import Incoherence, NearEndShare, NearEndWitness, PredictionDoubt
+from gemini_live_runtime.audio.near_end import ClearSpeech, Incoherence, NearEndShare, NearEndWitness, PredictionDoubt
 from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, FULL_SCALE, Float32, Int16
 
 _SILENCE: Int16 = np.zeros(FRAME, np.int16)
@@ -173,6 +173,7 @@ class DualCanceller:
         "_alone",
         "_behind",
         "_behind_power",
+        "_clear",
         "_disturbed",
         "_doubt",
         "_far",
@@ -202,6 +203,7 @@ class DualCanceller:
         self._share = NearEndShare()
         self._incoherence = Incoherence()
         self._doubt = PredictionDoubt()
+        self._clear = ClearSpeech()
         self._witness = NearEndWitness()
         self._left: Float32 = np.zeros(_AEC3_DELAY + FRAME, np.float32)
         self._behind_power = self._in_power = self._out_power = 0.0
@@ -282,15 +284,17 @@ class DualCanceller:
         bare_power, error_power, echo_power = _power(bare), _power(error), _power(echo)
         self._judge(bare_power, error_power, echo_power)
         doubted = self._doubt.update(bare_power, error_power, echo_power)
-        unexplained = error_power * self._incoherence.update(error, echo)
-        share = self._share.update(unexplained, echo_power, believed=self._witness.believes)
+        incoherence = self._incoherence.update(error, echo)
+        share = self._share.update(error_power * incoherence, echo_power, believed=self._witness.believes)
         left = _rounded(error)
         behind = self._behind.process(left, far).astype(np.float32)
         alone = self._alone.process(frame, far).astype(np.float32)
         proven = self._share.leftover < _PROVEN_LEFTOVER
         if self._expects_echo:
             heard = 0.0 if doubted else share
-            self._witness.update(heard, bare_power, _power(alone), proven=proven)
+            is_loud = error_power > self._witness.least_speech
+            clear = self._clear.update(heard, self._share.leftover, incoherence, is_loud=is_loud)
+            self._witness.update(heard, bare_power, _power(alone), proven=proven, clear=clear)
         else:
             self._witness.hear_noise(bare_power)
         self._behind_power += 0.3 * (_power(behind) - self._behind_power)
@@ -308,6 +312,7 @@ class DualCanceller:
             self._alone.process(newest, _SILENCE)
             self._share.forget_echo()
         self._witness.reset()
+        self._clear.begin()
         self._open, self._gain = 0.0, _HELD_BACK
 
     def _delay(self, frame: Float32) -> None:
@@ -359,6 +364,7 @@ class DualCanceller:
     def _disturb(self) -> None:
         self._share.reset()
         self._witness.reset()
+        self._clear.begin()
         self._in_power = self._out_power = self._open = 0.0
         self._disturbed = _DISTURBED_FRAMES
 

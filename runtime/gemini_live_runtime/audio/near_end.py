@@ -156,12 +156,55 @@ class NearEndShare:
         self.leftover += (self._FALL if ratio < self.leftover else rise) * (ratio - self.leftover)
 
 
+class ClearSpeech:
+    """Detect near-end speech by a good filter alone.
+
+    A loud echo makes the witness deaf. What such a filter leaves of an echo whose path has moved goes together with the
+    prediction; a person's words do not. At the onset of an answer it may leave anything.
+    """
+
+    FRAMES = 7
+    """Frames that have to be clear, one after the other."""
+    _LEAST_SHARE = 0.8
+    _GOOD_LEFTOVER = 0.03
+    """Ratio (-15 dB) of the residual to the predicted echo below which a filter is good."""
+    _LEAST_INCOHERENCE = 0.7
+    """Mean share of what is left, over these frames, that the predicted echo does not explain."""
+    _SETTLING_FRAMES = 30
+    """Frames (300 ms) after the onset of an answer."""
+
+    __slots__ = ("_incoherence", "_run", "_settled")
+
+    def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Expect the onset of an answer, or another path of the echo."""
+        self._run = self._settled = 0
+        self._incoherence = 0.0
+
+    def update(self, share: float, leftover: float, incoherence: float, *, is_loud: bool) -> bool:
+        """Return True when a person speaks for certain.
+
+        Takes the share of near-end speech, what the filter is expected to leave and the part of it that the predicted
+        echo does not explain; `is_loud` tells that all of it exceeds the noise.
+        """
+        self._settled += 1
+        clear = share > self._LEAST_SHARE and leftover < self._GOOD_LEFTOVER and is_loud
+        if not clear or self._settled < self._SETTLING_FRAMES:
+            self._run, self._incoherence = 0, 0.0
+            return False
+        self._run += 1
+        self._incoherence += (incoherence - self._incoherence) / min(self._run, self.FRAMES)
+        return self._run >= self.FRAMES and self._incoherence > self._LEAST_INCOHERENCE
+
+
 class NearEndWitness:
     """Judge whether near-end speech is certain enough to stop suppressing.
 
     The witness is a canceller that works on the bare microphone: of an echo alone it lets little through. It has to let
-    through more than -15 dB of the microphone, or -22 dB where the filter has proven itself. Speech that was confirmed
-    is believed for as long as such a filter hears it.
+    through more than -15 dB of the microphone, or -22 dB where the filter has proven itself, unless the speech is clear
+    without. Speech that was confirmed is believed for as long as such a filter hears it.
     """
 
     HOLD_FRAMES = 60
@@ -215,6 +258,11 @@ class NearEndWitness:
         return self._hold > self.HOLD_FRAMES - self.FRESH_FRAMES
 
     @property
+    def least_speech(self) -> float:
+        """Power above the noise that speech has at least, a mean square in int16 units."""
+        return self._OVER_NOISE * self.noise
+
+    @property
     def suppressed_power(self) -> float:
         """Smoothed power of the witness's output, a mean square in int16 units."""
         return self._suppressed
@@ -224,10 +272,10 @@ class NearEndWitness:
         self._microphone += (1 - self._SMOOTHING) * (microphone - self._microphone)
         self.noise = max(self._LEAST_POWER, min(self._microphone, self.noise * self._NOISE_RISE))
 
-    def update(self, share: float, microphone: float, suppressed: float, *, proven: bool) -> None:
+    def update(self, share: float, microphone: float, suppressed: float, *, proven: bool, clear: bool = False) -> None:
         """Take the share of near-end speech, and two powers (mean squares in int16 units).
 
-        They are those of the microphone and of the witness's output.
+        They are those of the microphone and of the witness's output. Speech that is `clear` needs no witness.
         """
         self._microphone += (1 - self._SMOOTHING) * (microphone - self._microphone)
         self._suppressed += (1 - self._SMOOTHING) * (suppressed - self._suppressed)
@@ -235,9 +283,9 @@ class NearEndWitness:
         needed = self._PASSED_WHEN_PROVEN if proven and self._strong >= self._STRONG_FRAMES else self._PASSED
         # The smoothed powers alone would take the end of a loud sound for evidence when the next one begins.
         passes = suppressed > needed * microphone and self._suppressed > max(
-            needed * self._microphone, self._OVER_NOISE * self.noise
+            needed * self._microphone, self.least_speech
         )
-        if passes and share > self._LEAST_SHARE:
+        if clear or (passes and share > self._LEAST_SHARE):
             self._hold = self.HOLD_FRAMES
             plain = share > self._STRONG_SHARE and self._suppressed > self._PLAIN * self._microphone
             self._evidence += 2 if plain else 1

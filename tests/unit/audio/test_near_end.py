@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from gemini_live_runtime.audio.near_end import NearEndWitness, PredictionDoubt
+from gemini_live_runtime.audio.near_end import ClearSpeech, NearEndWitness, PredictionDoubt
 
 LOUD = 1e6
 """Mean square of a microphone, in int16 units."""
@@ -63,3 +65,40 @@ def test_a_person_over_an_echo_predicted_rightly_is_no_reason_for_doubt() -> Non
     doubt = PredictionDoubt()
     for louder in (0.1, 1.0, 10.0):
         assert not any(doubt.update((1 + louder) * LOUD, louder * LOUD, LOUD) for _ in range(50))
+
+
+def is_clear(*, share: float = 1.0, leftover: float = 0.005, incoherence: float = 0.9, is_loud: bool = True) -> bool:
+    """Return True when speech that lasts for a second in an answer becomes clear."""
+    clear = ClearSpeech()
+    for _ in range(100):
+        clear.update(0.0, 0.005, 0.1, is_loud=False)
+    return any(clear.update(share, leftover, incoherence, is_loud=is_loud) for _ in range(100))
+
+
+def test_a_good_filter_hears_a_person_where_a_loud_echo_makes_the_witness_deaf() -> None:
+    assert is_clear()
+    witness = NearEndWitness()
+    for _ in range(NearEndWitness.CONFIRMING_FRAMES):
+        witness.update(1.0, LOUD, 1e-4 * LOUD, proven=True, clear=True)
+    assert witness.is_fresh
+    assert witness.is_confirmed
+
+
+def test_speech_is_clear_after_70_ms_of_it_without_a_gap() -> None:
+    clear = ClearSpeech()
+    for _ in range(100):
+        clear.update(0.0, 0.005, 0.1, is_loud=False)
+    heard = [clear.update(float(at % 10 != 5), 0.005, 0.9, is_loud=True) for at in range(13)]
+    assert heard == [False] * 12 + [True]
+
+
+@pytest.mark.parametrize(
+    "missing", [{"share": 0.5}, {"leftover": 0.05}, {"incoherence": 0.5}, {"is_loud": False}], ids=str
+)
+def test_nothing_is_clear_of_what_a_weak_filter_leaves_an_echo_explains_or_noise_hides(missing: dict[str, Any]) -> None:
+    assert not is_clear(**missing)
+
+
+def test_what_is_left_at_the_onset_of_an_answer_is_not_clear() -> None:
+    clear = ClearSpeech()
+    assert not any(clear.update(1.0, 0.005, 0.9, is_loud=True) for _ in range(29))
