@@ -17,7 +17,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, StateError
 from gemini_live_runtime.session.core.limits import Limits
-from gemini_live_runtime.session.io.loop_calls import LoopCalls
+from gemini_live_runtime.session.ports.loop_calls import LoopCalls
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 
@@ -253,6 +253,13 @@ async def test_the_program_waits_until_nothing_goes_on() -> None:
         assert waiting.done()
 
 
+@pytest.mark.parametrize("seconds", [float("nan"), 10**400, "1", None], ids=["nan", "huge", "text", "none"])
+async def test_a_time_of_quiet_that_no_clock_knows_is_refused(seconds: Any) -> None:
+    async with talk(agent()) as t:
+        with pytest.raises(AgentError, match="until_quiet cannot wait"):
+            await t.handle.until_quiet(seconds)
+
+
 async def test_an_unknown_phase_is_refused_at_once() -> None:
     async with talk(agent().phase(Phase("only", "One."))) as t:
         with pytest.raises(AgentError, match="no phase nowhere"):
@@ -385,6 +392,31 @@ async def test_an_error_on_another_thread_is_that_of_the_method() -> None:
     async with talk(agent()) as t:
         with pytest.raises(AgentError, match="no phases"):
             await on_a_thread(t, lambda handle: handle.transition_to("moon"))
+
+
+class Reader:
+    """Background agent that reads for a second."""
+
+    async def run(self, state: State) -> str:
+        await asyncio.sleep(1)
+        return "read"
+
+
+@pytest.mark.parametrize("own_loop", [False, True])
+async def test_background_agents_may_be_used_from_any_thread(own_loop: bool) -> None:
+    async with talk(agent()) as t:
+
+        def dispatch(handle: LiveHandle) -> None:
+            handle.agents.dispatch("reader", Reader(), handle.state)
+
+        async def dispatch_in_a_loop(handle: LiveHandle) -> None:
+            dispatch(handle)
+
+        await on_a_thread(t, lambda handle: asyncio.run(dispatch_in_a_loop(handle)) if own_loop else dispatch(handle))
+        await t.passes(2)
+        assert t.state["bg:reader:result"] == "read"
+        assert await on_a_thread(t, lambda handle: handle.agents.cancel("reader")) is False
+        assert await on_a_thread(t, lambda handle: handle.agents.cancel_all()) == []
 
 
 async def test_another_threads_own_loop_may_await_the_handle() -> None:

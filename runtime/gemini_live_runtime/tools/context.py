@@ -94,16 +94,6 @@ class Notifications(Protocol):
         ...
 
 
-def session_ended(name: str, reason: str = "the session has ended") -> AgentError:
-    """Return the error for a background agent that no session can run any more."""
-    return AgentError(
-        f"Background agent {name} cannot be started: {reason}",
-        remedy="Dispatch it while the session lives, or start another session",
-        field="name",
-        value=name,
-    )
-
-
 class ToolContext:
     """Session of a tool call: the call passes it to a parameter of this type.
 

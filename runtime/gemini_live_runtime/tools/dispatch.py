@@ -8,7 +8,6 @@ conversation must not. A thread cannot be cancelled, so a call that ends by its 
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -23,7 +22,7 @@ from gemini_live_runtime.state.mutations import Origin, writing_as
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.threads import call_in_thread
 from gemini_live_runtime.tools.background import STANDARD, BackgroundToolTracker, ToolExecutionMode
-from gemini_live_runtime.tools.context import Agents, Memory, Notifications, Tasks, session_ended
+from gemini_live_runtime.tools.context import Agents, Memory, Notifications, Tasks
 from gemini_live_runtime.tools.declaration import BadArguments, Tool, ToolContext
 from gemini_live_runtime.tools.progress import NewestProgress, Progress
 from gemini_live_runtime.tools.registry import HarnessToolRegistry
@@ -207,7 +206,7 @@ class ToolDispatcher:
             _to_loop(partial(self._on_notify, declared.name)),
             state=self._state,
             cancelled=running.cancelled,
-            agents=None if self._agents is None else _ThreadSafeAgents(self._agents),
+            agents=self._agents,
             memory=self._memory,
             tasks=self.session_tasks,
             notifications=self.session_notifications,
@@ -244,43 +243,6 @@ def _to_loop(function: Callable[..., None]) -> Callable[..., None]:
 
 def _tool_context(call: ToolCall, notify: Callable[[str], None], **options: Any) -> ToolContext:
     return ToolContext(call.call_id, notify, **options)
-
-
-WAIT_S = 10.0
-"""Seconds that a tool in a thread waits for the loop to start a background agent."""
-
-
-class _ThreadSafeAgents:
-    """Background agents for a tool that may run in a thread; they belong to the loop."""
-
-    def __init__(self, agents: Agents) -> None:
-        self._agents = agents
-        self._loop = asyncio.get_running_loop()
-
-    def dispatch(self, name: str, agent: Any, state: State, *, timeout_s: float | None = None) -> None:
-        """Dispatch on the loop; see `Agents.dispatch`.
-
-        Raises `AgentError`, also when the loop has ended or does not get to it within `WAIT_S`.
-        """
-
-        async def begin() -> None:
-            self._agents.dispatch(name, agent, state, timeout_s=timeout_s)
-
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            beginning = begin()
-            try:
-                begun = asyncio.run_coroutine_threadsafe(beginning, self._loop)
-            except RuntimeError:
-                beginning.close()
-                raise session_ended(name) from None
-            concurrent.futures.wait((begun,), WAIT_S)
-            if begun.cancel() or begun.cancelled():
-                raise session_ended(name, f"the session has ended, or did not answer within {WAIT_S:.0f} s") from None
-            begun.result()
-        else:
-            self._agents.dispatch(name, agent, state, timeout_s=timeout_s)
 
 
 async def _call(call: ToolCall, declared: Tool, bound: dict[str, Any]) -> Outcome:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from gemini_live_runtime.clock import LoopClock, run_virtual
-from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.agent.background_agents import MAX_TEXT, MAX_WAITING, BackgroundAgentDispatcher
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.state.store import State
-from gemini_live_runtime.tools.context import Agents
-from gemini_live_runtime.tools.dispatch import _ThreadSafeAgents
 
 
 class Script:
@@ -243,10 +242,10 @@ def test_an_agent_that_awaits_what_was_cancelled_has_failed() -> None:
     with_desk(scenario)
 
 
-def test_a_tool_whose_thread_outlives_the_loop_is_refused_an_agent() -> None:
-    async def made() -> Agents:
-        return _ThreadSafeAgents(BackgroundAgentDispatcher(clock=LoopClock()))
+def test_who_outlives_the_loop_is_refused_an_agent() -> None:
+    async def made() -> BackgroundAgentDispatcher:
+        return BackgroundAgentDispatcher(clock=LoopClock())
 
     agents = asyncio.run(made())
-    with pytest.raises(AgentError, match="late cannot be started: the session has ended"):
-        agents.dispatch("late", says("x"), State())
+    with ThreadPoolExecutor() as pool, pytest.raises(GeminiLiveError, match="The session has ended"):
+        pool.submit(agents.dispatch, "late", says("x"), State()).result()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol
@@ -10,9 +11,9 @@ from gemini_live_runtime.author_code import result_or_error
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
+from gemini_live_runtime.session.ports.loop_calls import LoopCalls, on_loop
 from gemini_live_runtime.state.mutations import Origin, check_may_act, writing_as
 from gemini_live_runtime.state.store import State
-from gemini_live_runtime.tools.context import session_ended
 from gemini_live_runtime.tools.results import Outcome, ToolCall, error_outcome, outcome
 from gemini_live_runtime.tools.running import RunningCall, RunningCalls
 
@@ -43,7 +44,7 @@ class BackgroundAgentDispatcher:
     """Dispatcher that runs text agents by name, at most `max_concurrent` at once.
 
     The result of agent NAME goes to `bg:NAME:result`, its error to `bg:NAME:error`. Dispatching clears both, so that
-    only the newest run's are found there. A cancelled run writes neither.
+    only the newest run's are found there. A cancelled run writes neither. It may be used from any thread.
     """
 
     def __init__(
@@ -68,6 +69,8 @@ class BackgroundAgentDispatcher:
         self._states: dict[str, State] = {}
         self._waiting: deque[_Run] = deque()
         self._closed = False
+        self.loop_calls = LoopCalls(asyncio.get_running_loop())
+        """Access to the session's event loop, on which runs begin and end."""
 
     @property
     def active_count(self) -> int:
@@ -83,6 +86,7 @@ class BackgroundAgentDispatcher:
         """Return True when the agent's run has not ended; it may still wait for a permit."""
         return name in self._running.active_ids or any(run.name == name for run in self._waiting)
 
+    @on_loop
     def dispatch(self, name: str, agent: TextAgent, state: State, *, timeout_s: float | None = None) -> None:
         """Run `agent`, now or when a permit is free.
 
@@ -91,7 +95,12 @@ class BackgroundAgentDispatcher:
         """
         check_may_act("start a background agent")
         if self._closed:
-            raise session_ended(name)
+            raise AgentError(
+                f"Background agent {name} cannot be started: the session has ended",
+                remedy="Dispatch it while the session lives, or start another session",
+                field="name",
+                value=name,
+            )
         if not name or ":" in name:
             raise AgentError(f"A background agent cannot be named {name!r}", field="name", value=name)
         if self.is_running(name):
@@ -110,6 +119,7 @@ class BackgroundAgentDispatcher:
         self._waiting.append(_Run(name, agent, state, limit))
         self._fill()
 
+    @on_loop
     def cancel(self, name: str) -> bool:
         """Cancel a run; return False when no run has this name."""
         check_may_act("cancel a background agent")
@@ -120,6 +130,7 @@ class BackgroundAgentDispatcher:
                 return True
         return bool(self._running.cancel([name]))
 
+    @on_loop
     def cancel_all(self) -> list[str]:
         """Cancel every run and return their names."""
         check_may_act("cancel background agents")

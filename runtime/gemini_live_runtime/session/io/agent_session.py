@@ -25,10 +25,10 @@ from gemini_live_runtime.session.agent.user_code import takes
 from gemini_live_runtime.session.core.speech_queue import SpeechPriority
 from gemini_live_runtime.session.io.audio_switch import AudioSwitch
 from gemini_live_runtime.session.io.listeners import EventStream, SessionListeners
-from gemini_live_runtime.session.io.loop_calls import LoopCalls, on_loop
 from gemini_live_runtime.session.io.place import Place, place_of_code
 from gemini_live_runtime.session.io.run_result import RunResult, run_result
 from gemini_live_runtime.session.io.speech_handle import SpeechHandle, SpeechHandles
+from gemini_live_runtime.session.ports.loop_calls import LoopCalls, on_loop
 from gemini_live_runtime.session.ports.messages import check_text
 from gemini_live_runtime.session.rules.reactor import PromptArmed
 from gemini_live_runtime.state.functions import function_name

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Unpack
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
-from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.subscription import Subscription
 from gemini_live_runtime.session.definition.turn_choice import as_turn_taking
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
 from gemini_live_runtime.session.io.harness_controller import HarnessController
-from gemini_live_runtime.session.io.loop_calls import LoopCalls, async_on_loop, on_loop
 from gemini_live_runtime.session.io.loop_writer import LoopWriter
 from gemini_live_runtime.session.io.turn_changes import TURNS, TurnChanges, check_turn_changes
 from gemini_live_runtime.session.outbound.context_queue import PROGRAM
+from gemini_live_runtime.session.ports.loop_calls import LoopCalls, async_on_loop, on_loop
 from gemini_live_runtime.session.ports.messages import CALL_IT, check_text
 from gemini_live_runtime.session.rules.reactor import PlaybackDrained, VoiceRuntimeState
 from gemini_live_runtime.state.mutations import check_may_act, check_may_wait
@@ -269,7 +269,7 @@ class LiveHandle:
         Raises `AgentError` in a tool, a hook or a listener, which the session waits for.
         """
         check_may_wait("until the session is quiet", "Await a speech's handle, or wait in the program")
-        if not is_number(seconds):
+        if not is_finite(seconds):
             raise AgentError(f"until_quiet cannot wait {seconds!r:.60}", remedy="Give seconds", field="seconds")
         await self._until_quiet(seconds)
 

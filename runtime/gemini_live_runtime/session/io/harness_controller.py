@@ -10,7 +10,7 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryWrite
 from gemini_live_runtime.harness.notifications import NewNotification
 from gemini_live_runtime.session.io.harness_bridge import HarnessRuntimeBridge
-from gemini_live_runtime.session.io.loop_calls import async_on_loop, on_loop
+from gemini_live_runtime.session.ports.loop_calls import async_on_loop, on_loop
 
 if TYPE_CHECKING:
     from gemini_live_runtime.harness.listing import Listing
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.harness.tasks import HarnessTask, TaskDetail, TaskStatus
     from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime
     from gemini_live_runtime.session.agent.subscription import Subscription
-    from gemini_live_runtime.session.io.loop_calls import LoopCalls
+    from gemini_live_runtime.session.ports.loop_calls import LoopCalls
     from gemini_live_runtime.tools.registry import ToolDescriptor
 
 T = TypeVar("T")

@@ -15,8 +15,8 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.awaited_tasks import AwaitedTask
 from gemini_live_runtime.session.agent.lifecycle import busy_hook
 from gemini_live_runtime.session.io.agent import Agent
-from gemini_live_runtime.session.io.loop_calls import LoopCalls
 from gemini_live_runtime.session.io.place import Place, place_of_code
+from gemini_live_runtime.session.ports.loop_calls import LoopCalls
 
 T = TypeVar("T")
 

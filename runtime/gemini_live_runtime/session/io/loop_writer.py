@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gemini_live_runtime.session.io.loop_calls import LoopCalls, on_loop
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter
+from gemini_live_runtime.session.ports.loop_calls import LoopCalls, on_loop
 from gemini_live_runtime.session.ports.messages import ContextRole
 from gemini_live_runtime.wire.messages import FunctionResponse
 

@@ -11,8 +11,8 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.chat import ChatContext, ChatMessage, items_of
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.core.speech_queue import Speech
-from gemini_live_runtime.session.io.loop_calls import LoopCalls, on_loop
 from gemini_live_runtime.session.io.place import place_of_code
+from gemini_live_runtime.session.ports.loop_calls import LoopCalls, on_loop
 
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.transcript import TranscriptBuffer
