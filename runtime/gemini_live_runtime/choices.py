@@ -12,8 +12,10 @@ E = TypeVar("E", bound=Enum)
 def as_member(kind: type[E], value: Any) -> E:
     """Return the member of `kind` that a text names or is the value of, in any case.
 
-    Other values come back as they are: the caller refuses them.
+    So does a member of another enumeration, by its value. Other values come back as they are: the caller refuses them.
     """
+    if isinstance(value, Enum) and not isinstance(value, kind):
+        value = value.value
     if isinstance(value, str) and not isinstance(value, kind):
         known = {
             _spelling(name): member for member in kind for name in (member.value, member.name) if isinstance(name, str)

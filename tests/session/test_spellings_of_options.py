@@ -10,7 +10,19 @@ from typing import Any
 import pytest
 from tests.session.talking import agent, talk
 
-from gemini_live_runtime import Live, NewNotification, NotificationKind, SendContext, SpeechPriority, tool
+from gemini_live_runtime import (
+    Agent,
+    ContextDelivery,
+    FieldPromotion,
+    Live,
+    MergePolicy,
+    NewNotification,
+    NotificationKind,
+    SendContext,
+    ServerDetection,
+    SpeechPriority,
+    tool,
+)
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, HarnessError
 from gemini_live_runtime.harness.worker import HarnessWorker
@@ -28,6 +40,11 @@ class Word(Enum):
     AGAIN = "again"
     NONE = "none"
     USER = "user"
+    CLIENT = "client"
+    KEEP_KNOWN = "keep_known"
+    HIGH = "high"
+    DEFERRED = "deferred"
+    WHEN_IDLE = "when_idle"
 
 
 class TurnDetection(Enum):
@@ -61,6 +78,37 @@ OPTIONS: dict[str, tuple[Callable[[Any], Any], tuple[Any, ...], Any]] = {
         ("Concurrent", "CONCURRENT"),
         CallbackMode.CONCURRENT,
     ),
+    "interruptions by": (
+        lambda value: (
+            Agent(name="a", instructions="A.", interruptions_by=value).plan().definition.turn_rules.interruptions_by
+        ),
+        ("Client", Word.CLIENT),
+        "client",
+    ),
+    "merge": (
+        lambda value: FieldPromotion("name", merge=value).merge,
+        ("keep known", "Keep-Known", "KEEP_KNOWN", Word.KEEP_KNOWN),
+        MergePolicy.KEEP_KNOWN,
+    ),
+    "detection": (
+        lambda value: (
+            Agent(name="a", instructions="A.", server_detection=ServerDetection(start_sensitivity=value))
+            .plan()
+            .definition.server_detection.start_sensitivity
+        ),
+        ("High", Word.HIGH),
+        "high",
+    ),
+    "delivery": (
+        lambda value: Live.builder("a").instruction("A.").steering("hybrid", value).plan().definition.context_delivery,
+        ("Deferred", Word.DEFERRED),
+        ContextDelivery.DEFERRED,
+    ),
+    "scheduling": (
+        lambda value: tool(background=True, scheduling=value)(ping).mode.scheduling,
+        ("when-idle", Word.WHEN_IDLE),
+        "WHEN_IDLE",
+    ),
     "kind": (lambda value: provided(Pings(value))[0].kind, ("built_in", "Built-In"), ToolKind.BUILT_IN),
 }
 
@@ -70,8 +118,22 @@ def test_an_option_of_a_part_is_a_text_in_any_case_or_a_member(option: str) -> N
     use, spellings, wanted = OPTIONS[option]
     for spelling in spellings:
         assert use(spelling) is wanted or use(spelling) == wanted
-    with pytest.raises(AgentError, match="soon"):
+    with pytest.raises(AgentError, match=r"(?i)soon"):
         use("soon")
+    with pytest.raises(AgentError, match="5"):
+        use(5)
+
+
+@pytest.mark.parametrize("option", ["delivery", "scheduling", "merge"])
+def test_an_empty_text_is_no_option(option: str) -> None:
+    with pytest.raises(AgentError, match=r"cannot be|Unknown|merged"):
+        OPTIONS[option][0]("")
+
+
+@pytest.mark.parametrize("name", [None, 5, "on_eror"])
+def test_a_callback_that_there_is_not_is_refused_whatever_names_it(name: Any) -> None:
+    with pytest.raises(AgentError, match=f"Unknown callback {name}"):
+        agent().on(name, print)
 
 
 async def test_options_of_a_running_session_are_texts_in_any_case_or_members() -> None:

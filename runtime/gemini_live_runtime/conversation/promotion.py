@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Any
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.choices import as_member
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, TranscriptWindow
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
@@ -74,12 +75,11 @@ class FieldPromotion:
     defined_at: str = _field(default_factory=caller_place, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        known = {member.name.lower(): member for member in MergePolicy}
-        merge = self.merge if isinstance(self.merge, MergePolicy) else known.get(str(self.merge).lower())
-        if merge is None:
+        merge = as_member(MergePolicy, self.merge)
+        if not isinstance(merge, MergePolicy):
             raise AgentError(
                 f"The field {self.field} cannot be merged by {self.merge!r:.60}",
-                remedy=f"Use one of {', '.join(known)}",
+                remedy=f"Use one of {', '.join(member.name.lower() for member in MergePolicy)}",
                 field="merge",
                 value=self.merge,
             )

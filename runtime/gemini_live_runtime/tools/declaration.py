@@ -352,14 +352,15 @@ def _mode(
         raise AgentError(
             f"Tool {name}: scheduling needs blocking=False or background=True", field="scheduling", value=scheduling
         )
+    later: Scheduling = "WHEN_IDLE" if scheduling is None else scheduling
     try:
         if background:
-            return ToolExecutionMode.background(formatter, scheduling or "WHEN_IDLE")
+            return ToolExecutionMode.background(formatter, later)
         if spills:
             mode = ToolExecutionMode.budget(DEFAULT_BUDGET_MS if budget_ms is None else budget_ms)
             return replace(mode, scheduling="WHEN_IDLE") if is_asked_aloud else mode
         waits = blocking is not False and not is_asked_aloud
-        return ToolExecutionMode.standard(None if waits else scheduling or "WHEN_IDLE")
+        return ToolExecutionMode.standard(None if waits else later)
     except AgentError as error:
         message = f"Tool {name}: {error.message}"
         raise AgentError(message, remedy=error.remedy, field=error.field, value=error.value) from None

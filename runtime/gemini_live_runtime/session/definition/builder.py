@@ -211,10 +211,8 @@ class AgentBuilder:
 
         `delivery` sends context at once or with the user's next input.
         """
-        return self._with(
-            steering=as_member(SteeringMode, mode),
-            context_delivery=as_member(ContextDelivery, delivery) or self.definition.context_delivery,
-        )
+        delivery = self.definition.context_delivery if delivery is None else as_member(ContextDelivery, delivery)
+        return self._with(steering=as_member(SteeringMode, mode), context_delivery=delivery)
 
     def instruction_route(self, route: InstructionRoute) -> Self:
         """Set how a new instruction travels, instead of the model's default route.
@@ -274,7 +272,7 @@ class AgentBuilder:
         `ServerDetection` describes each setting.
         """
         return self._with(
-            server_detection=ServerDetection.of(
+            server_detection=ServerDetection(
                 start_sensitivity=start_sensitivity,
                 end_sensitivity=end_sensitivity,
                 prefix_padding_ms=prefix_padding_ms,
@@ -346,7 +344,8 @@ class AgentBuilder:
         `callbacks.CALLBACKS` lists the events and their arguments.
         """
         mode = CallbackMode.CONCURRENT if concurrent else None
-        name = callback if callback.startswith(("on_", "before_", "instruction_")) else f"on_{callback}"
+        is_whole = not isinstance(callback, str) or callback.startswith(("on_", "before_", "instruction_"))
+        name = callback if is_whole else f"on_{callback}"
         return self._with(callbacks=self.definition.callbacks.add(name, handler, mode=mode))
 
     def telemetry(self, every_s: float) -> Self:

@@ -113,9 +113,9 @@ class EventCallbacks:
 
 
 def _spec(callback: str) -> CallbackSpec:
-    spec = CALLBACKS.get(callback)
+    spec = CALLBACKS.get(callback) if isinstance(callback, str) else None
     if spec is None:
-        near = difflib.get_close_matches(callback, CALLBACKS, 1)
+        near = difflib.get_close_matches(str(callback), CALLBACKS, 1)
         raise AgentError(
             f"Unknown callback {callback}",
             remedy=f"Did you mean {near[0]}?" if near else f"Callbacks: {', '.join(CALLBACKS)}",

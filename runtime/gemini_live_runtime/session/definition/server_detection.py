@@ -62,13 +62,10 @@ class ServerDetection:
     activity_handling: Handling | None = None
     turn_coverage: Coverage | None = None
 
-    @classmethod
-    def of(cls, **settings: Any) -> ServerDetection:
-        """Return the settings; texts may be in any case.
-
-        Other values are kept as they are: the plan refuses them.
-        """
-        return cls(**{name: as_choice(value, _CHOICES.get(name, ())) for name, value in settings.items()})
+    def __post_init__(self) -> None:
+        """Take texts in any case; other values are kept as they are, and the plan refuses them."""
+        for name, choices in _CHOICES.items():
+            object.__setattr__(self, name, as_choice(getattr(self, name), choices))
 
     @property
     def of_detector(self) -> tuple[str, ...]:

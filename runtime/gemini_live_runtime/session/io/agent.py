@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.conversation.chat import AgentHandoff, ChatContext, ChatItem, as_chat
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.session.agent.agent_updates import with_tools
@@ -116,7 +117,7 @@ class Agent:
                 description=description,
                 turn_rules=TurnRules(
                     user_away_timeout_s=user_away_timeout,
-                    interruptions_by=interruptions_by,
+                    interruptions_by=as_choice(interruptions_by, get_args(InterruptionsBy)),
                     min_interruption_s=min_interruption_duration,
                     min_interruption_words=min_interruption_words,
                     false_interruption_timeout_s=false_interruption_timeout,
