@@ -489,9 +489,13 @@ async def test_the_last_status_is_the_sessions_though_a_rule_changed_it_on_the_w
         assert (t.all(ev.SessionState)[-1].word, t.stage.core.state.word[0]) == ("thinking", "thinking")
 
 
-async def test_an_interrupted_answer_that_was_read_is_kept_whole() -> None:
+@pytest.mark.parametrize("has_sound", [False, True])
+async def test_an_interrupted_answer_that_was_read_is_kept_whole(has_sound: bool) -> None:
     async with talk(agent(), mode="text") as t:
         await t.types("hello")
+        if has_sound:
+            # Models that speak do so in text mode, too; without a speaker it is dropped.
+            await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
         await t.says("Once upon a time")
         await t.types("stop")
         (cut,) = t.all(ev.TurnInterrupted)

@@ -88,14 +88,16 @@ class Generation:
     def split_text(self, *, read: bool = False, chars: int | None = None) -> tuple[str, str]:
         """Split the transcript into its heard and its unheard part.
 
-        `chars` leaves out what came after as many characters. Without audio all of it counts as heard when it is no
-        speech, or when the user can only `read`.
+        `chars` leaves out what came after as many characters. All of it counts as heard when the user can only `read`,
+        and without audio when it is no speech.
 
         The cut is at a word, where the speech map has the audio consumed; without places it is in proportion.
         """
         text = "".join(self.text)[:chars]
+        if read:
+            return text, ""
         if self.received == 0:
-            return (text, "") if read or not self.spoken else ("", text)
+            return ("", text) if self.spoken else (text, "")
         if self.heard >= self.received and (self.whole or not self.places):
             return text, ""
         proportional = len(text) * self.heard // self.received
