@@ -63,7 +63,7 @@ class ServerDetection:
     turn_coverage: Coverage | None = None
 
     def __post_init__(self) -> None:
-        """Take texts in any case; other values are kept as they are, and the plan refuses them."""
+        """Take texts in any case; the plan refuses other values."""
         for name, choices in _CHOICES.items():
             object.__setattr__(self, name, as_choice(getattr(self, name), choices))
 
