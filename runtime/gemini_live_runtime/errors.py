@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterator
 from types import FrameType
 from typing import ClassVar
 
@@ -225,14 +224,6 @@ class MissingExtraError(GeminiLiveError):
     """Missing optional dependency. The remedy names the extra to install."""
 
     code = "missing-extra"
-
-
-def traceback_lines(error: BaseException) -> Iterator[str]:
-    """Yield the lines of an error's traceback, neither redacted nor sanitised."""
-    import traceback
-
-    for block in traceback.format_exception(error):
-        yield from block.rstrip().splitlines()
 
 
 def _sentence(text: str) -> str:

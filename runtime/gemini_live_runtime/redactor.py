@@ -357,3 +357,14 @@ def _field(name: str) -> tuple[str, str]:
 
 redactor = Redactor()
 """Process-wide redactor, at which every credential is registered when it is loaded."""
+
+
+def traceback_lines(cause: BaseException | str) -> list[str]:
+    """Return the redacted lines of a traceback, or of an error's; not sanitised.
+
+    A private key in it has many lines, which tell nothing one by one.
+    """
+    import traceback
+
+    text = cause if isinstance(cause, str) else "".join(traceback.format_exception(cause))
+    return redactor.text(text).splitlines()

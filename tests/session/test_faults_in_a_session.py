@@ -181,6 +181,30 @@ async def test_a_fault_names_the_place_of_its_code_and_its_traceback_is_in_the_l
     assert sum(bool(re.match(r"\s*raise RuntimeError", line)) for line in traces) == 1
 
 
+KEY_BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7"
+
+
+def tells_a_key(*args: Any) -> Any:
+    """Raise with a private key of several lines in the text, as the code of an author."""
+    raise RuntimeError(f"cannot use\n-----BEGIN PRIVATE KEY-----\n{KEY_BODY}\n{KEY_BODY}\n-----END PRIVATE KEY-----")
+
+
+async def tells_a_key_later(state: State) -> None:
+    """Raise with a private key in the text, as async code of an author."""
+    tells_a_key()
+
+
+@pytest.mark.parametrize("where", CASES)
+async def test_no_line_of_a_private_key_in_an_error_is_told(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "boom", tells_a_key)
+    monkeypatch.setattr(sys.modules[__name__], "booms_later", tells_a_key_later)
+    of, _ = CASES[where]()
+    async with talk(of) as t:
+        await everything_runs(t)
+    assert any("cannot use" in fault.error for fault in t.failures())
+    assert KEY_BODY not in repr(t.all(ev.Log)) + repr(t.failures())
+
+
 def leaves(*args: Any) -> Any:
     """Exit the program, as the code of an author may do in its own program."""
     sys.exit("boom")

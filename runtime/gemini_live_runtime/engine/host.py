@@ -33,12 +33,12 @@ from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.saved_spec import save_spec
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.engine.status import EngineStatus
-from gemini_live_runtime.errors import GeminiLiveError, ProtocolError, traceback_lines
+from gemini_live_runtime.errors import GeminiLiveError, ProtocolError
 from gemini_live_runtime.journal.flac import convert_in_background, convert_left_over
 from gemini_live_runtime.journal.kept_journal import KeptJournal, read_kept
 from gemini_live_runtime.journal.retention import track_files
 from gemini_live_runtime.journal.writer import JournalWriter
-from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.redactor import redactor, traceback_lines
 from gemini_live_runtime.restarts import is_reported
 from gemini_live_runtime.threads import start_daemon_thread
 
@@ -394,7 +394,7 @@ class Host:
         sentence = f"{what}: {type(error).__name__}: {redactor.text(str(error))[:500]}"
         self.hub.tell(ev.Notice(level="error", code="crash", text=sentence, remedy="The log has the traceback"))
         for line in traceback_lines(error):
-            self.hub.tell(ev.Log(source="engine", level="error", text=redactor.text(line)))
+            self.hub.tell(ev.Log(source="engine", level="error", text=line))
         return self._end(sentence, 1)
 
     def _end(self, reason: str, code: int) -> int:

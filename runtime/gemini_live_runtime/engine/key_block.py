@@ -7,7 +7,7 @@ import re
 from gemini_live_runtime.redactor import REDACTED
 
 _BEGIN = re.compile(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----\s*\Z")
-_BODY = re.compile(r"\s*(?:[0-9A-Za-z+/=]{4,}|(?:Proc-Type|DEK-Info): .{1,80})?\s*")
+_BODY = re.compile(r"[\s|>]*(?:[0-9A-Za-z+/=]{4,}|(?:Proc-Type|DEK-Info): .{1,80})?\s*")
 _END = "-----END "
 
 MAX_LINES = 200

@@ -51,3 +51,9 @@ def test_a_prompt_that_ends_like_a_secret_is_not_lost(capsys: pytest.CaptureFixt
     logged(f"Say {SECRET[:9]}", flush=True)
     assert SECRET[:9] in capsys.readouterr().out
     assert sys.stdout is not None
+
+
+def test_a_private_key_that_is_printed_line_by_line_is_redacted() -> None:
+    body = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7", "Ab12Cd34=="]
+    lines = ["-----BEGIN PRIVATE KEY-----", *body, "-----END PRIVATE KEY-----", "Ab12Cd34"]
+    assert logged(*(f"{line}\n" for line in lines)) == [lines[0], "[redacted]", "[redacted]", lines[3], "Ab12Cd34"]

@@ -63,6 +63,15 @@ def test_a_private_key_that_is_printed_line_by_line_is_redacted(reports):
     assert texts(reports, "stdout") == [lines[0], "[redacted]", "[redacted]", lines[3], "Ab12Cd34"]
 
 
+def test_a_private_key_in_a_group_of_errors_is_redacted(reports):
+    body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7"
+    error = ValueError(f"no key:\n-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----")
+    with CapturedOutput(reports.append):
+        logging.getLogger("agent").error("failed", exc_info=ExceptionGroup("several", [error]))
+    assert body not in "".join(texts(reports, "logging"))
+    assert "no key" in "".join(texts(reports, "logging"))
+
+
 def test_words_after_a_line_that_only_names_a_private_key_stay(reports):
     lines = ["a file begins with -----BEGIN PRIVATE KEY-----", "and goes on.", "word"]
     with CapturedOutput(reports.append):

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Literal, TextIO
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.engine.key_block import KeyBlock
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import sanitise
 
@@ -101,8 +102,10 @@ class AgentOutput(contextlib.AbstractContextManager["AgentOutput"]):
         sys.stdout, sys.stderr = self._streams
 
     def _stream(self, source: Literal["stdout", "stderr"], level: Literal["info", "warning"]) -> _Stream:
+        key = KeyBlock()
+
         def line(text: str) -> None:
-            text = redactor.text(sanitise(text))
+            text = redactor.text(key.redact(sanitise(text)))
             if not text.strip():
                 return
             if self._as_lines:

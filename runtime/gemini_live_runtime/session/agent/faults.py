@@ -8,8 +8,7 @@ from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import error_text
-from gemini_live_runtime.errors import traceback_lines
-from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.redactor import redactor, traceback_lines
 from gemini_live_runtime.restarts import MAX_RESTARTS, WITHIN_S, is_reported
 from gemini_live_runtime.session.agent.callback_runner import CallbackFault, SlowCallback
 from gemini_live_runtime.session.outbound.context_queue import ContextNotSent
@@ -68,13 +67,13 @@ class FaultReporter:
             if len(self._traced) >= MAX_TRACED:
                 self._traced.clear()
             self._traced.add((where, name, text))
-            for line in cause.splitlines() if isinstance(cause, str) else traceback_lines(cause):
-                self._emit(ev.Log(source="engine", level="debug", text=redactor.text(line)))
+            for line in traceback_lines(cause):
+                self._emit(ev.Log(source="engine", level="debug", text=line))
 
     def internal(self, what: str, error: BaseException) -> str:
         """Report a fault of this program, with its traceback; return the error as text."""
         for line in traceback_lines(error):
-            self._emit(ev.Log(source="engine", level="error", text=redactor.text(line)))
+            self._emit(ev.Log(source="engine", level="error", text=line))
         text = redactor.text(error_text(error))[:MAX_ERROR]
         self._emit(ev.Notice(level="error", code="internal", text=f"{what}: {text}"))
         return text

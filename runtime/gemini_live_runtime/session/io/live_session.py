@@ -24,11 +24,11 @@ from gemini_live_runtime.commands import (
     Drain,
     SetDevices,
 )
-from gemini_live_runtime.errors import AgentError, GeminiLiveError, traceback_lines
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
-from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.redactor import redactor, traceback_lines
 from gemini_live_runtime.restarts import WITHIN_S
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.agent.consent import ConsentOptions
@@ -421,7 +421,7 @@ class LiveSession:
 
     def _log(self, error: Exception) -> None:
         for line in traceback_lines(error):
-            self.bus.emit(ev.Log(source="engine", level="error", text=redactor.text(line)))
+            self.bus.emit(ev.Log(source="engine", level="error", text=line))
 
     # -- devices -----------------------------------------------------------------------------------------------------
 
