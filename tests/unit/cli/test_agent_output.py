@@ -8,6 +8,7 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.redactor import redactor
+from gemini_live_tui.cli import agent_output
 from gemini_live_tui.cli.agent_output import MAX_LINE_CHARS, AgentOutput
 
 SECRET = "Zq7planted.Canary.Xk93hTz0wUe12LmQrstuv"
@@ -36,6 +37,15 @@ def logged(*texts: str, flush: bool = False) -> list[str]:
 def test_a_long_line_is_not_cut_within_a_secret(cut: int) -> None:
     lines = logged("x" * (MAX_LINE_CHARS - cut) + SECRET + " tail\n")
     assert "".join(lines) == "x" * (MAX_LINE_CHARS - cut) + "[redacted] tail"
+
+
+def test_of_a_line_without_end_only_a_part_at_a_time_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    find_end = agent_output._end_of_line
+    monkeypatch.setattr(agent_output, "_end_of_line", lambda text: searched.append(len(text)) or find_end(text))
+    text = "x" * 200_000
+    assert "".join(logged(text)) in text
+    assert sum(searched) < 10 * len(text)
 
 
 def test_a_secret_that_is_flushed_in_parts_is_redacted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,11 +41,12 @@ class _Stream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         with self._lock:
-            *lines, self._pending = (self._pending + text).split("\n")
-            while len(self._pending) > MAX_LINE_CHARS:
-                end = _end_of_line(self._pending)
-                lines.append(self._pending[:end])
-                self._pending = self._pending[end:]
+            *lines, pending = (self._pending + text).split("\n")
+            at = 0
+            while len(pending) - at > MAX_LINE_CHARS:
+                begin, at = at, at + _end_of_line(pending[at : at + 2 * MAX_LINE_CHARS])
+                lines.append(pending[begin:at])
+            self._pending = pending[at:]
             for line in lines:
                 self._line(line)
         return len(text)
