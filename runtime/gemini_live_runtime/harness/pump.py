@@ -12,9 +12,10 @@ serving it raises its tag. Within a kind and source, and between equal tags, the
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TypeAlias
 
 from gemini_live_runtime.harness.notifications import HarnessNotification, NotificationStatus
@@ -183,11 +184,23 @@ class PassiveNotificationPump:
                 return self._give_up(one)
         if in_the_way or self._own_reason(now) or (first := self._choose(now)) is None:
             return None
-        is_digest = self._may_share(first) and sum(map(self._may_share, self._ready(now))) >= self._backlog
-        self.in_flight = (self._take(first),)
-        while is_digest and len(self.in_flight) < MAX_DIGEST and (more := self._choose(now, self._may_share)):
-            self.in_flight += (self._take(more),)
+        shared = list(filter(self._may_share, self._ready(now)))
+        if self._may_share(first) and len(shared) >= self._backlog:
+            self.in_flight = tuple(map(self._take, islice(self._in_turn(shared), MAX_DIGEST)))
+        else:
+            self.in_flight = (self._take(first),)
         return Deliver(self.in_flight)
+
+    def _in_turn(self, ready: Iterable[HarnessNotification]) -> Iterator[HarnessNotification]:
+        """Yield notifications by their turns; to be called with `_take` in between."""
+        lanes: dict[_Lane, deque[HarnessNotification]] = {}
+        for one in sorted(ready, key=lambda one: (one.since_ms, one.id)):
+            lanes.setdefault(_lane(one), deque()).append(one)
+        while lanes:
+            lane = min(lanes, key=lambda lane: self._rank(lanes[lane][0]))
+            yield lanes[lane].popleft()
+            if not lanes[lane]:
+                del lanes[lane]
 
     def _take(self, one: HarnessNotification) -> HarnessNotification:
         lane = _lane(one)
@@ -253,10 +266,8 @@ class PassiveNotificationPump:
         """Return those that wait for nothing but the model."""
         return [one for one in self._waiting.values() if self._retry_at.get(one.id, now) <= now]
 
-    def _choose(
-        self, now: float, may: Callable[[HarnessNotification], bool] = lambda one: True
-    ) -> HarnessNotification | None:
-        return min(filter(may, self._ready(now)), key=self._rank, default=None)
+    def _choose(self, now: float) -> HarnessNotification | None:
+        return min(self._ready(now), key=self._rank, default=None)
 
     def _rank(self, one: HarnessNotification) -> tuple[int, int, str]:
         return self._tags[_lane(one)], one.since_ms, one.id
