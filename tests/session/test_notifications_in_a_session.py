@@ -183,6 +183,46 @@ async def test_it_waits_while_the_user_speaks_and_until_the_answer(tmp_path: Pat
         assert announced(t) == ["the oven is ready"]
 
 
+async def test_it_waits_for_an_answer_that_is_long_in_coming(tmp_path: Path) -> None:
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        await t.voice(True)
+        await t.voice(False)
+        queue(tmp_path)
+        await poked(t)
+        await t.passes(15.0)
+        assert reasons(t)[-1] == "the user may still be answered"
+        await t.says("I did not catch that.")
+        await t.ends()
+        assert announced(t) == []
+        await t.passes(LULL_S + 0.1)
+        assert announced(t) == ["the oven is ready"]
+        assert statuses(tmp_path) == ["delivered"]
+
+
+async def test_the_models_own_echo_does_not_hold_it_back(tmp_path: Path) -> None:
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        await t.turn()
+        queue(tmp_path)
+        emit = t.stage.session.bus.emit
+        for event in (ev.PlaybackStarted(), ev.VoiceMarked(speaking=True), ev.PlaybackDrained(of=1)):
+            emit(event)
+        emit(ev.VoiceMarked(speaking=False))
+        await poked(t)
+        assert announced(t) == ["the oven is ready"]
+
+
+async def test_a_voice_that_gets_no_answer_holds_it_back_for_a_limited_time(tmp_path: Path) -> None:
+    async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
+        await t.voice(True)
+        await t.voice(False)
+        queue(tmp_path)
+        await poked(t)
+        await t.passes(OWED_PATIENCE_S - LULL_S - 1.0)
+        assert announced(t) == []
+        await t.passes(1.0)
+        assert announced(t) == ["the oven is ready"]
+
+
 async def test_it_waits_for_a_tool_that_the_model_waits_for(tmp_path: Path) -> None:
     @tool
     async def search() -> str:

@@ -21,6 +21,7 @@ _WAITS = {
     "the model is speaking": "The model is speaking; it follows in the next pause.",
     "a tool is running": "A tool is running, and its result comes first.",
     "the user is to be answered first": "You are to be answered first.",
+    "the user may still be answered": "Your voice has ended, and the model may still answer it.",
     "a short silence is awaited": "A short silence is awaited, in which you may still want to speak.",
     "another notification is being announced": "Another notification is being announced, and one is at a time.",
     "something else is to be said first": "Something else is to be said first.",

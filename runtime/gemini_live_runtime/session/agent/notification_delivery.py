@@ -12,7 +12,7 @@ that came while the machine slept, which the event loop's clock does not count.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from gemini_live_runtime.harness.pump import Deliver, Expire, GiveUp, PassiveNot
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.host import DORMANT
 from gemini_live_runtime.session.core.speech_queue import Speech, SpeechPriority
+from gemini_live_runtime.session.core.status import OWED_PATIENCE_S
 from gemini_live_runtime.session.rules.reactor import PromptArmed
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ CLOSING_S = 1.0
 
 NOBODY = "nobody is there who would hear it"
 _LULL = "a short silence is awaited"
+_ANSWER = "the user may still be answered"
 
 
 class NotificationDelivery:
@@ -80,6 +82,10 @@ class NotificationDelivery:
         """True once the model has generated all of it."""
         self._last_sign = agent.clock.now()
         """Time of the newest sign of speech, by either side."""
+        self._voice_ended: float | None = None
+        """Time at which the user's voice ended; None once the model has spoken since."""
+        self._is_playing = self._is_over_model = False
+        """True while the model is heard; and when the voice began while it was, which may be its echo."""
         self._in_the_way = ""
         self._told: dict[str, tuple[object, ...]] = {}
         """Newest event of each waiting notification, as a key."""
@@ -101,6 +107,7 @@ class NotificationDelivery:
         subscribe(self._on_speech, ev.SpeechChanged)
         subscribe(self._on_words, ev.TranscriptDelta, ev.TextSent)
         subscribe(self._on_sign, ev.PlaybackDrained, ev.TurnCompleted, ev.VoiceMarked, ev.ConnectionReady)
+        subscribe(self._on_playback, ev.PlaybackStarted, ev.PlaybackDrained, ev.TurnInterrupted)
         subscribe(self._on_interrupted, ev.TurnInterrupted)
         subscribe(self._on_generated, ev.GenerationCompleted)
         subscribe(self._on_connection_closed, ev.ConnectionClosed)
@@ -272,11 +279,17 @@ class NotificationDelivery:
         current = host.speeches.current
         if host.speeches.has_waiting or (current is not None and not current.is_over):
             return "something else is to be said first"
-        return _LULL if now < self._lull_ends else ""
+        for reason, end in self._silences():
+            if now < end:
+                return reason
+        return ""
 
-    @property
-    def _lull_ends(self) -> float:
-        return self._last_sign + max(LULL_S, self._agent.host.rules.min_speech_gap_s)
+    def _silences(self) -> Iterator[tuple[str, float]]:
+        """Yield what is waited for in silence, and until when."""
+        yield _LULL, self._last_sign + max(LULL_S, self._agent.host.rules.min_speech_gap_s)
+        if self._voice_ended is not None:
+            # The answer of a slow server would be taken for the announcement.
+            yield _ANSWER, self._voice_ended + OWED_PATIENCE_S
 
     async def _watch(self) -> None:
         """Look again at each change of what is in the way, while something waits."""
@@ -309,8 +322,8 @@ class NotificationDelivery:
             self._timer.cancel()
             self._timer = None
         waits = [self._pump.wait_s(now, wall_ms)]
-        if self._in_the_way == _LULL and self._pump.has_waiting:
-            waits.append(self._lull_ends - now)
+        if self._pump.has_waiting:
+            waits += [end - now for reason, end in self._silences() if reason == self._in_the_way]
         if due := [wait for wait in waits if wait is not None]:
             # The loop's clock may be a hair early.
             self._timer = asyncio.get_running_loop().call_later(min(due) + 0.001, self.advance)
@@ -394,6 +407,8 @@ class NotificationDelivery:
 
     def _on_words(self, event: ev.Event) -> None:
         said = event.payload
+        if isinstance(said, ev.TranscriptDelta) and said.side == "model":
+            self._voice_ended = None
         is_users = isinstance(said, ev.TextSent) or (
             isinstance(said, ev.TranscriptDelta) and said.side == "user" and said.text.strip() != ""
         )
@@ -403,8 +418,15 @@ class NotificationDelivery:
             if self._speech is not None and self._speech.status == "asked":
                 self._is_overtaken = True
 
+    def _on_playback(self, event: ev.Event) -> None:
+        self._is_playing = isinstance(event.payload, ev.PlaybackStarted)
+
     def _on_sign(self, event: ev.Event) -> None:
         self._last_sign = self._agent.clock.now()
+        if isinstance(event.payload, ev.VoiceMarked):
+            is_answerable = not (event.payload.speaking or self._is_over_model)
+            self._is_over_model = event.payload.speaking and self._is_playing
+            self._voice_ended = self._last_sign if is_answerable else None
         if isinstance(event.payload, ev.TurnCompleted) and event.payload.outcome != "interrupted":
             self._pump.on_answered()
 
