@@ -277,3 +277,177 @@ ABSENT_FAULTS: dict[int, tuple[str, ...]] = {
     ),
 }
 """Faults that runtimes like this one have had, by number, each with tests that show its absence."""
+
+CHANGED = "agents_changed_in_a_session"
+CUTS = "interruptions"
+SESSIONS = "agent_sessions"
+STATES = "user_states"
+SWITCHES = "audio_switches"
+
+VOICE_SESSION: dict[str, tuple[str, ...]] = {
+    "a typed text interrupts and is answered": (
+        f"{CUTS}::test_a_typed_text_a_key_and_the_server_each_are_a_rule_of_their_own",
+        f"{SPEECHES}::test_the_user_who_types_is_answered_first_and_a_reply_goes_on_waiting",
+    ),
+    "text mode has no microphone": (f"{SWITCHES}::test_the_microphone_cannot_be_opened_in_text_mode",),
+    "what was heard is what is kept": (
+        f"{CUTS}::test_words_interrupt_what_is_paused_and_only_what_was_heard_is_kept",
+        f"{EVENTS}::test_an_answer_that_is_cut_after_its_turn_is_added_with_what_was_heard",
+    ),
+    "an agent: instructions, tools, rules of its own": (
+        f"{HANDING_OVER}::test_tools_among_an_agents_methods_work_on_its_object",
+        f"{CUTS}::test_the_arguments_of_an_agent_are_those_of_the_builder",
+        "rules_of_an_agent::test_no_answer_of_an_agent_that_may_not_be_interrupted_hears_the_user",
+    ),
+    "update_instructions": (f"{CHANGED}::test_an_agent_is_changed_before_and_while_it_speaks",),
+    "update_tools": (f"{CHANGED}::test_tools_are_replaced_at_once_and_declared_by_the_next_connection",),
+    "update_chat_ctx": (
+        f"{CHANGED}::test_another_chat_context_is_what_the_model_is_told_on_a_session_of_its_own",
+        "handoffs_of_a_dead_engine::test_messages_that_a_program_chose_are_all_that_the_next_engine_knows",
+    ),
+    "chat_ctx and history": (
+        f"{EVENTS}::test_the_history_has_what_was_said_around_the_calls_and_their_answers",
+        f"{EVENTS}::test_what_an_agent_that_began_anew_knows_begins_with_it",
+        "fresh_chats::test_an_agent_that_takes_over_is_told_the_messages_that_were_chosen",
+    ),
+    "on_enter and on_exit": (
+        f"{HANDING_OVER}::test_hooks_run_once_for_each_time_that_an_agent_speaks",
+        "last_words::test_last_words_of_on_exit_are_spoken_before_the_other_agent_takes_over",
+    ),
+    "on_user_turn_completed": (
+        f"{ENDS}::test_the_agent_adds_context_for_a_turn_before_the_model_answers_it",
+        f"{ENDS}::test_a_turn_that_the_agent_drops_is_not_answered",
+        f"{ENDS}::test_a_hook_that_would_never_be_called_is_refused_when_the_plan_is_made",
+    ),
+    "a session that does not run says so": (
+        f"{SESSIONS}::test_a_session_that_was_not_started_says_so",
+        f"{CHANGED}::test_an_agent_in_no_session_says_so",
+    ),
+    "min_consecutive_speech_delay": (f"{SPEECHES}::test_a_gap_between_speeches_is_kept",),
+    "InlineTask": (
+        f"{TASKS}::test_a_task_speaks_in_place_of_the_agent_and_its_result_is_that_of_the_await",
+        f"{TASKS}::test_an_error_that_a_task_is_completed_with_is_raised_where_it_is_awaited",
+        f"{TASKS}::test_a_task_is_awaited_once_and_only_in_its_place",
+        f"{TASKS}::test_a_task_cannot_be_awaited_in_on_exit",
+        f"{TASKS}::test_the_end_of_the_session_fails_a_task",
+        "nested_tasks::test_every_order_of_two_nested_tasks_ends_each_await_and_leaves_the_right_agent",
+    ),
+    "tool_choice": (
+        f"{SPEECHES}::test_an_answer_without_tools_has_its_calls_refused",
+        f"{SPEECHES}::test_what_the_live_api_cannot_do_is_refused_by_name",
+    ),
+    "RunContext": (
+        f"{SPEECHES}::test_a_tool_waits_until_what_the_model_said_before_was_heard_and_protects_its_speech",
+        f"{SPEECHES}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
+        f"{HANDING_OVER}::test_state_is_kept_and_initial_values_of_the_other_agent_do_not_replace_it",
+    ),
+    "start, aclose, context": (
+        f"{SESSIONS}::test_a_session_is_started_closed_and_started_again",
+        f"{SESSIONS}::test_tools_and_hooks_get_the_session_that_was_started",
+    ),
+    "drain": (
+        f"{SESSIONS}::test_a_drain_finishes_the_answer_the_speeches_that_wait_and_the_tools_and_closes_then",
+        f"{SESSIONS}::test_nothing_more_is_accepted_while_a_session_drains",
+    ),
+    "say": (f"{SPEECHES}::test_what_the_live_api_cannot_do_is_refused_by_name",),
+    "generate_reply": (
+        f"{SPEECHES}::test_a_reply_is_asked_for_at_once_when_nobody_speaks_and_its_handle_follows_it",
+        f"{SPEECHES}::test_a_reply_to_what_a_program_says_for_the_user_is_sent_as_the_users_text",
+    ),
+    "interrupt": (
+        f"{SPEECHES}::test_interrupting_stops_the_present_speech_and_drops_what_waits_up_to_a_protected_one",
+        f"{SPEECHES}::test_a_protected_speech_is_interrupted_by_force_only",
+    ),
+    "commit_user_turn and clear_user_turn": (
+        f"{ENDS}::test_a_commit_ends_the_turn_that_our_detector_has_begun",
+        f"{ENDS}::test_a_cleared_turn_is_unknown_to_the_model_of_the_next_connection",
+    ),
+    "update_agent": (
+        f"{HANDING_OVER}::test_an_agent_that_differs_in_its_instruction_takes_over_on_the_same_connection",
+        f"{HANDING_OVER}::test_an_agent_without_phases_hands_over_to_one_with_phases_and_back",
+    ),
+    "update_options": (
+        f"{TURNS}::test_our_detector_takes_over_with_a_renewed_connection",
+        f"{CUTS}::test_rules_change_in_the_session_and_what_cannot_be_is_refused_with_a_reason",
+    ),
+    "options, conn_options, input, output": (
+        f"{SESSIONS}::test_options_are_those_given_and_those_in_force",
+        f"{SWITCHES}::test_a_program_mutes_and_opens_microphone_and_speaker",
+        f"{SWITCHES}::test_the_options_of_the_connections_are_those_in_force_and_read_only",
+    ),
+    "current_speech and current_agent": (
+        f"{SPEECHES}::test_speeches_wait_for_each_other_and_the_higher_priority_goes_first",
+        "last_words::test_an_agent_says_its_last_words_again_when_it_is_left_again",
+    ),
+    "SpeechHandle": (
+        f"{SPEECHES}::test_callbacks_and_waiters_of_a_speech_are_told_once_also_when_it_is_over",
+        f"{SPEECHES}::test_waiting_for_other_things_ends_when_the_speech_is_interrupted",
+        f"{SPEECHES}::test_a_tool_cannot_wait_for_the_end_of_its_own_speech",
+        f"{SPEECHES}::test_a_speech_that_was_interrupted_cannot_be_protected_any_more",
+        "items_of_speeches::test_a_handle_has_the_messages_and_calls_of_its_speech",
+    ),
+    "a handle binds to what the server begins by itself": (
+        f"{SPEECHES}::test_the_answer_to_the_user_is_a_speech_of_its_own_and_a_reply_waits_behind_it",
+    ),
+    "allow_interruptions": (
+        f"{SPEECHES}::test_the_microphone_is_silent_while_a_protected_speech_is_spoken",
+        "rules_of_an_agent::test_a_greeting_may_be_protected_alone_or_left_open_alone",
+    ),
+    "min_interruption_duration": (
+        f"{CUTS}::test_a_voice_that_is_too_short_pauses_nothing_and_the_event_says_what_it_lacked",
+    ),
+    "min_interruption_words": (
+        f"{CUTS}::test_fewer_words_than_the_agent_wants_leave_the_speech_going_and_enough_stop_it",
+    ),
+    "false interruption": (
+        f"{CUTS}::test_without_words_the_speech_goes_on_with_the_sample_after_the_last_one",
+        f"{CUTS}::test_after_the_servers_interrupted_nothing_goes_on",
+    ),
+    "endpointing delays": (
+        f"{TURNS}::test_a_longer_delay_keeps_a_turn_open_for_longer",
+        f"{PAUSES}::test_the_longer_delay_ends_a_turn_of_which_more_was_expected_in_vain",
+        f"{TURNS}::test_settings_of_the_servers_detector_are_part_of_the_setup",
+    ),
+    "max_tool_steps": (
+        "tool_steps::test_the_call_after_the_third_round_is_answered_with_an_error_and_the_model_speaks",
+    ),
+    "user_away_timeout": (
+        f"{STATES}::test_after_fifteen_seconds_of_silence_on_both_sides_the_user_is_away_once",
+        f"{STATES}::test_a_tool_keeps_the_user_from_being_away",
+        f"{STATES}::test_while_the_model_speaks_and_without_a_connection_the_time_stands_still",
+    ),
+    "AgentState": (
+        f"{EVENTS}::test_the_agent_is_initializing_until_it_is_connected_and_idle_without_a_connection",
+        f"{EVENTS}::test_events_of_a_typed_turn_come_in_the_order_of_the_field",
+    ),
+    "turn_detection": (
+        f"{TURNS}::test_the_choice_is_made_once_and_told",
+        f"{TURNS}::test_our_detector_and_the_switch_change_places_on_one_connection",
+        f"{PAUSES}::test_a_pause_in_which_more_is_expected_does_not_end_the_turn",
+    ),
+    "error budget": ("error_budget::test_the_fourth_failure_in_a_row_gives_the_connection_up_with_a_notice",),
+    "user_state_changed": (f"{EVENTS}::test_the_state_of_the_user_is_told_and_can_be_asked_for",),
+    "user_input_transcribed": (f"{EVENTS}::test_words_of_the_user_are_told_as_they_come_and_once_as_final",),
+    "conversation_item_added": (
+        f"{EVENTS}::test_sound_that_plays_after_its_turn_is_told_when_it_was_heard",
+        f"{EVENTS}::test_the_history_has_hand_offs_where_they_happened",
+    ),
+    "function_tools_executed": (
+        f"{EVENTS}::test_calls_of_one_message_are_told_with_their_answers_once_all_have_ended",
+        f"{EVENTS}::test_calls_and_answers_of_different_number_are_refused",
+    ),
+    "metrics_collected": (f"{EVENTS}::test_latency_and_tokens_are_metrics",),
+    "speech_created": (f"{EVENTS}::test_each_speech_is_told_once_with_a_handle_and_who_asked_for_it",),
+    "error": (f"{EVENTS}::test_errors_are_told_with_their_source",),
+    "close": (f"{EVENTS}::test_the_close_of_a_session_is_told_once_with_its_reason",),
+    "on, off and iteration": (
+        f"{EVENTS}::test_a_listener_is_added_by_a_decorator_and_taken_away",
+        f"{EVENTS}::test_events_are_read_by_iteration_until_the_session_ends",
+        f"{EVENTS}::test_an_unknown_event_is_refused_with_the_nearest_name",
+    ),
+    "run": (
+        f"{SPEECHES}::test_what_followed_a_text_is_told_for_tests_of_agents",
+        "run_expectations::test_the_cursor_moves_over_what_is_expected_and_skipped",
+    ),
+}
+"""Abilities of a voice session in the manner of LiveKit Agents, each with the session tests that fail without it."""

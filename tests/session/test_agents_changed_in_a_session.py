@@ -179,6 +179,14 @@ async def test_an_agent_that_waits_for_its_chat_context_is_told_of_the_end() -> 
         await updated
 
 
+async def test_an_agent_in_no_session_says_so() -> None:
+    made = Agent(name="made", instructions="Be brief.")
+    with pytest.raises(AgentError, match="Agent made is in no session"):
+        _ = made.session
+    async with talk(made) as t:
+        assert made.session is session_of(t)
+
+
 async def test_an_agent_is_changed_before_and_while_it_speaks() -> None:
     made = Agent(name="made", instructions="Be brief.")
     with pytest.raises(AgentError, match="Agent made does not speak"):

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.session.names import ABSENT_FAULTS, ASKED_FOR, COVERED
+from tests.session.names import ABSENT_FAULTS, ASKED_FOR, COVERED, VOICE_SESSION
 
 import gemini_live_runtime
 
@@ -45,5 +45,13 @@ def test_the_test_of_a_name_exists_and_its_file_uses_the_name(name: str) -> None
 def test_the_absence_of_a_known_fault_is_shown_by_tests_that_exist(number: int) -> None:
     assert ABSENT_FAULTS[number]
     for where in ABSENT_FAULTS[number]:
+        file, _, test = where.partition("::")
+        assert test in in_file(file), where
+
+
+@pytest.mark.parametrize("ability", VOICE_SESSION)
+def test_each_ability_of_a_voice_session_has_tests_that_exist(ability: str) -> None:
+    assert VOICE_SESSION[ability]
+    for where in VOICE_SESSION[ability]:
         file, _, test = where.partition("::")
         assert test in in_file(file), where

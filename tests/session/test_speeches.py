@@ -223,7 +223,8 @@ async def test_the_rounds_of_a_tool_are_steps_of_one_speech() -> None:
         await t.ends()
         handle, name, userdata, session = seen
         assert isinstance(handle, SpeechHandle)
-        assert (handle.status, name, userdata, session) == ("done", "look", t.state, session_of(t))
+        assert (handle.status, handle.step_index) == ("done", 2)
+        assert (name, userdata, session) == ("look", t.state, session_of(t))
 
 
 async def test_a_tool_cannot_wait_for_the_end_of_its_own_speech() -> None:

@@ -16,6 +16,7 @@ from tests.simulation.other_agents import DESK
 from tests.simulation.spoken import RATE, spoken
 
 from gemini_live_runtime import commands as cmd
+from gemini_live_runtime.conversation.chat import ChatMessage
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.session.core.speech_queue import SpeechPriority
 
@@ -337,6 +338,9 @@ def _call_tool(world: World, name: str, **args: Any) -> None:
     world.push(toolCall={"functionCalls": [{"name": name, "args": args, "id": ident}]})
 
 
+CHATS: tuple[Any, ...] = ("keep", "fresh", (ChatMessage("user", "Hello."), ChatMessage("assistant", "Good day.")))
+
+
 @_action(*ANY, open=1.2)
 async def hand_over(world: World, chance: random.Random) -> None:
     """Hand over to another agent as the program, the operator, or the model."""
@@ -348,7 +352,7 @@ async def hand_over(world: World, chance: random.Random) -> None:
             await world.command(cmd.HandOff(agent=chance.choice(("simulated", "desk", "nobody"))))
         case _:
             with _refused_when_over(world), contextlib.suppress(AgentError):  # itself, or a circle
-                world.program.update_agent(Current.first if back else DESK, chat=chance.choice(("keep", "fresh")))
+                world.program.update_agent(Current.first if back else DESK, chat=chance.choice(CHATS))
 
 
 @_action(*OPEN, open=1.2)

@@ -10,11 +10,14 @@ from tests.simulation.rules import Rule
 class Agents(Rule):
     """Agents speak one at a time; what each was asked or began to say ends with it.
 
-    Hooks run for the agent that is in place, and for those that wait for tasks.
+    `on_enter` runs for the agent that is in place, once each time that it begins; `on_exit` also for those that wait
+    for tasks.
     """
 
     def __init__(self) -> None:
         self.current = ""
+        self.begins = True
+        """True until the `on_enter` of the agent that is in place has run."""
         self.waiting: list[str] = []
         """Agents that wait for a task; they leave when another agent takes over from it, and at the end."""
         self.before = ""
@@ -28,6 +31,10 @@ class Agents(Rule):
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind in ("queued", "played"):
             self._heard(data["gen"], "sounds")
+        elif kind == "entered":
+            self.check(data["agent"] == self.current, f"{data['agent']} enters, {self.current} speaks")
+            self.check(self.begins, f"{data['agent']} enters twice")
+            self.begins = False
         elif kind == "left":
             present = (self.current, *self.waiting)
             self.check(data["agent"] in present, f"{data['agent']} leaves, {present} are present")
@@ -51,9 +58,12 @@ class Agents(Rule):
                 self.check(speaker == self.current, f"{data['id']} is {speaker}'s, {self.current} speaks")
             case "agent.handed_off":
                 self.check(data["previous"] == self.current, f"{data['previous']} hands over, {self.current} speaks")
+                self.begins = True
                 if data["by"] != "task":
                     self.waiting.clear()
                 elif data["agent"] in self.waiting:
+                    # It goes on, unless it waited before it had begun.
+                    self.begins = False
                     del self.waiting[self.waiting.index(data["agent"]) :]
                 else:
                     self.waiting.append(self.current)

@@ -187,6 +187,10 @@ class Words(Rule):
         """Generations that were cut in a turn, and what was heard of them."""
         self.broken: set[int] = set()
         """Turns in whose answers the connection ended."""
+        self.chosen: list[tuple[str, str]] = []
+        """Texts of the user and the model that have replaced what was said."""
+        self.first = 1
+        """First turn after that."""
 
     def entry(self, kind: str, data: dict[str, Any]) -> None:
         if kind == "queued":
@@ -198,6 +202,9 @@ class Words(Rule):
         match event["type"]:
             case "agent.handed_off":
                 self.is_left = data["via"] == "connection"
+            case "chat.replaced":
+                user, model = (message["text"] for message in data["messages"])
+                self.chosen, self.first = [(user, model)], self.turns.number + (not self.turns.open)
             case "connection.ready":
                 self.is_left = False
             case "wire.message" if data["direction"] == "received":
@@ -267,8 +274,10 @@ class Words(Rule):
 
     def end(self, facts: dict[str, Any]) -> None:
         self.check(not self.due, f"never told: {self.due}")
-        kept = {turn["number"]: turn for turn in facts["transcript"]}
-        for number in range(1, self.turns.number + 1):
+        chosen = [(turn["user"], turn["model"]) for turn in facts["transcript"] if not turn["number"]]
+        self.check(chosen == self.chosen, f"{chosen} was chosen, not {self.chosen}")
+        kept = {turn["number"]: turn for turn in facts["transcript"] if turn["number"]}
+        for number in range(self.first, self.turns.number + 1):
             if number == self.turns.number and self.turns.open:
                 continue
             if number not in kept and not self.user[number] and self.latest.get(number, 0) > number:

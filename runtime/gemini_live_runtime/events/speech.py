@@ -15,9 +15,10 @@ class SpeechChanged(Payload):
     """An answer of the model was asked for, begins, or is over.
 
     `queued`: it waits until the floor is free; `asked`: the model was asked for it, or calls a tool before its first
-    word; `speaking`: it is generated and heard, `step` being the number of its generations so far; `done`: it was heard
-    to its end; `interrupted`: it was cut; `dropped`: it never began. `source` is what made it: a prompt of the agent, a
-    program's request for a reply, a notification, a question of consent, the user's words, or the model itself.
+    word; `speaking`: it is generated and heard, `step` being the number of its parts so far, of which the answers of a
+    round of tools begin another; `done`: it was heard to its end; `interrupted`: it was cut; `dropped`: it never began.
+    `source` is what made it: a prompt of the agent, a program's request for a reply, a notification, a question of
+    consent, the user's words, or the model itself.
     `parent` is the id of the speech during which it was asked for.
     """
 

@@ -175,6 +175,8 @@ class ServerEvents:
             # It may have been known before it began to speak, from a thought in a turn that is over.
             generation.opened, generation.turn = True, state.turns.number
             self._begin_speech(generation, now)
+        elif not state.ledger.current_is_cut:
+            state.tell_speeches(state.speeches.on_content())
         return generation
 
     def _begin_speech(self, generation: Generation, now: float) -> None:

@@ -42,7 +42,8 @@ class Speech:
     """Answer of the model, from its request to its last sample.
 
     `source` is what made it: a prompt of the agent, a program's request for a reply, a notification, a question of
-    consent, the user's words, or the model itself. `step` counts its generations, from 1 with the first.
+    consent, the user's words, or the model itself. `step` counts its parts from 1, each a generation, or what follows
+    the answer of a call within one.
     """
 
     id: str
@@ -64,6 +65,8 @@ class Speech:
     gens: set[int] = field(default_factory=set)
     """Numbers of its generations that may still be heard."""
     is_turn_over: bool = False
+    is_answered: bool = False
+    """True when the model got the answer of a call, and has yet to say what follows."""
 
     problem: str = ""
     """Sentence that says what kept the model from beginning it; "" for none."""
@@ -238,7 +241,7 @@ class SpeechQueue:
         if current is None or current.is_over:
             current = self.current = self.new(source)
         current.status, current.turn = "speaking", turn
-        current.step += 1
+        current.step, current.is_answered = current.step + 1, False
         current.gens.add(gen)
         return [*changed, current]
 
@@ -252,6 +255,19 @@ class SpeechQueue:
         speech = self.current = self.new(source)
         speech.status, speech.turn = "asked", turn
         return [speech]
+
+    def on_answer(self) -> None:
+        """Note that the model gets the answer of a call for which it has waited."""
+        if self.current is not None:
+            self.current.is_answered = self.current.status == "speaking"
+
+    def on_content(self) -> list[Speech]:
+        """Note that a generation goes on; return the speeches that changed."""
+        current = self.current
+        if current is None or not current.is_answered:
+            return []
+        current.step, current.is_answered = current.step + 1, False
+        return [current]
 
     def on_played(self, gen: int) -> list[Speech]:
         """Note that a generation was played to its end; return the speeches that changed."""

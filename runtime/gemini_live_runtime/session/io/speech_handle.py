@@ -82,7 +82,7 @@ class SpeechHandle:
 
     @property
     def step_index(self) -> int:
-        """Number of generations so far: each round of tools begins another."""
+        """Number of its parts so far: the answers of a round of tools begin another."""
         return self._speech.step
 
     @property
