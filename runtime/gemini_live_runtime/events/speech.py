@@ -19,7 +19,8 @@ class SpeechChanged(Payload):
     round of tools begin another; `done`: it was heard to its end; `interrupted`: it was cut; `dropped`: it never began.
     `source` is what made it: a prompt of the agent, a program's request for a reply, a notification, a question of
     consent, the user's words, or the model itself.
-    `parent` is the id of the speech during which it was asked for.
+    `parent` is the id of the speech during which it was asked for. `problem` says what kept a dropped one from
+    beginning, where that is a fault.
     """
 
     type: ClassVar[str] = "speech.changed"
@@ -31,6 +32,7 @@ class SpeechChanged(Payload):
     step: int = 0
     parent: str = ""
     protected: bool = False
+    problem: str = ""
 
 
 @keyword_record

@@ -112,6 +112,17 @@ def test_in_ascii_the_voices_are_told_apart_by_letters() -> None:
     assert "".join(rows.values()).isascii()
 
 
+def test_a_phase_ends_where_its_agent_handed_over_to_one_without_phases() -> None:
+    view = _view()
+    view.agent_view.path = [PhaseVisit("greet", 0, 0, 1, "start", seconds=20), PhaseVisit("sell", 40, 1, 5, "initial")]
+    painted = lanes.paint(Lanes(view, MINUTE, 60.0, True, 60.0), 69, 10, UNICODE)
+    texts_of_rows = ["".join(text for text, _ in row) for row in painted]
+    (row,) = (text[GUTTER:] for text in texts_of_rows if text.strip().startswith("phase"))
+    assert row.startswith("◆greet───")
+    assert row[21:40].strip() == ""
+    assert row.index("◆sell") == 40
+
+
 def test_a_phase_that_began_before_the_window_is_named_at_its_edge() -> None:
     assert _rows(10, Window(35, 65))["phase"].startswith("verify───")
 

@@ -72,6 +72,27 @@ def test_an_answer_that_was_not_cut_names_its_rule_too(rule: Any, says: str) -> 
     assert text(reason_of(at(ignored), before())).splitlines() == ["The answer was not cut", f"rule  {rule}", says]
 
 
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        ("", "It never began: it was interrupted, or another answer or agent took its place."),
+        ("The link was given up", "The link was given up."),
+    ],
+)
+def test_a_speech_that_never_began_says_what_kept_it_from_that(problem: str, says: str) -> None:
+    speech: dict[str, Any] = {"id": "speech-3", "source": "reply", "reason": "generate_reply"}
+    assert not explained(at(ev.SpeechChanged(status="asked", **speech)))
+    waited = before(ev.SpeechChanged(status="queued", **speech))
+    dropped = ev.SpeechChanged(status="dropped", problem=problem, protected=True, **speech)
+    assert text(reason_of(at(dropped), waited)).splitlines() == [
+        "generate_reply was dropped",
+        says,
+        "It waited for 1 min 38 s.",
+        "source  reply",
+        "speech  speech-3",
+    ]
+
+
 def handed_off(by: Any, reason: str = "", **more: Any) -> ev.AgentHandedOff:
     return ev.AgentHandedOff(previous="desk", agent="specialist", by=by, reason=reason, **more)
 

@@ -268,6 +268,9 @@ def _phase(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     cells: list[Cell] = [(" ", "")] * width
     for number, stay in enumerate(path):
         end = path[number + 1].t if number + 1 < len(path) else lanes.now
+        if stay.seconds is not None:
+            # An agent without phases may have taken over.
+            end = min(end, stay.t + stay.seconds)
         if end < window.start or stay.t >= window.end:
             continue
         first, last = window.column(stay.t, width), min(width - 1, window.column(end, width))

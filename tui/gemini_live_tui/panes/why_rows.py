@@ -17,6 +17,7 @@ from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.runs import Line, Run
 from gemini_live_tui.panes.explanations import Tree, all_reads, outline, value_text
 from gemini_live_tui.panes.handoff_words import handed_over, not_handed_over
+from gemini_live_tui.panes.speech_words import dropped
 
 if TYPE_CHECKING:
     from gemini_live_runtime import events as ev
@@ -32,6 +33,7 @@ EXPLAINED = frozenset(
         "repair.acted",
         "promotion.decided",
         "tool.finished",
+        "speech.changed",
         "speech.not_understood",
         "turn.interrupted",
         "interruption.ignored",
@@ -96,6 +98,8 @@ def explained(event: ev.Event) -> bool:
         return payload.rule in _CUT_BY
     if isinstance(payload, ev.HandoffRequested):
         return bool(payload.problem)
+    if isinstance(payload, ev.SpeechChanged):
+        return payload.status == "dropped"
     return event.type in EXPLAINED
 
 
@@ -124,6 +128,8 @@ def reason_of(event: ev.Event, before: SessionView) -> Reason | None:
         reason = _not_understood(payload, before)
     elif isinstance(payload, ev.TurnInterrupted):
         reason = _cut(payload)
+    elif isinstance(payload, ev.SpeechChanged):
+        reason = Reason(*dropped(payload, before, event.t))
     elif isinstance(payload, ev.InterruptionIgnored):
         reason = _not_cut(payload)
     elif isinstance(payload, ev.AgentHandedOff):

@@ -94,6 +94,7 @@ class Speech:
             step=self.step,
             parent=self.parent,
             protected=not self.allow_interruptions,
+            problem=self.problem,
         )
 
 
