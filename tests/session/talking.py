@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import wave
+from base64 import b64decode
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -196,6 +197,11 @@ class Talk:
     def sent(self, kind: str) -> list[tuple[Any, ...]]:
         """Return the sent messages of one kind."""
         return [told for told in self.wire if told[0] == kind]
+
+    def sound_sent(self) -> bytes:
+        """Return the microphone's sound that the server has got on the current connection."""
+        inputs = [frame["realtimeInput"] for frame in self.server.frames if "realtimeInput" in frame]
+        return b"".join(b64decode(item["audio"]["data"]) for item in inputs if "audio" in item)
 
     def failures(self) -> list[ev.CodeFailed]:
         """Return the faults of the agent's own code."""

@@ -19,10 +19,10 @@ from gemini_live_runtime.errors import AgentError, GeminiLiveError
 
 async def hears_silence(t: Talk) -> bool:
     """Return True when the server gets silence in place of the microphone's sound."""
-    before = len(t.stage.sink.tracks["user"])
+    before = len(t.sound_sent())
     t.handle.send_audio(b"\x10\x10" * 320)
     await t.rests()
-    sent = t.stage.sink.tracks["user"][before:]
+    sent = t.sound_sent()[before:]
     assert len(sent) == 640
     return set(sent) == {0}
 

@@ -111,7 +111,7 @@ async def test_what_a_lost_connection_had_not_sent_goes_to_the_next_and_is_not_c
         assert t.all(ev.OutboxChanged)[-1].queued == pytest.approx(0.8, abs=0.03)
         Jam.over.set()
         await t.connects_again()
-        assert t.stage.sink.tracks["user"] == CHUNK * 40
+        assert t.sound_sent() == CHUNK * 40
         assert dropped(t) == 0
 
 

@@ -422,10 +422,10 @@ async def test_the_microphone_is_silent_while_a_protected_speech_is_spoken(tmp_p
             session_of(t).generate_reply(instructions="The terms.", allow_interruptions=not protected)
             await t.rests()
             await t.says("The terms are")
-            before = len(t.stage.sink.tracks["user"])
+            before = len(t.sound_sent())
             t.handle.send_audio(b"\x10\x10" * 320)
             await t.rests()
-            sent = t.stage.sink.tracks["user"][before:]
+            sent = t.sound_sent()[before:]
             assert len(sent) == 640
             assert (set(sent) == {0}) is protected
             await t.ends()

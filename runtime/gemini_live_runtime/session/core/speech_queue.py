@@ -257,7 +257,7 @@ class SpeechQueue:
         speech.status, speech.turn = "asked", turn
         return [speech]
 
-    def on_answer(self) -> None:
+    def on_call_answered(self) -> None:
         """Note that the model gets the answer of a call for which it has waited."""
         if self.current is not None:
             self.current.is_answered = self.current.status == "speaking"

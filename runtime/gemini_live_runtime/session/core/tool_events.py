@@ -117,7 +117,7 @@ class ToolEvents:
                 state.facts.answer_possible_since = now
             if is_told and not background:
                 state.result_sent_at = now
-                state.speeches.on_answer()
+                state.speeches.on_call_answered()
         if state.turns.is_open and not state.turns.has_content and not len(state.calls):
             # Nothing else would end the turn if the model kept silent from here on.
             state.owe(now)
