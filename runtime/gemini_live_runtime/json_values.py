@@ -10,6 +10,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, NoReturn
 
 
@@ -42,7 +43,7 @@ strict_decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 # escaped C0 already.
 _ESCAPED = re.compile(
     "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
-    "\U000e0000-\U000e007f]"
+    "\U000e0000-\U000e007f]+"
 )
 
 
@@ -82,7 +83,12 @@ def escaped(line: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
+    return "".join(map(_escaped_sign, match[0]))
+
+
+@cache
+def _escaped_sign(sign: str) -> str:
+    return json.dumps(sign)[1:-1] if sign != "\x7f" else "\\u007f"
 
 
 def same_value(left: Any, right: Any) -> bool:
