@@ -72,6 +72,8 @@ def _end_of_line(text: str) -> int:
 
     It is not within a secret, of which the rest might not be found.
     """
+    if not redactor.may_hold_secret(text):
+        return MAX_LINE_CHARS
     open_at = redactor.open_at(text)
     spans = redactor.spans(text) + ([] if open_at is None else [(open_at, len(text))])
     for first, beyond in spans:
