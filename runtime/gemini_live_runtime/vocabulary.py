@@ -5,7 +5,6 @@ Imports pydantic, so the console imports this module after its first paint.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -78,7 +77,7 @@ def parse_object(line: str | bytes, what: str) -> dict[str, Any]:
     `what` names the expected object in the error.
     """
     try:
-        text = line if isinstance(line, str) else line.decode(json.detect_encoding(line), "surrogatepass")
+        text = line if isinstance(line, str) else line.decode("utf-8-sig", "surrogatepass")
         value = strict_decoder.decode(text)
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"A line is not a JSON {what}: {str(error)[:100]}") from None

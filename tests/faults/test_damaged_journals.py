@@ -114,3 +114,14 @@ def test_one_damaged_number_does_not_hide_the_events_after_it(tmp_path: Path) ->
     numbers = [event.seq for event in journal]
     assert numbers[:6] == [1, 2, 3, 4, 6, 7]
     assert "Line 6 has the number 500000, but event 6 follows" in journal.problems[0].text
+
+
+def test_zeros_in_a_journal_are_not_taken_for_another_encoding(tmp_path: Path) -> None:
+    folder = debt_call().write(tmp_path)
+    path = folder / EVENTS_FILE
+    first, *lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"\xef\xbb\xbf" + first + bytes(512) + b"".join(lines))
+    journal = read_journal(folder)
+    assert len(list(journal)) == len(lines) - 1
+    assert journal.header["session_id"] == "s1"
+    assert "Line 2 is not an event: A line is not a JSON event: Expecting value" in journal.problems[0].text
