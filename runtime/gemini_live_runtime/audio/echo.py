@@ -154,6 +154,8 @@ _MIX_SMOOTHING = 0.5
 _OPEN_SMOOTHING, _CLOSE_SMOOTHING = 0.7, 0.3
 _HELD_BACK = 0.3
 """Gain (-10 dB) of what is left of the echo until a person is confirmed."""
+_STALE = 0.1
+"""The same (-20 dB) while a person is believed on a moment's evidence that is over."""
 _HOLD_SMOOTHING, _FREE_SMOOTHING = 0.2, 0.7
 
 
@@ -339,9 +341,8 @@ class DualCanceller:
             quieter = self._behind_power < self._witness.suppressed_power
             mix = max(self._open, self._mix + _MIX_SMOOTHING * (quieter - self._mix))
         free = certain and (self._witness.is_confirmed or not self._expects_echo)
-        gain = self._gain + (
-            _FREE_SMOOTHING * (1 - self._gain) if free else _HOLD_SMOOTHING * (_HELD_BACK - self._gain)
-        )
+        held = _STALE if certain and not self._witness.is_fresh else _HELD_BACK
+        gain = self._gain + (_FREE_SMOOTHING * (1 - self._gain) if free else _HOLD_SMOOTHING * (held - self._gain))
         of_filter = self._person + (person - self._person) * _RAMP
         of_behind = self._mix + (mix - self._mix) * _RAMP
         gains = self._gain + (gain - self._gain) * _RAMP
