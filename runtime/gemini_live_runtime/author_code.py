@@ -16,6 +16,9 @@ All of them: one that is passed on would stop the task of ours that called the f
 """
 
 
+_NAME = type.__dict__["__name__"]
+
+
 async def result_or_error(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
     """Await `work` and return its result and None, or None and its exception.
 
@@ -50,7 +53,13 @@ def error_text(error: BaseException | None) -> str:
     try:
         return f"{type(error).__name__}: {error}"
     except USER_ERRORS:
-        return f"{type(error).__name__}: its text cannot be read"
+        # Past the author's class, whose name may be code as well.
+        return f"{_NAME.__get__(type(error))}: its text cannot be read"
+
+
+def text_alone(error: BaseException) -> str:
+    """Return the exception's text without its class."""
+    return error_text(error).partition(": ")[2]
 
 
 def plain_text(text: str) -> str:

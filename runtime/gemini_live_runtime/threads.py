@@ -13,6 +13,8 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any, TypeVar
 
+from gemini_live_runtime.author_code import error_text
+
 T = TypeVar("T")
 
 
@@ -48,7 +50,7 @@ def call_in_thread(function: Callable[[], T], name: str) -> asyncio.Future[T]:
         except (StopIteration, GeneratorExit, KeyboardInterrupt) as error:
             # A future refuses StopIteration. What awaits one with a GeneratorExit is closed, not told. A
             # KeyboardInterrupt raised in a task would end the loop.
-            fault = RuntimeError(f"{type(error).__name__}: {error}")
+            fault = RuntimeError(error_text(error))
         except BaseException as error:
             fault = error
         with contextlib.suppress(RuntimeError):  # The loop was closed meanwhile.

@@ -17,7 +17,9 @@ from gemini_live_runtime import (
     InstructionModifier,
     Live,
     MemoryPersistence,
+    TranscriptWindow,
     key,
+    tool,
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
@@ -78,6 +80,66 @@ def faults() -> Iterator[Any]:
         two = ERRORS[number % len(ERRORS)], SEVERE[number % len(SEVERE)]
         for error in (*ERRORS, *SEVERE) if os.environ.get("SOAK") else two:
             yield pytest.param(place, error, id=f"{place.name}, {type(error).__name__}")
+
+
+class Odd:
+    """Object without a text."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+    __repr__ = __str__
+
+
+def without_text(base: type[BaseException]) -> BaseException:
+    """Return an exception of a class whose text cannot be read."""
+    return type(base.__name__, (base,), {"__str__": Odd.__str__})()
+
+
+class Nameless(type):
+    """Class whose name cannot be read."""
+
+    @property
+    def __name__(cls) -> str:
+        raise RuntimeError("no name")
+
+
+TEXTLESS = [
+    *map(without_text, (ValueError, KeyError, StopIteration, GeneratorExit, KeyboardInterrupt, SystemExit)),
+    KeyError(Odd()),
+    SystemExit(Odd()),
+    Nameless("", (Exception,), {})("x"),
+]
+
+
+@pytest.mark.parametrize("error", TEXTLESS, ids=range(len(TEXTLESS)))
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_an_error_whose_text_cannot_be_read_is_reported_like_any_other(
+    error: BaseException, is_async: bool
+) -> None:
+    def fails(window: TranscriptWindow) -> None:
+        raise error
+
+    async def fails_later(window: TranscriptWindow) -> None:
+        raise error
+
+    def book() -> None:
+        """Book."""
+        raise error
+
+    async def book_later() -> None:
+        """Book."""
+        raise error
+
+    extractor = FunctionExtractor(fails_later if is_async else fails, name="fails")
+    of = agent().tools(tool(name="book", timeout_s=5)(book_later if is_async else book)).extract(extractor)
+    async with talk(of) as t:
+        await t.calls("book")
+        await t.turn()
+        await t.passes(1)
+        ((_, _, answer),) = t.sent("answer")
+        assert answer["error"]
+        assert [failed.extractor for failed in t.all(ev.ExtractionFailed)] == ["fails"]
 
 
 @pytest.mark.parametrize(("place", "error"), faults())

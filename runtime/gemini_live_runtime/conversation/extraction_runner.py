@@ -13,7 +13,7 @@ from collections.abc import Callable
 from inspect import isawaitable
 from typing import Any
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error, text_alone
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.extraction import (
     EXTRACTED,
@@ -315,7 +315,7 @@ async def _call(
 
     found, fault = await result_or_error(extract())
     if isinstance(fault, SystemExit):
-        return RuntimeError(f"it called sys.exit({fault})")
+        return RuntimeError(f"it called sys.exit({text_alone(fault)})")
     return found if fault is None else fault
 
 

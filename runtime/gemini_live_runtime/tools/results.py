@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from gemini_live_runtime.author_code import error_text
+from gemini_live_runtime.author_code import error_text, plain_text, text_alone
 from gemini_live_runtime.state.values import MAX_INT
 
 Status = Literal["ok", "error", "timeout", "cancelled", "refused"]
@@ -80,10 +80,12 @@ def outcome(call: ToolCall, status: Status, result: dict[str, Any], cause: str =
 
 def error_outcome(call: ToolCall, error: BaseException) -> Outcome:
     """Return the outcome of a call whose tool raised."""
-    text = f"it called sys.exit({error})" if isinstance(error, SystemExit) else error_text(error).partition(": ")[2]
-    if isinstance(error, KeyError) and len(error.args) == 1:
+    text = text_alone(error)
+    if isinstance(error, SystemExit):
+        text = f"it called sys.exit({text})"
+    elif isinstance(error, KeyError) and len(error.args) == 1 and isinstance(error.args[0], str):
         # str() of a KeyError is its argument in quotes.
-        text = str(error.args[0])
+        text = plain_text(error.args[0])
     text = text[:MAX_ERROR_CHARS]
     trace = "".join(traceback.format_exception(error))[-2 * MAX_ERROR_CHARS :]
     cause = error_text(error)[:MAX_ERROR_CHARS]
