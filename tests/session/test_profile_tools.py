@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.session.talking import Talk, agent, talk
+from tests.session.test_inline_tasks import begins_task, finishes, paying
 
 from gemini_live_runtime import Live, tool
 from gemini_live_runtime import commands as cmd
@@ -190,6 +191,17 @@ async def test_an_agent_that_takes_over_later_gets_what_the_profile_enables_now(
         await t.calls("hand_over")
         await t.connects_again()
         assert declared(t) == ["notify"]
+
+
+async def test_an_agent_that_waited_for_a_task_gets_what_the_profile_enables_now() -> None:
+    async with talk(paying()) as t:
+        await begins_task(t)
+        await t.commands(cmd.SetProfileTools(enabled=("notify",)))
+        await t.connects_again()
+        assert "notify" in declared(t)
+        await finishes(t, "give_card", number="1")
+        assert t.stage.session.orchestrator.agent.plan.name == "test"
+        assert "notify" in declared(t)
 
 
 @pytest.mark.parametrize(
