@@ -133,10 +133,17 @@ class PassiveNotificationPump:
 
         `next_step` lets those take part whose time has come.
         """
+        records = list(records)
         queued = {one.id: one for one in _oldest(records)}
         self._over &= queued.keys()
         busy = {one.id for one in self.in_flight}
         taken = {one.id: self._with_attempts(one) for one in queued.values() if one.id not in busy | self._over}
+        # The files of those that were not heard may still say that they are announced.
+        taken |= {
+            one.id: self._waiting[one.id]
+            for one in records
+            if one.status is NotificationStatus.DELIVERED and one.id in self._waiting
+        }
         self._later = {
             name: one for name, one in taken.items() if one.due_at_ms is not None and not self._is_known_due(one)
         }

@@ -300,6 +300,18 @@ def test_a_digest_that_was_not_heard_waits_and_is_told_again() -> None:
     assert delivered(pump.next_step(RETRY_S[0], WALL)) == "n0 n1 n2 n3"
 
 
+def test_files_that_are_behind_do_not_shorten_the_wait_of_what_was_not_heard() -> None:
+    pump = backlog(BACKLOG)
+    step = pump.next_step(0.0, WALL)
+    assert isinstance(step, Deliver)
+    pump.on_not_heard(0.0, "lost")
+    written = [replace(one, status=NotificationStatus.DELIVERED) for one in step.notifications]
+    pump.on_records([replace(written[0], status=NotificationStatus.QUEUED), *written[1:]])
+    pump.on_records([replace(one, status=NotificationStatus.QUEUED) for one in written])
+    assert pump.next_step(RETRY_S[0] - 0.1, WALL) is None
+    assert len(delivered(pump.next_step(RETRY_S[0], WALL)).split()) == BACKLOG
+
+
 def test_the_last_attempt_of_each_is_its_own() -> None:
     pump = backlog(BACKLOG, attempts=MAX_ATTEMPTS - 1)
     assert delivered(pump.next_step(0.0, WALL)) == "n0"
