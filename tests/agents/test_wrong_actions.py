@@ -19,6 +19,9 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("call_screening", ["My name is Anna."], "hold on a second"),
     ("tech_support", [], "don't touch my router"),
     ("tech_support", [], "I don't need a technician, just tell me how to change my wifi password."),
+    ("concierge", [], "I love the weather in Rome"),
+    ("concierge", [], "the weather was dreadful, wasn't it"),
+    ("restaurant", ["A pasta please.", "That is all.", "Yes, that is right."], "do you take cards?"),
 ]
 
 
@@ -27,6 +30,9 @@ def test_nothing_is_done_that_was_not_asked(agent: str, before: list[str], say: 
     judged = measure({"agent": agent, "before": before, "say": say, "refuses": True})
     assert judged.is_right, judged.turn
 
+
+ANNA = ["My name is Anna and I was born in 1982."]
+JOHN = ["Yes I understand.", "My name is John Smith.", "Seventeen."]
 
 RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
     ("concierge", [], "can you book a table for tonight", {"asks": True}),
@@ -40,6 +46,26 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
     ("debt_collection", ["Yes I understand.", "My name is Maria Lopez."], "the last two are four two",
      {"call": {"tool": "verify_identity", "args": {"name": "Maria Lopez", "digits": 42}}}),
     ("call_screening", [], "I'm returning his call, it's Dave", {"state": {"user:caller": "Dave"}}),
+    ("concierge", [], "what is it you do?", {"answers": ["set timers"]}),
+    ("concierge", [], "what's for dinner?", {"answers": ["menu"]}),
+    ("concierge", ["What is the weather like?"], "here, I mean", {"asks": True}),
+    ("concierge", [], "no more questions, bye", {"answers": ["goodbye"]}),
+    ("concierge", [], "a taxi tomorrow morning please", {"answers": ["right now"]}),
+    ("concierge", [], "don't let me forget to call my sister",
+     {"call": {"tool": "add_note", "args": {"text": "call my sister"}}}),
+    ("concierge", [], "can someone drive me to the station?", {"call": {"tool": "order_taxi", "args": {}}}),
+    ("clinic", [], "I don't feel well", {"answers": ["sorry to hear that"]}),
+    ("clinic", [*ANNA, "I have a fever."], "since yesterday, after eating mushrooms", {"asks": True}),
+    ("clinic", [*ANNA, "I have a fever."], "quite a lot", {"answers": ["a number"]}),
+    ("restaurant", ["A pasta please.", "That is all."], "could you read that back to me?", {"answers": ["1 pasta"]}),
+    ("debt_collection", [], "are you recording this?", {"answers": ["this call is recorded"]}),
+    ("debt_collection", [], "what do you want", {"answers": ["to collect a debt"]}),
+    ("debt_collection", JOHN, "how much do I owe", {"answers": ["120 dollars"]}),
+    ("debt_collection", JOHN, "can I pay half?", {"answers": ["an amount now"]}),
+    ("tech_support", ["My internet is slow."], "turn the router off and on again for me",
+     {"call": {"tool": "restart_router", "args": {}}}),
+    ("tech_support", ["My internet is slow.", "Restart the router.", "Nothing changed."], "ok put me through",
+     {"call": {"tool": "call_specialist", "args": {}}}),
 ]  # fmt: skip
 
 

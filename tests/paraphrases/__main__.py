@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
-from tests.paraphrases.measuring import NAMES, Judged, measure, read
+from tests.paraphrases.measuring import NAMES, Judged, figures, measure_all
 
 VOICES = {"flite": "flite:slt", "espeak": "espeak:en-us"}
 KINDS = ("call", "asks", "answers", "refuses", "any", "state")
@@ -23,8 +23,7 @@ def main() -> int:
     parser.add_argument("--spoken", default="", metavar="VOICE", help="say them: flite, espeak or PROGRAM:NAME")
     chosen = parser.parse_args()
     voice = VOICES.get(chosen.spoken, chosen.spoken)
-    lines = [line for line in read(chosen.name) if chosen.agent in ("", line["agent"])]
-    judged = [measure(line, voice) for line in lines if not voice or line.get("speakable", True)]
+    judged = measure_all(chosen.name, voice, chosen.agent)
     if not chosen.name.startswith("held"):
         for one in judged:
             if not one.is_right:
@@ -38,8 +37,8 @@ def main() -> int:
         print(f"{title:<16} {'right':>9} {'wrong action':>13}")
         for name in total:
             print(f"{name:<16} {right[name]:>4} of {total[name]:<3}{wrong[name]:>12}")
-    right_all, wrong_all = sum(j.is_right for j in judged), sum(j.is_wrong for j in judged)
-    print(f"{chosen.name}: {right_all / len(judged):.0%} of {len(judged)} right, {wrong_all} wrong actions")
+    share, wrong_all = figures(judged)
+    print(f"{chosen.name}: {share:.0%} of {len(judged)} right, {wrong_all} wrong actions")
     return 1 if wrong_all else 0
 
 

@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,20 @@ def measure(line: Mapping[str, Any], voice: str = "") -> Judged:
     # A call that nobody asked for is worse than none.
     wrong = not right and any(tool not in called or _call_of(outcomes, tool, args) for tool, args in turn.calls)
     return Judged(line, turn, right, wrong)
+
+
+def measure_all(name: str, voice: str = "", agent: str = "") -> list[Judged]:
+    """Measure the sentences of one of `NAMES`, or those of one `agent`.
+
+    With a `voice` those that can be spoken.
+    """
+    lines = [line for line in read(name) if agent in ("", line["agent"])]
+    return [measure(line, voice) for line in lines if not voice or line.get("speakable", True)]
+
+
+def figures(judged: Sequence[Judged]) -> tuple[float, int]:
+    """Return the share that was understood, and the number of wrong actions."""
+    return sum(one.is_right for one in judged) / len(judged), sum(one.is_wrong for one in judged)
 
 
 def _call_of(outcomes: list[Any], tool: str, args: Mapping[str, Any]) -> bool:

@@ -151,4 +151,5 @@ def weather_in(city: str, now: datetime) -> dict[str, Any]:
 
 
 def _degrees(celsius: int) -> str:
-    return f"minus {-celsius} degrees" if celsius < 0 else f"{celsius} degrees"
+    degrees = f"{abs(celsius)} {'degree' if abs(celsius) == 1 else 'degrees'}"
+    return f"minus {degrees}" if celsius < 0 else degrees

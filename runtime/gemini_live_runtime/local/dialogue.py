@@ -397,7 +397,7 @@ class ScriptedDialogue:
         if not 1 < len(parts) <= _MAX_PARTS:
             return None
         found = [self._matching.best(part, self._now) for part in parts]
-        if any(part is None for part in found) and not forbids(text):
+        if not all(best is not None and best[0].calls for best in found) and not forbids(text):
             found = [best for best in found if best is not None and self._names_a_choice(best[0], best[1])]
         intents = {"" if best is None else best[0].name for best in found}
         intent = self._intents.get(next(iter(intents))) if len(intents) == 1 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from gemini_live_runtime.local.contractions import contract, spelled
 from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
 from gemini_live_runtime.local.words import name_words, split_words, spoken_number, spoken_times
 from gemini_live_runtime.records import record
@@ -88,7 +89,8 @@ def build_grammar(
         names = [part.slot for part in pattern if isinstance(part, SlotRef)]
         if all(values[name] for name in names):
             used |= {f"slot_{name}": values[name] for name in names}
-            alternatives[tuple(p if isinstance(p, str) else f"<slot_{p.slot}>" for p in pattern)] = None
+            said = tuple(p if isinstance(p, str) else f"<slot_{p.slot}>" for p in pattern)
+            alternatives |= dict.fromkeys((spelled(said), contract(said)))
     for index, (name, choices) in enumerate(tools.items()):
         words = name_words(name)
         if not words:

@@ -10,6 +10,7 @@ from gemini_live_runtime.local.instruction_notes import InstructionNotes
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.meaning import MeaningMatcher
 from gemini_live_runtime.local.script_types import Cue, Intent, Script, SlotRef
+from gemini_live_runtime.local.vocabulary import asks
 from gemini_live_runtime.local.words import folded, name_words
 from gemini_live_runtime.records import record
 
@@ -74,7 +75,12 @@ class IntentMatcher:
         return min(filter(None, found), key=_cost, default=None)
 
     def _meant_by(self, intent: Intent, words: Words) -> Iterator[Match]:
-        """Yield what the meanings of `intent` find, where it is sure enough to act on."""
+        """Yield what the meanings of `intent` find, where it is sure enough to act on.
+
+        "Do you take cards?" pays nothing.
+        """
+        if intent.acts and asks(words.plain):
+            return
         for meaning in intent.means:
             meant = self._meanings.match(meaning, words)
             if meant is not None and (meant.may_be_acted_on if intent.calls else meant.is_sure):

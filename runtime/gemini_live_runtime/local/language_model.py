@@ -11,7 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gemini_live_runtime.local.sample_sentences import CONTRACTIONS, Spoken
+from gemini_live_runtime.local.contractions import CONTRACTIONS
+from gemini_live_runtime.local.sample_sentences import Spoken
 from gemini_live_runtime.local.vocabulary import COMMON_WORDS, NEGATIONS
 
 BEGIN, END = "<s>", "</s>"

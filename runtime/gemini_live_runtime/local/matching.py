@@ -11,6 +11,8 @@ from gemini_live_runtime.local.vocabulary import (
     DENYING,
     EVERYDAY_WORDS,
     FILLERS,
+    NEGATIONS,
+    expand,
     is_name_like,
     is_no_text,
 )
@@ -19,6 +21,7 @@ from gemini_live_runtime.local.words import (
     parse_duration,
     parse_number,
     parse_time,
+    parse_year,
     split_original,
     split_words,
     typos,
@@ -31,16 +34,6 @@ MAX_WORDS = 60
 SlotValue = str | int | float
 
 _ARTICLES = frozenset({"a", "an", "the", "my", "me"})
-_CONTRACTIONS = {
-    "what's": "what is",
-    "whats": "what is",
-    "how's": "how is",
-    "who's": "who is",
-    "it's": "it is",
-    "i'd": "i would",
-    "i'm": "i am",
-    "that's": "that is",
-}
 _LONGEST_NAME, _TELLING_WORDS = 3, 2
 _EDIT, _ARTICLE, _FILLER, _FREE = 0.5, 0.3, 0.05, 0.2
 
@@ -54,7 +47,7 @@ class Match:
 
 
 class Words:
-    """Words of an utterance, normalised (`plain`) and as written (`original`)."""
+    """Words of an utterance, written out (`plain`) and as they stand (`original`)."""
 
     __slots__ = ("original", "plain")
 
@@ -65,7 +58,7 @@ class Words:
             plain = split_words(written)
             if len(plain) != 1:
                 continue
-            meant = _CONTRACTIONS.get(plain[0], plain[0]).split()
+            meant = expand(plain)
             self.plain += meant
             self.original += [written, *[""] * (len(meant) - 1)]
 
@@ -191,7 +184,8 @@ class Matcher:
             return
         if start < len(words):
             word = words.plain[start]
-            edits = None if word in COMMON_WORDS and word != part else typos(word, part)
+            is_other = word != part and (word in COMMON_WORDS or word in NEGATIONS)
+            edits = None if is_other else typos(word, part)
             if edits is not None:
                 yield 1, edits * _EDIT, {}
         if part in _ARTICLES:
@@ -208,6 +202,10 @@ class Matcher:
             for duration in (parse_duration(plain, start), parse_number(plain, start)):
                 if duration is not None and slot.minimum <= duration[0] <= slot.maximum:
                     yield duration[1], 0.0, duration[0]
+        elif slot.kind == "year":
+            year = parse_year(plain, start)
+            if year is not None:
+                yield year[1], 0.0, year[0]
         elif slot.kind == "time":
             time = parse_time(plain, start)
             if time is not None:

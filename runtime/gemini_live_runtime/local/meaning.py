@@ -22,7 +22,14 @@ from gemini_live_runtime.local.vocabulary import (
     base_forms,
     is_same,
 )
-from gemini_live_runtime.local.words import parse_digits, parse_duration, parse_number, parse_time, split_words
+from gemini_live_runtime.local.words import (
+    parse_digits,
+    parse_duration,
+    parse_number,
+    parse_time,
+    parse_year,
+    split_words,
+)
 from gemini_live_runtime.records import record
 
 _MAX_UNEXPLAINED = 4
@@ -138,7 +145,7 @@ class MeaningMatcher:
         if meaning.among_others:
             negations = near
         unexplained = tuple(word for word in rest if self._counts(word))
-        is_told, is_past = sentence.has_any(TELLING), sentence.has_any(PAST)
+        is_told, is_past = sentence.has_any(TELLING), sentence.has_any(PAST) or sentence.is_opinion
         is_torn = is_torn or any(self._counts_another(name, sentence, found_at) for name in slots)
         is_torn = is_torn or any(self._is_another_thing(sentence, at) for at in sentence.free)
         return Understood(
@@ -238,7 +245,7 @@ class MeaningMatcher:
         Return them, and the names of those that are filled by a bare number.
         """
         slots = [self._slots[name] for name in names if self._slots[name].kind != "text"]
-        counted = {slot.name for slot in slots if slot.kind in ("number", "duration", "time")}
+        counted = {slot.name for slot in slots if slot.kind in ("number", "duration", "time", "year")}
         found: dict[str, SlotValue] = {}
         guessed: set[str] = set()
         for certainty in _CERTAINTIES:
@@ -355,6 +362,8 @@ def _read(slot: Slot, words: list[str], at: int) -> tuple[SlotValue, int] | None
     """Return the number, time or duration at `at` and its count of words."""
     if slot.kind == "time":
         return parse_time(words, at)
+    if slot.kind == "year":
+        return parse_year(words, at)
     if slot.spelled and (spelled := parse_digits(words, at)) is not None:
         return _within(slot, spelled)
     return _within(slot, parse_duration(words, at) if slot.kind == "duration" else parse_number(words, at))
@@ -377,6 +386,8 @@ def _surroundings(slot: Slot, words: list[str], at: int, length: int) -> tuple[i
         is_clock = is_clock or (at > 0 and words[at - 1] in _BEFORE_TIMES)
         is_clock = is_clock or (at > 0 and words[at - 1] == "to" and not _MOVES.isdisjoint(words))
         return at, last, _TOLD_BY_CLOCK if is_clock else _BARE
+    if slot.kind == "year" and (length > 1 or len(words[at]) == len("1982")):
+        return at, last, _TOLD_BY_UNIT
     for phrase in slot.after:
         if len(words) >= last + len(phrase) and all(map(is_same, words[last:], phrase)):
             return at, last + len(phrase), _TOLD_BY_UNIT

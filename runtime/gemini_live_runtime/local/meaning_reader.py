@@ -13,6 +13,7 @@ from typing import Any
 
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.local.script_types import Meaning
+from gemini_live_runtime.local.vocabulary import plainly
 from gemini_live_runtime.local.words import split_words
 
 _PART = re.compile(
@@ -33,7 +34,7 @@ class MeaningReader:
         for name, texts in concepts.items():
             if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
                 raise fail(f"concepts.{name}", "is not a list of texts", f'Write {name} = ["...", "..."]')
-            self._concepts[name] = tuple(tuple(split_words(text)) for text in texts)
+            self._concepts[name] = tuple(tuple(plainly(split_words(text))) for text in texts)
 
     def read(self, text: str, where: str, slots: Mapping[str, Any], also: Phrases = ()) -> Meaning:
         """Return the meaning that `text` writes; `also` may be said as well."""
@@ -70,7 +71,7 @@ class MeaningReader:
                     raise self._fail(where, f"names an unknown concept {name!r}", f"The concepts are: {known}")
                 phrases = (*phrases, *self._concepts[name])
             else:
-                words = tuple(split_words(option.replace("_", " ")))
+                words = tuple(plainly(split_words(option.replace("_", " "))))
                 if not words:
                     raise self._fail(where, f"{option!r} is no word", "Write words of letters or digits")
                 phrases = (*phrases, words)

@@ -11,21 +11,13 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from gemini_live_runtime.local.contractions import contract
 from gemini_live_runtime.local.dictated_words import FIRST_NAMES, spoken_year
 from gemini_live_runtime.local.grammar import spoken_values
 from gemini_live_runtime.local.script_types import Meaning, Pattern, Script, Slot, SlotRef
-from gemini_live_runtime.local.vocabulary import expand
 from gemini_live_runtime.local.words import spoken_number
 
 Spoken = tuple[str, ...]
-
-_FORMS = """
-i'm i've i'd i'll it's that's what's how's who's where's when's there's he's she's you're you've you'll we're we've
-we'll they're don't doesn't didn't can't couldn't won't wouldn't isn't aren't wasn't haven't hasn't shouldn't let's
-gonna wanna gimme
-"""
-CONTRACTIONS = tuple(_FORMS.split())
-_CONTRACTED = {tuple(expand((word,))): word for word in CONTRACTIONS}
 
 _DURATIONS = ("a minute", "half an hour", "a quarter of an hour", "an hour", "an hour and a half", "ninety seconds")
 _TIMES = ("{} fifteen", "{} forty five", "quarter past {}", "quarter to {}", "half {}", "{} pm", "{} am", "{} a m")
@@ -50,7 +42,7 @@ class SampleSentences:
     def sentences(self) -> tuple[Spoken, ...]:
         """All sentences, with and without contractions."""
         made = [words for words in _Sampler(self._script).sentences() if words]
-        return tuple(form for words in made for form in dict.fromkeys((words, _contract(words))))
+        return tuple(form for words in made for form in dict.fromkeys((words, contract(words))))
 
 
 _kept: OrderedDict[int, tuple[Script, SampleSentences]] = OrderedDict()
@@ -158,13 +150,3 @@ def _spelled(words: Spoken) -> Spoken:
         else:
             spelled.append(word)
     return tuple(spelled)
-
-
-def _contract(words: Spoken) -> Spoken:
-    contracted: list[str] = []
-    at = 0
-    while at < len(words):
-        short = _CONTRACTED.get(words[at : at + 2])
-        contracted.append(short or words[at])
-        at += 2 if short else 1
-    return tuple(contracted)

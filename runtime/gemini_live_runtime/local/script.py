@@ -21,12 +21,13 @@ field in tool results.
 (default; `values`, `synonyms`: a table of phrases for a value; `others = true`: a typed proper name after one of
 `before` is a value too), `number` (`min`, `max`, `spoken`: the values a recogniser listens for, `before` and `after`:
 words that tell what a number counts, `told = true`: without them it fills the slot as an answer only, `spelled =
-true`: digit by digit, too), `duration` (minutes, with its unit, else as a number), `time`, or `text` (anything of at
-most `max` words when typed, `values` when spoken).
+true`: digit by digit, too), `duration` (minutes, with its unit, else as a number), `time`, `year` (1982, or 82 after a
+word of `before`; `values` when spoken), or `text` (anything of at most `max` words when typed, `values` when spoken).
 
 `[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when
-missing) or `calls` (a list of such, sent together), `again = true` (it makes the last call once more), `from_last_call
+missing) or `calls` (a list of such, sent together), `acts = true` (a question that only wants to know, such as "do you
+take cards?", is not meant by its `means`), `again = true` (it makes the last call once more), `from_last_call
 = true` (slots that are missing are those of the last call, as in "make that three"), `change = true` (words that only
 name other slots, such as "and in Rome?", make the call anew), `reply` (lines, the first that fits is said: text, or
 `when` and `say`), `forget = true` (drops a question that is open), `remember = true` (lines and arguments of later

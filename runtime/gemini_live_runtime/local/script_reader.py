@@ -23,6 +23,7 @@ from gemini_live_runtime.local.script_types import (
     SlotRef,
 )
 from gemini_live_runtime.local.template import Line, check_template
+from gemini_live_runtime.local.vocabulary import expand
 from gemini_live_runtime.local.words import MAX_SPOKEN, folded, split_words
 
 FORMAT = 1
@@ -87,7 +88,7 @@ class ScriptReader:
             title=self._text(data, "title", ""),
             call_by_name=self._flag(data, "call_by_name", "", default=True),
             examples=self._texts(data, "examples", ""),
-            filler=tuple(tuple(split_words(item)) for item in self._texts(data, "filler", "")),
+            filler=tuple(tuple(expand(split_words(item))) for item in self._texts(data, "filler", "")),
             slots=self._slots,
             intents=intents,
             pronunciations=self._pronunciations(self._table(data, "pronunciations", "")),
@@ -143,13 +144,13 @@ class ScriptReader:
         )
 
     def _phrases(self, raw: dict[str, Any], key: str, where: str) -> tuple[tuple[str, ...], ...]:
-        return tuple(tuple(split_words(text)) for text in self._texts(raw, key, where))
+        return tuple(tuple(expand(split_words(text))) for text in self._texts(raw, key, where))
 
     def _intent(self, index: int, raw: dict[str, Any]) -> Intent:
         name = self._text(raw, "name", f"intent {index}", required=True)
         where = f"intent {name!r}"
         known = {"name", "say", "typed", "means", "during", "after", "call", "calls", "reply"}
-        self._only(raw, known | {"again", "change", "forget", "from_last_call", "remember"}, where)
+        self._only(raw, known | {"acts", "again", "change", "forget", "from_last_call", "remember"}, where)
         say, typed = self._patterns(raw, "say", where), self._patterns(raw, "typed", where)
         means = self._means(raw, where, (*say, *typed))
         if not say and not typed and not means:
@@ -167,8 +168,8 @@ class ScriptReader:
         forget, during = self._flag(raw, "forget", where), self._folded(raw, "during", where)
         after = self._folded(raw, "after", where)
         again, change = self._flag(raw, "again", where), self._flag(raw, "change", where)
-        last = self._flag(raw, "from_last_call", where)
-        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means, again, last, change)
+        last, acts = self._flag(raw, "from_last_call", where), self._flag(raw, "acts", where)
+        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means, again, last, acts, change)
 
     def _means(self, raw: dict[str, Any], where: str, phrases: tuple[Pattern, ...] = ()) -> tuple[Meaning, ...]:
         """Return the meanings of an intent or rule.
@@ -287,7 +288,7 @@ class ScriptReader:
         parts: list[str | SlotRef] = []
         position = 0
         for match in _TOKEN.finditer(text):
-            parts += split_words(text[position : match.start()])
+            parts += expand(split_words(text[position : match.start()]))
             if match[1] not in self._slots:
                 raise self.fail(where, f"{text!r} names an unknown slot {match[1]!r}", self._known_slots())
             parts.append(SlotRef(match[1]))
@@ -295,7 +296,7 @@ class ScriptReader:
         rest = text[position:]
         if "{" in rest or "}" in rest:
             raise self.fail(where, f"{text!r} has a stray brace", "Write slots as {name}")
-        parts += split_words(rest)
+        parts += expand(split_words(rest))
         if not parts:
             raise self.fail(where, f"{text!r} holds no words", "Write a phrase")
         return tuple(parts)

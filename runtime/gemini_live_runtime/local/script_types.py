@@ -10,8 +10,8 @@ from gemini_live_runtime.local.template import Line
 from gemini_live_runtime.local.words import MAX_SPOKEN
 from gemini_live_runtime.records import record
 
-KINDS = ("choice", "name", "number", "duration", "time", "text")
-Kind = Literal["choice", "name", "number", "duration", "time", "text"]
+KINDS = ("choice", "name", "number", "duration", "time", "year", "text")
+Kind = Literal["choice", "name", "number", "duration", "time", "year", "text"]
 Scalar = str | int | float | bool
 
 
@@ -98,6 +98,8 @@ class Intent:
     """True when it makes the last call once more."""
     from_last_call: bool = False
     """True when slots that are missing are those of the last call."""
+    acts: bool = False
+    """True when its calls do something: a question that only wants to know does not lead to it."""
     change: bool = False
     """True when words such as "and in Rome?" make its calls anew with other slots."""
 

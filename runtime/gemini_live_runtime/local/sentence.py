@@ -9,11 +9,14 @@ from collections.abc import Collection, Iterator
 
 from gemini_live_runtime.local.matching import Words
 from gemini_live_runtime.local.vocabulary import (
+    ASKING_IF,
     COMMON_WORDS,
     EVERYDAY_WORDS,
     NEGATIONS,
+    OPINIONS,
+    WEIGHING,
+    asks,
     base_forms,
-    expand,
     is_mistyped,
     is_name_like,
 )
@@ -45,15 +48,17 @@ class Sentence:
         """Read `words`; `known` are those that the script names."""
         self.words: list[str] = []
         self.original: list[str] = []
-        for plain, written in zip(words.plain, words.original, strict=True):
-            meant = expand((plain,))
-            self.words += meant
-            self.original += [written, *[""] * (len(meant) - 1)]
+        last = len(words) - 1
+        for at, (word, written) in enumerate(zip(words.plain, words.original, strict=True)):
+            if not (word in WEIGHING and 0 < at < last and words.plain[at - 1] == "not"):
+                self.words.append(word)
+                self.original.append(written)
         self._forms = [base_forms(word) for word in self.words]
         self._is_known = [
             word in COMMON_WORDS or word in EVERYDAY_WORDS or word in NEGATIONS or not forms.isdisjoint(known)
             for word, forms in zip(self.words, self._forms, strict=True)
         ]
+        self._asks = asks(self.words)
         self.free = set(range(len(self.words)))
         self._take_corrected()
         self._take_polite()
@@ -102,8 +107,19 @@ class Sentence:
         return [at for at in range(len(self.words)) if self.has(phrase, at)]
 
     def has_any(self, of: Collection[str]) -> bool:
-        """Return True when one of the words `of` is not used."""
-        return any(self.words[at] in of for at in self.free)
+        """Return True when one of the words `of` is not used.
+
+        The "if" of a question sets no condition: "tell me if it rains", "do I need a coat if I go out".
+        """
+        return any(
+            (word := self.words[at]) in of and (word != "if" or not (self._asks or self.words[at - 1] in ASKING_IF))
+            for at in self.free
+        )
+
+    @property
+    def is_opinion(self) -> bool:
+        """True when it tells what the speaker thinks of something."""
+        return any(self.places(phrase) for phrase in OPINIONS)
 
     def find_free(self, phrase: tuple[str, ...]) -> int | None:
         """Return the place of `phrase` among the words that are not used, or None."""

@@ -151,7 +151,13 @@ class SlotExtractor:
         for match in phrases:
             slots = {**match.slots, **slots}
         is_whole = cheapest is not None and cheapest < _A_TYPING_ERROR
-        return slots if is_whole else {**slots, **self._slots_meant(utterance)}
+        if not is_whole:
+            return {**slots, **self._slots_meant(utterance)}
+        if any(self._script.slots[name].kind != "text" for name in slots):
+            return slots
+        # A text may tell a name, too: "tell him Dave rang".
+        meant = self._slots_meant(utterance)
+        return {**slots, **{name: value for name, value in meant.items() if self._script.slots[name].kind == "name"}}
 
     def _slots_meant(self, utterance: _Utterance) -> Mapping[str, SlotValue]:
         """Return the slots that meanings of any phase fill, the surest one's first.

@@ -16,14 +16,14 @@ _ENDINGS = {"'s": "is", "n't": "not", "'ll": "will", "'re": "are", "'ve": "have"
 _SPOKEN_FORMS = {
     "cannot": "can not", "can't": "can not", "cant": "can not", "won't": "will not", "wont": "will not",
     "dont": "do not", "doesnt": "does not", "didnt": "did not", "isnt": "is not", "im": "i am", "ive": "i have",
-    "id": "i would", "whats": "what is", "hows": "how is", "whos": "who is", "thats": "that is", "let's": "let us",
+    "whats": "what is", "hows": "how is", "whos": "who is", "thats": "that is", "let's": "let us",
     "lets": "let us", "gonna": "going to", "wanna": "want to", "gotta": "got to", "gimme": "give me", "lemme": "let me",
     "shan't": "shall not", "ain't": "is not", "y'all": "you all", "dunno": "do not know", "kinda": "kind of",
     "ya": "you", "em": "them", "u": "you", "pls": "please", "plz": "please", "thx": "thanks", "tmrw": "tomorrow",
 }  # fmt: skip
 
 _COMMON = """
-back another afraid
+id back another afraid
 name names called
 change move push switch swap shift bring forward earlier case prefer preferably ideally sometime somewhere oops whoops
 all both every each whole better best around everyone everybody everything ever
@@ -54,6 +54,27 @@ EVERYDAY_WORDS = frozenset(everyday_words.EVERYDAY.split()) - COMMON_WORDS
 PAST = frozenset(everyday_words.PAST.split())
 """Words that tell of the past, or of a condition."""
 
+WEIGHING = frozenset({"that", "so", "very", "really", "too", "particularly", "especially", "terribly", "quite", "even"})
+"""Words between `not` and what it denies that only weigh it."""
+
+OPINIONS = tuple(
+    (who, *what.split()) for who in ("i", "we") for what in ("love", "hate", "enjoy", "miss", "like the", "prefer the")
+)
+"""Phrases that tell what is thought of a thing, and ask for nothing."""
+
+ASKING_IF = frozenset({"me", "us", "know", "see", "check", "out", "wonder", "wondering", "sure", "say", "ask"})
+"""Words before an "if" that asks: "tell me if it rains"."""
+
+_OPENINGS = frozenset({
+    "hello", "hi", "hey", "ok", "okay", "so", "and", "but", "well", "um", "uh", "er", "oh", "sorry", "please", "now",
+    "then", "actually", "right", "yes", "yeah", "no", "just",
+})  # fmt: skip
+_ASKING = re.compile(
+    r"(?:which|whose?|whom|where|when|does|did|was|were|has)\b|why (?!do(?:es)? not\b)|how (?!about\b)"
+    r"|what (?!about\b|(?:i|we) (?:want|need|would)\b)|do (?!you (?:mind|think|have|do)\b|not\b|that\b|it\b|the\b|a\b)"
+    r"|is (?!there\b|it (?:possible|ok|okay|all right|alright)\b)|are (?!there\b|you able\b)"
+)
+
 TELLING = PAST | frozenset(everyday_words.TELLING.split())
 """Words of stories and conditions, which ask for nothing."""
 
@@ -65,15 +86,15 @@ FILLERS = frozenset(everyday_words.FILLERS.split())
 
 _HESITATIONS = re.compile(
     r"(?:hang|hold) on|(?:just )?(?:wait|one|a) (?:a |one )?(?:moment|minute|second|sec|mo)\b|wait\b"
-    r"|(?:i am )?not sure|(?:i )?(?:do not|don't|dont) (?:know|want|think)|(?:i have )?no idea"
+    r"|(?:i am )?not sure|(?:i )?do not (?:know|want|think)|(?:i have )?no idea"
     r"|let me (?:think|see)|never ?mind|forget it|give me a\b"
     r"|(?:what|when|where|why|how|who|which)\b|rather not|i would rather|nothing\b|none of your|mind your own"
     r"|(?:is|are|am|can|could|will|would|do|does|did|should|shall|may|has|have)"
     r" (?:i|you|he|she|it|they|we|there|that|this|anyone|anybody|somebody|someone)\b"
-    r"|(?:i am|it is|i'm|it's) (?:working|not|fine|ok|okay|busy|thinking)\b"
-    r"|(?:can't|couldn't|won't|isn't|aren't|doesn't|don't) (?:you|he|she|it|they)\b|(?:no )?(?:don't|do not) bother"
+    r"|(?:i am|it is) (?:working|not|fine|ok|okay|busy|thinking)\b"
+    r"|(?:can|could|will|is|are|does|do) not (?:you|he|she|it|they)\b|(?:no )?do not bother"
     r"|(?:actually |no |oh )*(?:never ?mind|forget (?:it|that)|leave it|no (?:message|need|thanks))"
-    r"|i(?:'ll| will) (?:try|ring|call|phone)\b|put me through|connect me|let me (?:speak|talk)"
+    r"|i will (?:try|ring|call|phone)\b|put me through|connect me|let me (?:speak|talk)"
     r"|you (?:are|can|could|have|sound|said)\b|come again|say (?:that )?again"
     r"|repeat\b|speak up|wrong number|that is (?:all|it|fine)$|who\b|this is (?:ridiculous|stupid|silly)"
     r"|(?:sorry|pardon|excuse me|yes|no|yeah|nope|ok|okay|hello|hi|thanks|thank you|bye|goodbye|stop)$"
@@ -90,9 +111,7 @@ DENIALS = frozenset({"not", "never", "no", "nobody", "nothing", "without"})
 """Negations of what follows them."""
 
 
-DENYING = frozenset(
-    {"not", "never", "don't", "dont", "can't", "cannot", "won't", "doesn't", "didn't", "isn't", "wouldn't"}
-)
+DENYING = frozenset({"not", "never"})
 """Words that deny a phrase that follows them."""
 
 
@@ -130,6 +149,14 @@ def base_forms(word: str) -> frozenset[str]:
     return frozenset(forms)
 
 
+def plainly(words: Sequence[str]) -> list[str]:
+    """Return words without those that only weigh a negation: "not that urgent"."""
+    last = len(words) - 1
+    return [
+        word for at, word in enumerate(words) if not (word in WEIGHING and 0 < at < last and words[at - 1] == "not")
+    ]
+
+
 def is_same(word: str, meant: str) -> bool:
     """Return True when `word` is `meant` or a form of it."""
     return word == meant or meant in base_forms(word)
@@ -142,6 +169,15 @@ def is_mistyped(word: str, meant: str) -> bool:
         return False
     edits = typos(word, meant)
     return edits is not None and edits <= (2 if len(meant) >= _TWO_TYPOS else 1)
+
+
+def asks(words: Sequence[str]) -> bool:
+    """Return True for a question that wants to know something, and nothing done.
+
+    "Could you" and "do you have" ask for a thing.
+    """
+    at = next((at for at, word in enumerate(words) if word not in _OPENINGS), len(words))
+    return _ASKING.match(" ".join(words[at:])) is not None
 
 
 def is_name_like(word: str) -> bool:

@@ -215,6 +215,27 @@ def parse_time(words: list[str], start: int) -> tuple[str, int] | None:
     return f"{total // 60:02d}:{total % 60:02d}", used
 
 
+def parse_year(words: list[str], start: int) -> tuple[int, int] | None:
+    """Read a year from 1900 to 2029 at `start`; return it and its number of words.
+
+    `1982`, `82`, `eighty two`, `nineteen eighty two`, `two thousand and five`, `twenty ten`. Two digits from 10 to 29
+    alone are no year.
+    """
+    first = words[start] if start < len(words) else ""
+    if len(first) == 4 and first.isascii() and first.isdigit():
+        return (int(first), 1) if 1900 <= int(first) < 2030 else None
+    century = {"nineteen": 1900, "twenty": 2000}.get(first, 0)
+    if words[start : start + 2] == ["two", "thousand"]:
+        used = 2 + (words[start + 2 : start + 3] == ["and"])
+        rest = parse_number(words, start + used)
+        return (2000 + rest[0], used + rest[1]) if rest is not None and rest[0] < 30 else (2000, 2)
+    rest = parse_number(words, start + 1) if century else None
+    if rest is not None and 10 <= rest[0] < (100 if century == 1900 else 30):
+        return century + rest[0], 1 + rest[1]
+    number = parse_number(words, start)
+    return (1900 + number[0], number[1]) if number is not None and 30 <= number[0] < 100 else None
+
+
 def spoken_times() -> list[str]:
     """Return the recognised times: full and half hours, and noon."""
     hours = [spoken_number(hour) for hour in range(1, 13)]

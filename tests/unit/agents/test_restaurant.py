@@ -8,8 +8,9 @@ import pytest
 from tests.agents.conversation import talk_to
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.agents.restaurant import MENU, restaurant
+from gemini_live_runtime.agents.restaurant import MENU, restaurant, wishes
 from gemini_live_runtime.clock import run_virtual
+from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, TranscriptWindow
 from gemini_live_runtime.local.script import bundled_script
 
 REVIEWED = ("two pasta please", "and a coffee", "that is all")
@@ -44,6 +45,17 @@ def test_a_number_can_be_set_instead_of_added(said: tuple[str, ...], items: dict
 
 def test_the_dialogue_has_the_dishes_of_the_menu() -> None:
     assert set(bundled_script("restaurant").slots["dish"].values) == set(MENU)
+
+
+def turn_of(words: str) -> TranscriptTurn:
+    return TranscriptTurn(number=1, by="typed", started_at=0.0, user=words)
+
+
+@pytest.mark.parametrize(("intent", "wish"), [("done", "done"), ("agree", "agrees"), ("cancel", "cancels")])
+def test_the_agent_takes_the_dialogue_s_words_for_what_they_are(intent: str, wish: str) -> None:
+    (meant,) = (one.means for one in bundled_script("restaurant").intents if one.name == intent)
+    phrases = [" ".join(words) for meaning in meant for options in meaning.needs for words in options]
+    assert [words for words in phrases if not wishes(TranscriptWindow((turn_of(words),)))[wish]] == []
 
 
 def test_an_empty_order_is_not_reviewed() -> None:

@@ -15,6 +15,16 @@ def test_a_pattern_is_accepted_with_any_of_its_values() -> None:
     assert GRAMMAR.accepts(["weather", "in", "new", "york"])
 
 
+def test_a_phrase_is_listened_for_as_people_shorten_it() -> None:
+    grammar = build_grammar(
+        [("i", "do", "not", "know"), ("i", "can", "not", "pay"), ("what", "is", "in", SlotRef("city"))],
+        {"city": CITY},
+        {},
+    )
+    for said in ("i do not know", "i don't know", "what's in zurich", "i cannot pay"):
+        assert grammar.accepts(said.split(" ")), said
+
+
 def test_half_a_phrase_is_not_accepted() -> None:
     assert not GRAMMAR.accepts(["weather", "in", "new"])
 

@@ -48,6 +48,7 @@ ask = "How long?"
 
 [[intent]]
 name = "table"
+acts = true
 change = true
 means = ["[book] table {people?} {time?} (nice)"]
 call = { tool = "seating", args = { people = "{people}", time = "{time}" } }
@@ -139,6 +140,40 @@ def test_a_missing_slot_is_asked_for() -> None:
 )
 def test_what_is_unsure_calls_nothing(text: str) -> None:
     assert isinstance(calls(text), str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "when can I book a table for two at eight",
+        "why is a table for two at eight booked",
+        "do you book tables for two",
+    ],
+)
+def test_a_question_books_nothing(text: str) -> None:
+    assert isinstance(calls(text), str)
+
+
+@pytest.mark.parametrize("text", ["do you have one for two at eight to book", "is it possible to book for two at 8"])
+def test_a_request_in_the_form_of_a_question_is_one(text: str) -> None:
+    assert calls(f"{text}, a table") == ("seating", {"people": 2, "time": "20:00"})
+
+
+def test_an_opinion_asks_for_nothing() -> None:
+    assert isinstance(calls("I love the rain in Oslo"), str)
+    assert calls("I'd love some rain in Oslo") == ("sky", {"city": "Oslo"})
+
+
+def test_an_if_that_asks_is_no_condition() -> None:
+    assert calls("see if there's rain in Oslo") == ("sky", {"city": "Oslo"})
+    assert isinstance(calls("book a table for two at eight if Dave comes"), str)
+
+
+def test_a_weighed_negation_is_a_negation() -> None:
+    script = parse_script(SCRIPT.replace('"timer|wake {minutes}"', '"not_urgent"'), "inn.toml")
+    meaning = script.intents[2].means[0]
+    assert MeaningMatcher(script).match(meaning, Words("It isn't that urgent")) is not None
+    assert MeaningMatcher(script).match(meaning, Words("It is urgent, not that it matters")) is None
 
 
 @pytest.mark.parametrize("text", ["and in Rome?", "what about Rome then", "no, Rome I meant"])

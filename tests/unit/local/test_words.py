@@ -8,6 +8,7 @@ from gemini_live_runtime.local.words import (
     name_words,
     parse_number,
     parse_time,
+    parse_year,
     split_original,
     split_words,
     spoken_number,
@@ -80,6 +81,22 @@ def test_every_time_that_is_listened_for_is_understood_whole(said: str) -> None:
     parsed = parse_time(said.split(), 0)
     assert parsed is not None
     assert parsed[1] == len(said.split())
+
+
+@pytest.mark.parametrize(
+    ("said", "year"),
+    [
+        ("1982", 1982), ("82", 1982), ("eighty two", 1982), ("nineteen eighty two", 1982), ("nineteen ninety", 1990),
+        ("2005", 2005), ("two thousand", 2000), ("two thousand and five", 2005), ("twenty ten", 2010),
+    ],
+)  # fmt: skip
+def test_a_year_is_read_in_any_spelling(said: str, year: int) -> None:
+    assert parse_year(said.split(), 0) == (year, len(said.split()))
+
+
+@pytest.mark.parametrize("said", ["", "seven", "25", "1482", "2130", "nineteen", "twenty"])
+def test_what_is_no_year_is_none(said: str) -> None:
+    assert parse_year(said.split(), 0) is None
 
 
 def test_a_swap_of_neighbours_is_one_edit() -> None:
