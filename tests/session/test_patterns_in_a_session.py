@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from tests.session.talking import agent, talk, two_phases
@@ -19,6 +20,7 @@ from gemini_live_runtime import (
     TemporalPattern,
     TemporalRegistry,
     TurnCountDetector,
+    Watcher,
     key,
 )
 from gemini_live_runtime import events as ev
@@ -35,6 +37,23 @@ async def test_a_guard_that_has_held_long_enough_is_noticed_to_the_moment_withou
         await t.passes(4.9)
         assert t.all(ev.PatternFired) == []
         await t.passes(0.2)
+        assert len(t.all(ev.PatternFired)) == 1
+
+
+async def test_a_moment_that_passes_while_a_step_runs_is_queued_once() -> None:
+    async def slow() -> None:
+        await asyncio.sleep(3)
+
+    noticed = noticing(SustainedDetector(key("app:angry"), 5)).watch(
+        Watcher(key("app:slow").changed(), slow, blocking=True)
+    )
+    async with talk(noticed) as t:
+        await t.writes(angry=True)
+        await t.passes(4)
+        t.handle.state.set("app:slow", True)
+        await t.passes(2.5)
+        assert t.stage.session.orchestrator.agent.queue.waiting.count("time") == 1
+        await t.passes(1)
         assert len(t.all(ev.PatternFired)) == 1
 
 

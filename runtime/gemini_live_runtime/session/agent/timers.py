@@ -31,6 +31,9 @@ TICK_S = 1.0
 BURST_S = 1.0
 """Seconds in which dropped notes are counted together."""
 
+_STEP = "time"
+"""Name of the step in which time passes for patterns."""
+
 FAULT_REST_S = 1.0
 """Seconds until the next look after a fault, which may still be there."""
 
@@ -163,7 +166,7 @@ class Timers:
         now = self._agent.clock.now()
         held = self._gate.held
         waits = [
-            None if held else self._settle.deadline(),
+            None if held else self._pattern_wait(),
             None if self._soft is None or held else self._soft.deadline(now),
             *(
                 None if due is None else due - now
@@ -197,10 +200,15 @@ class Timers:
         if self._next_tick is not None and now >= self._next_tick:
             self._next_tick = now + TICK_S
             agent.react(TimerTick(now))
-        wait = None if held else self._settle.deadline()
+        wait = None if held else self._pattern_wait()
         if wait is not None and wait <= 0.002:
-            agent.queue.put("time", self.on_time_passed)
+            agent.queue.put(_STEP, self.on_time_passed)
         self.schedule()
+
+    def _pattern_wait(self) -> float | None:
+        """Return seconds until time alone may complete a pattern, or None."""
+        # Another step may run for long: what waits behind it needs no second one, unless it is dropped.
+        return TICK_S if _STEP in self._agent.queue.waiting else self._settle.deadline()
 
     def close(self) -> None:
         """Stop the timer."""
