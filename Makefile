@@ -18,8 +18,8 @@ SLOW := tests/unit/local/test_recogniser_accuracy.py
 # Tests that listen to real sound run one after the other; the others run beside each other, and some of them wait for
 # processes.
 ALONE := tests/audio
-# Computes and waits for nothing: it runs beside those tests, which mostly wait.
-SIMULATED := tests/simulation
+# These compute and wait for nothing: they run beside those tests, which mostly wait.
+SIMULATED := tests/simulation tests/faults/test_fuzzed_frames.py
 # Further targets that run beside them: CI tests the lowest versions then.
 BESIDE_SOUND :=
 # Tests of the modules that call each dependency whose lowest version is to be shown to work.
@@ -36,10 +36,10 @@ LOWEST = \
   tests/unit/journal/test_flac.py tests/unit/tui/test_clipboard.py tests/pilot/test_console_typing.py
 # The longest files first: no worker is left with one of them at the end.
 FIRST := $(SLOW) tests/docs tests/mutants tests/sdk tests/pilot/test_console_actions.py \
-  tests/agents tests/rooms tests/e2e tests/faults
+  tests/agents tests/rooms tests/e2e $(filter-out $(SIMULATED),$(wildcard tests/faults/test_*.py))
 # By its files: of a folder that follows one of its own files pytest takes no further ones.
 PILOT = $(filter-out $(FIRST),$(wildcard tests/pilot/test_*.py))
-REST = $(FIRST) $(PILOT) $(filter-out $(FIRST) $(FAST) $(ALONE) $(SIMULATED) tests/pilot,$(patsubst %/,%,$(wildcard tests/*/)))
+REST = $(FIRST) $(PILOT) $(filter-out $(FIRST) $(FAST) $(ALONE) $(SIMULATED) tests/pilot tests/faults,$(patsubst %/,%,$(wildcard tests/*/)))
 CLIENTS := adk genai-js livekit pipecat
 # In the order given: by itself xdist begins with the files of most tests, and ends with long files of one or two.
 BY_FILE := --dist loadfile --no-loadscope-reorder

@@ -68,6 +68,8 @@ class Account:
 
     def take(self, payload: ev.Payload) -> None:
         """Count an event, and look for faults in it."""
+        if isinstance(payload, ev.StateChanged):
+            return
         if isinstance(payload, ev.WireMessage):
             self.unreadable += payload.direction == "received" and bool(payload.problems) and not payload.kinds
         elif isinstance(payload, ev.CodeFailed):
@@ -76,8 +78,10 @@ class Account:
             self.fault(f"notice: {payload.text}")
         elif isinstance(payload, ev.Log) and payload.level == "error":
             self.fault(f"log: {payload.text}")
-        self.calls += isinstance(payload, ev.ToolCalled)
-        self.turns += isinstance(payload, ev.TurnCompleted)
+        elif isinstance(payload, ev.ToolCalled):
+            self.calls += 1
+        elif isinstance(payload, ev.TurnCompleted):
+            self.turns += 1
 
 
 class StepClock:

@@ -12,8 +12,8 @@ from tests.simulation.rules import Broken
 from tests.simulation.running import Run, run
 from tests.simulation.timeline import Timeline
 
-SEEDS = 10_000 if os.environ.get("SOAK") else 1400
-SHARDS = 7
+SEEDS = 10_000 if os.environ.get("SOAK") else 2000
+SHARDS = 8
 
 
 def judged(found: Run) -> str:

@@ -79,6 +79,12 @@ def captured(name: str = "server") -> tuple[dict[str, Any], ...]:
 
 
 @cache
+def captured_texts() -> tuple[str, ...]:
+    """Return the captured messages of the server, as JSON."""
+    return tuple(map(json.dumps, captured()))
+
+
+@cache
 def words() -> tuple[str, ...]:
     """Return every key of the captured messages, in both spellings."""
     found: set[str] = set()
@@ -167,8 +173,8 @@ class Fuzzer:
     def _message(self) -> dict[str, Any]:
         return self._chance.choice(captured())
 
-    def _valid(self) -> Frame:
-        return json.dumps(self._message())
+    def _valid(self) -> str:
+        return self._chance.choice(captured_texts())
 
     def _mutated(self) -> Frame:
         value: Any = mutate_tree(self._message(), self._chance)
@@ -232,7 +238,7 @@ class Fuzzer:
 
     def _bytes_changed(self) -> Frame:
         chance = self._chance
-        data = bytearray(json.dumps(self._message()).encode())
+        data = bytearray(self._valid().encode())
         for _ in range(chance.randint(1, 3)):
             at = chance.randint(0, len(data))
             data[at : at + chance.randint(0, 3)] = chance.randbytes(chance.randint(0, 3))

@@ -156,7 +156,7 @@ class WireRecorder:
             self._end(span)
 
     def _without_audio(self, value: Any, direction: Wire) -> Any:
-        if isinstance(value, Mapping):
+        if isinstance(value, dict | Mapping):
             mime_type = value.get("mimeType", value.get("mime_type"))
             data = value.get("data")
             rate = RATES[self._spans[direction].track]

@@ -6,7 +6,7 @@ import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from dis import Instruction, get_instructions, stack_effect
-from functools import partial
+from functools import lru_cache, partial
 from inspect import getattr_static
 from itertools import pairwise
 from types import CodeType, FunctionType, MethodType, ModuleType
@@ -175,21 +175,30 @@ def _is_authors(name: str, module: str) -> bool:
 
 def _writes_computed_key(code: CodeType, used: Mapping[str, Any]) -> bool:
     """Return True when code writes an item or a key whose name it computes."""
+    return any(name is None or (name and not isinstance(used.get(name), str | Term)) for name in _names_written(code))
 
-    def is_named(instruction: Instruction) -> bool:
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
-            return isinstance(used.get(instruction.argval), str | Term)
-        return bool(instruction.opname == "LOAD_CONST")
 
+@lru_cache(maxsize=_MAX_FUNCTIONS)
+def _names_written(code: CodeType) -> tuple[str | None, ...]:
+    """Return the variables that name the items or keys which code writes.
+
+    None stands for a name that it computes, "" for a constant.
+    """
+    found: list[str | None] = []
     instructions = list(get_instructions(code))
     for at, (one, after) in enumerate(pairwise(instructions)):
         # A key is loaded right after its method, and right before an item is stored.
-        writes = one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argval in _WRITERS
-        if writes and (not is_named(after) or _is_part(instructions[at + 2 :])):
-            return True
-        if after.opname == "STORE_SUBSCR" and not is_named(one):
-            return True
-    return False
+        if one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argval in _WRITERS:
+            found.append(None if _is_part(instructions[at + 2 :]) else _variable(after))
+        if after.opname == "STORE_SUBSCR":
+            found.append(_variable(one))
+    return tuple(found)
+
+
+def _variable(instruction: Instruction) -> str | None:
+    if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
+        return str(instruction.argval)
+    return "" if instruction.opname == "LOAD_CONST" else None
 
 
 def _is_part(rest: Iterable[Instruction]) -> bool:
