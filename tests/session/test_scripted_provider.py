@@ -65,6 +65,24 @@ async def test_a_tool_runs_and_its_answer_is_posted() -> None:
         ]
 
 
+async def test_a_link_tells_where_it_is_over_all_its_connections() -> None:
+    model = ScriptedAdapter()
+    async with agent().connect(adapter=model, audio="program", mode="voice") as session:
+        begun = session.link
+        assert (begun.session, begun.connection, begun.restarts) == ("scripted-1", 1, 0)
+        await session.send_text("hello")
+        session.send_audio(SECOND)
+        await answers(session, model, "Hi.")
+        before = session.link
+        assert (before.sent - begun.sent, before.samples_sent, before.received) == (1, 16_000, 3)
+        assert before.response == begun.response + 1
+        model.loses()
+        await session.until_quiet(5)
+        after = session.link
+    assert (after.session, after.connection, after.restarts) == ("scripted-2", 2, 1)
+    assert (after.samples_sent, after.received) == (before.samples_sent, before.received)
+
+
 async def test_a_lost_connection_is_made_again_with_the_handle_and_the_text_goes_out_once() -> None:
     model = ScriptedAdapter()
     async with agent().connect(adapter=model) as session:

@@ -14,6 +14,7 @@ from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue
 from gemini_live_runtime.session.core.turn_options import TurnOptions
 from gemini_live_runtime.session.core.turn_rules import TurnRules
 from gemini_live_runtime.session.definition.definition import Definition
+from gemini_live_runtime.session.link.controller import LinkPosition
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall
@@ -123,6 +124,11 @@ class SessionHost:
     def resumption_handle(self) -> str:
         """Handle to resume the server's session with; a secret, "" for none."""
         return self._core.state.link.handle
+
+    @property
+    def link_position(self) -> LinkPosition:
+        """Position of the link to the server."""
+        return self._core.state.link.position(self._core.state.ledger.number)
 
     def resume_with(self, handle: str) -> None:
         """Let the first connection resume the session of `handle`."""

@@ -92,7 +92,7 @@ class ConnectionEvents:
         """
         state = self._state
         self._trend = LatencyTrend()
-        state.link.on_opened(now, adapter)
+        state.link.on_opened(now, adapter, server_session)
         state.facts.status = "ready"
         state.completion_owed = False
         if state.ledger.current_opened:

@@ -339,6 +339,7 @@ class ConnectionManager:
             if self._is_unheard:
                 continue
             self._link.sign_at = now = clock.now()
+            self._link.received += 1
             if isinstance(message, AudioFrame):
                 effects = core.server.on_audio(now, message)
                 if len(effects) == 1 and isinstance(more := effects[0], Play):

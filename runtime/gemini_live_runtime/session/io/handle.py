@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from gemini_live_runtime.session.io.audio_input import AudioInput
+    from gemini_live_runtime.session.link.controller import LinkPosition
     from gemini_live_runtime.session.orchestrator import Orchestrator
 
 
@@ -375,6 +376,11 @@ class LiveHandle:
         """Return the last object that an extractor found, or None."""
         found = self._agent.state.get(f"temp:extracted:{extractor}")
         return found if isinstance(found, dict) else None
+
+    @property
+    def link(self) -> LinkPosition:
+        """Position of the link to the server: ids, what went out and came in, restarts."""
+        return self._agent.host.link_position
 
     @on_loop
     def telemetry(self) -> dict[str, Any]:

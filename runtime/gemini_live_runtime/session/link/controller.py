@@ -23,6 +23,7 @@ from dataclasses import replace
 from typing import Literal
 
 from gemini_live_runtime.errors import NotConnectedError
+from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.session.link.ends import PATIENT, LinkEnd
 from gemini_live_runtime.session.link.outbox import Outbox
 from gemini_live_runtime.session.link.policy import LinkPolicy
@@ -39,6 +40,28 @@ HANDLE_AGE_S = 2 * 3600.0
 """Seconds for which a server keeps what a handle stands for, by the API's documentation."""
 
 
+@keyword_record
+class LinkPosition:
+    """Position of a session's link: ids, what went out and came in, restarts.
+
+    Counts go over all connections of this engine: messages, and samples of the microphone's sound, for which
+    `samples_sent` goes on after the death of an engine.
+    """
+
+    session: str
+    """Server's id of its session; "" when it gave none."""
+    connection: int
+    """Number of the present connection, or of the last one; 0 before the first."""
+    response: int
+    """Number of the model's present or next answer, as `gen` of events."""
+    sent: int
+    """Messages handed to a connection, without sound."""
+    samples_sent: int
+    received: int
+    """Messages that came, sound among them."""
+    restarts: int
+
+
 class RealtimeSessionController:
     """Link of one session, over all its connections."""
 
@@ -49,6 +72,10 @@ class RealtimeSessionController:
         """Present connection, or None."""
         self.connection = 0
         """Number of the present connection, or of the last one; 0 before the first."""
+        self.session = ""
+        """Server's id of its session, or ""."""
+        self.sent = self.received = 0
+        """Messages handed to a connection, without sound, and messages that came."""
         self.age_limit_s: float | None = None
         """Seconds after which the server ends a connection, as far as that is known."""
         self.rotate_at: float | None = None
@@ -114,11 +141,15 @@ class RealtimeSessionController:
 
         Raises `NotConnectedError` while there is no connection, and the errors of the adapter.
         """
-        return self._present("message").post(message)
+        posted = self._present("message").post(message)
+        self.sent += 1
+        return posted
 
     def interrupt(self) -> asyncio.Future[None]:
         """Ask the model to stop speaking; returns and raises as `post` does."""
-        return self._present("interruption").interrupt()
+        posted = self._present("interruption").interrupt()
+        self.sent += 1
+        return posted
 
     def send_audio(self, pcm: bytes, captured_at: float | None = None) -> None:
         """Send microphone audio (16 kHz s16le mono); raises `NotConnectedError`.
@@ -129,6 +160,18 @@ class RealtimeSessionController:
             raise self._not_connected("sound")
         self.outbox.samples_sent += len(pcm) // 2
         self.adapter.send_audio(pcm, captured_at)
+
+    def position(self, response: int) -> LinkPosition:
+        """Return the position of the link, which knows no `response` by itself."""
+        return LinkPosition(
+            session=self.session,
+            connection=self.connection,
+            response=response,
+            sent=self.sent,
+            samples_sent=self.outbox.samples_sent,
+            received=self.received,
+            restarts=max(0, self.connection - 1),
+        )
 
     def _present(self, what: str) -> RealtimeProviderAdapter:
         if self.adapter is None:
@@ -211,9 +254,12 @@ class RealtimeSessionController:
         self._resuming = bool(self.handle)
         return self.handle
 
-    def on_opened(self, now: float, adapter: RealtimeProviderAdapter | None = None) -> None:
-        """Take the connection whose setup was accepted; the gate is still closed."""
-        self.state, self.leaving = "gated", ""
+    def on_opened(self, now: float, adapter: RealtimeProviderAdapter | None = None, session: str = "") -> None:
+        """Take the connection whose setup was accepted; the gate is still closed.
+
+        `session` is the server's id of its session.
+        """
+        self.state, self.leaving, self.session = "gated", "", session
         self.adapter = adapter
         if adapter is not None:
             adapter.backlog = self.outbox
