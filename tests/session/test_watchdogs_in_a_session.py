@@ -13,6 +13,7 @@ from gemini_live_runtime.audio.program_audio import ProgramAudio
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.session.link.policy import LinkPolicy
+from gemini_live_runtime.session.link.watchdog import PING_WAITING_S
 from gemini_live_runtime.wire.transport import MemoryTransport, TransportClosed
 
 POLICY = LinkPolicy()
@@ -162,6 +163,18 @@ async def test_a_dead_socket_is_left_soon_once_somebody_speaks_and_the_next_gets
         await t.connects_again()
         assert t.now - began < POLICY.silent_after_s + 0.1
         assert len(t.stage.sink.tracks["user"]) == 2 * 50 * 640
+
+
+async def test_a_dead_socket_is_left_soon_in_the_middle_of_an_answer_which_then_goes_on(pings: list[float]) -> None:
+    pings.extend([0.05] * 5)
+    async with talk(agent(), mode="text") as t:
+        await t.passes(95)
+        await t.types("tell me a story")
+        await t.says("Once upon")
+        stopped = t.now
+        await t.connects_again()
+        assert t.now - stopped < POLICY.silent_after_s + PING_WAITING_S + 0.1
+    assert [(event.kind, event.outcome) for event in t.all(ev.SendSettled)] == [("reply", "continued")]
 
 
 async def test_a_noise_to_which_a_living_server_says_nothing_is_not_sent_again(pings: list[float]) -> None:

@@ -371,9 +371,9 @@ class ConnectionManager:
         self._perform(self._core.on_held(self._clock.now(), isinstance(event.payload, ev.AgentHeld)))
 
     def _on_word(self, event: ev.Event) -> None:
-        """Look more closely for signs of life while the user speaks or waits."""
+        """Look more closely for signs of life while the user speaks, waits or hears."""
         assert isinstance(event.payload, ev.SessionState)
-        self._round_trips.set_user_waits(event.payload.word in ("hearing", "thinking"))
+        self._round_trips.set_user_waits(event.payload.word in ("hearing", "thinking", "speaking"))
 
     def _on_measured(self, event: ev.Event) -> None:
         measured = event.payload

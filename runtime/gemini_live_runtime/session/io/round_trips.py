@@ -39,7 +39,7 @@ class RoundTrips:
         self._changed = asyncio.Event()
 
     def set_user_waits(self, waits: bool) -> None:
-        """Note that the user speaks or waits for an answer, or does not any more."""
+        """Note that the user speaks, waits for an answer or hears one, or no longer does."""
         if waits is not self._user_waits:
             self._user_waits = waits
             self._changed.set()

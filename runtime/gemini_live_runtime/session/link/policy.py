@@ -35,7 +35,7 @@ class LinkPolicy:
     dead_after_s: float = 60.0
     """Seconds in which nothing at all comes after a ping, until a socket counts as dead: pongs came 30 s late."""
     silent_after_s: float = 10.0
-    """The same while the user speaks or waits for an answer, of a server that has answered pings soon.
+    """The same while the user speaks, waits for an answer or hears one, of a server that has answered pings soon.
 
     It is twice the time of the session's slowest pong when that is longer, and `dead_after_s` before the first: a
     server that answers pings late is not dead because it does so again.

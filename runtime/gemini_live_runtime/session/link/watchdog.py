@@ -23,7 +23,7 @@ PING_EVERY_S = 30.0
 """Seconds from a pong to the next ping."""
 
 PING_WAITING_S = 5.0
-"""The same while the user speaks or waits for an answer."""
+"""The same while the user speaks, waits for an answer or hears one."""
 
 PONG_PATIENCE = 2.0
 """Factor of the slowest pong's time after which another one does not come any more."""
