@@ -111,7 +111,7 @@ async def speak(one: Stage, proxy: FaultProxy) -> int:
             one.session.audio_input.on_voice(number % 200 == 0)
         await asyncio.sleep(0)
     proxy.is_calm = True
-    await one.session.until(lambda: link.is_open and not len(link.outbox.audio))
+    await one.session._changes.until(lambda: link.is_open and not len(link.outbox.audio))
     return number
 
 
