@@ -46,6 +46,7 @@ _BY_THE_WAY = frozenset({"hello", "thanks", "goodbye", "how_are_you", "wait", "t
 """Everyday intents that do not answer the rest of a sentence."""
 
 _NOT_UNDERSTOOD = "I didn't catch that."
+_ASK_AGAIN = "I lost my thread. Please ask me again."
 _RECALLED = 3
 _FEW = 3
 _FEW_NOW = 2
@@ -189,7 +190,8 @@ class ScriptedDialogue:
             return self._remember_reply(Reply(self._fill_sentences(self._script.greeting)))
         if self._pending is not None:
             return self._remember_reply(Reply(self._script.slots[self._pending.slot].ask))
-        return self._remember_reply(Reply(self._question or self._fill(self._script.prompted, {})))
+        line = _ASK_AGAIN if goes_on else self._fill(self._script.prompted, {})
+        return self._remember_reply(Reply(self._question or line))
 
     def _rest(self) -> str:
         """Return the rest of an answer that broke off; "" where it is not known."""
@@ -203,7 +205,7 @@ class ScriptedDialogue:
         rest = "" if again is None or again.calls else self._broken.rest_of((again.text,))
         if rest:
             self.respond(self._broken.asked, typed=True)
-        elif not self._turns:
+        elif not (self._turns or self._broken.asked):
             rest = self._broken.rest_of((self._fill_sentences(self._script.greeting),))
         return rest
 

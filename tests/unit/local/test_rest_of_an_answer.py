@@ -50,6 +50,14 @@ def test_an_answer_that_it_cannot_know_is_not_begun_anew() -> None:
     assert not reply.calls
 
 
+def test_an_answer_to_a_call_is_asked_for_again_in_words_and_not_with_a_greeting() -> None:
+    dialogue = concierge()
+    dialogue.declare({"get_time": {"type": "object"}})
+    dialogue.note(note("what time is it", ""))
+    reply = dialogue.prompt()
+    assert (reply.text, reply.calls) == ("I lost my thread. Please ask me again.", ())
+
+
 def test_what_the_user_says_next_is_answered_instead() -> None:
     dialogue = concierge()
     dialogue.note(note("tell me a story", "Once upon a time"))
