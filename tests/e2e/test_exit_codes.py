@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
+import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +32,7 @@ from gemini_live_runtime.journal.completion import EXIT_CODES
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-m", "gemini_live_tui"]
-PATIENCE_S = 30
+PATIENCE_S = 120
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -58,6 +61,15 @@ def talk(url: str, *options: str) -> tuple[int, list[str], str]:
     process = start("talk", *options, "--backend", url, "--text", "hello", *once)
     out, err = process.communicate(timeout=PATIENCE_S)
     return process.returncode, out.splitlines(), err
+
+
+@cache
+def enough_s() -> int:
+    """Return seconds within which a talk surely comes to its turn here: twice those of a whole one."""
+    with FakeLiveServer(answers(says("Good day."))) as server:
+        began = time.monotonic()
+        start("talk", "--backend", server.url, "--text", "hello", "--record", "off").communicate(timeout=PATIENCE_S)
+        return math.ceil(2 * (time.monotonic() - began))
 
 
 def listed() -> dict[str, Any]:
@@ -107,7 +119,7 @@ def test_what_is_missing_is_in_the_exit_code_the_last_line_the_list_and_a_replay
     behaviour, parts, words = INCOMPLETE[case]
     (tmp_path / "slow.py").write_text(AGENT)
     with FakeLiveServer(behaviour) as server:
-        code, lines, err = talk(server.url, f"{tmp_path / 'slow.py'}:agent", "--timeout", "4")
+        code, lines, err = talk(server.url, f"{tmp_path / 'slow.py'}:agent", "--timeout", f"{enough_s()}")
     assert code == EXIT_CODES[parts[0]], (lines, err)  # type: ignore[index]
     assert err.count("\n") == 1
     assert lines[-1].startswith(f"session: incomplete: {parts[0]} (")
