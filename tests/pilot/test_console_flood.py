@@ -29,6 +29,8 @@ async def test_keys_are_answered_while_a_flood_of_calls_waits(monkeypatch: pytes
         # Each frame folds one event: what a slow machine does in the time that a frame has.
         monkeypatch.setattr(store, "FOLD_BUDGET_S", -1.0)
         call_many(driver)
+        while not driver.link.delivered:
+            await driver.pilot.pause(0)
         driver.tap("7")
         while driver.app.console_screen.grid.focused_pane != "tools":
             await driver.pilot.pause(0)
