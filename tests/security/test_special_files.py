@@ -134,6 +134,12 @@ def test_a_list_of_recent_agents_above_its_limits_is_not_used(tmp_path: Path, mo
     assert recent.recent_agents() == []
 
 
+def test_a_saved_layout_above_its_limit_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "console.json").write_text('{"zoom": true}')
+    assert saved_layout.recall(tmp_path / "console.json") == {"zoom": True}
+    assert saved_layout.recall(padded(tmp_path / "console.json", saved_layout.MAX_BYTES)) == {}
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -13,7 +13,7 @@ LIMITS = (
         "line",
         size(link.MAX_LINE_BYTES),
         "it is skipped",
-        "unit/engine/test_link_contract.py::test_a_line_above_the_limit_is_skipped_and_the_link_goes_on",
+        "unit/engine/test_link_contract.py::test_a_console_takes_no_longer_line_of_its_engine",
     ),
     Limit(
         "lines in a row that cannot be decoded",

@@ -94,7 +94,7 @@ LIMITS = (
         "saved layout",
         size(saved_layout.MAX_BYTES),
         "it is not read",
-        "security/test_special_files.py::test_a_file_above_its_limit_is_not_read",
+        "security/test_special_files.py::test_a_saved_layout_above_its_limit_is_not_read",
     ),
     Limit(
         "levels of a config file or profile",

@@ -235,8 +235,9 @@ async def test_hanging_up_ends_with_session_ended_then_bye_then_a_closed_link(ki
         assert await running.task == 0
 
 
-async def test_a_console_that_falls_too_far_behind_is_let_go_and_may_attach_again(kind, monkeypatch):
-    monkeypatch.setattr(hub_module, "MAX_OUTBOX_LINES", 200)
+@pytest.mark.parametrize(("limit", "most"), [("MAX_OUTBOX_LINES", 200), ("MAX_OUTBOX_BYTES", 100_000)])
+async def test_a_console_that_falls_too_far_behind_is_let_go_and_may_attach_again(kind, limit, most, monkeypatch):
+    monkeypatch.setattr(hub_module, limit, most)
     async with engine(kind) as running:
         (slow, _), (quick, _) = await join(running), await join(running)
         # More than the outbox holds, without a pause in which anything could be sent.
@@ -246,6 +247,7 @@ async def test_a_console_that_falls_too_far_behind_is_let_go_and_may_attach_agai
         with pytest.raises(LinkClosed, match="behind"):
             await until(slow, lambda message: False)
         await quick.close()
+        monkeypatch.undo()
         again = await slow.reattach()
         await receive(again)
         # The meters may have followed.
@@ -536,6 +538,16 @@ async def test_a_line_above_the_limit_is_skipped_and_the_link_goes_on():
     await asyncio.sleep(0)
     reader.feed_data(b"x" * 500 + b"\n" + last)
     assert await waiting == Bye("over", 0)
+
+
+async def test_a_console_takes_no_longer_line_of_its_engine(monkeypatch):
+    monkeypatch.setattr(socket_link_module, "MAX_LINE_BYTES", 20_000)
+    async with engine("unix") as running:
+        console, _ = await join(running)
+        for text in ("x" * 50_000, "after it"):
+            running.host.hub.tell(ev.Log(source="engine", level="info", text=text))
+        told = (await until(console, is_event(ev.Log)))[-1]
+        assert told.payload.text == "after it"
 
 
 def test_a_snapshot_above_the_limit_leaves_out_the_longest_values(monkeypatch):

@@ -25,6 +25,7 @@ from gemini_live_runtime.journal import lines as lines_module
 from gemini_live_runtime.journal.catalog import CACHE_FILE, Entry, list_entries, matches, preview, rename
 from gemini_live_runtime.journal.export import export
 from gemini_live_runtime.journal.reader import completion_of, read_journal
+from gemini_live_runtime.journal.session_summary import summarise
 from gemini_live_runtime.vocabulary import header
 
 
@@ -189,11 +190,16 @@ def test_lines_in_another_order_of_fields_are_read_too(root: Path) -> None:
 def test_of_a_file_beyond_the_limit_beginning_and_end_count(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = debt_call()
     made.events.pop()
-    for _ in range(4000):
+    for _ in range(2000):
+        made.emit(ev.Log(source="stdout", level="info", text="x" * 100))
+    made.emit(ev.Notice(level="error", code="x", text="y"))
+    for _ in range(2000):
         made.emit(ev.Log(source="stdout", level="info", text="x" * 100))
     made.end("all done")
     folder = made.write(root)
+    assert summarise(folder).errors == 1
     monkeypatch.setattr(session_summary, "MAX_SCAN", 100_000)
+    assert summarise(folder).errors == 0
     entry = entry_of(folder)
     assert (entry.agent, entry.phase, entry.ended) == ("debt_collection", "negotiate", "all done")
 
