@@ -107,7 +107,8 @@ PASSING: dict[str, Mode] = {
     "setup-again": messages({"setupComplete": {}}, {"setupComplete": {"sessionId": CONTROLS}}),
     "handles": messages(*({"sessionResumptionUpdate": {"newHandle": f"h{n}", "resumable": True}} for n in range(500))),
     "handle-odd": messages(
-        {"sessionResumptionUpdate": {"newHandle": CONTROLS, "resumable": True}},
+        # Backwards, for a handle is redacted wherever it turns up, also where `controls` shows it.
+        {"sessionResumptionUpdate": {"newHandle": CONTROLS[::-1], "resumable": True}},
         {"sessionResumptionUpdate": {"resumable": "perhaps"}},
         {"sessionResumptionUpdate": {"newHandle": "x" * 100_000, "resumable": False}},
     ),
