@@ -18,7 +18,8 @@ from gemini_live_runtime.journal import catalog
 from gemini_live_runtime.journal.lines import EVENTS_FILE
 from gemini_live_runtime.journal.session_summary import started_at, summarise
 from gemini_live_runtime.journal.tracks import read_track
-from gemini_live_runtime.wire.credentials import MAX_KEY_FILE_BYTES, find_api_key
+from gemini_live_runtime.wire import credentials
+from gemini_live_runtime.wire.credentials import find_api_key
 from gemini_live_tui import config, config_files, saved_layout
 from gemini_live_tui.cli import checks
 from gemini_live_tui.set_up import recent
@@ -107,10 +108,14 @@ def padded(path: Path, most: int) -> Path:
     return path
 
 
-def test_a_key_file_above_its_limit_has_no_key(tmp_path: Path) -> None:
-    (tmp_path / "key").write_text("A" * MAX_KEY_FILE_BYTES)
-    with pytest.raises(CredentialError, match="key"):
-        find_api_key({}, source="file", key_file=padded(tmp_path / "key", MAX_KEY_FILE_BYTES))
+def test_of_a_key_file_no_more_than_its_limit_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "A" * 39
+    monkeypatch.setattr(credentials, "MAX_KEY_FILE_BYTES", len(key) + 1)
+    (tmp_path / "key").write_text(f"{key}\nand more")
+    (tmp_path / "key").chmod(0o600)
+    found = find_api_key({}, source="file", key_file=tmp_path / "key").credential
+    assert found is not None
+    assert found.secret == key
 
 
 def test_what_an_engine_leaves_in_its_folder_is_not_read_above_its_limit(tmp_path: Path) -> None:

@@ -76,6 +76,14 @@ def test_a_path_that_leads_out_is_refused_with_a_sentence(folder: Folder, path: 
         assert str(raised.value).isprintable()
 
 
+def test_a_path_without_end_is_refused_before_it_is_looked_up(folder: Folder) -> None:
+    with pytest.raises(WorkspaceError, match=f"more than {folders.MAX_PARTS} parts"):
+        folder.read("/".join("a" * (folders.MAX_PARTS + 1)))
+    with pytest.raises(WorkspaceError) as raised:
+        folder.read("a/" * (folders.MAX_PATH // 2) + "a")
+    assert "parts" not in str(raised.value)
+
+
 @given(st.text(st.sampled_from("./~a\\\0é\n"), max_size=20))
 def test_no_path_reads_what_is_outside(tmp_path_factory: pytest.TempPathFactory, path: str) -> None:
     place = tmp_path_factory.getbasetemp() / "any"

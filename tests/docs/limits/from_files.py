@@ -111,8 +111,8 @@ LIMITS = (
     Limit(
         "file with a key",
         size(credentials.MAX_KEY_FILE_BYTES),
-        "its key is refused",
-        "security/test_special_files.py::test_a_key_file_above_its_limit_has_no_key",
+        "the rest is not read",
+        "security/test_special_files.py::test_of_a_key_file_no_more_than_its_limit_is_read",
     ),
     Limit(
         "pinned key in a saved layout",
@@ -133,8 +133,14 @@ LIMITS = (
         "unit/journal/test_catalog.py::test_an_index_above_its_limit_is_not_read",
     ),
     Limit(
-        "number, and time, of an event",
-        f"2^{vocabulary.MAX_NUMBER.bit_length() - 1}, and {vocabulary.MAX_TIME_S / 365 / 86_400:g} years",
+        "number of an event, a turn or a generation",
+        f"2^{vocabulary.MAX_NUMBER.bit_length() - 1}",
+        "the event is reported and skipped",
+        "unit/test_vocabulary.py::test_a_number_that_no_session_reaches_is_refused",
+    ),
+    Limit(
+        "time of an event",
+        f"{vocabulary.MAX_TIME_S / 365 / 86_400:g} years",
         "it is reported and skipped",
         "unit/test_vocabulary.py::test_a_time_that_no_session_reaches_is_refused",
     ),
@@ -145,10 +151,16 @@ LIMITS = (
         "unit/session/test_stores.py::test_a_field_that_cannot_be_used_is_named",
     ),
     Limit(
-        "settings and address of an engine",
-        f"{size(saved_spec.MAX_BYTES)}, {size(registry.MAX_ENGINE_BYTES)}, its token {size(registry.MAX_TOKEN_BYTES)}",
+        "settings of an engine, and the token of its socket",
+        f"{size(saved_spec.MAX_BYTES)} and {size(registry.MAX_TOKEN_BYTES)}",
         "they are not read",
         "security/test_special_files.py::test_what_an_engine_leaves_in_its_folder_is_not_read_above_its_limit",
+    ),
+    Limit(
+        "entry of a running engine",
+        size(registry.MAX_ENGINE_BYTES),
+        "it names no engine",
+        "security/test_special_files.py::test_a_damaged_engine_file_names_no_engine",
     ),
     Limit(
         "file of calibrations",

@@ -135,9 +135,15 @@ LIMITS = (
     ),
     Limit(
         "deleted sessions",
-        f"{size(trash.MAX_TRASH_BYTES)}, for {trash.MAX_TRASH_DAYS} days",
+        size(trash.MAX_TRASH_BYTES),
         "the one deleted first is removed for good",
         "unit/journal/test_trash.py::test_what_is_too_much_goes_oldest_deletion_first_but_never_the_last",
+    ),
+    Limit(
+        "time to take a deleted session back",
+        f"{trash.MAX_TRASH_DAYS} days",
+        "it is removed for good",
+        "unit/journal/test_trash.py::test_what_was_deleted_thirty_days_ago_goes",
     ),
     Limit(
         "sound of an export",

@@ -150,12 +150,14 @@ def test_ends_of_tasks_and_timers_wait_however_long(tmp_path: Path) -> None:
 
 def test_the_oldest_of_too_many_of_one_source_expire(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notification_store, "MAX_OF_SOURCE", 2)
-    monkeypatch.setattr(notification_store, "MAX_OPEN", 3)
     wall = Wall()
     with opened(tmp_path, wall) as harness:
         for source in ("disk", "cron", "cron", "cron", "oven"):
             harness.notifications.queue(NewNotification(title="ready", source=source))
             wall.now += 1
+        harness.reconcile()
+        assert statuses(harness) == ["queued", "expired", "queued", "queued", "queued"]
+        monkeypatch.setattr(notification_store, "MAX_OPEN", 3)
         harness.reconcile()
         assert statuses(harness) == ["expired", "expired", "queued", "queued", "queued"]
 
