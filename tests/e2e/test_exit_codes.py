@@ -65,7 +65,7 @@ def talk(url: str, *options: str) -> tuple[int, list[str], str]:
 
 @cache
 def enough_s() -> int:
-    """Return seconds within which a talk surely comes to its turn here: twice those of a whole one."""
+    """Return seconds that are enough for a talk here: twice those of a whole one."""
     with FakeLiveServer(answers(says("Good day."))) as server:
         began = time.monotonic()
         start("talk", "--backend", server.url, "--text", "hello", "--record", "off").communicate(timeout=PATIENCE_S)
