@@ -11,7 +11,6 @@ from gemini_live_runtime.local.vocabulary import (
     DENYING,
     EVERYDAY_WORDS,
     FILLERS,
-    NEGATIONS,
     expand,
     is_name_like,
     is_no_text,
@@ -184,7 +183,8 @@ class Matcher:
             return
         if start < len(words):
             word = words.plain[start]
-            is_other = word != part and (word in COMMON_WORDS or word in NEGATIONS)
+            # What a contraction was written out to is not mistyped: "isn't it" is no "note it".
+            is_other = word != part and (word in COMMON_WORDS or not words.original[start])
             edits = None if is_other else typos(word, part)
             if edits is not None:
                 yield 1, edits * _EDIT, {}
