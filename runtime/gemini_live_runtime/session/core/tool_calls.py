@@ -92,8 +92,8 @@ class CallLedger:
         if not call_id:
             self._unnumbered += 1
             call_id = f"{UNNUMBERED}{self._unnumbered}"
-        if call_id in self._open:
-            # Asked again, it is a call of the server's present session.
+        if self._open.get(call_id) == name:
+            # Asked again, it is a call of the server's present session. Another tool's has only the same id.
             self._marks[call_id] = max(mark, self._marks[call_id])
         # A repeated message must not run the tool again, however many calls came since.
         if call_id in self._seen or call_id in self._open or call_id in self._earlier:
