@@ -114,7 +114,7 @@ def main() -> int:
     for problem in problems:
         print(f"NOT FOUND {problem}")
     if problems or not chosen:
-        print("Bring tests/mutants/mutations.py up to date" if problems else f"No mutation contains {options.k!r}")
+        print("Bring tests/mutants/mutations_of_*.py up to date" if problems else f"No mutation contains {options.k!r}")
         return 1
     code, output = run_tests(sorted({file for each in chosen for file in each.tests.split()}))
     if code != 0:
