@@ -28,19 +28,7 @@ from gemini_live_runtime import (
     tool,
 )
 from gemini_live_runtime.agents.card_payment import CardPayment
-
-MENU = {"fish": 14, "pasta": 11, "salad": 8, "soup": 6, "coffee": 3, "water": 2}
-WISHES = {
-    "done": r"\b(that(s|ll be| is| will be| would be) (all|it|everything|enough|the lot)|that(ll| will) do|just that"
-    r"|nothing (else|more)|all (done|set|for (now|today)|(i|we) need)|(?<!not )finished|settle up|pay now"
-    r"|the (bill|check)|(can (i|we)|want to|like to|ready to) pay|(im|i am|were|we are) (done|good|fine|full))\b"
-    r"|^(no|nothing)( else| more| thanks| thank you| for me)*$",
-    "agrees": r"^(?=.*\b(yes|yep|correct|perfect|exactly|absolutely|indeed|spot on|go (ahead|on)|yeah"
-    r"|(right|ok|okay|sure|fine|good)$|(sounds|looks|thats|that is|its|is|all) (good|right|fine|it)|that will do)\b)"
-    rf"(?!.*\b(no|not|wrong|but|add|cancel|{'|'.join(MENU)})\b)",
-    "cancels": rf"^(?!.*\b(not|{'|'.join(MENU)})\b).*\b(cancel|scrap|call it off|changed (my|our) minds?"
-    r"|forget (it|everything|the (order|whole))|drop the order)\b",
-}
+from gemini_live_runtime.agents.order_words import MENU, WISHES
 
 ITEMS = StateKey("app:items", dict[str, int], default={}, description="what they would like to eat or drink")
 DONE, AGREED = StateKey("app:done", bool, default=False), StateKey("app:agreed", bool, default=False)

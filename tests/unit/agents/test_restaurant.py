@@ -8,7 +8,8 @@ import pytest
 from tests.agents.conversation import talk_to
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.agents.restaurant import MENU, restaurant, wishes
+from gemini_live_runtime.agents.order_words import MENU
+from gemini_live_runtime.agents.restaurant import restaurant, wishes
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, TranscriptWindow
 from gemini_live_runtime.local.script import bundled_script
