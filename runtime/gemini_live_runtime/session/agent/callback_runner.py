@@ -105,7 +105,7 @@ class CallbackRunner:
         """Create a runner of `callbacks`.
 
         `around(callback, listener)` is entered for every call, to name the writer of the state; not for those of
-        `InlineListener.function`.
+        `inline_listeners`.
         """
         self._now = _stopwatch(clock)
         self._report = report
@@ -160,7 +160,7 @@ class CallbackRunner:
             call(*args)
 
     def _inline(self, callback: str, listeners: tuple[Listener, ...]) -> Callable[..., object]:
-        calls = tuple(self._inline_one(callback, listener) for listener in listeners)
+        calls = tuple(self._named(callback, listener) for listener in listeners)
         if len(calls) == 1:
             return calls[0]
 
@@ -170,19 +170,27 @@ class CallbackRunner:
 
         return call
 
+    def _named(self, callback: str, listener: Listener) -> Callable[..., object]:
+        call = self._inline_one(callback, listener)
+
+        def named(*args: Any) -> None:
+            with self._around(callback, listener.name):
+                call(*args)
+
+        return named
+
     def _inline_one(self, callback: str, listener: Listener) -> Callable[..., bool]:
         """Return a function that calls the listener and returns True when it was slow."""
         now, function = self._now, listener.function
 
         def call(*args: Any) -> bool:
             began = now()
-            with self._around(callback, listener.name):
-                try:
-                    result = function(*args)
-                    if result is not None:
-                        refuse_coroutine(result)
-                except USER_ERRORS as error:
-                    self._fault(callback, listener, *_described(error))
+            try:
+                result = function(*args)
+                if result is not None:
+                    refuse_coroutine(result)
+            except USER_ERRORS as error:
+                self._fault(callback, listener, *_described(error))
             took = now() - began
             if took > FAST_S:
                 self._slow(callback, listener, took)
