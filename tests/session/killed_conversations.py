@@ -17,8 +17,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from tests.session.payment import Outside
 from tests.session.test_conversations_on_a_failing_disk import converse
-from tests.session.test_engines_killed_at_any_write import Outside
 
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.journal.disk import FileDisk

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.faults.faulty_disk import FaultyDisk, FaultyFileDisk
+from tests.session.payment import TEXTS, DirectStore, Outside, pay_in, paying
 from tests.session.talking import Talk, talk
-from tests.session.test_engines_killed_at_any_write import TEXTS, DirectStore, Outside, note_sent, paying
 from tests.unit.session.session_support import Sink
 
 from gemini_live_runtime import events as ev
@@ -61,14 +61,7 @@ async def converse(folder: Path, outside: Outside, journal_disk: Disk, snapshot_
     sink = HubSink(folder / "sessions", journal_disk)
     store = OwnStore(DirectStore(folder / "snapshots", disk=snapshot_disk), "s")
     async with talk(paying(outside), own_store=store, sink=sink, mode="text") as t:
-        for number, text in enumerate(TEXTS):
-            await t.types(text)
-            note_sent(t, outside)
-            if number == 1:
-                await t.calls("pay", amount=40)
-            await t.says(f"Answer {number}.")
-            await t.server.says(sessionResumptionUpdate={"newHandle": f"h{number}", "resumable": True})
-            await t.ends()
+        await pay_in(t, outside)
     if sink.journal is not None:
         sink.journal.close()
     return t

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.session.talking import Talk, agent, talk, two_phases
+from tests.session.payment import TEXTS, DirectStore, Outside, note_sent, pay_in, paying
+from tests.session.talking import talk
 from tests.unit.session.session_support import Sink
 
-from gemini_live_runtime import Live, State, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import JournalError
@@ -24,21 +24,9 @@ from gemini_live_runtime.journal.kept_journal import KeptJournal, read_kept
 from gemini_live_runtime.journal.open_work import OpenWork
 from gemini_live_runtime.journal.reader import read_journal
 from gemini_live_runtime.session.agent.autosave import OwnStore
-from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
-from gemini_live_runtime.session.persistence.stores import FsPersistence
 
 EVERY = 1 if os.environ.get("SOAK") else 10
 """Kills of which one is tried."""
-
-TEXTS = ("I owe something", "pay forty", "thank you", "goodbye")
-
-
-@dataclass
-class Outside:
-    """Effects of one session's engines on the world."""
-
-    sent: list[str] = field(default_factory=list)
-    paid: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -87,49 +75,11 @@ class JournalSink(Sink):
         self._file.close()
 
 
-class DirectStore(FsPersistence):
-    """Files of snapshots, written without a thread; virtual time waits for none."""
-
-    async def save(self, snapshot: SessionSnapshot, /) -> None:
-        self._save(self.folder / "s.json", snapshot)
-
-    async def load(self, session_id: str, /) -> SessionSnapshot | None:
-        return self._load(self.folder / "s.json", session_id)
-
-
-def paying(outside: Outside) -> Live:
-    @tool(side_effects=True)
-    def pay(amount: int, state: State) -> str:
-        """Pay.
-
-        Args:
-            amount: Dollars.
-        """
-        outside.paid.append(amount)
-        state.set("app:go", True)
-        return "paid"
-
-    return agent().tools(pay).phase(*two_phases())
-
-
-def note_sent(t: Talk, outside: Outside) -> None:
-    for _, text in t.sent("text"):
-        if text not in outside.sent:
-            outside.sent.append(text)
-
-
 async def conversation(folder: Path, outside: Outside, disk: FileDisk) -> None:
     sink = JournalSink(folder, disk)
     store = OwnStore(DirectStore(folder, disk=disk), "s")
     async with talk(paying(outside), own_store=store, sink=sink, mode="text") as t:
-        for number, text in enumerate(TEXTS):
-            await t.types(text)
-            note_sent(t, outside)
-            if number == 1:
-                await t.calls("pay", amount=40)
-            await t.says(f"Answer {number}.")
-            await t.server.says(sessionResumptionUpdate={"newHandle": f"h{number}", "resumable": True})
-            await t.ends()
+        await pay_in(t, outside)
     sink.close()
 
 
