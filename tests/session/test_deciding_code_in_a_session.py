@@ -235,6 +235,23 @@ async def test_who_reads_a_change_of_state_cannot_change_it() -> None:
         assert t.state["app:list"] == [1]
 
 
+@pytest.mark.parametrize("method", ["get", "get_raw", "__getitem__"])
+@pytest.mark.parametrize("is_held", [False, True], ids=["view", "state held"])
+async def test_code_that_decides_gets_no_value_by_which_it_could_change_state(method: str, is_held: bool) -> None:
+    held: list[State] = []
+
+    def full(state: State) -> bool:
+        reader = held[0] if is_held and held else state
+        getattr(reader, method)("app:basket").append("cake")
+        return False
+
+    of = agent().state(values={"app:basket": ["soup"]}).phase(*phases(full))
+    async with talk(of) as t:
+        held.append(t.state)
+        await t.turn()
+        assert t.state["app:basket"] == ["soup"]
+
+
 class Asks:
     """Extractor that decides by a function if it runs."""
 

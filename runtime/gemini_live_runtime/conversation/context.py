@@ -15,7 +15,7 @@ from gemini_live_runtime.records import record
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term
-from gemini_live_runtime.state.values import MISSING, copy_value
+from gemini_live_runtime.state.values import MISSING
 
 PHASE_NEEDS = "session:phase_needs"
 """Key of the list of keys that the current phase needs."""
@@ -78,7 +78,7 @@ class ContextBuilder:
 
         def part(value: Any) -> str:
             try:
-                text = function(copy_value(value)) or ""
+                text = function(value) or ""
                 text = plain_text(text) if isinstance(text, str) else str(text)
             except USER_ERRORS as error:
                 where = f"{function_name(function)} ({place})"

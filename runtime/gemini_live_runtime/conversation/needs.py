@@ -48,7 +48,7 @@ def key_words(key: str) -> str:
 
 def is_filled(reader: Reader, key: str) -> bool:
     """Return True when the key is set and not null."""
-    value = reader.get_raw(key)
+    value = reader._raw(key)
     return value is not MISSING and value is not None
 
 

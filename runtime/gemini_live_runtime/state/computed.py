@@ -212,7 +212,7 @@ class ComputedRegistry:
             problem = f"it failed: {error_text(error)}"
         reads = []
         for key in dict.fromkeys((*recorder.keys_read, *item.inputs)):
-            raw = state.get_raw(key)
+            raw = state._raw(key)
             present = key in state
             reads.append(Read(key, copy_value(raw) if present else None, present, state.written_by(key)))
         return Explanation(text, value, tuple(reads), problem=problem, failed=bool(problem))
@@ -234,7 +234,7 @@ class ComputedRegistry:
             except USER_ERRORS as error:
                 faults.append(_failure(item, error))
             faults += self._undeclared(item, recorder.keys_read)
-        if same_value(state.get_raw(item.key), value):
+        if same_value(state._raw(item.key), value):
             return False
         with writing_as(Origin("computed", item.name)):
             return state.remove_derived(item.name) if value is MISSING else state.set_derived(item.name, value)

@@ -58,7 +58,7 @@ class Explanation:
 
 def read_key(reader: Reader, key: str) -> Read:
     """Return the value of `key` now, with its last writer."""
-    value = reader.get_raw(key)
+    value = reader._raw(key)
     present = value is not MISSING
     return Read(key, value if present else None, present, reader.written_by(key) if present else "")
 

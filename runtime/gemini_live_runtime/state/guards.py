@@ -84,7 +84,7 @@ class Guard(ABC):
 
     def obstacles(self, reader: Reader, wanted: bool) -> list[str]:
         """Describe the parts that keep it from being `wanted`, with their values."""
-        found = [(key, reader.get_raw(key)) for key in sorted(self.keys)]
+        found = [(key, reader._raw(key)) for key in sorted(self.keys)]
         values = ", ".join(
             [f"{key} is {'missing' if value is MISSING else format_value(value)}" for key, value in found]
         )
@@ -144,7 +144,7 @@ class Test(Guard):
 
     def holds(self, reader: Reader, /) -> bool:
         """Return True when the value passes."""
-        return self._test(reader.get_raw(self._key))
+        return self._test(reader._raw(self._key))
 
     def explain(self, reader: Reader, /) -> Explanation:
         """Return the decision with the value read."""
@@ -465,7 +465,7 @@ class WatchPredicate:
         """
         if self.threshold is None:
             return None
-        value = reader.get_raw(self.key)
+        value = reader._raw(self.key)
         if not is_number(value):
             return None
         scale = max(abs(value), abs(self.threshold))
@@ -475,5 +475,5 @@ class WatchPredicate:
         """Explain a change that matches: its values and writer, or its guard."""
         if self.guard is not None:
             return Explanation(self.text, True, children=(self.guard.explain(reader),))
-        read = Read(key, copy_value(new), reader.get_raw(key) is not MISSING, reader.written_by(key))
+        read = Read(key, copy_value(new), reader._raw(key) is not MISSING, reader.written_by(key))
         return Explanation(self.text, True, (read,), (Explanation("before", copy_value(old)),))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 class Reader(Protocol):
     """A `State`, one of its overlays, or a recorder around either."""
 
-    def get_raw(self, key: str, /) -> Any:
+    def _raw(self, key: str, /) -> Any:
         """Return the value itself, which the caller must not change, or `MISSING`."""
         ...
 

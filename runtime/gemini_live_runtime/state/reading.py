@@ -72,7 +72,14 @@ class Readable:
     __slots__ = ()
 
     def get_raw(self, key: str, /) -> Any:
-        """Return the stored value itself, which the caller must not change, or `MISSING`."""
+        """Return the JSON value, or `MISSING`."""
+        return copy_value(self._raw(key))
+
+    def _raw(self, key: str, /) -> Any:
+        """Return the stored value itself, which the caller must not change, or `MISSING`.
+
+        It is for the runtime: an author's code that changed it would change state unseen.
+        """
         raise NotImplementedError
 
     def written_by(self, key: str, /) -> str:
@@ -114,13 +121,13 @@ class Readable:
         """
         if isinstance(key, Term):
             return self._get_term(key, default)
-        value = self.get_raw(key)
+        value = self._raw(key)
         return default if value is MISSING else copy_value(value)
 
     def _get_term(self, term: Term, default: Any) -> Any:
         if default is None and isinstance(term, StateKey):
             default = deepcopy(term.default)
-        value = self.get_raw(term.key)
+        value = self._raw(term.key)
         if value is MISSING:
             return default
         if isinstance(term, StateKey):
@@ -132,21 +139,21 @@ class Readable:
 
     def try_get(self, key: StateKey[T]) -> T:
         """Return the typed value; raise `StateError` when it is missing or misfits."""
-        value = self.get_raw(key.key)
+        value = self._raw(key.key)
         if value is MISSING:
             raise StateError(f"{key.key} is not set", field=key.key)
         return key.from_json(value)
 
     def contains(self, key: str | Term) -> bool:
         """Return True when `key` has a value."""
-        return self.get_raw(key.key if isinstance(key, Term) else key) is not MISSING
+        return self._raw(key.key if isinstance(key, Term) else key) is not MISSING
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str | Term) and self.contains(key)
 
     def __getitem__(self, key: str | Term) -> Any:
         name = key.key if isinstance(key, Term) else key
-        value = self.get_raw(name)
+        value = self._raw(name)
         if value is MISSING:
             raise NotSetError(name)
         return key.from_json(value) if isinstance(key, StateKey) else copy_value(value)
@@ -253,9 +260,8 @@ class ReadOnlyView(Readable):
         """Declared keys of the state."""
         return self._state.declared
 
-    def get_raw(self, key: str, /) -> Any:
-        """Return the value or `MISSING`."""
-        return self._state.get_raw(key)
+    def _raw(self, key: str, /) -> Any:
+        return self._state._raw(key)
 
     def written_by(self, key: str, /) -> str:
         """Return the last writer in a few words."""
@@ -283,10 +289,9 @@ class ReadRecorder(ReadOnlyView):
         """Keys in the order of their first reading."""
         return tuple(self._keys)
 
-    def get_raw(self, key: str, /) -> Any:
-        """Return the value or `MISSING`, and record the key."""
+    def _raw(self, key: str, /) -> Any:
         self._keys[key] = None
-        return self._state.get_raw(key)
+        return self._state._raw(key)
 
     def own_keys(self) -> KeySet:
         """Return every key that has a value of its own, and record them all."""

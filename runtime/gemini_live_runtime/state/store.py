@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from copy import deepcopy
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, TypeVar, overload
 
 from gemini_live_runtime.errors import NotSetError, StateError
@@ -86,7 +86,7 @@ class State(Readable):
     def get(self, key: str | Term, default: Any = None) -> Any: ...
     def get(self, key: Any, default: Any = None) -> Any:
         """Return the value as `Readable.get` does."""
-        # Written out instead of calling `get_raw`: most reads are of a stored key, and a call would double their time.
+        # Written out instead of calling `_raw`: most reads are of a stored key, and a call would double their time.
         try:
             value = self._data[key]
         except (KeyError, TypeError):
@@ -97,8 +97,7 @@ class State(Readable):
                 return default
         return value if type(value) in IMMUTABLE else deepcopy(value)
 
-    def get_raw(self, key: str, /) -> Any:
-        """Return the value itself, not to be changed by the caller, or `MISSING`."""
+    def _raw(self, key: str, /) -> Any:
         value = self._data.get(key, MISSING)
         return self._fallback(key) if value is MISSING else value
 
@@ -107,10 +106,13 @@ class State(Readable):
         live = self._live_function(key)
         if live is not None:
             return live()
-        return MISSING if ":" in key else self.own(f"derived:{key}")
+        return MISSING if ":" in key else self._own(f"derived:{key}")
 
     def own(self, key: str) -> Any:
-        """Return the value stored under `key` itself, not to be changed, or `MISSING`."""
+        """Return the value stored under `key` itself, or `MISSING`."""
+        return copy_value(self._own(key))
+
+    def _own(self, key: str) -> Any:
         return self._data.get(key, MISSING)
 
     def own_keys(self) -> KeySet:
@@ -121,7 +123,7 @@ class State(Readable):
     def snapshot(self, keys: Iterable[str] | None = None) -> dict[str, Any]:
         """Return copies of the values of `keys` that exist, or of all stored ones."""
         wanted = sorted(self._stored_keys()) if keys is None else keys
-        values = ((key, self.get_raw(key)) for key in wanted)
+        values = ((key, self._raw(key)) for key in wanted)
         return {key: copy_value(value) for key, value in values if value is not MISSING}
 
     def _stored_keys(self) -> KeySet:
@@ -134,7 +136,7 @@ class State(Readable):
         `old` or `new` is `MISSING` for an absent key.
         """
         names = sorted({*before, *self._stored_keys()}) if keys is None else keys
-        pairs = ((key, before.get(key, MISSING), self.get_raw(key)) for key in names)
+        pairs = ((key, before.get(key, MISSING), self._raw(key)) for key in names)
         return [(key, old, copy_value(new)) for key, old, new in pairs if not same_value(old, new)]
 
     @property
@@ -229,7 +231,7 @@ class State(Readable):
         """
         name = key.key if isinstance(key, Term) else key
         with self._lock:
-            old = self.own(name)
+            old = self._own(name)
             new = change(default if old is MISSING else copy_value(old))
             self.set(key, new)
             return new
@@ -288,7 +290,7 @@ class State(Readable):
     @property
     def declared(self) -> Mapping[str, StateKey[Any]]:
         """Declared keys by name."""
-        return self._declared
+        return MappingProxyType(self._declared)
 
     def provide(self, key: str, value: Callable[[], Any]) -> None:
         """Read `key` live from a function, for measurements that change all the time.
@@ -432,16 +434,14 @@ class Overlay(State):
     # `State.get` reads `_data` alone, which here lacks the base's values and holds `_REMOVED`.
     get = Readable.get
 
-    def get_raw(self, key: str, /) -> Any:
-        """Return the value itself, which the caller must not change, or `MISSING`."""
-        own = self.own(key)
+    def _raw(self, key: str, /) -> Any:
+        own = self._own(key)
         return self._fallback(key) if own is MISSING else own
 
-    def own(self, key: str) -> Any:
-        """Return the value stored under `key` here or in the base, or `MISSING`."""
+    def _own(self, key: str) -> Any:
         value = self._data.get(key, MISSING)
         if value is MISSING:
-            return self._base.own(key)
+            return self._base._own(key)
         return MISSING if value is _REMOVED else value
 
     def own_keys(self) -> KeySet:
@@ -468,7 +468,7 @@ class Overlay(State):
         return {key for key in self._stored_keys() if key.startswith(f"{scope}:")}
 
     def _own_reader(self) -> Callable[[str, Any], Any]:
-        return lambda key, _: self.own(key)
+        return lambda key, _: self._own(key)
 
     def _live_function(self, key: str) -> Callable[[], Any] | None:
         return super()._live_function(key) or self._base._live_function(key)
@@ -480,7 +480,7 @@ class Overlay(State):
         return self._last.get(key) if key in self._data else self._base._last_record(key)
 
     def _write(self, key: str, value: Any) -> bool:
-        old = self.own(key)
+        old = self._own(key)
         if type(old) is type(value) and same_value(old, value):
             return False
         self._data[key] = value
@@ -489,7 +489,7 @@ class Overlay(State):
         return True
 
     def _erase(self, key: str) -> Any:
-        old = self.own(key)
+        old = self._own(key)
         if old is not MISSING:
             # Deleting the key here would uncover the base's value.
             self._data[key] = _REMOVED

@@ -59,7 +59,7 @@ class Compare(Guard):
 
     def holds(self, reader: Reader, /) -> bool:
         """Return True when the comparison is true."""
-        return self._compare(reader.get_raw(self._key))
+        return self._compare(reader._raw(self._key))
 
     def _compare(self, value: Any) -> bool:
         order = self._order

@@ -331,9 +331,9 @@ class _EarlierState(Readable):
         self._state = state
         self._changed = changed
 
-    def get_raw(self, key: str, /) -> Any:
+    def _raw(self, key: str, /) -> Any:
         change = self._changed.get(key)
-        return self._state.get_raw(key) if change is None else change[0]
+        return self._state._raw(key) if change is None else change[0]
 
     def written_by(self, key: str, /) -> str:
         """Return "": the writer of an earlier value is unknown."""

@@ -458,3 +458,46 @@ def test_clearing_a_scope_sees_every_key_that_came_and_went() -> None:
     assert state.clear_scope("turn") == ["turn:d", "turn:f"]
     assert state.clear_scope("turn") == state.clear_scope("bg") == []
     assert state.keys() == ["app:a"]
+
+
+READERS: dict[str, Callable[[State], Any]] = {
+    "the state": lambda state: state,
+    "an overlay": lambda state: state.fork(),
+    "a transaction": lambda state: state.transaction(),
+    "a copy": lambda state: state.copy(),
+    "a read-only view": lambda state: state.read_only(),
+    "a recorder of reads": lambda state: state.record_reads(),
+}
+
+BASKET = StateKey("app:basket", list)
+
+
+@pytest.mark.parametrize("what", READERS)
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda reader: reader.get("app:basket"),
+        lambda reader: reader.get(BASKET),
+        lambda reader: reader.try_get(BASKET),
+        lambda reader: reader["app:basket"],
+        lambda reader: reader.app.get("basket"),
+        lambda reader: reader.app["basket"],
+        lambda reader: reader.get_raw("app:basket"),
+        lambda reader: getattr(reader, "own", reader.get_raw)("app:basket"),
+    ],
+    ids=["get", "typed", "try_get", "item", "scope", "scope item", "raw", "own"],
+)
+def test_no_reader_hands_out_the_stored_value_itself(what: str, read: Callable[[Any], Any]) -> None:
+    state = State({"app:basket": [["soup"]]})
+    value = read(READERS[what](state))
+    value.append(["cake"])
+    value[0].append("more soup")
+    assert state["app:basket"] == [["soup"]]
+
+
+def test_the_list_of_declared_keys_cannot_be_changed_by_who_reads_it() -> None:
+    state = State()
+    state.declare(StateKey("app:n", int))
+    declared: Any = state.read_only().declared
+    with pytest.raises(TypeError):
+        declared["app:n"] = StateKey("app:n", str)
