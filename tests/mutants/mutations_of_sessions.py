@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.edits import argument, assign, decide, drop, gives, instead_of, leave_out, no_rounds
 from tests.mutants.rows import (
+    BESIDE,
     CALLBACKS,
     CLIENT,
     ENDS,
@@ -241,6 +242,17 @@ STEPS = (
         ("start", "a call before the first word begins a speech", drop("tell_speeches"), "speeches"),
         ("acknowledge", "the answer of a background call ends a round", drop("on_answer"), TOOL_STEPS),
         ("finish", "an answer ends a round", drop("on_answer"), TOOL_STEPS),
+    ),
+    *rows(
+        "core.tool_calls",
+        "CallLedger",
+        ("begin", "a call of a non-blocking tool is not waited for", drop("_background.add"), BESIDE),
+    ),
+    *rows(
+        "core.server_events",
+        "ServerEvents",
+        ("_turn_complete", "the telling of a result is expected", drop("_expect_result"), BESIDE),
+        ("_server_interrupted", "an interruption does not take it back", drop("_expect_result"), BESIDE),
     ),
     *rows("core.state", "CoreState", ("open_turn", "the user begins anew", drop("begin_again"), TOOL_STEPS)),
     *rows(

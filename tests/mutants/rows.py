@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutants.edits import Edit
 from tests.mutants.mutation import Mutation
 
+BESIDE = "tools_beside_the_talk"
 BOUNDS = "bounds_in_a_session"
 CALLBACKS = "callbacks_in_a_session"
 CHANGED = "agents_changed_in_a_session"

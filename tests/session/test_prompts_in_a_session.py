@@ -198,7 +198,10 @@ async def test_a_prompt_goes_out_after_all_when_nothing_is_said_about_a_result()
         await t.says("One moment.")
         await t.calls("weather")
         await t.ends()
+        await t.passes(2)
         t.handle.prompt()
+        await t.passes(1)
+        assert [kind for kind, *_ in t.wire] == ["answer"]
         async with asyncio.timeout(60):
             await t.handle.until_quiet()
         assert [kind for kind, *_ in t.wire] == ["answer", "prompt"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from tests.simulation.reference_calls import BESIDE
 from tests.simulation.rules import Rule
 
 NO_ANSWER_S = 20.0
@@ -20,11 +21,15 @@ MOST_ASKS = 2
 class Silence(Rule):
     """A silent server is left after 20 s, for a question, and once for each.
 
-    Never while a call runs, or the agent is held. A call that awaits a task leaves the talk to it.
+    Never while the model waits for a call, or the agent is held. A call that awaits a task leaves the talk to it. Only
+    for a call that the model waits for does the session say that it runs a tool.
     """
 
     def __init__(self) -> None:
         self.calls: set[str] = set()
+        self.asking: set[str] = set()
+        """Calls that await a task."""
+        self.beside: tuple[str, ...] = BESIDE
         self.held = False
         self.said_at = 0.0
         self.cut_below = 0
@@ -36,11 +41,17 @@ class Silence(Rule):
     def event(self, event: dict[str, Any]) -> None:
         data = event["data"]
         match event["type"]:
-            case "tool.called" if data["name"] not in ("ask", "deepen"):
-                self.calls.add(data["call_id"])
+            case "session.started" if "3.1-flash" in data["model"]:
+                # It waits for every tool.
+                self.beside = ()
+            case "tool.called" if data["name"] not in self.beside:
+                (self.asking if data["name"] in ("ask", "deepen") else self.calls).add(data["call_id"])
             case "tool.finished":
                 self.calls.discard(data["call_id"])
+                self.asking.discard(data["call_id"])
                 self.said_at = event["t"]
+            case "session.state" if data["reason"] == "running a tool":
+                self.check(bool(self.calls | self.asking), "the session says that it runs a tool and waits for none")
             case "agent.held" | "agent.released":
                 self.held = event["type"] == "agent.held"
                 self.said_at = event["t"]

@@ -7,6 +7,7 @@ context, or taken up by a prompt, by the mark that says what the server knows (`
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Literal
 
@@ -83,14 +84,16 @@ class ConnectionEvents:
         server_session: str,
         resumed: bool = False,
         hold: bool = False,
+        non_blocking: Collection[str] = (),
         adapter: RealtimeProviderAdapter | None = None,
     ) -> list[Effect]:
         """Take up a connection whose `setupComplete` arrived: `adapter`.
 
         `resumed`: the server resumed the session. With `hold`, typed texts wait until `release`: the model first hears
-        what it has to know.
+        what it has to know. `non_blocking` are the tools that its setup declares so.
         """
         state = self._state
+        state.calls.non_blocking = non_blocking if state.capabilities.async_tools else ()
         self._trend = LatencyTrend()
         state.link.on_opened(now, adapter, server_session)
         state.facts.status = "ready"
@@ -161,7 +164,7 @@ class ConnectionEvents:
     def _break_off(self, end: LinkEnd, *, is_open: bool) -> bool:
         """Note the answer that the end of a connection breaks off; False without one."""
         state, generation = self._state, self._state.ledger.get(self._state.ledger.number)
-        waits_for_call = state.turns.calls.intersection(state.calls.open_ids) or any(
+        waits_for_call = state.calls.awaits(state.turns.calls) or any(
             unread.answer.answer.scheduling != "SILENT" for unread in state.unread_answers
         )
         is_under_way = state.turns.is_open and state.turns.has_content and not (waits_for_call or state.ended)
@@ -221,7 +224,7 @@ class ConnectionEvents:
         if state.turns.is_open and state.turns.calls and not state.turns.has_content:
             # The model had begun to work on it. What it does not know any more is part of what it is told
             # (`Orchestrator.on_connected`); with a call still running, its result is what it takes up.
-            prompts = not state.turns.calls.intersection(state.calls.open_ids) and not state.facts.owed
+            prompts = not state.calls.awaits(state.turns.calls) and not state.facts.owed
             for item in state.unanswered:
                 outcome: Literal["prompted", "told"] = "prompted" if prompts else "told"
                 state.emit(ev.SendSettled(kind=item.kind, outcome=outcome, ref=item.command_id))

@@ -159,7 +159,7 @@ class SessionCore:
         self.connection.watch(now)
         has_waited = facts.owed and now - facts.owed_at >= OWED_PATIENCE_S
         # While the server's silence is watched, the watchdog decides.
-        if has_waited and not (len(state.calls) or state.awaits_answer or state.link.leaving == "stalled"):
+        if has_waited and not (state.calls.in_foreground or state.awaits_answer or state.link.leaving == "stalled"):
             self._give_up_answer()
         state.check_limits(now)
         return state.flush(now)

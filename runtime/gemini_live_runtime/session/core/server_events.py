@@ -228,6 +228,13 @@ class ServerEvents:
                 state.close_turn(state.turns.cut_short())
         if had_content:
             state.ledger.advance()
+        self._expect_result(now)
+
+    def _expect_result(self, now: float) -> None:
+        """Expect the model to tell a result that arrived during the answer that is over."""
+        state = self._state
+        if not (state.turns.is_open or state.facts.voice) and state.has_result_to_tell:
+            state.facts.answer_possible_since = now
 
     def _turn_complete(self, content: ServerContent, now: float) -> None:
         state = self._state
@@ -259,6 +266,7 @@ class ServerEvents:
                 # The server may have sent this before it got the result: then it tells the result in another turn.
                 state.facts.answer_possible_since, state.result_sent_at = now, None
                 state.speech.clear()
+        self._expect_result(now)
 
     def _ask_again(self, now: float) -> bool:
         """Prompt the model, once, when it ended its turn without a word; return True then."""
@@ -267,7 +275,7 @@ class ServerEvents:
         if (
             state.turns.has_content
             or state.turns.calls
-            or len(state.calls)
+            or state.calls.in_foreground
             or state.facts.voice
             or state.is_held
             or not (asked and state.link.is_open and state.link.leaving != "stalled")
@@ -319,7 +327,7 @@ class ServerEvents:
             state.link.is_open
             and state.turns.is_open
             and not state.turns.has_content
-            and not len(state.calls)
+            and not state.calls.in_foreground
             and all(item.mark for item in state.unanswered)
         ):
             state.facts.owed = False

@@ -372,6 +372,15 @@ class CoreState:
         return True
 
     @property
+    def has_result_to_tell(self) -> bool:
+        """True while a result for which the model did not wait makes it speak next."""
+        number = self.ledger.number
+        return any(
+            unread.answer.background and unread.answer.answer.scheduling != "SILENT" and unread.gen >= number
+            for unread in self.unread_answers
+        )
+
+    @property
     def awaits_answer(self) -> bool:
         """True while nothing but an answer can follow: silence is a fault of the server."""
         facts, turns = self.facts, self.turns
@@ -379,7 +388,7 @@ class CoreState:
             facts.owed
             and self.link.is_open
             and self.link.leaving != "stalled"
-            and not (facts.voice or facts.speaking or self.playing or self.is_held or len(self.calls))
+            and not (facts.voice or facts.speaking or self.playing or self.is_held or self.calls.in_foreground)
             # What marks the user's turns says that this one goes on.
             and not (self.manual_activity and self.streaming_audio)
             # After a call whose result is not to be told, silence may be the answer.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 MAX_IDS = 1024
@@ -21,6 +21,8 @@ class CallLedger:
         self._marks: dict[str, int] = {}
         self._cancelled: set[str] = set()
         self._background: set[str] = set()
+        self.non_blocking: Collection[str] = ()
+        """Tools that the connection declares non-blocking, by their names."""
         self._suspended: set[str] = set()
         """Calls that wait for another agent, with which the user talks meanwhile."""
         self._seen: deque[str] = deque(maxlen=MAX_IDS)
@@ -51,6 +53,13 @@ class CallLedger:
     def _foreground(self) -> set[str]:
         return self._open.keys() - self._background - self._cancelled - self._suspended
 
+    def awaits(self, call_ids: set[str]) -> bool:
+        """Return True while the answer of one of these calls makes the model go on.
+
+        That may be after the talk with another agent.
+        """
+        return not call_ids.isdisjoint(self._open.keys() - self._background - self._cancelled)
+
     def is_awaited(self, call_id: str) -> bool:
         """Return True for an open call whose answer the talk waits for."""
         return call_id in self._foreground
@@ -70,7 +79,7 @@ class CallLedger:
         return True
 
     def is_background(self, call_id: str) -> bool:
-        """Return True when the call was acknowledged."""
+        """Return True when the model does not wait for the call."""
         return call_id in self._background
 
     def suspend(self, call_id: str, suspended: bool) -> None:
@@ -100,6 +109,8 @@ class CallLedger:
             return None
         self._seen.append(call_id)
         self._open[call_id], self._marks[call_id] = name, mark
+        if name in self.non_blocking:
+            self._background.add(call_id)
         return call_id
 
     def remember(self, results: Mapping[str, dict[str, Any]]) -> None:

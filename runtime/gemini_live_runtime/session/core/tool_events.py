@@ -118,7 +118,7 @@ class ToolEvents:
             if is_told and not background:
                 state.result_sent_at = now
                 state.speeches.on_call_answered()
-        if state.turns.is_open and not state.turns.has_content and not len(state.calls):
+        if state.turns.is_open and not state.turns.has_content and not state.calls.in_foreground:
             # Nothing else would end the turn if the model kept silent from here on.
             state.owe(now)
         state.emit(

@@ -135,6 +135,11 @@ class SessionPlan:
                 state.set(name, value)
         return state
 
+    @property
+    def non_blocking(self) -> tuple[str, ...]:
+        """Names of the tools for whose calls a model with async tools does not wait."""
+        return tuple(item.name for item in self.declared if not item.blocking)
+
     def make_machine(self) -> PhaseMachine | None:
         """Return a phase machine before its first phase, or None without phases."""
         return PhaseMachine(self.definition.phases, self.initial_phase) if self.definition.phases else None
@@ -149,7 +154,7 @@ class SessionPlan:
         can = capabilities_of(model, vertex=vertex)
         ignored = []
         if not can.async_tools:
-            slow = [item.name for item in self.declared if not item.blocking]
+            slow = self.non_blocking
             if slow:
                 ignored.append(
                     f"{model} waits for every tool: {', '.join(slow)} will block the model's turn, and their "

@@ -253,7 +253,13 @@ class ConnectionManager:
         ms = round((now - began) * 1000, 1)
         self._perform(
             self._core.connection.on_connected(
-                now, ms=ms, server_session=session, resumed=bool(handle), hold=True, adapter=adapter
+                now,
+                ms=ms,
+                server_session=session,
+                resumed=bool(handle),
+                hold=True,
+                non_blocking=self._orchestrator.agent.plan.non_blocking,
+                adapter=adapter,
             )
         )
         self._orchestrator.lifecycle.on_connected(instruction, resumed=bool(handle))

@@ -190,7 +190,7 @@ class SpeechHandle:
         if place is not None and place.task is asyncio.current_task() and place.is_awaited():
             raise AgentError(
                 f"A tool cannot wait for the end of {self.id}, which begins only after the tool's answer",
-                remedy="Return without waiting, or declare the tool with background=True",
+                remedy="Return without waiting, or declare the tool with blocking=False",
                 field="speech",
                 value=self.id,
             )
