@@ -6,13 +6,13 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from gemini_live_runtime.local.dialogue_state import DialogueState
 from gemini_live_runtime.local.instruction_notes import InstructionNotes
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.meaning import MeaningMatcher
 from gemini_live_runtime.local.script_types import Cue, Intent, Script, SlotRef
 from gemini_live_runtime.local.vocabulary import asks
 from gemini_live_runtime.local.words import folded, name_words
-from gemini_live_runtime.records import record
 
 _MAX_TOOLS = 6
 """Most tools offered by name."""
@@ -25,15 +25,6 @@ _CLOSE = 0.05
 
 _Found = tuple[tuple[float, int, float], int, Intent, Match]
 """Rank, place in the script, intent and match."""
-
-
-@record
-class DialogueState:
-    """State of a conversation: instruction and notes, last reply, declared tools."""
-
-    notes: InstructionNotes
-    last_reply: str
-    tools: Collection[str]
 
 
 class IntentMatcher:

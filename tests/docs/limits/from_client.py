@@ -8,7 +8,7 @@ from gemini_live_runtime.local import (
     activity,
     content,
     context,
-    dialogue,
+    dialogue_state,
     function_calls,
     grammar,
     handles,
@@ -90,7 +90,7 @@ LIMITS = (
     ),
     Limit(
         "utterances that a dialogue remembers",
-        f"{dialogue.MAX_SAID}",
+        f"{dialogue_state.MAX_SAID}",
         "the oldest are forgotten",
         "unit/local/test_dialogue.py::test_memory_is_bounded",
     ),
@@ -162,7 +162,7 @@ LIMITS = (
     ),
     Limit(
         "value of a result that is known later",
-        characters(dialogue.MAX_KNOWN_CHARS),
+        characters(dialogue_state.MAX_KNOWN_CHARS),
         "it is not remembered",
         "unit/local/test_dialogue_phases.py::test_a_long_value_that_a_tool_answered_is_not_known_later",
     ),

@@ -88,7 +88,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "journal.view.MAX_ACCEPTED",
         "journal.view.MAX_LATENCIES",
         "journal.view.MAX_LOG_LINES",
-        "local.dialogue._MAX_KNOWN",
+        "local.dialogue_state._MAX_KNOWN",
         "local.function_calls.MAX_REMEMBERED_IDS",
         "local.recogniser.MAX_DIALOGUES",
         "local.recogniser.MAX_GRAMMARS",

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.local.dialogue import MAX_SAID, ScriptedDialogue
+from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.dialogue_state import MAX_SAID
 from gemini_live_runtime.local.open_calls import MAX_OPEN_CALLS
 from gemini_live_runtime.local.parts import Reply
 from gemini_live_runtime.local.script import bundled_script

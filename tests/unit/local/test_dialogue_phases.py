@@ -5,7 +5,8 @@ from typing import Any
 
 from phased_script import SCRIPT
 
-from gemini_live_runtime.local.dialogue import MAX_KNOWN_CHARS, ScriptedDialogue
+from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.dialogue_state import MAX_KNOWN_CHARS
 from gemini_live_runtime.local.instruction_notes import MAX_NOTE_CHARS, MAX_NOTES
 from gemini_live_runtime.local.parts import Reply
 from gemini_live_runtime.local.script import parse_script
