@@ -91,8 +91,7 @@ LIMITS = (
         "speech that waits to be played",
         seconds(playback_buffer.MAX_SECONDS),
         "the oldest is dropped and counted",
-        "unit/audio/test_playback_buffer.py"
-        "::test_beyond_the_limit_the_oldest_samples_are_dropped_counted_and_skipped_in_the_numbering",
+        "unit/audio/test_playback_buffer.py::test_of_twenty_minutes_of_speech_the_first_five_are_dropped_and_counted",
     ),
     Limit(
         "speech kept for an audio process that takes over",

@@ -39,7 +39,8 @@ LIMITS = (
         "a refusal's answer that is kept to be quoted",
         size(websocket.MAX_ANSWER_BYTES),
         "its status and the beginning are told",
-        "unit/wire/test_websocket.py::test_of_a_refusal_without_end_the_status_and_the_beginning_are_told",
+        "unit/wire/test_websocket.py"
+        "::test_of_a_refusal_without_end_the_status_and_the_beginning_are_told_and_no_more_is_kept",
     ),
     Limit(
         "microphone audio that waits for an engine that stalls",

@@ -155,6 +155,13 @@ def test_beyond_the_limit_the_oldest_samples_are_dropped_counted_and_skipped_in_
     assert (buffer.over_limit_samples, buffer.queued) == (500, 760)
 
 
+def test_of_twenty_minutes_of_speech_the_first_five_are_dropped_and_counted() -> None:
+    buffer = PlaybackBuffer()
+    for _ in range(20):
+        buffer.push(1, sound(60_000))
+    assert (buffer.over_limit_samples, buffer.queued) == (5 * 60_000 * MS, 15 * 60_000 * MS)
+
+
 @given(
     st.lists(
         st.one_of(

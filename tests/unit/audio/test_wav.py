@@ -142,6 +142,7 @@ BAD = {
     "no channels": (wav_bytes(b"\x01" * 100, channels=0), "has 0 channels"),
     "65 channels": (wav_bytes(b"\x01" * 260, channels=65), "has 65 channels"),
     "rate 0": (wav_bytes(b"\x01" * 100, rate=0), "has 0 samples a second"),
+    "rate 2,000,000": (wav_bytes(b"\x01" * 100, rate=2_000_000), "has 2000000 samples a second"),
     "FLAC": (b"fLaC\x00\x00\x00\x22" + bytes(40), "it is a FLAC file"),
     "24 bits in four bytes": (
         wav_bytes(b"\x01" * 96, bits=24).replace(b"\x03\x00\x18\x00", b"\x04\x00\x18\x00"),

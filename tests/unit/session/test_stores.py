@@ -116,6 +116,7 @@ def test_a_snapshot_that_was_saved_before_steering_was_kept_is_read() -> None:
         ({"turn_count": -1}, "turn_count"),
         ({"turn_count": True}, "turn_count"),
         ({"turn_count": 10**400}, "turn_count"),
+        *(({field: 2**53 + 1}, field) for field in ("turn_count", "handle_turn", "told_from", "seq")),
         ({"state": []}, "state"),
         ({"state": {"nowhere:x": 1}}, "state"),
         ({"phases": 3}, "phases"),
