@@ -69,8 +69,8 @@ async def test_quitting_hangs_up_and_takes_the_sessions_exit_code() -> None:
             await driver.pilot.pause(0)
         assert driver.link.orders == [HangUp()]
         driver.link.bye("done", 3)
-        assert driver.app._hanging_up is not None
-        await driver.app._hanging_up
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
     assert driver.app.return_value is not None
     assert driver.app.return_value.exit_code == 3
     assert driver.link.closed
@@ -80,8 +80,8 @@ async def test_an_engine_that_does_not_answer_the_hang_up_is_not_waited_for_for_
     async with console(bye_timeout_s=0.01) as driver:
         driver.link.answering = False
         await driver.pilot.press("ctrl+q")
-        assert driver.app._hanging_up is not None
-        await asyncio.wait_for(driver.app._hanging_up, 10)
+        assert driver.app.leaving.hanging_up is not None
+        await asyncio.wait_for(driver.app.leaving.hanging_up, 10)
     assert driver.app.return_value is not None
     assert driver.app.return_value.exit_code == 1
 
@@ -93,8 +93,8 @@ async def test_the_answer_to_a_hang_up_counts_although_a_flood_came_before_it(mo
         driver.link.emit(*(ev.TranscriptDelta(side="model", text="word ") for _ in range(2000)))
         driver.link.bye("hung up", 0)
         await driver.pilot.press("ctrl+q")
-        assert driver.app._hanging_up is not None
-        await driver.app._hanging_up
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
     assert driver.app.return_value is not None
     assert driver.app.return_value.message == "The session is over: hung up."
     assert driver.app.return_value.exit_code == 0
@@ -115,8 +115,8 @@ async def test_a_flood_is_not_drawn_while_the_console_hangs_up(monkeypatch: pyte
             driver.app.frames.flush()
         assert drawn == []
         driver.link.bye("hung up", 0)
-        assert driver.app._hanging_up is not None
-        await driver.app._hanging_up
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
     assert driver.app.return_value is not None
     assert driver.app.return_value.message == "The session is over: hung up."
 
@@ -126,8 +126,8 @@ async def test_an_engine_that_still_sends_is_not_said_to_be_silent(monkeypatch: 
     async with console() as driver:
         driver.link.answering = False
         await driver.pilot.press("ctrl+q")
-        assert driver.app._hanging_up is not None
-        await driver.app._hanging_up
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
     assert driver.app.return_value is not None
     assert driver.app.return_value.exit_code == 1
     assert "still sent messages" in driver.app.return_value.message
@@ -171,7 +171,9 @@ async def test_an_engine_that_hangs_is_shown_as_that_until_it_answers_again() ->
         driver.app.frames.flush()
         assert driver.rows()[0][-5:] == shown
         assert "The engine does not answer" in driver.screen()
-        assert driver.app.outcome().message.startswith("The engine does not answer. gemini-live-tui attach 20261120")
+        assert driver.app.leaving.outcome().message.startswith(
+            "The engine does not answer. gemini-live-tui attach 20261120"
+        )
         driver.app.store.note_silence(False)
         await driver.settle()
         assert "SPEAKING" in driver.rows()[0]
@@ -217,9 +219,9 @@ async def test_ctrl_c_asks_once_and_quits_the_second_time() -> None:
         assert "Press ctrl+c again to quit" in driver.screen()
         assert driver.link.orders == []
         await driver.pilot.press("ctrl+c")
-        while driver.app._hanging_up is None:
+        while driver.app.leaving.hanging_up is None:
             await driver.pilot.pause(0)
-        await driver.app._hanging_up
+        await driver.app.leaving.hanging_up
         assert driver.link.orders == [HangUp()]
 
 
@@ -228,7 +230,7 @@ async def test_ctrl_c_much_later_asks_again() -> None:
         await driver.press("ctrl+c")
         driver.clock.advance(60)
         await driver.press("ctrl+c")
-        assert driver.app._hanging_up is None
+        assert driver.app.leaving.hanging_up is None
         assert "Press ctrl+c again" in driver.screen()
 
 
@@ -348,8 +350,8 @@ async def test_a_console_that_leaves_takes_in_only_how_the_session_ends() -> Non
         driver.link.emit(ev.Notice(level="error", code="events-missing", text=text, remedy=remedy))
         driver.link.emit(ev.SessionEnded(reason="hung up", exit_code=3))
         driver.link.die("The engine process ended.")
-        assert driver.app._hanging_up is not None
-        await driver.app._hanging_up
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
         assert not [block.text for block in driver.app.store.view.blocks if "unread" in block.text]
         assert driver.app.store.missed == 0
     outcome = driver.app.return_value

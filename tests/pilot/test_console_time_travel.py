@@ -357,7 +357,7 @@ async def test_playing_follows_the_sound_and_pausing_ends_it(monkeypatch: pytest
         await driver.press("P")
         assert made[1].stopped
         assert "playing" not in driver.screen()
-        assert driver.app.outcome().folder == "/nowhere"
+        assert driver.app.leaving.outcome().folder == "/nowhere"
 
 
 async def test_below_an_answer_stands_where_its_time_went_once_that_is_known() -> None:

@@ -103,10 +103,10 @@ async def test_during_a_call_another_agent_is_started_only_after_a_yes_that_hang
         driver.tap("enter")
         for _ in range(200):
             await driver.pilot.pause(0)
-            if driver.app._hanging_up is not None:
+            if driver.app.leaving.hanging_up is not None:
                 break
-        assert driver.app._hanging_up is not None
-        await driver.app._hanging_up
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
         assert driver.link.orders == [HangUp()]
     assert driver.app.return_value is not None
     assert driver.app.return_value.next == Choice("clinic", demo=True)

@@ -19,8 +19,8 @@ async def test_a_task_can_be_left_to_finish() -> None:
         assert "A task is running: order_taxi (40%)." in driver.screen()
         driver.tap("enter")
         await driver.pilot.pause(0)
-        assert driver.app._hanging_up is not None
-        await driver.app._hanging_up
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
         assert driver.link.orders == [HangUp(finish_tasks=True)]
         assert driver.app.return_value is not None
         assert "ends once its tasks have" in driver.app.return_value.message
@@ -43,8 +43,8 @@ async def test_the_quit_key_interrupts_it() -> None:
         await driver.press("ctrl+q")
         driver.tap("ctrl+q")
         await driver.pilot.pause(0)
-        assert driver.app._hanging_up is not None
-        await driver.app._hanging_up
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
         assert driver.link.orders == [HangUp()]
 
 
@@ -55,6 +55,6 @@ async def test_a_task_that_has_ended_is_no_question() -> None:
         await driver.settle()
         driver.tap("ctrl+q")
         await driver.pilot.pause(0)
-        assert driver.app._hanging_up is not None
-        await driver.app._hanging_up
+        assert driver.app.leaving.hanging_up is not None
+        await driver.app.leaving.hanging_up
         assert driver.link.orders == [HangUp()]

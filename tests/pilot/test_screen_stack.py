@@ -12,7 +12,7 @@ from tests.support.console_driver import Driver, console
 from tests.support.set_up_doubles import FakeStarter
 from textual._styles_cache import StylesCache
 
-from gemini_live_tui import app as application
+from gemini_live_tui import open_screens
 from gemini_live_tui.dialogs.details import DetailsScreen
 from gemini_live_tui.dialogs.help import HelpScreen
 from gemini_live_tui.dialogs.meters import MetersScreen
@@ -51,7 +51,7 @@ async def test_a_key_that_comes_twice_at_once_opens_one_screen(kind: type) -> No
 
 
 async def test_without_the_stack_screens_still_open_and_say_what_to_close(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(application, "take_out", lambda *_, **__: False)
+    monkeypatch.setattr(open_screens, "take_out", lambda *_, **__: False)
     async with console(size=(120, 36)) as driver:
         app = driver.app
         app.action_open("meters")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import contextlib
 import gc
 import os
-import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -22,20 +20,19 @@ from textual.filter import LineFilter
 
 from gemini_live_runtime.clock import Clock, LoopClock
 from gemini_live_runtime.errors import ConfigError
-from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui import theming
-from gemini_live_tui.actions import BY_ID, Scope, bindings
-from gemini_live_tui.actions.keymap import key_label, keymap_problem, keys_of, split_keymap, usable_keymap
-from gemini_live_tui.console.outcome import failure_of, missing_of, outcome_of
+from gemini_live_tui.actions import Scope, bindings
+from gemini_live_tui.actions.keymap import keymap_problem, split_keymap, usable_keymap
+from gemini_live_tui.console.outcome import failure_of
 from gemini_live_tui.console.screen import ConsoleScreen
 from gemini_live_tui.console.unbound_keys import place_of
 from gemini_live_tui.context import Level, LiveScreen, MessageScreen
+from gemini_live_tui.leaving import Leaving
+from gemini_live_tui.open_screens import OpenScreens
 from gemini_live_tui.painting.ascii_filter import AsciiFilter
 from gemini_live_tui.painting.frame_clock import FrameClock
 from gemini_live_tui.panes.base import Pane
 from gemini_live_tui.removed_nodes import is_of_removed
-from gemini_live_tui.screen_registry import EDITORS, make_screen, screen_class
-from gemini_live_tui.screen_stack import take_out
 from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
 from gemini_live_tui.session_data.store import NotSent, Store
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
@@ -49,7 +46,6 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from gemini_live_runtime.commands import Command, Order
-    from gemini_live_runtime.journal.harness_view import TaskCard
     from gemini_live_tui.launcher import Choice
     from gemini_live_tui.session_data.link import LinkSource, SessionLink
     from gemini_live_tui.set_up.sound_helper import Report, SoundHelper
@@ -60,9 +56,6 @@ FULL_COLLECTION_AFTER = 100
 A full one takes 30 to 50 ms in a session of some ten thousand events, in which no key is answered; a flood of messages
 led to one every few seconds and found nothing.
 """
-
-QUIT_AGAIN_S = 4.0
-"""Seconds within which a second ctrl+c quits."""
 
 
 def run_console(link_source: LinkSource | None, *, settings: ConsoleSettings) -> ConsoleOutcome:
@@ -80,7 +73,7 @@ def run_console(link_source: LinkSource | None, *, settings: ConsoleSettings) ->
 
     def on_settled() -> None:
         _collect_again()
-        app.leave_on_signals()
+        app.leaving.leave_on_signals()
 
     app.settled = on_settled
     try:
@@ -143,17 +136,9 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.store = Store(self.time, self.frames.request)
         self.link: SessionLink | None = None
         self._link_task: asyncio.Task[None] | None = None
-        self._next: Choice | None = None
-        self._quit_armed = float("-inf")
-        self._quitting = False
-        self._asked_for_tasks = False
-        self.leaves_tasks = False
-        """True when the engine goes on until its tasks have ended."""
+        self.leaving = Leaving(self, self)
+        self.open_screens = OpenScreens(self, self)
         self.lends_terminal = False
-        self._signal: signal.Signals | None = None
-        """Signal that ended this console."""
-        self._replayed_next: Path | None = None
-        self._hanging_up: asyncio.Task[None] | None = None
         self.set_class(settings.ascii, "-ascii")
         self._has_painted = False
         self._use_theme(settings.theme)
@@ -233,10 +218,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         return SoundHelper(on_report)
 
     def devices_wanted(self) -> tuple[str, str]:
-        """Start a session here, or in a new console after this one.
-
-        Raise `GeminiLiveError` when it cannot start.
-        """
+        """Return the microphone and the speaker of the settings, "" for the system's."""
         if self.settings.starter is not None:
             return self.settings.starter.devices()
         from gemini_live_tui.config import load
@@ -265,8 +247,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         assert self.settings.starter is not None
         source = self.settings.starter.source(choice)
         if not self.waiting:
-            self._next = choice
-            self.call_later(self.action_hang_up_and_quit)
+            self.leaving.leave_for_choice(choice)
             return
         self._source = source
         if not choice.demo:
@@ -280,6 +261,11 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         """Show a message on the screen in front, or on the main screen."""
         screen = self.screen
         (screen if isinstance(screen, MessageScreen) else self.console_screen).say(message, level, passing=passing)
+
+    def say_below_at_once(self, message: str) -> None:
+        """Show a message on the main screen and draw it now."""
+        self.console_screen.say(message)
+        self.frames.flush()
 
     def say_below(self, message: str) -> None:
         """Show a passing message on the main screen."""
@@ -325,7 +311,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         # Processor time: on a busy machine frames take long whatever they fold.
         began = time.thread_time()
         left = self.store.drain() if self.link is not None else False
-        if self._hanging_up is not None:
+        if self.leaving.hanging_up is not None:
             # The engine's last message may wait behind a flood, which nobody reads any more.
             return 0.0 if left else None
         again = self._show_frame()
@@ -349,55 +335,14 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
     def _not_sent(self, command: Command, reason: str) -> None:
         self.console_screen.conversation.refused(command.id, reason)
 
-    async def action_hang_up_and_quit(self) -> None:
+    def action_hang_up_and_quit(self) -> None:
         """Hang up, wait briefly for the engine's answer and quit; at once the second time."""
-        if self._quitting:
-            self._leave()
-            return
-        running = [] if self.over or self.settings.detach_on_quit else self.store.view.harness.running
-        if running and not self._asked_for_tasks:
-            self._asked_for_tasks = True
-            self._ask_for_tasks(running)
-            return
-        self._quitting = True
-        # Also before the engine's first message: an engine that was reached would go on without a console.
-        if not self.over and not self.settings.detach_on_quit:
-            self.console_screen.say("Hanging up.")
-            self.frames.flush()
-            self._hanging_up = asyncio.create_task(self._hang_up())
-            self._hanging_up.add_done_callback(lambda _: self._leave())
-        else:
-            self._leave()
+        self.leaving.hang_up_and_quit()
 
-    def _ask_for_tasks(self, running: Sequence[TaskCard]) -> None:
-        """Ask whether tasks may go on after the console has left."""
-        from gemini_live_tui.dialogs.confirm import ConfirmScreen
-
-        def decide(finish: bool | None) -> None:
-            self._asked_for_tasks = False
-            if finish and not self._quitting:
-                self._quitting = self.leaves_tasks = True
-                self._hanging_up = asyncio.create_task(self._leave_tasks())
-                self._hanging_up.add_done_callback(lambda _: self._leave())
-
-        quit_key = key_label(keys_of(BY_ID["quit"], self.settings.keymap)[0])
-        self.push_screen(ConfirmScreen.for_tasks(running, quit_key), decide)
-
-    async def _leave_tasks(self) -> None:
-        if self.link is not None:
-            await self.link.leave_tasks(self.settings.bye_timeout_s)
-
-    async def _hang_up(self) -> None:
-        if self.link is not None:
-            await self.link.hang_up(self.settings.bye_timeout_s)
-        # The outcome needs the engine's last message, which may wait behind a flood.
-        self.store.drain_all()
-
-    def _leave(self) -> None:
+    def give_up_link(self) -> None:
+        """Stop reaching and reading the engine."""
         if self._link_task is not None and not self._link_task.done():
             self._link_task.cancel()
-        outcome = self.outcome()
-        self.exit(outcome, return_code=outcome.exit_code)
 
     async def on_unmount(self) -> None:
         """Close the link, the tasks and the player."""
@@ -409,39 +354,14 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         if self.link is not None:
             await self.link.close()
 
-    def outcome(self) -> ConsoleOutcome:
-        """Return the session's outcome with a sentence for the shell, fit to be printed."""
-        exit_code, message = outcome_of(self.store, self.settings, self._signal, leaves_tasks=self.leaves_tasks)
-        hello = self.store.hello
-        name = self.store.view.session_id or (sanitise_line(hello.session_id) if hello else "")
-        folder = hello.folder if hello else ""
-        message, missing = sanitise_line(message), missing_of(self.store)
-        return ConsoleOutcome(exit_code, message, name, self._next, self._replayed_next, folder, missing)
-
     @property
     def over(self) -> bool:
         """True before a session, after it, and in a recording: quitting ends no call."""
-        store = self.store
-        return (
-            self.waiting or self.settings.replay or store.bye is not None or bool(store.lost) or bool(store.view.ended)
-        )
-
-    def leave_on_signals(self) -> None:
-        """Restore the terminal and leave on SIGTERM and SIGINT, with the session as it is."""
-        for number in (signal.SIGTERM, signal.SIGINT):
-            with contextlib.suppress(NotImplementedError):  # Windows
-                asyncio.get_running_loop().add_signal_handler(number, self._on_signal, number)
-
-    def _on_signal(self, number: signal.Signals) -> None:
-        if self.lends_terminal and number == signal.SIGINT:
-            return  # Ctrl+C was for the program that has the terminal, and the system sends it to both.
-        self._signal = number
-        self._leave()
+        return self.leaving.is_over
 
     def leave_for(self, recording: Path) -> None:
         """End this console; its caller shows `recording` next. The session must be over."""
-        self._replayed_next = recording
-        self._leave()
+        self.leaving.leave_for_recording(recording)
 
     def _log(self, *arguments: Any, **values: Any) -> None:
         """Log to Textual's developer console, except while a screen for a secret is open."""
@@ -514,67 +434,15 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             self.screen.clear_selection()
             self.console_screen.say(f"Copied {len(selected):,} characters.", passing=True)
             return
-        now = self.time.now()
-        if self._quitting or now - self._quit_armed < QUIT_AGAIN_S:
-            self.call_later(self.action_hang_up_and_quit)
-            return
-        self._quit_armed = now
-        quit_key = key_label(keys_of(BY_ID["quit"], self.settings.keymap)[0])
-        self.say(f"Press ctrl+c again to quit ({quit_key} quits at once).", passing=True)
+        self.leaving.quit_or_ask_again()
 
     def action_open(self, name: str) -> None:
         """Open the screen `name`, bring it forward when open, close it when in front."""
-        if self.settings.replay and name in EDITORS:
-            self.say("This is a recording: nothing can be changed.", passing=True)
-            return
-        cls = screen_class(name)
-        front = self.screen
-        if isinstance(front, cls):
-            getattr(front, "action_leave", front.dismiss)()
-            return
-        self._close_passing()
-        opened = self._opened(cls)
-        if opened is not None:
-            self._bring_forward(opened)
-        else:
-            self.push_screen(make_screen(name, self))
+        self.open_screens.open(name)
 
     def enter(self, screen: Screen[None]) -> None:
-        """Push a screen in place of an open one of its class.
-
-        An open one with unsaved text comes to the front instead.
-        """
-        from gemini_live_tui.widgets.box_screen import BoxScreen
-
-        self._close_passing()
-        other = self._opened(type(screen))
-        if other is not None and not other.is_mounted:
-            return  # A key that came twice at once: its screen is about to show.
-        if isinstance(other, BoxScreen) and other.unsaved:
-            self._bring_forward(other)
-            other.say("Something is written here already: apply it or leave it first.", "warning")
-            return
-        self.push_screen(screen)
-        # If it cannot be taken out, it stays below the new one.
-        if other is not None and take_out(self, other, keep_callback=True):
-            other.remove()
-
-    def _opened(self, cls: type) -> Screen[None] | None:
-        return next((screen for screen in self.screen_stack if isinstance(screen, cls)), None)
-
-    def _bring_forward(self, screen: Screen[None]) -> None:
-        """Bring an open screen to the front, as it was left."""
-        if screen is self.screen:
-            return
-        if take_out(self, screen):
-            self.push_screen(screen)
-        else:
-            self.say("It is open already, below this screen: close this one first.", "warning")
-
-    def _close_passing(self) -> None:
-        """Close a palette or overlay in front: what it opened does not go on top of it."""
-        if getattr(self.screen, "PASSING", False):
-            self.pop_screen()
+        """Push a screen in place of an open one of its class, unless that is unsaved."""
+        self.open_screens.enter(screen)
 
     def action_use_theme(self, name: str) -> None:
         """Switch to the theme `name`, or say which themes there are."""

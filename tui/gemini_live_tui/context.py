@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.journal.view import SessionView
     from gemini_live_tui.actions import Scope
     from gemini_live_tui.launcher import Choice
+    from gemini_live_tui.session_data.link import SessionLink
     from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
     from gemini_live_tui.session_data.store import Store
     from gemini_live_tui.set_up.sound_helper import Report, SoundHelper
@@ -33,6 +34,8 @@ class ConsoleContext(Protocol):
     store: Store
     time: Clock
     cost: OwnCost
+    link: SessionLink | None
+    """Link to the engine, once there is one."""
     lends_terminal: bool
     """True while another program has the terminal."""
     theme_choices: list[str]
@@ -82,6 +85,10 @@ class ConsoleContext(Protocol):
 
     def say_below(self, message: str) -> None:
         """Show a passing message on the main screen."""
+        ...
+
+    def say_below_at_once(self, message: str) -> None:
+        """Show a message on the main screen and draw it now."""
         ...
 
     def past_note(self) -> str:
@@ -139,7 +146,11 @@ class ConsoleContext(Protocol):
         """End this console; its caller shows `recording` next."""
         ...
 
-    async def action_hang_up_and_quit(self) -> None:
+    def give_up_link(self) -> None:
+        """Stop reaching and reading the engine."""
+        ...
+
+    def action_hang_up_and_quit(self) -> None:
         """End the session and quit."""
         ...
 

@@ -76,8 +76,8 @@ async def _themes(driver: Driver, way: str) -> None:
 async def _quit(driver: Driver, key: str) -> None:
     driver.tap(key)
     await driver.pilot.pause(0)
-    assert driver.app._hanging_up is not None
-    await driver.app._hanging_up
+    assert driver.app.leaving.hanging_up is not None
+    await driver.app.leaving.hanging_up
     assert driver.link.orders == [HangUp()]
     assert driver.app.return_value is not None
     assert driver.app.return_value.exit_code == 0

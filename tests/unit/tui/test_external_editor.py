@@ -117,6 +117,6 @@ def test_the_first_program_that_exists_is_taken(environment: dict[str, str], com
 async def test_ctrl_c_in_the_editor_does_not_end_the_console() -> None:
     app = ConsoleApp(None, settings=ConsoleSettings())
     app.lends_terminal = True
-    app._on_signal(signal.SIGINT)
-    assert app._signal is None
+    app.leaving._on_signal(signal.SIGINT)
+    assert app.leaving._signal is None
     assert app.return_value is None

@@ -135,11 +135,11 @@ class WelcomeScreen(TopScreen[None]):
             self.message.set_class(name == level, f"-{name}")
 
     @on(OptionList.OptionSelected, "#welcome-choices")
-    async def _chosen(self, event: OptionList.OptionSelected) -> None:
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
         ident = event.option_id or ""
         console = self.console
         if ident == "quit":
-            await console.action_hang_up_and_quit()
+            console.action_hang_up_and_quit()
         elif ident in ("start", "demo"):
             try:
                 console.begin(Choice(demo=ident == "demo"))
