@@ -27,6 +27,7 @@ CONTINUED = r" The model was asked to go on with its answer\."
 RESUMED = r" Connected again\. The server resumed the conversation\."
 REBUILT = r" Connected again, to a new server session\. It was told the conversation so far\."
 SENT_AGAIN = r" Your message had no answer when the connection was lost, and was sent again\."
+ASKED = r" Your message had no answer when the connection was lost\. The model was asked to answer\."
 FOUND = "look says found."
 
 
@@ -146,7 +147,7 @@ CASES: dict[Fault, Case] = {
         a_minute_apart,
         options={"go_away_after": 30.0},
     ),
-    Fault.GO_AWAY_SILENCE: Case("The model has not answered for 20 s" + RESUMED + SENT_AGAIN, NEW_RESUMED),
+    Fault.GO_AWAY_SILENCE: Case("The model has not answered for 20 s" + RESUMED + ASKED, NEW_RESUMED),
     Fault.GO_AWAY_IN_CALL: Case(
         r"The server will end this connection in 10 s\." + RESUMED, NEW_RESUMED, (FOUND, "You typed two."), call, ran=1
     ),
@@ -176,7 +177,7 @@ CASES: dict[Fault, Case] = {
     Fault.SILENT_STALL: Case(
         "The model has not answered for 20 s"
         + RESUMED
-        + r" Your words had no answer when the connection was lost, and were sent again as text\.",
+        + r" Your words had no answer when the connection was lost\. The model was asked to answer\.",
         NEW_RESUMED,
         ("You typed what time is it.", "You said two."),
         speech,

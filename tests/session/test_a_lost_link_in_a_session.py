@@ -246,11 +246,8 @@ async def test_a_prompt_is_not_given_again_beside_a_text() -> None:
 # -- texts -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("handle", [True, False])
-async def test_a_text_whose_answer_was_lost_is_sent_again_in_the_same_turn(handle: bool) -> None:
+async def test_a_text_whose_answer_was_lost_is_sent_again_in_the_same_turn() -> None:
     async with talk(agent(), mode="text") as t:
-        if handle:
-            await resumable(t)
         await t.types("what time is it")
         await t.server.closes(1006)
         await t.connects_again()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -33,10 +34,13 @@ def first_engine() -> OwnStore:
     return OwnStore(MemoryPersistence(), "s")
 
 
-def next_engine(t: Talk, store: OwnStore) -> OwnStore:
-    """Return what an engine finds whose predecessor dies now."""
+def next_engine(t: Talk, store: OwnStore, before: Sequence[ev.Event] = ()) -> OwnStore:
+    """Return what an engine finds whose predecessor dies now.
+
+    `before` are the events of engines before that one.
+    """
     kept = KeptJournal(Path())
-    for event in t.stage.sink.events:
+    for event in (*before, *t.stage.sink.events):
         kept.add(event)
     return OwnStore(copy.deepcopy(store.store), "s", kept)
 
@@ -131,6 +135,22 @@ async def test_a_question_without_an_answer_is_asked_again() -> None:
         await t.says("Ten.")
         await t.ends()
         assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["complete"]
+
+
+async def test_a_resumed_session_is_asked_once_for_the_answer_by_whichever_engine() -> None:
+    store = first_engine()
+    async with talk(agent(), own_store=store, mode="text") as t:
+        await gives_a_handle(t)
+        await t.types("what is the time?")
+        found, before = next_engine(t, store), list(t.stage.sink.events)
+    async with talk(agent(), own_store=found) as again:
+        assert again.sent("text") == []
+        assert "what is the time?" in again.sent("user context")[0][1]
+        assert again.wire[-1] == ("prompt",)
+        found = next_engine(again, found, before)
+    async with talk(agent(), own_store=found) as last:
+        assert last.wire == []
+        assert [(event.outcome, event.text) for event in last.all(ev.SendSettled)] == [("unknown", "what is the time?")]
 
 
 async def test_a_text_that_waited_for_a_connection_is_sent() -> None:

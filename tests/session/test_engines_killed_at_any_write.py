@@ -114,8 +114,9 @@ async def go_on(folder: Path, image: Image) -> None:
     store = OwnStore(DirectStore(folder), "s", kept)
     async with talk(paying(outside), own_store=store, sink=sink, mode="text") as t:
         note_sent(t, outside)
-        # As a text of its own, or with what has been done for it, within what the model is told of the talk.
-        again = t.wire if kept.work.turn_calls else t.sent("text")
+        # As a text of its own, quoted for a server that may know it, or with what has been done for it, within what the
+        # model is told of the talk.
+        again = t.wire if kept.work.turn_calls else [*t.sent("text"), *t.sent("user context")]
         assert all(one.text in str(again) for one in kept.work.unanswered)
         await t.says("Here I am again.")
         await t.ends()

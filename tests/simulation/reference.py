@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.simulation.reference_agents import Agents
-from tests.simulation.reference_answered import Answered
+from tests.simulation.reference_answered import Answered, AskedOnce
 from tests.simulation.reference_audio import Audio
 from tests.simulation.reference_calls import Calls
 from tests.simulation.reference_consent import Consent
@@ -482,6 +482,7 @@ class Reference:
             GuardStatus(memory, phases),
             texts,
             Answered(texts.lines),
+            AskedOnce(texts.lines),
             turns,
             words,
             Consent(words),

@@ -11,11 +11,11 @@ from tests.simulation.rules import Rule
 
 SHOWN = {
     ("text", "resent"): "Your message had no answer when the connection was lost, and was sent again",
-    ("text", "prompted"): "The model was asked to go on with your message",
+    ("text", "prompted"): "Your message had no answer when the connection was lost. The model was asked to answer",
     ("text", "told"): "The model was told your message",
     ("text", "unknown"): "Your message may not have arrived",
     ("speech", "resent"): "Your words had no answer when the connection was lost",
-    ("speech", "prompted"): "The model was asked to go on with what you said",
+    ("speech", "prompted"): "Your words had no answer when the connection was lost. The model was asked to answer",
     ("speech", "told"): "The model was told your words",
     ("speech", "unknown"): "Your words may not have arrived",
     ("reply", "continued"): "The model was asked to go on with its answer",
@@ -141,3 +141,49 @@ class Answered(Rule):
         if rest and rest["quiet"] and rest["wire"] == "open" and not rest["gave_up"]:
             left = [f"{one.kind} of turn {one.turn}" for one in self.inputs if not (one.end or one.may_be_answered)]
             self.check(not left, f"nothing became of {left}")
+
+
+class AskedOnce(Rule):
+    """A resumed session gets no text twice; it is asked, once, to answer it."""
+
+    def __init__(self, arrived: Collection[tuple[int, str]]) -> None:
+        """`arrived` has each text that arrived, with the number of its connection."""
+        self.arrived = arrived
+        self.texts: dict[str, str] = {}
+        self.asked: Counter[str] = Counter()
+        self.turns_with_calls: set[int] = set()
+        self.is_resumed = self.is_due = False
+        self.line = 0
+        self.lines: set[int] = set()
+        """Connections of the present server session."""
+
+    def entry(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "opened":
+            self.line = data["line"]
+
+    def event(self, event: dict[str, Any]) -> None:
+        data = event["data"]
+        match event["type"]:
+            case "text.sent":
+                self.texts[data["command_id"]] = data["text"]
+            case "tool.called":
+                self.turns_with_calls.add(event["turn"])
+            case "connection.ready":
+                self.is_resumed = data["resumed"]
+                self.lines = {self.line} | (self.lines if self.is_resumed else set())
+            case "connection.closed":
+                self.is_due = False
+            case "prompt.changed" if data["state"] == "sent":
+                self.is_due = False
+            case "send.settled" if data["outcome"] == "resent" and data["ref"] in self.texts and self.is_resumed:
+                text = self.texts[data["ref"]]
+                known = {text for line, text in self.arrived if line in self.lines}
+                self.check(text not in known, f"{text!r} may be doubled")
+            case "send.settled" if data["outcome"] == "prompted" and event["turn"] not in self.turns_with_calls:
+                self.check(self.is_resumed, f"{data['ref']} was asked for of a server that does not know it")
+                self.asked[data["ref"]] += bool(data["ref"])
+                self.check(self.asked[data["ref"]] <= 1, f"{data['ref']} was asked for twice")
+                self.is_due = True
+
+    def end(self, facts: dict[str, Any]) -> None:
+        self.check(not self.is_due, "the model was not asked for the answer")

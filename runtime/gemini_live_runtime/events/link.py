@@ -32,10 +32,10 @@ class SendSettled(Payload):
     """Something that was not sent, or left open by a lost connection, has ended.
 
     `resent`: sent again, the server did not know it. `sent`: it had waited for a connection. `prompted`: the server
-    knew it, and was asked to answer. `told`: given as context. `unknown`: it may not have arrived, and was not sent
-    again. `lost`: it was said to an engine that died, and has to be said again. `failed`: the connection did not take
-    it. `continued`: the model was asked for the rest of its `reply`. `ref` is the id of its command or call, or that of
-    `send.intended`; `text` is what the user may want to send again.
+    may know it, and was asked to answer it, once. `told`: given as context. `unknown`: it may not have arrived, and was
+    not sent again. `lost`: it was said to an engine that died, and has to be said again. `failed`: the connection did
+    not take it. `continued`: the model was asked for the rest of its `reply`. `ref` is the id of its command or call,
+    or that of `send.intended`; `text` is what the user may want to send again.
     """
 
     type: ClassVar[str] = "send.settled"

@@ -235,19 +235,16 @@ class RealtimeCompletionGate:
         self._work.apply(event)
 
     def _settled(self, event: ev.Event, p: ev.SendSettled) -> None:
+        unanswered = self._work.unanswered
         self._work.apply(event)
         if p.kind == "answer":
             self._untold.pop(p.ref, None)
             if p.outcome == "unknown":
                 self._untold[p.ref] = _MAY_BE_LOST
         elif p.outcome == "unknown":
-            unanswered = self._work.unanswered
             given_up = [item for item in unanswered if (item.kind, item.command_id) == (p.kind, p.ref)]
             self._lost_words = self._lost_words or p.kind == "speech"
-            for item in given_up:
-                unanswered.remove(item)
-                if item.kind == "text":
-                    self._lost_texts[item.command_id] = item.text
+            self._lost_texts.update({item.command_id: item.text for item in given_up if item.kind == "text"})
 
     def _words(self, event: ev.Event, p: ev.TranscriptDelta) -> None:
         self._work.apply(event)

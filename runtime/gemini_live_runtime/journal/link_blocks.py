@@ -47,11 +47,14 @@ _AGAIN = {
 
 _SETTLED = {
     ("text", "resent"): "Your message had no answer when the connection was lost, and was sent again.",
-    ("text", "prompted"): "The model was asked to go on with your message.",
+    ("text", "prompted"): "Your message had no answer when the connection was lost. The model was asked to answer.",
     ("text", "told"): "The model was told your message, and what has been done for it so far.",
     ("text", "unknown"): "Your message may not have arrived, and was not sent again.",
     ("speech", "resent"): "Your words had no answer when the connection was lost, and were sent again as text.",
-    ("speech", "prompted"): "The model was asked to go on with what you said.",
+    (
+        "speech",
+        "prompted",
+    ): "Your words had no answer when the connection was lost. The model was asked to answer.",
     ("speech", "told"): "The model was told your words, and what has been done for them so far.",
     ("speech", "unknown"): "Your words may not have arrived, and were not sent again.",
     ("answer", "unknown"): "A tool's result may not have arrived, and was not sent again.",

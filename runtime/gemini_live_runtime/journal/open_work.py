@@ -37,11 +37,15 @@ class OpenResult:
 
 @dataclass(slots=True)
 class OpenInput:
-    """Text that was sent, or words that were understood, without an answer so far."""
+    """Text that was sent, or words that were understood, without an answer so far.
+
+    `is_prompted`: a server that may not have known it was asked to answer it.
+    """
 
     kind: Literal["text", "speech"]
     text: str
     command_id: str = ""
+    is_prompted: bool = False
 
 
 @dataclass(slots=True)
@@ -129,6 +133,12 @@ class OpenWork:
                     self.results[call_id] = OpenResult(call_id, name, result)
             case ev.SendSettled(kind="answer", ref=call_id):
                 self.results.pop(call_id, None)
+            case ev.SendSettled(kind="text" | "speech" as kind, outcome="unknown", ref=ref):
+                # It is the user's to say again.
+                self.unanswered = [item for item in self.unanswered if (item.kind, item.command_id) != (kind, ref)]
+            case ev.SendSettled(outcome="prompted", ref=ref):
+                for item in self.unanswered:
+                    item.is_prompted = item.is_prompted or item.command_id == ref
             case ev.SessionEnded():
                 # What was open then was told to be lost.
                 self.is_turn_open, self.is_ended = False, True

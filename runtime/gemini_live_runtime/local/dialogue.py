@@ -120,7 +120,7 @@ class ScriptedDialogue:
 
         What a notification says is no instruction, nor is a question of consent: they wait for the next prompt.
         """
-        if self._state.consent.take(text) or self._state.broken.take(text):
+        if any(part.take(text) for part in (self._state.consent, self._state.broken, self._state.lost)):
             return
         if announcement := announcement_of(text):
             self._state.announcement = announcement
@@ -131,10 +131,12 @@ class ScriptedDialogue:
     def prompt(self) -> Reply:
         """Return what to say unasked.
 
-        That is the rest of an answer, a question of consent, a notification, a cue, the greeting, the open question or
-        a line.
+        That is the rest of an answer, the answer to words that were lost, a question of consent, a notification, a cue,
+        the greeting, the open question or a line.
         """
         state = self._state
+        if lost := state.lost.pop():
+            return self.respond(lost, typed=True)
         goes_on = state.broken.is_wanted
         if rest := self._rest():
             return Reply(rest)
@@ -178,6 +180,7 @@ class ScriptedDialogue:
         """Answer an utterance; "" was not understood. Typed and spoken mean the same."""
         state = self._state
         state.broken.forget()
+        state.lost.pop()
         state.turns += 1
         misses = state.misses
         agreed = state.consent.reply_to(text)

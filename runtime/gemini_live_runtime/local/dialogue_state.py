@@ -10,6 +10,7 @@ from typing import Any
 from gemini_live_runtime.local.broken_answer import BrokenAnswer
 from gemini_live_runtime.local.consent_question import ConsentQuestion
 from gemini_live_runtime.local.instruction_notes import InstructionNotes
+from gemini_live_runtime.local.lost_words import LostWords
 from gemini_live_runtime.local.matching import SlotValue
 from gemini_live_runtime.local.open_calls import OpenCalls
 from gemini_live_runtime.local.parts import Reply
@@ -64,6 +65,7 @@ class DialogueState:
     """Words about a notification, until the next prompt."""
     consent: ConsentQuestion = field(default_factory=ConsentQuestion)
     broken: BrokenAnswer = field(default_factory=BrokenAnswer)
+    lost: LostWords = field(default_factory=LostWords)
     remembered: Mapping[str, SlotValue] = field(default_factory=dict)
     last_call: tuple[str, Mapping[str, SlotValue]] | None = None
 

@@ -16,6 +16,7 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.local.broken_answer import BrokenAnswer
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
+from gemini_live_runtime.local.lost_words import LostWords
 from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.parts import (
     SPEECH_RATE,
@@ -47,6 +48,7 @@ class Parrot:
     def __init__(self) -> None:
         self.said: list[str] = []
         self.broken = BrokenAnswer()
+        self.lost = LostWords()
         self.labels: dict[str, str] = {}
         self.tools: dict[str, Mapping[str, Any]] = {}
         self.results_seen: list[tuple[str, Mapping[str, Any]]] = []
@@ -73,9 +75,11 @@ class Parrot:
         pass
 
     def note(self, text: str) -> None:
-        self.broken.take(text)
+        _ = self.broken.take(text) or self.lost.take(text)
 
     def prompt(self) -> Reply:
+        if lost := self.lost.pop():
+            return self.respond(lost, typed=True)
         if self.broken.is_wanted:
             self.broken.forget()
             return Reply(self.broken.rest_of((f"You typed {self.broken.asked}.",)))

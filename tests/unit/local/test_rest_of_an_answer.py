@@ -1,4 +1,4 @@
-"""The embedded server says the rest of an answer that broke off."""
+"""The embedded server says the rest of an answer, and answers lost words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import pytest
 
 from gemini_live_runtime.local.broken_answer import BrokenAnswer
 from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.lost_words import LostWords
 from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.session.core.unanswered import UnansweredInput, note_of
 
 
 def concierge() -> ScriptedDialogue:
@@ -70,3 +72,26 @@ def test_notes_of_other_kinds_are_notes_and_odd_ones_do_no_harm(text: str) -> No
     broken = BrokenAnswer()
     assert broken.take(text) is ("broke off" in text)
     assert broken.rest_of(("an answer",)) == "an answer"
+
+
+def lost(*texts: str) -> str:
+    return f"[Context] {note_of([UnansweredInput('text', 1, text) for text in texts])}"
+
+
+def test_words_that_got_no_answer_are_answered_as_if_they_were_said_now() -> None:
+    dialogue = concierge()
+    dialogue.note(lost("tell me", " a story"))
+    assert dialogue.prompt() == concierge().respond("tell me a story", typed=True)
+
+
+def test_words_that_got_no_answer_are_answered_once_and_not_behind_newer_ones() -> None:
+    dialogue = concierge()
+    dialogue.note(lost("tell me a story"))
+    dialogue.respond("hello", typed=True)
+    assert "lighthouse" not in dialogue.prompt().text
+
+
+def test_a_note_of_lost_words_without_any_is_a_prompt_like_others() -> None:
+    words = LostWords()
+    assert words.take('The connection was lost before you had answered the user.\nThe user has said: "\\x"')
+    assert words.pop() == ""

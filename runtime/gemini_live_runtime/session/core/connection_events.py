@@ -2,7 +2,7 @@
 
 What the user said last and what the model waits for outlive the connection. On the next one the server may have
 forgotten them: a resumed session is as old as its handle, a fresh one knows nothing. So each is sent again, told as
-context, or taken up by a prompt, by the mark that says what the server knows (`link.controller`).
+context, or taken up by a prompt, by the mark that says what the server knows (`link.controller`, `settling`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from gemini_live_runtime.session.core.effects import (
     SendKeptAudio,
     Tell,
 )
+from gemini_live_runtime.session.core.settling import settle_unanswered
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.tool_events import ToolEvents
 from gemini_live_runtime.session.core.unanswered import BrokenAnswer, UnreadAnswer
@@ -121,7 +122,7 @@ class ConnectionEvents:
         if not state.ended and state.link.open_gate():
             prompts = self._send_answers(now)
             self._tell_instructions()
-            prompts |= self._settle_unanswered(now)
+            prompts |= settle_unanswered(state, now)
             is_asked = bool(state.unanswered or state.facts.owed or state.link.outbox.texts)
             if self._goes_on(prompts or is_asked) or prompts or (state.prompted and not is_asked):
                 state.out.append(Prompt(LOST))
@@ -217,29 +218,6 @@ class ConnectionEvents:
         # What is still open of the user's makes the model speak, too.
         in_turn = state.turns.is_open and waiting.call_id in state.turns.calls
         return not (is_silent or in_turn or state.unanswered)
-
-    def _settle_unanswered(self, now: float) -> bool:
-        """Send again what the server does not know; True when a prompt is needed."""
-        state = self._state
-        if state.turns.is_open and state.turns.calls and not state.turns.has_content:
-            # The model had begun to work on it. What it does not know any more is part of what it is told
-            # (`Orchestrator.on_connected`); with a call still running, its result is what it takes up.
-            prompts = not state.calls.awaits(state.turns.calls) and not state.facts.owed
-            for item in state.unanswered:
-                outcome: Literal["prompted", "told"] = "prompted" if prompts else "told"
-                state.emit(ev.SendSettled(kind=item.kind, outcome=outcome, ref=item.command_id))
-                # From here on this connection knows it.
-                item.mark = state.link.mark()
-            return prompts
-        for item in state.unanswered:
-            if state.link.is_of_present(item.mark):
-                # This server has understood it, before the gate was open.
-                continue
-            item.mark = state.link.mark()
-            state.emit(ev.SendSettled(kind=item.kind, outcome="resent", ref=item.command_id))
-            state.post_text(item.command_id, item.text)
-            state.owe(now)
-        return False
 
     @property
     def unsettled(self) -> bool:

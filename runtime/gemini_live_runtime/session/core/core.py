@@ -168,6 +168,7 @@ class SessionCore:
         """Close the turn, or warn, when no answer arrived in time."""
         turns = self.state.turns
         self.state.facts.owed = False
+        is_told = self.state.give_up_prompted()
         self.state.unread_answers.clear()
         self.state.prompted, self.state.broken = False, None
         self.state.tell_speeches(self.state.speeches.on_given_up("The model did not answer"))
@@ -176,8 +177,9 @@ class SessionCore:
             # that the server took back.
             self.state.close_turn("empty", reason="no answer")
             return
-        text = f"The model has not answered for {OWED_PATIENCE_S:.0f} s"
-        self.state.emit(ev.Notice(level="warning", code="no-answer", text=text, remedy="Wait, or send it again"))
+        if not is_told:
+            text = f"The model has not answered for {OWED_PATIENCE_S:.0f} s"
+            self.state.emit(ev.Notice(level="warning", code="no-answer", text=text, remedy="Wait, or send it again"))
         if self.state.is_draining and turns.is_open:
             # Nobody sends it again.
             self.state.close_turn("empty", reason="no answer")

@@ -282,9 +282,10 @@ class ServerEvents:
             or not all(state.link.knows(item.mark) for item in asked)
         ):
             return False
-        if all(item.asked_again for item in asked):
-            text = "The model ended its turn again without saying anything"
-            state.emit(ev.Notice(level="warning", code="empty-turn", text=text, remedy="Say it in other words"))
+        if all(item.asked_again or item.is_prompted for item in asked):
+            if not state.give_up_prompted():
+                text = "The model ended its turn again without saying anything"
+                state.emit(ev.Notice(level="warning", code="empty-turn", text=text, remedy="Say it in other words"))
             return False
         for item in asked:
             item.asked_again = True

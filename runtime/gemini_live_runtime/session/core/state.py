@@ -474,6 +474,16 @@ class CoreState:
         """Report that it is not known whether something of the user's has arrived."""
         self.emit(ev.SendSettled(kind=item.kind, outcome="unknown", ref=item.command_id, text=item.text))
 
+    def give_up_prompted(self) -> bool:
+        """Leave to the user what a resumed session was asked to answer; False for nothing."""
+        in_vain = [item for item in self.unanswered if item.is_prompted]
+        for item in in_vain:
+            self.give_up(item)
+        self.unanswered = [item for item in self.unanswered if not item.is_prompted]
+        # The prompt was for these.
+        self.prompted = self.prompted and bool(self.unanswered or not in_vain)
+        return bool(in_vain)
+
     def end_overtaken_speech(self) -> None:
         """End the speech of an answer that a text has overtaken; its turn goes on."""
         self.turns.has_content = False

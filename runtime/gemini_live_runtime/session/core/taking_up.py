@@ -21,6 +21,9 @@ STOPPED = "the engine stopped"
 UNKNOWN_CALL = -1
 """Mark that no server knows: none gives a handle while a call runs."""
 
+MAY_HAVE_ARRIVED = -1
+"""Mark of what the dead engine has sent: no handle stands for what is yet to be answered."""
+
 INTERRUPTED = {"error": "The program stopped while this ran. It is not known what it has done."}
 """Result of a call that was running when the engine died."""
 
@@ -40,7 +43,10 @@ def take_up(state: CoreState, kept: KeptJournal) -> None:
     state.voice = state.voice if view.chosen_voice is None else view.chosen_voice
     if not state.manual_activity:
         state.microphone_on = view.microphone
-    state.unanswered = [UnansweredInput(item.kind, 0, item.text, item.command_id) for item in work.unanswered]
+    state.unanswered = [
+        UnansweredInput(item.kind, MAY_HAVE_ARRIVED, item.text, item.command_id, is_prompted=item.is_prompted)
+        for item in work.unanswered
+    ]
     state.asked, state.broken = work.asked, _broken_answer(kept)
     for command_id, text in work.waiting.items():
         state.link.outbox.add_text(command_id, text)

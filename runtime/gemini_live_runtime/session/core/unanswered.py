@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +11,7 @@ from gemini_live_runtime.records import record
 from gemini_live_runtime.session.link.outbox import WaitingAnswer
 
 MAX_TOLD = 10_000
-"""Length in characters of each quotation that the model gets."""
+"""Length in characters of each quotation of a broken answer that the model gets."""
 
 
 @dataclass(slots=True)
@@ -19,6 +20,7 @@ class UnansweredInput:
 
     `mark` is that of the link when it was sent, 0 when the connection could not send it. `is_late`: the words may
     belong to speech that was answered before they came. `asked_again`: silence has led to another attempt.
+    `is_prompted`: a resumed session was asked to answer it, whether or not it knew it.
     """
 
     kind: Literal["text", "speech"]
@@ -27,10 +29,21 @@ class UnansweredInput:
     command_id: str = ""
     is_late: bool = False
     asked_again: bool = False
+    is_prompted: bool = False
 
     def is_repeat(self, words: str) -> bool:
         """Return True for words that are all of this speech once more."""
         return self.kind == "speech" and words.strip() == self.text.strip()
+
+
+def note_of(items: Sequence[UnansweredInput]) -> str:
+    """Return the context that asks the model to answer what it may not know."""
+    lines = [
+        "The connection was lost before you had answered the user, whose last words may not have reached you. "
+        "Answer them now, and do not take them as said twice."
+    ]
+    lines += [f"The user has said: {_quoted(item.text)}" for item in items]
+    return "\n".join(lines)
 
 
 @record

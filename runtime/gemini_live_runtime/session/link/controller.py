@@ -217,6 +217,11 @@ class RealtimeSessionController:
         return self.state == "open"
 
     @property
+    def is_resumed(self) -> bool:
+        """True when the present connection resumed the server's session."""
+        return self._resuming
+
+    @property
     def is_lost(self) -> bool:
         """True between two connections, while another one is to come."""
         return self.connection > 0 and self.state in ("restarting", "opening")
