@@ -19,6 +19,7 @@ from gemini_live_runtime import (
     InstructionModifier,
     Live,
     LiveHandle,
+    Origin,
     PatternDetector,
     Phase,
     RateDetector,
@@ -39,12 +40,13 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.extraction import ExtractedFields
-from gemini_live_runtime.errors import StateError
+from gemini_live_runtime.errors import AgentError, StateError
 from gemini_live_runtime.session.agent.event_observer import MAX_CHANGES
 from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S
 from gemini_live_runtime.session.agent.throttle import BURST
 from gemini_live_runtime.session.rules.dispatch import MAX_DEPTH, MAX_EVENTS_PER_TURN, MAX_PER_TURN
 from gemini_live_runtime.session.rules.effects import SignalUserActivityEnd, SignalUserActivityStart
+from gemini_live_runtime.state.guards import Guard
 
 
 def count(state: State) -> Any:
@@ -233,6 +235,112 @@ async def test_who_reads_a_change_of_state_cannot_change_it() -> None:
         evidence.new.append("evidence")
         t.handle.explain()["transitions"][0]["guard"]["reads"][0]["value"].append("explanation")
         assert t.state["app:list"] == [1]
+
+
+class Dumped:
+    """Value whose JSON is code of an author, as that of pydantic models is."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+
+    def model_dump(self, mode: str) -> dict[str, Any]:
+        return {"n": self._write()}
+
+
+class Listed(list[int]):
+    """List whose reading is code of an author."""
+
+    def __init__(self, write: Write) -> None:
+        super().__init__([1])
+        self._write = write
+
+    def __iter__(self) -> Any:
+        self._write()
+        return super().__iter__()
+
+
+class Said:
+    """Result that is no text, and whose description is code of an author."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+
+    def __repr__(self) -> str:
+        return f"<{self._write()}>"
+
+
+class Waited(float):
+    """Number whose comparison is code of an author."""
+
+    write: Write
+
+    def __le__(self, other: float) -> bool:
+        return self.write() is None
+
+    __ge__ = __le__
+
+
+def waited(write: Write) -> Waited:
+    seconds = Waited(0.5)
+    seconds.write = write
+    return seconds
+
+
+class Described(Counts):
+    """Detector whose deadline and progress are of an author's classes."""
+
+    def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
+        return False
+
+    def deadline(self, now: float) -> float | None:
+        return waited(self.write)
+
+    def progress(self, now: float) -> Any:
+        return Said(self.write)
+
+
+RESULTS: dict[str, Callable[[Write], Live]] = {
+    "a computed model": lambda w: agent().computed(ComputedVar("n", lambda s: Dumped(w), "app:other")),
+    "a computed list": lambda w: agent().computed(ComputedVar("n", lambda s: Listed(w), "app:other")),
+    "an instruction": lambda w: agent().phase(*phases(first=lambda s: Said(w))),
+    "a modifier": lambda w: agent().in_every_phase(InstructionModifier.custom(lambda s: Said(w))),  # type: ignore[arg-type,return-value]
+    "a detector's": lambda w: pattern(Described(w)),
+}
+
+
+@pytest.mark.parametrize("what", RESULTS)
+async def test_the_result_of_code_that_decides_cannot_write_as_it_is_read(what: str) -> None:
+    held: list[State] = []
+
+    def write() -> Any:
+        return count(held[0]) if held else 0
+
+    async with talk(RESULTS[what](write)) as t:
+        held.append(t.state)
+        await t.turn()
+        await t.writes(other=1)
+        assert t.state.get("app:n") is None
+
+
+async def test_code_that_decides_cannot_write_by_another_name() -> None:
+    held: list[State] = []
+
+    def decide(state: State) -> bool:
+        for one in held:
+            with one.writing_as(Origin("tool", "mine")):
+                count(one)
+        return False
+
+    async with talk(agent().phase(*phases(decide))) as t:
+        held.append(t.state)
+        await t.turn()
+        assert t.state.get("app:n") is None
+        assert "app:n cannot be written here" in t.failures()[0].error
+
+
+def test_a_guard_of_a_class_of_its_own_is_refused() -> None:
+    with pytest.raises(AgentError, match="Give a function of the state"):
+        type("Weekend", (Guard,), {"__module__": __name__})
 
 
 @pytest.mark.parametrize("method", ["get", "get_raw", "__getitem__"])

@@ -14,7 +14,7 @@ from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.records import record
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
-from gemini_live_runtime.state.mutations import call_to_decide
+from gemini_live_runtime.state.mutations import read_decision
 from gemini_live_runtime.state.names import in_brackets
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term
@@ -162,11 +162,16 @@ def to_guard(value: GuardLike, what: str, place: str) -> Guard:
 def _text(function: TextOf, state: State, what: str, place: str) -> str:
     name = function_name(function)
     try:
-        text = call_to_decide(function, cast("State", state.read_only()))
+        text, problem = read_decision(_read_text, function, cast("State", state.read_only()))
     except USER_ERRORS as error:
         raise AgentError(f"{what} {name}{in_brackets(place)} failed: {error_text(error)}") from error
-    if text is None:
-        return ""
-    if not isinstance(text, str):
-        raise AgentError(f"{what} {name}{in_brackets(place)} gave {text!r:.80}", remedy="Return a text", value=text)
-    return plain_text(text)
+    if problem:
+        raise AgentError(f"{what} {name}{in_brackets(place)} gave {problem}", remedy="Return a text")
+    return text
+
+
+def _read_text(value: object) -> tuple[str, str]:
+    """Return the text that a function gave, or "" and what it gave in its place."""
+    if value is None:
+        return "", ""
+    return (plain_text(value), "") if isinstance(value, str) else ("", f"{value!r:.80}")

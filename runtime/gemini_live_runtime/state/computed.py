@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from heapq import heapify, heappop, heappush
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias, cast
@@ -20,7 +21,7 @@ from gemini_live_runtime.records import record
 from gemini_live_runtime.state.explanation import Explanation, Read
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
-from gemini_live_runtime.state.mutations import Origin, call_to_decide, writing_as
+from gemini_live_runtime.state.mutations import Origin, read_decision, writing_as
 from gemini_live_runtime.state.names import duplicate_names, in_brackets
 from gemini_live_runtime.state.reading import ReadRecorder
 from gemini_live_runtime.state.scopes import check_key
@@ -207,7 +208,7 @@ class ComputedRegistry:
         recorder = ReadRecorder(state)
         value, problem = None, ""
         try:
-            value = copy_value(call_to_decide(item.compute, recorder))  # type: ignore[arg-type]
+            value = read_decision(partial(_stored, item.name), item.compute, recorder)  # type: ignore[arg-type]
         except USER_ERRORS as error:
             problem = f"it failed: {error_text(error)}"
         reads = []
@@ -226,11 +227,12 @@ class ComputedRegistry:
         else:
             recorder = ReadRecorder(state)
             try:
-                found = (
-                    compute.holds(recorder) if isinstance(compute, Guard) else call_to_decide(compute, recorder)  # type: ignore[arg-type]
-                )
-                if found is not None:
-                    value = to_json(item.name, found)
+                if isinstance(compute, Guard):
+                    value = compute.holds(recorder)
+                else:
+                    value = read_decision(partial(_stored, item.name), compute, recorder)  # type: ignore[arg-type]
+                if value is None:
+                    value = MISSING
             except USER_ERRORS as error:
                 faults.append(_failure(item, error))
             faults += self._undeclared(item, recorder.keys_read)
@@ -250,6 +252,11 @@ class ComputedRegistry:
 
 
 _NOTHING = RecomputeResult()
+
+
+def _stored(name: str, value: Any) -> Any:
+    """Return a computed value as state stores it; None is none."""
+    return None if value is None else to_json(name, value)
 
 
 def _failure(item: ComputedVar, error: BaseException) -> ComputeFault:

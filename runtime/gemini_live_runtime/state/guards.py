@@ -16,7 +16,7 @@ from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
-from gemini_live_runtime.errors import GuardError
+from gemini_live_runtime.errors import AgentError, GuardError
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.state.change_kinds import (
     ChangeKind,
@@ -50,9 +50,22 @@ class KeyExpression:
 
 
 class Guard(ABC):
-    """A condition over state."""
+    """A condition over state. An author's own condition is a function of the state.
+
+    Raises `AgentError` for a class of an author's, whose methods could write while they decide.
+    """
 
     __slots__ = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if not cls.__module__.startswith(f"{__package__}."):
+            raise AgentError(
+                f"{cls.__name__} cannot be a class of guards",
+                remedy="Give a function of the state where a guard is asked for",
+                field="guard",
+                value=cls.__name__,
+            )
 
     @property
     @abstractmethod

@@ -65,9 +65,9 @@ current_writer: ContextVar[Origin] = ContextVar("state_writer", default=PROGRAM)
 def writing_as(origin: Origin) -> Iterator[None]:
     """Attribute writes to any state in this context to `origin`.
 
-    Tasks started in the context inherit it.
+    Tasks started in the context inherit it. Code that decides cannot write by another name either.
     """
-    token = current_writer.set(origin)
+    token = current_writer.set(DECIDING if current_writer.get() is DECIDING else origin)
     try:
         yield
     finally:
@@ -97,15 +97,32 @@ def call_to_decide(function: Callable[..., R], *args: Any) -> R:
 
     Its writes raise `StateError`, also to a `State` that it got elsewhere: they would call for the decision again.
     Raises `TypeError` when it returns a coroutine, another awaitable, a generator or a function: each counts as true.
+    The result may be an object of the author's: `read_decision` reads one.
     """
     token = current_writer.set(DECIDING)
     try:
         result = function(*args)
+        if result is not True and result is not False and isinstance(result, _UNDECIDED):
+            _refuse(result)
     finally:
         current_writer.reset(token)
-    if result is not True and result is not False and isinstance(result, _UNDECIDED):
-        _refuse(result)
     return result
+
+
+def read_decision(read: Callable[[Any], R], function: Callable[..., object], *args: Any) -> R:
+    """Return what `read` makes of the result of code that decides; else as `call_to_decide`.
+
+    Reading a value of the author's class runs code of that class, which decides too.
+    """
+    found: R = call_to_decide(_read, read, function, args)
+    return found
+
+
+def _read(read: Callable[[Any], R], function: Callable[..., object], args: tuple[Any, ...]) -> R:
+    result = function(*args)
+    if isinstance(result, _UNDECIDED):
+        _refuse(result)
+    return read(result)
 
 
 def decision_of(function: Callable[..., object], *args: Any) -> bool:

@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import record
@@ -26,7 +26,7 @@ from gemini_live_runtime.state.detectors import (
     TurnCountDetector,
 )
 from gemini_live_runtime.state.functions import check_action
-from gemini_live_runtime.state.mutations import call_to_decide, decision_of
+from gemini_live_runtime.state.mutations import call_to_decide, decision_of, read_decision
 from gemini_live_runtime.state.names import duplicate_names
 from gemini_live_runtime.state.store import State
 
@@ -147,7 +147,7 @@ class _PatternRun:
 
     def __init__(self, pattern: TemporalPattern) -> None:
         try:
-            self.detector = pattern.detector.fresh()
+            self.detector = call_to_decide(pattern.detector.fresh)
         except USER_ERRORS as error:
             raise AgentError(
                 f"Pattern {pattern.name} ({pattern.defined_at}): its detector cannot be copied for a session: "
@@ -226,7 +226,7 @@ class TemporalRegistry:
         for run in self._runs:
             try:
                 twin = copy(run)
-                twin.detector = run.detector.twin()
+                twin.detector = call_to_decide(run.detector.twin)
                 runs.append(twin)
             except USER_ERRORS as error:
                 faults.append(TemporalFault(run.pattern, error))
@@ -236,7 +236,7 @@ class TemporalRegistry:
     @property
     def is_declarative(self) -> bool:
         """True when no author's function decides."""
-        return all(run.detector.is_declarative for run in self._runs)
+        return all(_is_declarative(run.detector) for run in self._runs)
 
     def forecast(self, state: State, now: float) -> tuple[PatternForecast, ...]:
         """Return the prospects of each pattern."""
@@ -272,7 +272,7 @@ class TemporalRegistry:
         run.waits_for_cooldown = complete and run.cooldown_left(now) > EPSILON_S
         run.check_deadline(event, now, complete=complete)
         if complete and not run.waits_for_cooldown:
-            explanation = call_to_decide(_explanation, detector, now)
+            explanation = read_decision(_text, _explanation, detector, now)
             call_to_decide(detector.reset)
             run.fired += 1
             run.cooldown_end = now + pattern.cooldown_s
@@ -317,10 +317,20 @@ def _explanation(detector: PatternDetector, now: float) -> str:
 
 def _deadline(detector: PatternDetector, now: float) -> float | None:
     try:
-        wait = call_to_decide(detector.deadline, now)
-        return float(wait) if wait is not None and is_finite(wait) else None
+        return read_decision(_seconds, detector.deadline, now)
     except USER_ERRORS:
         return None
+
+
+def _seconds(wait: Any) -> float | None:
+    return float(wait) if is_finite(wait) else None
+
+
+def _is_declarative(detector: PatternDetector) -> bool:
+    try:
+        return decision_of(lambda: detector.is_declarative)
+    except USER_ERRORS:
+        return False
 
 
 def _changes_with_time(detector: PatternDetector, now: float) -> bool:
@@ -337,8 +347,12 @@ def _in_progress(detector: PatternDetector, state: State, now: float) -> bool:
         return False
 
 
+def _text(value: object) -> str:
+    return plain_text(value) if isinstance(value, str) else str(value)
+
+
 def _safe_text(detector: PatternDetector, text: Callable[[PatternDetector], str]) -> str:
     try:
-        return call_to_decide(text, detector)
+        return read_decision(_text, text, detector)
     except USER_ERRORS as error:
         return f"failed: {error_text(error)}"
