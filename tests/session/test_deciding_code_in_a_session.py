@@ -560,23 +560,46 @@ async def test_transitions_that_a_callback_sets_off_again_and_again_rest_and_it_
 class Overdue(PatternDetector):
     """Detector whose deadline is always over."""
 
+    def __init__(self, wait: float = 0.0, *, finds: bool = False) -> None:
+        self.wait, self.finds, self.asked = wait, finds, 0
+
     def observe(self, event: TemporalEvent, state: State, now: float) -> bool:
-        return False
+        self.asked += 1
+        return self.finds
 
     def reset(self) -> None:
         pass
 
+    def fresh(self) -> Overdue:
+        return self
+
     def deadline(self, now: float) -> float | None:
-        return 0.0
+        return self.wait
 
 
-async def test_a_detector_whose_deadline_is_always_over_is_reported_and_not_asked_without_end() -> None:
-    async with talk(pattern(Overdue())) as t:
+@pytest.mark.parametrize("wait", [0.0, -1.0, 1e-9])
+@pytest.mark.parametrize("finds", [False, True], ids=["finds nothing", "fires"])
+async def test_a_detector_whose_deadline_is_always_over_is_reported_and_not_asked_without_end(
+    wait: float, finds: bool
+) -> None:
+    async with talk(pattern(overdue := Overdue(wait, finds=finds))) as t:
         await t.turn()
-        await t.passes(1)
-        told = [fault for fault in t.failures() if "deadline()" in fault.error]
+        await t.passes(3)
+        told, asked = [fault for fault in t.failures() if "deadline()" in fault.error], overdue.asked
         await t.passes(5)
         assert 0 < len([fault for fault in t.failures() if "deadline()" in fault.error]) <= len(told) + 1
+        assert overdue.asked <= asked + 5
+
+
+async def test_a_pattern_that_is_complete_is_not_asked_during_its_cooldown() -> None:
+    complete = TemporalPattern("complete", overdue := Overdue(finds=True), lambda: None, cooldown_s=60)
+    async with talk(agent().pattern(complete)) as t:
+        await t.turn()
+        asked = overdue.asked
+        await t.passes(50)
+        assert overdue.asked <= asked + 5
+        await t.passes(20)
+        assert len(t.all(ev.PatternFired)) == 2
 
 
 async def no(*_: Any) -> bool:

@@ -110,9 +110,9 @@ def call_to_decide(function: Callable[..., R], *args: Any) -> R:
 
 
 def read_decision(read: Callable[[Any], R], function: Callable[..., object], *args: Any) -> R:
-    """Return what `read` makes of the result of code that decides; else as `call_to_decide`.
+    """Return what `read` makes of the result of code that decides.
 
-    Reading a value of the author's class runs code of that class, which decides too.
+    Reading a value of the author's class runs code of that class, which decides too. Else as `call_to_decide`.
     """
     found: R = call_to_decide(_read, read, function, args)
     return found

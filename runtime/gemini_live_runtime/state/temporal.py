@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 MAX_OVERDUE = 10
-"""Ticks in a row that a detector may get because its deadline is over, without a find."""
+"""Ticks in a row that a detector may get because its deadline is over."""
 
 SHORTEST_WAIT_S = 0.001
 """Seconds before the next tick at least, for detectors whose deadline is always now."""
@@ -169,19 +169,20 @@ class _PatternRun:
 
     def deadline(self, now: float) -> float | None:
         """Return the seconds until time alone may complete it, or None when it cannot."""
+        if self.waits_for_cooldown:
+            # Complete as it is, its own deadline may be over until then.
+            return self.cooldown_left(now)
         # A detector that raised asks for no time: it would be asked again and again until an event comes.
-        detector = None if self.failed else _deadline(self.detector, now)
-        cooldown = self.cooldown_left(now) if self.waits_for_cooldown else None
-        return min((wait for wait in (detector, cooldown) if wait is not None), default=None)
+        return None if self.failed else _deadline(self.detector, now)
 
-    def check_deadline(self, event: TemporalEvent, now: float, *, complete: bool) -> None:
-        """Raise `AgentError` for a detector whose deadlines pass and pass without a find."""
-        wait = None if complete or event.kind != "tick" else _deadline(self.detector, now)
-        self.overdue = self.overdue + 1 if wait is not None and wait <= 0 else 0
+    def check_deadline(self, event: TemporalEvent, now: float) -> None:
+        """Raise `AgentError` for a detector whose deadline is over tick after tick."""
+        wait = None if self.waits_for_cooldown or event.kind != "tick" else _deadline(self.detector, now)
+        self.overdue = self.overdue + 1 if wait is not None and wait <= SHORTEST_WAIT_S else 0
         if self.overdue > MAX_OVERDUE:
             self.overdue = 0
             raise AgentError(
-                f"its deadline() returned {wait:g} {MAX_OVERDUE} times, and observe() found nothing",
+                f"its deadline() returned {wait:g} more than {MAX_OVERDUE} times in a row",
                 remedy="Return the seconds until time alone may complete the pattern, or None",
             )
 
@@ -270,7 +271,6 @@ class TemporalRegistry:
         # Not reset while it cools down, so that a pattern which is still complete then fires at the end.
         complete = decision_of(detector.observe, event, state, now)
         run.waits_for_cooldown = complete and run.cooldown_left(now) > EPSILON_S
-        run.check_deadline(event, now, complete=complete)
         if complete and not run.waits_for_cooldown:
             explanation = read_decision(_text, _explanation, detector, now)
             call_to_decide(detector.reset)
@@ -279,6 +279,7 @@ class TemporalRegistry:
             result.fired.append(TemporalFiring(pattern, explanation))
         # Elsewhere a deadline that raises counts as none: here it becomes a fault.
         call_to_decide(detector.deadline, now)
+        run.check_deadline(event, now)
 
     def deadline(self, now: float) -> float | None:
         """Return the seconds until a `tick` may complete a pattern, or None."""
