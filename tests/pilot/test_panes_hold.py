@@ -117,7 +117,8 @@ _news = st.one_of(
 )
 _fold = st.tuples(st.just("fold"), st.sampled_from(("app", "user", "turn", "derived", "other", "session")))
 _cursor = st.tuples(st.just("cursor"), st.floats(0, 1))
-_press = st.tuples(st.just("press"), st.sampled_from((*"123456789", "down", "end", "pageup", "enter", "escape", "z")))
+_KEYS = (*"123456789T", "left", "right", "down", "end", "pageup", "enter", "escape", "z")
+_press = st.tuples(st.just("press"), st.sampled_from(_KEYS))
 _any_step = st.one_of(
     st.tuples(st.just("emit"), st.lists(_news, min_size=1, max_size=12)),
     st.tuples(st.just("resize"), st.sampled_from(SIZES)),
@@ -144,6 +145,7 @@ def listed(count: int) -> list[ev.Payload]:
             patterns=tuple({"name": name} for name in names),
         ),
         *(ev.ToolCalled(call_id=name, name="look_up", args={}) for name in names),
+        *(ev.TaskChanged(task_id=name, tool="report", call_id=name, status="running") for name in names),
     ]
 
 
@@ -155,7 +157,7 @@ def _out_of_sight(draw: st.DrawFn) -> list[tuple[str, Any]]:
         ("live", None),
         ("resize", draw(st.sampled_from(LARGE))),
         ("emit", [*listed(draw(st.integers(2, len(KEYS)))), *more]),
-        ("press", draw(st.sampled_from("12345678"))),
+        ("press", draw(st.sampled_from("12345678T"))),
         *fold,
         ("press", "1"),
         ("resize", draw(st.sampled_from(SMALL))),

@@ -1,4 +1,4 @@
-"""Pictures of the screen of tasks, notifications and memory."""
+"""Pictures of the pane of tasks, notifications and memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gemini_live_runtime.harness.delivery import DeliveryLock
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import NewRunningTask
 
-NARROW, WIDE = (80, 24), (130, 36)
+NARROW, WIDE, GRID = (80, 24), (130, 36), (160, 45)
 
 
 @pytest.fixture(autouse=True)
@@ -66,14 +66,16 @@ def tell(link: ScriptedLink, names: list[str]) -> None:
 
 PICTURES: dict[str, tuple[tuple[str, ...], tuple[int, int], dict[str, Any]]] = {
     "tasks-narrow": (("T",), NARROW, {}),
-    "memory-details-narrow": (("T", "3", "enter"), NARROW, {}),
-    "notifications-narrow": (("T", "2"), NARROW, {}),
-    "notifications-wide": (("T", "2"), WIDE, {}),
-    "notification-why-narrow": (("T", "2", "ctrl+e"), NARROW, {}),
-    "memory-narrow": (("T", "3"), NARROW, {}),
-    "memory-search-narrow": (("T", "3", "f", *"vege"), NARROW, {}),
-    "memory-editor-narrow": (("T", "3", "e"), NARROW, {}),
-    "memory-ascii-ansi-narrow": (("T", "3"), NARROW, {"ascii": True, "theme": "ansi"}),
+    "tasks-wide": (("T",), WIDE, {}),
+    "memory-details-narrow": (("T", "left", "enter"), NARROW, {}),
+    "notifications-narrow": (("T", "right"), NARROW, {}),
+    "notifications-wide": (("T", "right"), WIDE, {}),
+    "notifications-in-a-grid": (("T", "right"), GRID, {}),
+    "notification-why-narrow": (("T", "right", "ctrl+e"), NARROW, {}),
+    "memory-narrow": (("T", "left"), NARROW, {}),
+    "memory-search-narrow": (("T", "f", *"vege"), NARROW, {}),
+    "memory-editor-narrow": (("T", "left", "e"), NARROW, {}),
+    "memory-ascii-ansi-narrow": (("T", "left"), NARROW, {"ascii": True, "theme": "ansi"}),
     "tasks-ascii-ansi-narrow": (("T",), NARROW, {"ascii": True, "theme": "ansi"}),
 }
 

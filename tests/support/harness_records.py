@@ -12,14 +12,13 @@ from tests.support.console_driver import Driver, console
 from tests.support.manual_clock import ManualClock
 from tests.support.quick_disk import QuickDisk
 from tests.support.scripted_link import ScriptedLink
-from textual.screen import Screen
 
 from gemini_live_runtime.harness.memory import MemoryRecord, MemoryWrite
 from gemini_live_runtime.harness.notifications import HarnessNotification, NewNotification
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_tui.dialogs.confirm import ConfirmScreen
+from gemini_live_tui.harness.pane import TasksPane
 from gemini_live_tui.harness.records import Records
-from gemini_live_tui.harness.screen import HarnessScreen
 
 SESSION = "20261120-120000-abcd"
 """Name of the scripted session."""
@@ -64,26 +63,21 @@ async def press(driver: Driver, *keys: str) -> str:
 
 
 async def look(driver: Driver) -> str:
-    """Let the screen look for changes of other programs; return its text."""
-    screen = driver.app.screen
-    assert isinstance(screen, HarnessScreen)
-    screen.look()
+    """Let the pane look for changes of other programs; return the screen's text."""
+    tasks_pane(driver).look()
     await done(driver)
     return driver.screen()
 
 
 async def with_records(driver: Driver, root: Path) -> None:
-    """Give the open screen other records than the session's."""
-    screen = harness_screen(driver)
-    screen.parts.records = Records(str(root), driver.clock)
+    """Give the pane other records than the session's."""
+    tasks_pane(driver).parts.use(Records(str(root), driver.clock))
     await look(driver)
 
 
-def harness_screen(driver: Driver) -> HarnessScreen:
-    """Return the open screen."""
-    front: Screen[object] = driver.app.screen
-    assert isinstance(front, HarnessScreen)
-    return front
+def tasks_pane(driver: Driver) -> TasksPane:
+    """Return the pane's body."""
+    return driver.app.console_screen.query_one(TasksPane)
 
 
 async def confirm(driver: Driver) -> None:

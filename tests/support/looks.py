@@ -50,7 +50,7 @@ LOOKS: dict[str, Look] = {
     "palette": _palette,
     "warned": _warned,
     "failed": _failed,
-    **{f"pane {digit}": _pressing(str(digit), "down") for digit in range(2, 10)},
+    **{f"pane {key}": _pressing(key, "down") for key in "23456789T"},
 }
 
 

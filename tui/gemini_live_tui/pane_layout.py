@@ -12,26 +12,30 @@ from gemini_live_runtime.records import record
 
 
 class PaneName(NamedTuple):
-    """Pane's id, the digit that goes to it, its title, and its word on a narrow tab."""
+    """Pane's id, the key that goes to it, its title, and its word on a narrow tab."""
 
     id: str
-    digit: int
+    key: str
     title: str
     tab: str
 
 
 PANES: tuple[PaneName, ...] = (
-    PaneName("transcript", 1, "Transcript", "Talk"),
-    PaneName("phase", 2, "Phase", "Phase"),
-    PaneName("watchers", 3, "Watchers", "Watch"),
-    PaneName("state", 4, "State", "State"),
-    PaneName("timeline", 5, "Timeline", "Time"),
-    PaneName("latency", 6, "Latency", "Lat"),
-    PaneName("tools", 7, "Tools", "Tools"),
-    PaneName("events", 8, "Events", "Events"),
-    PaneName("logs", 9, "Logs", "Logs"),
+    PaneName("transcript", "1", "Transcript", "Talk"),
+    PaneName("phase", "2", "Phase", "Phase"),
+    PaneName("watchers", "3", "Watchers", "Watch"),
+    PaneName("state", "4", "State", "State"),
+    PaneName("timeline", "5", "Timeline", "Time"),
+    PaneName("latency", "6", "Latency", "Lat"),
+    PaneName("tools", "7", "Tools", "Tools"),
+    PaneName("events", "8", "Events", "Events"),
+    PaneName("logs", "9", "Logs", "Logs"),
+    PaneName("tasks", "T", "Tasks", "Tasks"),
 )
-"""Panes in the order of their digits."""
+"""Panes in the order of their keys."""
+
+SHORT_FIRST = ("logs", "events")
+"""Panes that are the first to be named by their key alone; the last ones follow."""
 
 FOLLOWING = "following"
 """Word of a pane's note that the newest line stays in sight."""
@@ -40,14 +44,17 @@ BY_PANE: Mapping[str, PaneName] = {pane.id: pane for pane in PANES}
 
 
 def tab_texts(panes: Sequence[PaneName], shown: str, short: int = 0) -> list[str]:
-    """Return the text of each pane's tab; the `short` last ones are digits alone.
+    """Return the text of each pane's tab; `short` of them are keys alone.
 
     The pane `shown` is in brackets and always has its word: colour alone must not tell it.
     """
+    names = [pane.id for pane in panes]
+    order = [*(name for name in SHORT_FIRST if name in names), *reversed(names)]
+    brief = list(dict.fromkeys(order))[:short]
     texts = []
-    for place, pane in enumerate(panes):
+    for pane in panes:
         own = pane.id == shown
-        text = f"{pane.digit}" if place >= len(panes) - short and not own else f"{pane.digit} {pane.tab}"
+        text = pane.key if pane.id in brief and not own else f"{pane.key} {pane.tab}"
         texts.append(f"[{text}]" if own else f" {text} ")
     return texts
 
@@ -169,7 +176,7 @@ def _wide(width: int, height: int, state: PaneLayout) -> tuple[Slot, ...]:
     return (
         _slot(0, 0, left, top, state, "transcript"),
         _slot(left, 0, middle, phase, state, "phase"),
-        _slot(left, phase, middle, top - phase, state, "watchers", "tools", "logs"),
+        _slot(left, phase, middle, top - phase, state, "watchers", "tools", "logs", "tasks"),
         _slot(left + middle, 0, right, top, state, "state", "events"),
         _slot(0, top, time, bottom, state, "timeline"),
         _slot(time, top, width - time, bottom, state, "latency"),
@@ -182,7 +189,7 @@ def _normal(width: int, height: int, state: PaneLayout) -> tuple[Slot, ...]:
     left = width * 53 // 100
     right = width - left
     phase = 8
-    rest = ("watchers", "state", "latency", "tools", "events", "logs")
+    rest = ("watchers", "state", "latency", "tools", "events", "logs", "tasks")
     return (
         _slot(0, 0, left, top, state, "transcript"),
         _slot(left, 0, right, phase, state, "phase"),

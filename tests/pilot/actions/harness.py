@@ -1,4 +1,4 @@
-"""Tasks, notifications and memory: their screen and all that can be done there."""
+"""Tasks, notifications and memory: their pane and all that can be done there."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from tempfile import TemporaryDirectory
 
 from tests.support.action_checks import check
 from tests.support.console_driver import Driver
-from tests.support.harness_records import confirm, done, harness_screen, press, queue, records, remember, with_records
+from tests.support.harness_records import confirm, done, press, queue, records, remember, tasks_pane, with_records
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import CancelTask
 from gemini_live_runtime.harness.store import Harness
-from gemini_live_tui.dialogs.details import DetailsScreen
-from gemini_live_tui.dialogs.why import WhyScreen
 from gemini_live_tui.harness.memory_editor import MemoryEditor
-from gemini_live_tui.harness.screen import HarnessScreen
 
 
 def task(status: ev.TaskState = "running", fraction: float | None = 0.4, text: str = "page 4") -> ev.TaskChanged:
@@ -27,8 +24,8 @@ def task(status: ev.TaskState = "running", fraction: float | None = 0.4, text: s
 
 
 @asynccontextmanager
-async def opened(driver: Driver, part: str = "1") -> AsyncIterator[Harness]:
-    """Open the screen on records with two notifications and two memories."""
+async def opened(driver: Driver, part: str) -> AsyncIterator[Harness]:
+    """Show a part of records with two notifications and two memories."""
     with TemporaryDirectory() as folder, records(Path(folder), age_s=120.0) as harness:
         queue(harness)
         queue(harness, "the door is open")
@@ -36,26 +33,31 @@ async def opened(driver: Driver, part: str = "1") -> AsyncIterator[Harness]:
         remember(harness, "diet", {"kind": "vegetarian"})
         await press(driver, "T")
         await with_records(driver, Path(folder))
-        await press(driver, part)
+        tasks_pane(driver).action_part(part)
+        await done(driver)
         yield harness
         # The folder goes while nothing of the console uses it.
         await done(driver)
 
 
+@check("pane-tasks")
+async def _pane(driver: Driver, way: str) -> None:
+    assert "The session has told of no task." in await press(driver, way)
+    assert driver.app.console_screen.grid.focused_pane == "tasks"
+
+
 @check("tasks")
 async def _tasks(driver: Driver, way: str) -> None:
-    screen = await press(driver, way)
-    assert isinstance(driver.app.screen, HarnessScreen)
-    assert "The session has told of no task." in screen
+    await press(driver, "right", way)
+    assert tasks_pane(driver).parts.shown == "tasks"
     driver.link.emit(task())
     await driver.settle()
-    for words in ("write_report", "running", "40%", "page 4", "1 task 40%", "Tasks 1 running"):
+    for words in ("write_report", "running", "40%", "page 4", "1 task 40%", "Tasks 1"):
         assert words in driver.screen(), words
     driver.link.emit(task("succeeded", 1.0, "12 pages"))
     await driver.settle()
     assert "succeeded" in driver.screen()
-    await driver.press("escape")
-    assert not isinstance(driver.app.screen, HarnessScreen)
+    await driver.press("1")
     assert "The task write_report has succeeded: 12 pages" in driver.screen()
 
 
@@ -63,11 +65,11 @@ async def _tasks(driver: Driver, way: str) -> None:
 async def _notifications(driver: Driver, way: str) -> None:
     assert "The session has told of no notification." in await press(driver, way)
     told = ev.NotificationChanged(
-        notification_id="n1", status="queued", title="the oven is ready", reason="the user is speaking", source="cron"
+        notification_id="n1", status="queued", title="the oven", reason="you are speaking", source="cron"
     )
     driver.link.emit(told)
     await driver.settle()
-    for words in ("waits", "the oven is ready", "the user is speaking", "Notifications 1 waiting", "1 notification "):
+    for words in ("waits", "the oven", "you are speaking", "Notifications 1", "1 notification "):
         assert words in driver.screen(), words
 
 
@@ -80,61 +82,27 @@ async def _memory(driver: Driver, way: str) -> None:
         assert words in driver.screen(), words
 
 
-@check("harness-tasks")
-async def _first(driver: Driver, way: str) -> None:
-    await press(driver, "T", "3", way)
-    assert harness_screen(driver).parts.shown == "tasks"
-
-
-@check("harness-notifications")
-async def _second(driver: Driver, way: str) -> None:
-    await press(driver, "T", way)
-    assert harness_screen(driver).parts.shown == "notifications"
-
-
-@check("harness-memory")
-async def _third(driver: Driver, way: str) -> None:
-    await press(driver, "T", way)
-    assert harness_screen(driver).parts.shown == "memory"
-
-
 @check("harness-next")
 async def _next(driver: Driver, way: str) -> None:
     await press(driver, "T", way)
-    assert harness_screen(driver).parts.shown == "notifications"
+    assert tasks_pane(driver).parts.shown == "notifications"
     await press(driver, way, way)
-    assert harness_screen(driver).parts.shown == "tasks"
+    assert tasks_pane(driver).parts.shown == "tasks"
 
 
 @check("harness-previous")
 async def _previous(driver: Driver, way: str) -> None:
     await press(driver, "T", way)
-    assert harness_screen(driver).parts.shown == "memory"
-
-
-@check("harness-open")
-async def _open(driver: Driver, way: str) -> None:
-    async with opened(driver, "3"):
-        screen = await press(driver, way)
-        assert isinstance(driver.app.screen, DetailsScreen)
-        assert '"kind": "vegetarian"' in screen
+    assert tasks_pane(driver).parts.shown == "memory"
 
 
 @check("harness-file")
 async def _file(driver: Driver, way: str) -> None:
-    async with opened(driver, "2") as harness:
+    async with opened(driver, "notifications") as harness:
         await press(driver, way)
         path = harness.paths.notification(harness.notifications.find().records[0].id)
         assert driver.app.clipboard == str(path)
         assert "Copied the path" in driver.screen()
-
-
-@check("harness-why")
-async def _why(driver: Driver, way: str) -> None:
-    async with opened(driver, "2"):
-        screen = await press(driver, way)
-        assert isinstance(driver.app.screen, WhyScreen)
-        assert "No session announces notifications now. The next one does." in screen
 
 
 @check("cancel-task")
@@ -154,14 +122,14 @@ async def _cancel_task(driver: Driver, way: str) -> None:
 
 @check("acknowledge")
 async def _acknowledge(driver: Driver, way: str) -> None:
-    async with opened(driver, "2") as harness:
+    async with opened(driver, "notifications") as harness:
         assert "Acknowledged: the oven is ready." in await press(driver, way)
         assert sorted(one.status.value for one in harness.notifications.find().records) == ["acknowledged", "queued"]
 
 
 @check("queue-again")
 async def _queue_again(driver: Driver, way: str) -> None:
-    async with opened(driver, "2") as harness:
+    async with opened(driver, "notifications") as harness:
         assert "It waits already." in await press(driver, way)
         await press(driver, "H", "end")
         assert "Queued again: the oven is ready." in await press(driver, way)
@@ -170,21 +138,21 @@ async def _queue_again(driver: Driver, way: str) -> None:
 
 @check("harness-delete")
 async def _delete(driver: Driver, way: str) -> None:
-    async with opened(driver, "3") as harness:
+    async with opened(driver, "memory") as harness:
         await press(driver, way)
         assert "Delete user/diet?" in driver.screen()
         await confirm(driver)
         assert "Deleted: user/diet. u takes it back." in driver.screen()
         assert [one.key for one in harness.memory.find().records] == ["name"]
-        await press(driver, "2", way)
+        await press(driver, "left", way)
         assert [one.title for one in harness.notifications.find().records] == ["the door is open"]
 
 
 @check("harness-undo")
 async def _undo(driver: Driver, way: str) -> None:
-    async with opened(driver, "3") as harness:
+    async with opened(driver, "memory") as harness:
         assert "Nothing was deleted here." in await press(driver, way)
-        await press(driver, "delete", "enter", "2", "delete")
+        await press(driver, "delete", "enter", "left", "delete")
         assert "Restored: the oven is ready." in await press(driver, way)
         assert "Restored: user/diet." in await press(driver, way)
         assert harness.memory.get("user", "diet").value == {"kind": "vegetarian"}
@@ -193,19 +161,19 @@ async def _undo(driver: Driver, way: str) -> None:
 
 @check("memory-search")
 async def _search(driver: Driver, way: str) -> None:
-    async with opened(driver, "3"):
+    async with opened(driver, "memory"):
         # Typed as one, as fast as a terminal can deliver them.
         await driver.press(way, *"vege")
         await done(driver)
-        assert harness_screen(driver).parts.memories.rows == ["memory:user/diet"]
+        assert tasks_pane(driver).parts.memories.rows == ["memory:user/diet"]
         assert "No memory has any of these words." in await press(driver, "x")
         await press(driver, "escape")
-        assert len(harness_screen(driver).parts.memories.rows) == 3
+        assert len(tasks_pane(driver).parts.memories.rows) == 3
 
 
 @check("memory-edit")
 async def _edit(driver: Driver, way: str) -> None:
-    async with opened(driver, "3") as harness:
+    async with opened(driver, "memory") as harness:
         await press(driver, "down", way)
         editor = driver.app.screen
         assert isinstance(editor, MemoryEditor)
@@ -219,7 +187,7 @@ async def _edit(driver: Driver, way: str) -> None:
 
 @check("memory-add")
 async def _add(driver: Driver, way: str) -> None:
-    async with opened(driver, "3") as harness:
+    async with opened(driver, "memory") as harness:
         await press(driver, way, *"room", "enter", *"212", "f5")
         assert harness.memory.get("user", "room").value == "212"
         assert "room" in driver.screen()
@@ -227,15 +195,15 @@ async def _add(driver: Driver, way: str) -> None:
 
 @check("memory-write")
 async def _write(driver: Driver, way: str) -> None:
-    async with opened(driver, "3") as harness:
+    async with opened(driver, "memory") as harness:
         await press(driver, "down", "e", *" L.", way)
         assert harness.memory.get("user", "name").value == "Ada L."
-        assert isinstance(driver.app.screen, HarnessScreen)
+        assert driver.app.screen is driver.app.console_screen
 
 
 @check("memory-kind")
 async def _kind(driver: Driver, way: str) -> None:
-    async with opened(driver, "3") as harness:
+    async with opened(driver, "memory") as harness:
         await press(driver, "down", "e")
         editor = driver.app.screen
         assert isinstance(editor, MemoryEditor)
@@ -256,7 +224,7 @@ async def _conflict(driver: Driver, harness: Harness) -> None:
 
 @check("memory-keep-mine")
 async def _keep_mine(driver: Driver, way: str) -> None:
-    async with opened(driver, "3") as harness:
+    async with opened(driver, "memory") as harness:
         await _conflict(driver, harness)
         await press(driver, way)
         assert harness.memory.get("user", "name").value == "Ada L."
@@ -264,7 +232,7 @@ async def _keep_mine(driver: Driver, way: str) -> None:
 
 @check("memory-take-theirs")
 async def _take_theirs(driver: Driver, way: str) -> None:
-    async with opened(driver, "3") as harness:
+    async with opened(driver, "memory") as harness:
         await _conflict(driver, harness)
         await press(driver, way)
         editor = driver.app.screen

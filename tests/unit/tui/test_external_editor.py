@@ -14,7 +14,7 @@ import pytest
 from textual.app import SuspendNotSupported
 
 from gemini_live_tui.app import ConsoleApp
-from gemini_live_tui.harness.external_editor import editor_command, open_file
+from gemini_live_tui.harness.external_editor import editor_command, open_in_editor
 from gemini_live_tui.settings import ConsoleSettings
 
 
@@ -50,7 +50,7 @@ class Terminal:
 
 
 async def opened(terminal: Any, path: Path) -> str:
-    return await open_file(terminal, terminal, path)
+    return await open_in_editor(terminal, terminal, path)
 
 
 @pytest.fixture

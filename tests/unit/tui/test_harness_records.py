@@ -34,10 +34,10 @@ async def test_the_clock_of_the_loop_is_read_in_the_loop(tmp_path: Path) -> None
     found.close()
 
 
-async def test_records_of_a_closed_screen_refuse_in_a_sentence(tmp_path: Path) -> None:
+async def test_records_that_are_no_longer_shown_refuse_in_a_sentence(tmp_path: Path) -> None:
     found = Records(str(tmp_path), ManualClock())
     found.close()
-    with pytest.raises(HarnessError, match="The screen of these records is closed"):
+    with pytest.raises(HarnessError, match="The console shows other records by now"):
         await found.call(Records.look)
 
 

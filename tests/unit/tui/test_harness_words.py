@@ -9,7 +9,7 @@ import pytest
 from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryRecord
 from gemini_live_runtime.journal.harness_view import NotificationCard, TaskCard
 from gemini_live_runtime.journal.view import SessionView
-from gemini_live_tui.harness.explanations import clock_of, reason_of_memory, reason_of_notification, reason_of_task
+from gemini_live_tui.harness.explanations import reason_of_memory, reason_of_notification, reason_of_task
 from gemini_live_tui.harness.items import (
     NotificationItem,
     TaskItem,
@@ -19,6 +19,7 @@ from gemini_live_tui.harness.items import (
     with_reasons,
 )
 from gemini_live_tui.harness.lists import why_words
+from gemini_live_tui.painting.formatting import date_clock_text
 from gemini_live_tui.painting.glyphs import UNICODE
 from gemini_live_tui.painting.runs import plain
 from gemini_live_tui.panes.why_rows import Reason, lines_of
@@ -46,7 +47,7 @@ def sentences(reason: Reason) -> str:
             "It is tried again in 12 s: the last time the user spoke over it.",
         ),
         ({"retry": NOW - 1}, "about to be tried again", "It is tried again now."),
-        ({"due": NOW + 3600}, f"due {clock_of(NOW + 3600, NOW)}", "It is due at"),
+        ({"due": NOW + 3600}, f"due {date_clock_text(NOW + 3600, NOW)}", "It is due at"),
         ({"due": NOW - 1, "reason": "a tool is running"}, "a tool is running", "A tool is running"),
         ({"status": "expired", "reason": "its time is over"}, "its time is over", "never told: its time is over."),
         ({"status": "failed", "reason": "begun 5 times"}, "begun 5 times", "It was given up at"),
@@ -54,8 +55,8 @@ def sentences(reason: Reason) -> str:
         ({"status": "acknowledged"}, "", "before the model announced it."),
         (
             {"status": "acknowledged", "attempts": 1, "told": NOW},
-            f"at {clock_of(NOW, NOW)}",
-            f"The model announced it at {clock_of(NOW, NOW)}.",
+            f"at {date_clock_text(NOW, NOW)}",
+            f"The model announced it at {date_clock_text(NOW, NOW)}.",
         ),
     ],
 )
@@ -70,7 +71,7 @@ def test_a_notification_has_its_reason_in_the_row_and_in_sentences(
 def test_attempts_and_the_time_limit_are_told() -> None:
     said = sentences(reason_of_notification(replace(WAITING, attempts=2, expires=NOW + 60, body="Hot."), NOW))
     assert "The model has begun it 2 times; after five times it is given up." in said
-    assert f"It is dropped at {clock_of(NOW + 60, NOW)} if it was not told by then." in said
+    assert f"It is dropped at {date_clock_text(NOW + 60, NOW)} if it was not told by then." in said
     assert "Hot." in said
 
 
@@ -95,7 +96,7 @@ def test_a_task_says_where_it_runs_or_how_it_ended(changes: dict[str, object], s
 def test_a_running_task_says_how_far_it_is_and_how_long_it_may_run() -> None:
     said = sentences(reason_of_task(RUNNING, NOW))
     assert "40% are done: tests." in said
-    assert f"It may run until {clock_of(NOW + 600, NOW)}" in said
+    assert f"It may run until {date_clock_text(NOW + 600, NOW)}" in said
 
 
 def test_a_memory_says_who_wrote_it_and_after_which_words() -> None:

@@ -11,7 +11,7 @@ from gemini_live_tui.panes.state_listing import StateListing
 from gemini_live_tui.panes.state_rows import PINNED, SCOPES
 from gemini_live_tui.saved_layout import recall, remember
 
-ALL = ("transcript", "phase", "watchers", "state", "timeline", "latency", "tools", "events", "logs")
+ALL = ("transcript", "phase", "watchers", "state", "timeline", "latency", "tools", "events", "logs", "tasks")
 names = st.sampled_from(ALL)
 states = st.builds(PaneLayout, st.lists(names, unique=True).map(tuple), st.sampled_from(["", *ALL]), talk=st.booleans())
 widths, heights = st.integers(1, 400), st.integers(1, 120)
@@ -50,7 +50,7 @@ def test_a_console_begins_with_the_conversation_in_sight(width, height, state):
 
 
 @given(widths, heights, states)
-def test_panes_of_one_place_stand_in_the_order_of_their_digits(width, height, state):
+def test_panes_of_one_place_stand_in_the_order_of_their_keys(width, height, state):
     for slot in arrange(width, height, state, ALL).slots:
         assert list(slot.panes) == sorted(slot.panes, key=ALL.index)
 

@@ -6,7 +6,7 @@ import pytest
 
 from gemini_live_tui.console.tab_bar import TabBar
 
-WORDS = ("7 Tools", "8 Events", "9 Logs")
+WORDS = ("7 Tools", "T Tasks")
 
 
 def shown(note: str, width: int) -> str:
@@ -20,6 +20,7 @@ def test_following_takes_no_words_from_the_panes(width: int, end: str) -> None:
     row = shown("\u2193 following", width)
     assert row.endswith(end)
     assert all(word in row for word in WORDS)
+    assert ("8 Events" in row) == (width == 100)
 
 
 def test_a_note_that_has_no_shorter_form_takes_the_place_of_words() -> None:

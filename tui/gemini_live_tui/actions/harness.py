@@ -2,73 +2,72 @@
 
 from __future__ import annotations
 
-from gemini_live_tui.actions.action import Action
+from gemini_live_tui.actions.action import Action, Bar
+
+
+def _own(ident: str, keys: str, action: str, title: str, description: str, bar: Bar = "pane") -> Action:
+    return Action(ident, keys, action, title, description, "Inspect", scope="tasks", bar=bar, palette=False)
 
 
 def _writing(ident: str, keys: str, action: str, title: str, description: str) -> Action:
     return Action(ident, keys, action, title, description, "Change", scope="memory", palette=False)
 
 
-def _own(ident: str, keys: str, action: str, title: str, description: str) -> Action:
-    return Action(ident, keys, action, title, description, "Inspect", scope="harness", palette=False)
-
-
 ACTIONS: tuple[Action, ...] = (
     Action(
         "tasks",
-        "T",
-        "open('tasks')",
+        "",
+        "part('tasks')",
         "Tasks",
-        "Show tasks with their progress, notifications, and memory",
+        "Show tasks with their progress",
         "Inspect",
-        scope="app",
+        scope="tasks",
         slash="tasks",
     ),
     Action(
         "notifications",
         "",
-        "app.open('notifications')",
+        "part('notifications')",
         "Notifications",
         "Show which notifications wait and why, and which were told",
         "Inspect",
+        scope="tasks",
         slash="notifications",
     ),
     Action(
         "memory",
         "",
-        "app.open('memory')",
+        "part('memory')",
         "Memory",
         "Show, search and change what is remembered for later sessions",
         "Inspect",
+        scope="tasks",
         slash="memory",
     ),
-    _own("harness-tasks", "1", "part('tasks')", "Tasks", "Show the tasks"),
-    _own("harness-notifications", "2", "part('notifications')", "Notifications", "Show the notifications"),
-    _own("harness-memory", "3", "part('memory')", "Memory", "Show the memories"),
-    _own("harness-previous", "left,shift+tab", "next_part(-1)", "Previous", "Show the part to the left"),
-    _own("harness-next", "right,tab", "next_part(1)", "Next", "Show the part to the right"),
-    _own("harness-open", "enter", "open_row", "Details", "Show all of the row under the cursor"),
-    _own("harness-file", "O", "open_file", "File", "Open its file in $VISUAL, $EDITOR or the pager"),
-    _own("harness-why", "ctrl+e", "why", "Why", "Explain why a notification waits, or who wrote a memory"),
-    _own("cancel-task", "c", "cancel_task", "Cancel", "Cancel the task under the cursor, after asking"),
-    _own("acknowledge", "H", "acknowledge", "Acknowledge", "Close the notification, so that it is not announced"),
-    _own("queue-again", "R", "queue_again", "Send again", "Queue a closed notification again"),
-    _own("memory-edit", "e", "edit_memory", "Edit", "Edit the value of the memory"),
-    _own("memory-add", "a", "add_memory", "Add", "Add a memory"),
-    Action(
-        "memory-search",
-        "f",
-        "search",
-        "Filter",
-        "List memories with some words",
-        "Inspect",
-        scope="harness",
-        # Words that are typed together with the key follow at once.
-        anywhere=True,
-        palette=False,
+    _own("harness-next", "right", "next_part(1)", "Part", "Show the part to the right"),
+    _own("harness-previous", "left", "next_part(-1)", "Previous", "Show the part to the left", ""),
+    _own("cancel-task", "c", "change('cancel_task')", "Cancel", "Cancel the task under the cursor, after asking"),
+    _own(
+        "acknowledge",
+        "H",
+        "change('acknowledge')",
+        "Acknowledge",
+        "Close the notification, so that it is not announced",
     ),
-    _own("harness-delete", "delete,backspace", "delete", "Delete", "Delete the notification or the memory"),
-    _own("harness-undo", "u", "undo", "Undo", "Undo the last deletion"),
+    _own("queue-again", "Q", "change('queue_again')", "Queue again", "Queue a closed notification again"),
+    _own("memory-search", "f", "search", "Filter", "List memories with some words"),
+    _own("memory-edit", "e", "change('edit_memory')", "Edit", "Edit the value of the memory"),
+    _own("memory-add", "a", "change('add_memory', 'memory')", "Add", "Add a memory"),
+    _own("harness-file", "O", "open_file", "File", "Open its file in $VISUAL, $EDITOR or the pager"),
+    _own(
+        "harness-delete",
+        "delete,backspace",
+        "change('delete')",
+        "Delete",
+        "Delete the notification or the memory",
+        "",
+    ),
+    _own("harness-undo", "u", "change('undo')", "Undo", "Undo the last deletion", ""),
     _writing("memory-write", "ctrl+s,f5", "write", "Write", "Write the memory"),
     Action(
         "memory-kind",

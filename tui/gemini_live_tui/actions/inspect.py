@@ -9,7 +9,7 @@ ACTIONS: tuple[Action, ...] = (
     *(
         Action(
             f"pane-{pane.id}",
-            str(pane.digit),
+            pane.key,
             f"pane('{pane.id}')",
             pane.title,
             f"Go to the pane {pane.title}",
@@ -243,13 +243,13 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "why",
         "ctrl+e",
-        "app.open('why')",
+        "why",
         "Why",
-        "Explain the newest transition, watcher, cut, refusal or nudge",
+        "Explain the newest transition, watcher, cut, refusal or nudge; among the tasks, the row under the cursor",
         "Inspect",
         slash="why",
         anywhere=True,
-        bar_in=("phase", "watchers"),
+        bar_in=("phase", "watchers", "tasks"),
         bar="wide",
     ),
     Action(

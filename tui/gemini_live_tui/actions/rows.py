@@ -42,26 +42,21 @@ _SHARED_ROWS: tuple[tuple[str, str, str], ...] = (
     ("utterance-back utterance-on", "Utterance", "Put the cursor on the utterance before or after; a click does, too"),
     ("search-older search-newer", "Search on", "Go to the next older or newer paragraph with the text searched for"),
     (
-        " ".join(f"pane-{name}" for name in PLACES if f"pane-{name}" in BY_ID),
+        # The tasks, whose key is a letter, have a row of their own: a short list of keys shows digits only.
+        " ".join(f"pane-{name}" for name in PLACES if f"pane-{name}" in BY_ID and name != "tasks"),
         "Pane",
         "Go to a pane: Transcript, Phase, Watchers, State, Timeline, Latency, Tools, Events, Logs",
     ),
     ("next-pane previous-pane", "Next pane", "Go to the next or previous pane on the screen; out of the prompt, too"),
     (
-        "why watcher-why harness-why",
+        "why watcher-why",
         "Why",
-        "Explain the newest transition, watcher, refusal or nudge, or the watcher on screen",
-    ),
-    ("open-row harness-open", "Open", "Open the row under the cursor; in the transcript, go to the prompt"),
-    (
-        "tasks notifications memory",
-        "Tasks",
-        "Show tasks with their progress, notifications and why they wait, or what is remembered for later sessions",
+        "Explain the newest transition, watcher, refusal or nudge; in Tasks and on a watcher, that one",
     ),
     (
-        "harness-tasks harness-notifications harness-memory harness-previous harness-next",
+        "tasks notifications memory harness-next harness-previous",
         "Part",
-        "Show the tasks, the notifications or the memories, or the part to the left or right",
+        "Show tasks with their progress, notifications and why they wait, or what is remembered for later sessions",
     ),
     (
         "cancel-task acknowledge queue-again harness-file",

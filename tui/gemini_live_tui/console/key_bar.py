@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -42,6 +42,7 @@ class KeyBar(Row):
         self._notice = False
         self._muted = (False, False)
         self._place: Scope = "console"
+        self._unusable: frozenset[str] = frozenset()
         self._places: list[tuple[int, int, str]] = []
         self._room_for_note = True
         self._gap = 2
@@ -61,15 +62,17 @@ class KeyBar(Row):
         speaker: bool,
         over: bool,
         place: Scope = "console",
+        unusable: Collection[str] = (),
         escape: str = "",
         notice: bool = False,
     ) -> None:
         """Show the actions of `mode` and of `place`, the focused pane or prompt.
 
         `typing`: a field has the cursor. `over`: the session has ended, or is a recording. `escape` is what escape
-        does, "" when it stops the speech. `notice`: a message stays until it is closed.
+        does, "" when it stops the speech. `notice`: a message stays until it is closed. `unusable`
+        are ids of actions that mean nothing now.
         """
-        self._place = place
+        self._place, self._unusable = place, frozenset(unusable)
         self._mode, self._typing, self._over = mode, typing, over
         self._escape, self._notice = escape, notice
         self._muted = (not microphone, not speaker)
@@ -124,7 +127,7 @@ class KeyBar(Row):
     def _offers(self, action: Action) -> bool:
         if action.id == "interrupt" and self._escape:
             return True
-        if (self._over and action.is_for_calls) or not self._keys(action):
+        if (self._over and action.is_for_calls) or action.id in self._unusable or not self._keys(action):
             return False
         if action.id == "close-notice":
             return self._notice

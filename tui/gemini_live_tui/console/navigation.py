@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.view import Dirty
+from gemini_live_tui.messages import OpenScreen
 from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.row_list import RowList
 from gemini_live_tui.widgets.sheet import Sheet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.screen import Screen
 
     from gemini_live_tui.console.pane_grid import PaneGrid
@@ -47,6 +50,13 @@ class Navigation:
         focused = self._screen.focused
         at = chain.index(focused) if focused in chain else -1
         self._screen.set_focus(chain[(at + step) % len(chain)])
+
+    def action_why(self) -> None:
+        """Explain the row under the cursor where its pane can, else the newest decision."""
+        pane = self._grid.panes.get(self._grid.focused_pane)
+        explain: Callable[[], bool] | None = getattr(pane.body, "explain", None) if pane is not None else None
+        if explain is None or not explain():
+            self._screen.post_message(OpenScreen("why"))
 
     def action_zoom(self) -> None:
         """Let the focused pane fill the grid, or put it back."""

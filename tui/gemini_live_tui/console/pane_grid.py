@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from textual import events
@@ -16,7 +16,6 @@ from textual.widget import Widget
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_tui.pane_layout import PANES, Arrangement, PaneLayout, arrange
 from gemini_live_tui.panes.base import Frame, Pane
-from gemini_live_tui.panes.registry import bodies
 from gemini_live_tui.settings import ConsoleSettings
 
 _NO_MARGIN = Spacing(0, 0, 0, 0)
@@ -50,8 +49,16 @@ class PaneGrid(Container):
     PaneGrid { height: 1fr; width: 1fr; background: $background; overflow: hidden; }
     """
 
-    def __init__(self, transcript: Widget, settings: ConsoleSettings, state: PaneLayout) -> None:
+    def __init__(
+        self,
+        transcript: Widget,
+        bodies: Callable[[], Mapping[str, Widget]],
+        settings: ConsoleSettings,
+        state: PaneLayout,
+    ) -> None:
+        """`bodies` makes the bodies of the other panes, by their names."""
         super().__init__(id="pane-grid")
+        self._make_bodies = bodies
         self.state = state
         self.arrangement = Arrangement()
         self.panes = {"transcript": Pane("transcript", transcript, settings)}
@@ -77,7 +84,7 @@ class PaneGrid(Container):
 
         They take as long to make as everything before.
         """
-        added = {name: Pane(name, body, self._settings) for name, body in bodies(self._settings).items()}
+        added = {name: Pane(name, body, self._settings) for name, body in self._make_bodies().items()}
         for pane in added.values():
             pane.display = False
         await self.mount_all(added.values())
@@ -132,6 +139,13 @@ class PaneGrid(Container):
         while focused is not None and not isinstance(focused, Pane):
             focused = focused.parent if isinstance(focused.parent, Widget) else None
         return focused.pane if focused is not None else ""
+
+    @property
+    def unusable_actions(self) -> Collection[str]:
+        """Ids of the focused pane's actions that mean nothing there now."""
+        pane = self.panes.get(self.focused_pane)
+        found: Collection[str] = getattr(pane.body, "unusable", ()) if pane is not None else ()
+        return found
 
     # -- painting ----------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -36,6 +37,7 @@ from gemini_live_tui.console.key_bar import KeyBar
 from gemini_live_tui.console.meter_strip import MeterStrip
 from gemini_live_tui.console.navigation import Navigation
 from gemini_live_tui.console.notices import Notices
+from gemini_live_tui.console.pane_bodies import bodies
 from gemini_live_tui.console.pane_grid import PaneGrid
 from gemini_live_tui.console.past_sound import PastSound
 from gemini_live_tui.console.prompt import Prompt, PromptPane
@@ -141,7 +143,7 @@ class ConsoleScreen(Screen[None]):
         self.tabs = TabBar(id="tabs")
         self.body = TranscriptBody(settings, text_key=text_key, session_state=self._session_state)
         self.transcript = self.body.transcript
-        self.grid = PaneGrid(self.body, settings, layout)
+        self.grid = PaneGrid(self.body, partial(bodies, self.console), settings, layout)
         self.held_row = HeldRow(id="held", keymap=settings.keymap, glyphs=signs, ascii_only=settings.ascii)
         self.consent_row = ConsentRow(id="consent", keymap=settings.keymap, glyphs=signs, ascii_only=settings.ascii)
         self.speech_row = SpeechRow(id="speech-row", glyphs=signs)
@@ -347,6 +349,7 @@ class ConsoleScreen(Screen[None]):
         self.key_bar.show(
             view.mode,
             place=place_of(self),
+            unusable=self.grid.unusable_actions,
             typing=isinstance(self.focused, Prompt | Input),
             escape=self.escape_key.title,
             notice=bool(self.banner.message) and self.banner.until is None,

@@ -9,12 +9,12 @@ from textual import events
 from textual.message import Message
 
 from gemini_live_tui.painting.runs import Run
-from gemini_live_tui.pane_layout import FOLLOWING, PANES, tab_texts
+from gemini_live_tui.pane_layout import FOLLOWING, PANES, SHORT_FIRST, tab_texts
 from gemini_live_tui.widgets.row import Row
 
 
 class TabBar(Row):
-    """Digits and words of the panes, with the one that is shown in brackets."""
+    """Keys and words of the panes, with the one that is shown in brackets."""
 
     class Chosen(Message):
         """A name was clicked."""
@@ -35,12 +35,14 @@ class TabBar(Row):
         self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
-        """Return words where they fit, else digits alone for the last panes.
+        """Return words where they fit, else keys alone for some panes.
 
         The sign before "following" is enough to tell it, so the word makes room first.
         """
         brief = self._note.removesuffix(f" {FOLLOWING}")
-        for short, note in ((0, self._note), (0, brief), (3, self._note), (0, ""), (3, ""), (len(PANES), "")):
+        few = len(SHORT_FIRST)
+        noted = [(short, note) for short in (0, few, few + 1, few + 2) for note in (self._note, brief)]
+        for short, note in (*noted, (0, ""), (few, ""), (few + 2, ""), (len(PANES), "")):
             runs = self._named(short)
             used = sum(len(text) for text, _ in runs)
             if used + (cell_len(note) + 2 if note else 0) <= width:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gemini_live_tui.console.notices import Notices
     from gemini_live_tui.settings import ConsoleSettings
 
-_BEGINS_TYPING = ("write", "command", "state-filter")
+_BEGINS_TYPING = ("write", "command", "state-filter", "memory-search")
 """Actions that put the cursor into a field: letters that arrive together with their keys must land there."""
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.harness.items import NotificationItem, TaskItem
-from gemini_live_tui.painting.formatting import age_text, seconds_text
+from gemini_live_tui.painting.formatting import age_text, date_clock_text, seconds_text
 from gemini_live_tui.panes.why_rows import Reason
 
 if TYPE_CHECKING:
@@ -35,15 +34,9 @@ _WAITS = {
 """Sentences for the reasons that the engine gives."""
 
 
-def clock_of(at: float, now: float) -> str:
-    """Return a moment as the clock shows it, with a date unless it is that of `now`."""
-    moment, today = time.localtime(at), time.localtime(now)
-    return time.strftime("%H:%M" if moment[:3] == today[:3] else "%Y-%m-%d %H:%M", moment)
-
-
 def reason_of_notification(item: NotificationItem, now: float) -> Reason:
     """Explain why a notification waits, or what became of it. `now` is Unix seconds."""
-    since = f"It was queued at {clock_of(item.created, now)}, {age_text(max(0.0, now - item.created))}"
+    since = f"It was queued at {date_clock_text(item.created, now)}, {age_text(max(0.0, now - item.created))}"
     lines = [_quiet(since + (f", by {item.source}." if item.source else "."))]
     match item.status:
         case "queued":
@@ -55,26 +48,28 @@ def reason_of_notification(item: NotificationItem, now: float) -> Reason:
             title = f"{item.title} is announced"
         case "acknowledged" if item.attempts and item.told is not None:
             title = f"{item.title} was told"
-            lines.append(_said(f"The model announced it at {clock_of(item.told, now)}."))
+            lines.append(_said(f"The model announced it at {date_clock_text(item.told, now)}."))
             lines.append(
-                _said(f"It was closed at {clock_of(item.changed, now)}: heard to its end, or dismissed by hand.")
+                _said(f"It was closed at {date_clock_text(item.changed, now)}: heard to its end, or dismissed by hand.")
             )
         case "acknowledged":
             title = f"{item.title} was dismissed"
-            lines.append(_said(f"It was dismissed at {clock_of(item.changed, now)}, before the model announced it."))
+            lines.append(
+                _said(f"It was dismissed at {date_clock_text(item.changed, now)}, before the model announced it.")
+            )
         case "expired":
             title = f"{item.title} expired"
             lines.append(_said(f"It was never told: {item.reason or 'its time is over'}."))
         case _:
             title = f"{item.title} was given up"
             lines.append(
-                _said(f"It was given up at {clock_of(item.changed, now)}: {item.reason or 'nobody heard it'}.")
+                _said(f"It was given up at {date_clock_text(item.changed, now)}: {item.reason or 'nobody heard it'}.")
             )
     if item.attempts and item.status not in ("acknowledged", "failed"):
         times = "once" if item.attempts == 1 else f"{item.attempts} times"
         lines.append(_quiet(f"The model has begun it {times}; after five times it is given up."))
     if item.expires is not None and item.is_open:
-        lines.append(_quiet(f"It is dropped at {clock_of(item.expires, now)} if it was not told by then."))
+        lines.append(_quiet(f"It is dropped at {date_clock_text(item.expires, now)} if it was not told by then."))
     if item.body:
         lines += [_quiet(""), _said(sanitise_line(item.body, 600))]
     return Reason(title, tuple(lines))
@@ -82,7 +77,7 @@ def reason_of_notification(item: NotificationItem, now: float) -> Reason:
 
 def _why_it_waits(item: NotificationItem, now: float) -> list[str]:
     if item.due is not None and item.due > now:
-        return [f"It is due at {clock_of(item.due, now)}, and waits until then."]
+        return [f"It is due at {date_clock_text(item.due, now)}, and waits until then."]
     if not item.has_deliverer:
         return ["No session announces notifications now. The next one does."]
     if item.deliverer:
@@ -100,7 +95,7 @@ def _why_it_waits(item: NotificationItem, now: float) -> list[str]:
 
 def reason_of_task(item: TaskItem, now: float) -> Reason:
     """Explain what a task does, or how it ended. `now` is Unix seconds."""
-    lines = [_quiet(f"It began at {clock_of(item.start, now)}, {age_text(max(0.0, now - item.start))}.")]
+    lines = [_quiet(f"It began at {date_clock_text(item.start, now)}, {age_text(max(0.0, now - item.start))}.")]
     if not item.is_running:
         took = seconds_text((item.end or now) - item.start)
         lines.append(_said(f"It {_ENDS.get(item.status, item.status)} after {took}."))
@@ -116,7 +111,7 @@ def reason_of_task(item: TaskItem, now: float) -> Reason:
     elif item.text:
         lines.append(_said(item.text))
     if item.is_running and item.limit is not None:
-        lines.append(_quiet(f"It may run until {clock_of(item.limit, now)}, its time limit."))
+        lines.append(_quiet(f"It may run until {date_clock_text(item.limit, now)}, its time limit."))
     if not item.is_end_recorded:
         lines.append(_said("The disk refuses its end, which is tried again until the session ends."))
     if not item.is_recorded:
@@ -138,9 +133,9 @@ def reason_of_memory(memory: MemoryRecord, now: float) -> Reason:
     changed, created = memory.updated_at_ms / 1000, memory.created_at_ms / 1000
     who = {"operator": "You, or a user of the command line,", "model": "A model", "program": "A program"}
     author = "Somebody unknown" if origin is None else who.get(origin.author.value, origin.author.value)
-    lines = [_said(f"{author} wrote it at {clock_of(changed, now)}, {age_text(max(0.0, now - changed))}.")]
+    lines = [_said(f"{author} wrote it at {date_clock_text(changed, now)}, {age_text(max(0.0, now - changed))}.")]
     if created != changed:
-        lines.append(_quiet(f"It is known since {clock_of(created, now)}."))
+        lines.append(_quiet(f"It is known since {date_clock_text(created, now)}."))
     if origin is not None:
         parts = [
             f"agent {origin.agent}" if origin.agent else "",

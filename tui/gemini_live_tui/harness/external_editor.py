@@ -31,7 +31,7 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
     return [] if less is None else [less]
 
 
-async def open_file(app: App[Any], console: ConsoleContext, path: Path) -> str:
+async def open_in_editor(app: App[Any], console: ConsoleContext, path: Path) -> str:
     """Open a file with the console suspended; return a sentence about it.
 
     Events of the session are taken in meanwhile. Without an editor the path is copied.

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.harness.explanations import clock_of
 from gemini_live_tui.harness.items import NotificationItem, TaskItem
-from gemini_live_tui.painting.formatting import seconds_text, share_bar, whole_seconds_text
+from gemini_live_tui.painting.formatting import date_clock_text, seconds_text, share_bar, whole_seconds_text
 from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.runs import Run, filled, fitted, spread
 from gemini_live_tui.widgets.row_list import RowList
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
 
 BAR = 10
 """Cells of a progress bar."""
+
+NARROW = 60
+"""Cells of a row below which it has no columns, and the less important ones are left out."""
 
 _TASK_STYLES = {"running": "key", "succeeded": "good", "cancelled": "warn", "interrupted": "warn"}
 """Styles of the words for a task's status; the others are errors."""
@@ -51,6 +53,10 @@ class ItemList(RowList):
         self.now = 0.0
         """Unix seconds."""
 
+    def counts_seconds(self) -> bool:
+        """Return True when a row tells seconds that go on."""
+        return False
+
 
 class TaskList(ItemList):
     """Tasks: those that run, then the newest."""
@@ -59,11 +65,14 @@ class TaskList(ItemList):
         super().__init__(signs, id="harness-tasks")
         self.nothing = "No call goes on as a task. Tools declared with spillable=True do when they take long."
         self.items: dict[str, TaskItem] = {}
+        self.running = 0
+        """Number of tasks that run."""
 
     def show(self, items: Sequence[TaskItem], now: float) -> None:
         """List tasks as they are at `now`, Unix seconds."""
         self.now = now
         self.items = {item.id: item for item in items}
+        self.running = sum(item.is_running for item in items)
         self.set_rows(list(self.items))
 
     @property
@@ -71,10 +80,9 @@ class TaskList(ItemList):
         """Task under the cursor."""
         return self.items.get(self.row_at_cursor)
 
-    @property
-    def running(self) -> int:
-        """Number of tasks that run."""
-        return sum(item.is_running for item in self.items.values())
+    def counts_seconds(self) -> bool:
+        """Return True while a task runs."""
+        return self.running > 0
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
         """Return tool, status, progress, duration and newest sentence."""
@@ -82,18 +90,26 @@ class TaskList(ItemList):
         if item is None:
             return ()
         ellipsis = self.signs.ellipsis
-        bar = BAR if width >= 70 else BAR // 2
-        runs: list[Run] = [
-            (f" {filled(item.tool, max(10, width // 4), ellipsis)} ", "strong"),
-            (f"{item.status:11} ", _TASK_STYLES.get(item.status, "error")),
-        ]
-        if item.fraction is not None:
-            runs += [*share_bar(item.fraction, bar, self.signs), (f" {item.fraction:>4.0%}  ", "said")]
-        else:
-            runs.append((" " * (bar + 7), ""))
         seconds = (self.now if item.end is None else item.end) - item.start
         took = whole_seconds_text(max(0.0, seconds)) if item.end is None else seconds_text(seconds)
-        runs.append((f"{took:>10}  ", "quiet"))
+        style = _TASK_STYLES.get(item.status, "error")
+        runs: list[Run]
+        if width < NARROW:
+            runs = [(f" {filled(item.tool, 12, ellipsis)} ", "strong"), (f"{item.status} ", style)]
+            if item.fraction is not None and item.is_running:
+                runs += [*share_bar(item.fraction, BAR // 2, self.signs), (f" {item.fraction:.0%} ", "said")]
+            runs.append((f"{took} ", "quiet"))
+        else:
+            bar = BAR if width >= 70 else BAR // 2
+            runs = [
+                (f" {filled(item.tool, max(10, width // 4), ellipsis)} ", "strong"),
+                (f"{item.status:11} ", style),
+            ]
+            if item.fraction is not None:
+                runs += [*share_bar(item.fraction, bar, self.signs), (f" {item.fraction:>4.0%}  ", "said")]
+            else:
+                runs.append((" " * (bar + 7), ""))
+            runs.append((f"{took:>10}  ", "quiet"))
         if not item.is_end_recorded:
             runs.append(("not recorded yet  ", "warn"))
         runs.append((item.text, "said"))
@@ -110,11 +126,14 @@ class NotificationList(ItemList):
         super().__init__(signs, id="harness-notifications")
         self.nothing = 'No notification waits, and none was told. Queue one: gemini-live-tui notify "the oven is ready"'
         self.items: dict[str, NotificationItem] = {}
+        self.waiting = 0
+        """Number of notifications that wait or are announced."""
 
     def show(self, items: Sequence[NotificationItem], now: float) -> None:
         """List notifications as they are at `now`, Unix seconds."""
         self.now = now
         self.items = {item.id: item for item in items}
+        self.waiting = sum(item.is_open for item in items)
         self.set_rows(list(self.items))
 
     @property
@@ -122,10 +141,10 @@ class NotificationList(ItemList):
         """Notification under the cursor."""
         return self.items.get(self.row_at_cursor)
 
-    @property
-    def waiting(self) -> int:
-        """Number of notifications that wait or are announced."""
-        return sum(item.is_open for item in self.items.values())
+    def counts_seconds(self) -> bool:
+        """Return True while one waits, or is young."""
+        first = next(iter(self.items.values()), None)
+        return first is not None and (first.is_open or self.now - first.changed < 60)
 
     def row_runs(self, row: str, width: int) -> Sequence[Run]:
         """Return status, age, source, title and why it waits."""
@@ -134,12 +153,13 @@ class NotificationList(ItemList):
             return ()
         word, style = _WORDS.get(item.status, ("told", "good") if item.attempts else ("dismissed", "quiet"))
         source = _KINDS.get(item.kind, item.source)
-        left: list[Run] = [
-            (f" {word:10}", style),
-            (f"{short_age(self.now - item.created):>6}  ", "quiet"),
-            (f"{filled(source, 8, self.signs.ellipsis)}  ", "quiet"),
-            (item.title, "strong" if item.is_open else "said"),
-        ]
+        title: Run = (item.title, "strong" if item.is_open else "said")
+        age = short_age(self.now - item.created)
+        left: list[Run] = [(f" {word:10}", style)]
+        if width < NARROW:
+            left += [(f"{age:>6} ", "quiet"), title]
+        else:
+            left += [(f"{age:>6}  ", "quiet"), (f"{filled(source, 8, self.signs.ellipsis)}  ", "quiet"), title]
         why = why_words(item, self.now)
         return fitted([*left, (f"  {why}", "quiet")] if why else left, width, self.signs.ellipsis)
 
@@ -240,9 +260,9 @@ def why_words(item: NotificationItem, now: float) -> str:
     if item.status == "delivered":
         return f"by {item.deliverer}" if item.deliverer else ""
     if item.status != "queued":
-        return f"at {clock_of(item.told, now)}" if item.told is not None else ""
+        return f"at {date_clock_text(item.told, now)}" if item.told is not None else ""
     if item.due is not None and item.due > now:
-        return f"due {clock_of(item.due, now)}"
+        return f"due {date_clock_text(item.due, now)}"
     if not item.has_deliverer:
         return "no session announces now"
     if item.deliverer:

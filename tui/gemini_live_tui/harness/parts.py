@@ -1,11 +1,10 @@
-"""Hold the three lists with their records, for the screen and its controllers."""
+"""Hold the three lists with their records, for the pane and its controllers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryRecord
 from gemini_live_tui.harness.items import newer, told_notifications, with_cards, with_reasons
 from gemini_live_tui.harness.lists import ItemList, MemoryList, NotificationList, TaskList
 from gemini_live_tui.painting.formatting import clock_text
@@ -13,6 +12,7 @@ from gemini_live_tui.painting.formatting import clock_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gemini_live_runtime.harness.memory import MemoryRecord
     from gemini_live_runtime.harness.notifications import HarnessNotification
     from gemini_live_runtime.journal.harness_view import TaskCard
     from gemini_live_runtime.journal.view import SessionView
@@ -80,11 +80,16 @@ class Parts:
         if self.found is not None and self.found.error and not self.is_past:
             return "The records cannot be shown."
         if self.list is self.memories and self.hits is not None:
-            return "No memory has any of these words. esc shows all again."
+            return "No memory has any of these words."
         if self.is_past or self.records is None:
             told = {"tasks": "no task", "notifications": "no notification", "memory": "no change of memory"}
             return f"The session has told of {told[self.shown]}."
         return self.list.nothing
+
+    @property
+    def known_memories(self) -> int:
+        """Number of memories, whether a search has found them or not."""
+        return self.memories.count if self.hits is None or self.found is None else len(self.found.memories)
 
     def notification(self, ident: str) -> HarnessNotification | None:
         """Return the record of a notification; None where it is unknown."""
@@ -96,6 +101,16 @@ class Parts:
         """Return the memory under the cursor, or why it cannot be used."""
         name = self.memories.chosen
         return None if name is None else self.memories.value_of(name)
+
+    def use(self, records: Records | None) -> None:
+        """Show other records, or none; what was read of the former ones is forgotten."""
+        self.records, self.found, self.hits, self._filled = records, None, None, None
+        self.memories.forget()
+        self.memories.wanted.clear()
+
+    def counts_seconds(self) -> bool:
+        """Return True when a row of the list on show tells seconds that go on."""
+        return not self.is_past and self.list.counts_seconds()
 
     # -- filling -----------------------------------------------------------------------------------------------------
 
@@ -149,6 +164,8 @@ class Parts:
 
     def _list_told_memories(self, view: SessionView, now: float) -> None:
         """List the memories that the session has changed."""
+        from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryRecord
+
         values: dict[Name, MemoryRecord | str | None] = {}
         for place, card in view.harness.memories.items():
             scope, _, key = place.partition("/")

@@ -76,7 +76,7 @@ class Records:
         Raises `HarnessError`.
         """
         if self._is_closed:
-            raise HarnessError("The screen of these records is closed", remedy="Open it again", field="root")
+            raise HarnessError("The console shows other records by now", remedy="Open them again", field="root")
         self._wall = self._clock.wall()
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, self)
 

@@ -15,7 +15,7 @@ from gemini_live_tui.harness.memory_editor import MemoryEditor
 from gemini_live_tui.harness.records import Records
 
 if TYPE_CHECKING:
-    from gemini_live_tui.harness.row_details import PartsScreen
+    from gemini_live_tui.harness.row_details import PartsOwner
 
 MAX_UNDO = 50
 """Deletions that can be undone."""
@@ -29,9 +29,9 @@ Work = Callable[[Records], object]
 class RowChanges:
     """Commands that change the row under the cursor. A thread does the disk's work."""
 
-    def __init__(self, screen: PartsScreen) -> None:
-        self._screen = screen
-        self._parts = screen.parts
+    def __init__(self, pane: PartsOwner) -> None:
+        self._pane = pane
+        self._parts = pane.parts
         self._undo: list[tuple[str, Work]] = []
         """Names of deleted records, each with the work that brings it back."""
 
@@ -40,7 +40,7 @@ class RowChanges:
         records = self._parts.records
         if records is not None and not self._parts.is_past:
             return records
-        self._screen.say("Nothing can be changed here.", "warning")
+        self._pane.say("Nothing can be changed here.", "warning")
         return None
 
     def _change(
@@ -52,7 +52,7 @@ class RowChanges:
         """
         records = self._can_change()
         if records is not None:
-            self._screen.run_worker(
+            self._pane.run_worker(
                 self._change_in_thread(records, change, done, name, undo), group="change", exclusive=False
             )
 
@@ -62,32 +62,32 @@ class RowChanges:
         try:
             result = await records.call(change)
         except HarnessError as error:
-            self._screen.say(str(error), "error")
+            self._pane.say(str(error), "error")
             return
         finally:
-            self._screen.look()
+            self._pane.look()
         if undo is not None and (back := undo(result)) is not None:
             self._undo = [*self._undo[-MAX_UNDO + 1 :], (name, back)]
             done = f"{done} u takes it back."
-        self._screen.say(done)
+        self._pane.say(done)
 
     def _ask(self, question: str, yes: str, then: Callable[[], object]) -> None:
         def decide(answer: bool | None) -> None:
             if answer:
                 then()
 
-        self._screen.app.push_screen(ConfirmScreen(question, yes), decide)
+        self._pane.app.push_screen(ConfirmScreen(question, yes), decide)
 
     # -- tasks -------------------------------------------------------------------------------------------------------
 
-    def action_cancel_task(self) -> None:
+    def cancel_task(self) -> None:
         """Cancel the task under the cursor, after asking."""
         from gemini_live_runtime.commands import CancelTask
 
-        parts, console = self._parts, self._screen.console
+        parts, console = self._parts, self._pane.console
         item = parts.tasks.chosen if parts.list is parts.tasks else None
         if item is None or not item.is_running:
-            self._screen.say("Only a running task can be cancelled.")
+            self._pane.say("Only a running task can be cancelled.")
         elif parts.is_past:
             self._can_change()
         elif item.is_here:
@@ -101,33 +101,33 @@ class RowChanges:
 
     # -- notifications -----------------------------------------------------------------------------------------------
 
-    def action_acknowledge(self) -> None:
+    def acknowledge(self) -> None:
         """Close the notification under the cursor, so that it is not announced."""
         parts = self._parts
         item = parts.notifications.chosen if parts.list is parts.notifications else None
         if item is None or not item.is_open:
-            self._screen.say("Only a notification that waits or is announced can be acknowledged.")
+            self._pane.say("Only a notification that waits or is announced can be acknowledged.")
         else:
             self._change(partial(Records.acknowledge, notification_id=item.id), f"Acknowledged: {item.title}.")
 
-    def action_queue_again(self) -> None:
+    def queue_again(self) -> None:
         """Queue the closed notification under the cursor again."""
         parts = self._parts
         item = parts.notifications.chosen if parts.list is parts.notifications else None
         if item is None:
-            return
-        if item.is_open:
-            self._screen.say("It waits already." if item.status == "queued" else "It is being announced.")
+            self._pane.say("Only a closed notification can be queued again.")
+        elif item.is_open:
+            self._pane.say("It waits already." if item.status == "queued" else "It is being announced.")
         elif self._can_change() is not None and (record := parts.notification(item.id)) is not None:
             self._change(partial(Records.queue_again, one=record), f"Queued again: {item.title}.")
 
     # -- deleting ----------------------------------------------------------------------------------------------------
 
-    def action_delete(self) -> None:
+    def delete(self) -> None:
         """Delete the notification under the cursor or, after asking, the memory."""
         parts = self._parts
         if parts.list is parts.tasks:
-            self._screen.say("Records of tasks are kept for 90 days.")
+            self._pane.say("Records of tasks are kept for 90 days.")
         elif self._can_change() is None:
             return
         elif parts.list is parts.notifications and (item := parts.notifications.chosen) is not None:
@@ -142,40 +142,43 @@ class RowChanges:
                 lambda: self._change(change, f"Deleted: {name}.", name=name, undo=_put_back),
             )
 
-    def action_undo(self) -> None:
+    def undo(self) -> None:
         """Undo the last deletion."""
         if self._can_change() is None:
             return
         if not self._undo:
-            self._screen.say("Nothing was deleted here.")
+            self._pane.say("Nothing was deleted here.")
             return
         name, back = self._undo.pop()
         self._change(back, f"Restored: {name}.")
 
     # -- memory ------------------------------------------------------------------------------------------------------
 
-    def action_edit_memory(self) -> None:
+    def edit_memory(self) -> None:
         """Edit the value of the memory under the cursor."""
-        parts, console = self._parts, self._screen.console
-        if parts.list is not parts.memories or (records := self._can_change()) is None:
+        parts, console = self._parts, self._pane.console
+        if parts.list is not parts.memories:
+            self._pane.say("Only a memory can be edited.")
+            return
+        if (records := self._can_change()) is None:
             return
         memory = parts.memory()
         if isinstance(memory, str):
-            self._screen.say(memory, "error")
+            self._pane.say(memory, "error")
         elif memory is not None:
             console.enter(MemoryEditor(console, records, memory, on_written=self._on_written))
 
-    def action_add_memory(self) -> None:
+    def add_memory(self) -> None:
         """Add a memory."""
-        parts, console = self._parts, self._screen.console
+        parts, console = self._parts, self._pane.console
         if parts.list is parts.memories and (records := self._can_change()) is not None:
             scope = "" if parts.memories.chosen is None else parts.memories.chosen[0]
             console.enter(MemoryEditor(console, records, None, on_written=self._on_written, scope=scope))
 
     def _on_written(self, memory: MemoryRecord) -> None:
-        self._screen.say(f"Remembered {memory.scope}/{memory.key}: {text_of(memory.value)}")
+        self._pane.say(f"Remembered {memory.scope}/{memory.key}: {text_of(memory.value)}")
         self._parts.memories.put_values({(memory.scope, memory.key): memory})
-        self._screen.look()
+        self._pane.look()
 
 
 def _restore(deleted: object) -> Work | None:

@@ -14,7 +14,7 @@ from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.dialogs.details import DetailsScreen
 from gemini_live_tui.dialogs.why import WhyScreen
 from gemini_live_tui.harness import explanations
-from gemini_live_tui.harness.external_editor import open_file
+from gemini_live_tui.harness.external_editor import open_in_editor
 from gemini_live_tui.painting.runs import plain
 from gemini_live_tui.panes.why_rows import lines_of
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from gemini_live_tui.panes.why_rows import Reason
 
 
-class PartsScreen(Protocol):
-    """The screen as its controllers use it."""
+class PartsOwner(Protocol):
+    """The pane as its controllers use it."""
 
     console: ConsoleContext
     parts: Parts
@@ -43,10 +43,10 @@ class PartsScreen(Protocol):
         ...
 
     def run_worker(self, work: Awaitable[None], *, group: str, exclusive: bool) -> Worker[None]:
-        """Run `work` beside the screen's messages."""
+        """Run `work` beside the pane's messages."""
         ...
 
-    def say(self, message: str, level: Level = "info", *, passing: bool = False) -> None:
+    def say(self, message: str, level: Level = "info") -> None:
         """Show one sentence."""
         ...
 
@@ -58,9 +58,9 @@ class PartsScreen(Protocol):
 class RowDetails:
     """Commands that look closer at the row under the cursor."""
 
-    def __init__(self, screen: PartsScreen) -> None:
-        self._screen = screen
-        self._parts = screen.parts
+    def __init__(self, pane: PartsOwner) -> None:
+        self._pane = pane
+        self._parts = pane.parts
 
     def action_open_row(self) -> None:
         """Show all of the row under the cursor."""
@@ -70,7 +70,7 @@ class RowDetails:
         """Show all of the row under the cursor."""
         parts = self._parts
         if parts.list is parts.tasks and parts.tasks.chosen is not None:
-            self._screen.run_worker(self._show_task(parts.tasks.chosen), group="details", exclusive=True)
+            self._pane.run_worker(self._show_task(parts.tasks.chosen), group="details", exclusive=True)
         elif parts.list is parts.notifications and (item := parts.notifications.chosen) is not None:
             record = parts.notification(item.id)
             facts = asdict(item) if record is None else json_of(record)
@@ -91,7 +91,7 @@ class RowDetails:
             try:
                 detail = await records.call(lambda records: records.task(item.id))
             except HarnessError as error:
-                self._screen.say(str(error), "error")
+                self._pane.say(str(error), "error")
                 return
             task = detail.task
             result = None if detail.result is None else json_of(detail.result)
@@ -108,11 +108,11 @@ class RowDetails:
 
     def _enter(self, title: str, reason: Reason, shown: Sequence[tuple[str, Any]], facts: Any) -> None:
         lead = plain(lines_of(reason, self._parts.tasks.signs))
-        console = self._screen.console
+        console = self._pane.console
         console.enter(DetailsScreen(console.settings, sanitise_line(title, 80), [("", lead), *shown], copy=facts))
 
-    def action_why(self) -> None:
-        """Explain the row under the cursor."""
+    def explain(self) -> bool:
+        """Explain the row under the cursor; return False without one."""
         parts, reason = self._parts, None
         if parts.list is parts.tasks and parts.tasks.chosen is not None:
             reason = explanations.reason_of_task(parts.tasks.chosen, parts.now)
@@ -121,24 +121,25 @@ class RowDetails:
         elif parts.list is parts.memories and (memory := self._memory()) is not None:
             reason = explanations.reason_of_memory(memory, parts.now)
         if reason is not None:
-            self._screen.console.enter(WhyScreen(self._screen.console, reason))
+            self._pane.console.enter(WhyScreen(self._pane.console, reason))
+        return bool(parts.list.row_at_cursor)
 
     def _memory(self) -> MemoryRecord | None:
         """Return the memory under the cursor, or say why it cannot be used."""
         memory = self._parts.memory()
         if isinstance(memory, str):
-            self._screen.say(memory, "error")
+            self._pane.say(memory, "error")
         return memory if isinstance(memory, MemoryRecord) else None
 
     # -- files -------------------------------------------------------------------------------------------------------
 
-    def action_open_file(self) -> None:
+    def open_file(self) -> None:
         """Open the file of the row under the cursor."""
         records = self._parts.records
         if records is None or self._parts.is_past:
-            self._screen.say("No file is known here.", "warning")
+            self._pane.say("No file is known here.", "warning")
         elif (path := self._path(records)) is not None:
-            self._screen.run_worker(self._open(path), group="file", exclusive=True)
+            self._pane.run_worker(self._open(path), group="file", exclusive=True)
 
     def _path(self, records: Records) -> Path | None:
         parts, paths = self._parts, records.paths
@@ -154,7 +155,7 @@ class RowDetails:
         return None if parts.memories.chosen is None else paths.memory_file(*parts.memories.chosen)
 
     async def _open(self, path: Path) -> None:
-        self._screen.say(await open_file(self._screen.app, self._screen.console, path))
+        self._pane.say(await open_in_editor(self._pane.app, self._pane.console, path))
         # An editor may write into the file, which does not change its folder.
         self._parts.memories.forget()
-        self._screen.look()
+        self._pane.look()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from math import isfinite
 
@@ -22,6 +23,12 @@ def clock_text(seconds: float) -> str:
     hours, rest = divmod(total, 3600)
     minutes, secs = divmod(rest, 60)
     return f"{hours}:{minutes:02}:{secs:02}" if hours else f"{minutes:02}:{secs:02}"
+
+
+def date_clock_text(at: float, now: float) -> str:
+    """Return a moment of Unix seconds as `14:05`, with another date than of `now`."""
+    moment, today = time.localtime(at), time.localtime(now)
+    return time.strftime("%H:%M" if moment[:3] == today[:3] else "%Y-%m-%d %H:%M", moment)
 
 
 def duration_text(ms: float) -> str:

@@ -71,8 +71,9 @@ class Frame:
 class PaneBody(Protocol):
     """Body of a pane, a widget.
 
-    It may also have `whole` (True: the changes of the present count, too, while another moment is shown) and `every_s`
-    (least seconds between two showings).
+    It may also have `whole` (True: the changes of the present count, too, while another moment is shown), `every_s`
+    (least seconds between two showings), `unusable` (ids of its actions that mean nothing now) and `explain`, which
+    explains the row under the cursor and returns False without one.
     """
 
     dirty: Dirty
@@ -155,7 +156,7 @@ class Pane(Container):
 
     def _tab_texts(self, panes: Sequence[PaneName], room: int) -> tuple[str, list[str]]:
         """Return a separator and the names of panes that fit."""
-        titles = [f"{name.digit} {name.title}" for name in panes]
+        titles = [f"{name.key} {name.title}" for name in panes]
         if len(panes) == 1:
             return "", titles
         # Brackets, as in the tab bar: colour alone must not tell which pane is shown.
