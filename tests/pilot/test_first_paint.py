@@ -15,6 +15,7 @@ from textual.css.stylesheet import Stylesheet
 
 from gemini_live_tui import stylesheet
 from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.console.screen import ConsoleScreen
 from gemini_live_tui.settings import ConsoleSettings
 
 
@@ -43,6 +44,22 @@ async def test_the_first_frame_that_is_painted_has_the_content(frames: list[str]
         if size[0] >= 80:
             assert "Connecting" in first
             assert "F1 Help" in first
+
+
+async def test_the_transcript_is_the_first_widget_that_has_the_focus(monkeypatch: pytest.MonkeyPatch) -> None:
+    focused: list[str | None] = []
+    set_focus = ConsoleScreen.set_focus
+
+    def noted(screen: ConsoleScreen, widget: Any, *args: Any, **options: Any) -> None:
+        focused.append(widget and widget.id)
+        set_focus(screen, widget, *args, **options)
+
+    monkeypatch.setattr(ConsoleScreen, "set_focus", noted)
+    app = ConsoleApp(None, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        assert app.focused is app.console_screen.transcript
+        assert set(focused) == {"transcript"}
 
 
 async def test_a_console_that_begins_with_another_screen_is_painted_when_that_is_left(frames: list[str]) -> None:

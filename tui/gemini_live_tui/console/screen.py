@@ -88,6 +88,8 @@ class ConsoleScreen(Screen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("console")]
+    # There single keys are commands. The first widget that can have the focus is the hidden line of the search.
+    AUTO_FOCUS = "#transcript"
 
     def __init__(self, console: ConsoleContext) -> None:
         super().__init__()
@@ -190,10 +192,6 @@ class ConsoleScreen(Screen[None]):
             yield self.prompt_pane
             yield self.completions
         yield self.key_bar
-
-    def on_mount(self) -> None:
-        """Focus the transcript, where single keys are commands."""
-        self.transcript.focus()
 
     def on_screen_resume(self) -> None:
         """Free the memory of the screen that was closed, and show what it covered."""
