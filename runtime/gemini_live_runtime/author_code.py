@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from typing import Any
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
 
 USER_ERRORS = BaseException
 """Exceptions that an author's plain function may raise; around an `await` use `result_or_error`.
@@ -65,3 +67,14 @@ def text_alone(error: BaseException) -> str:
 def plain_text(text: str) -> str:
     """Return `text` as an exact `str`: methods of a subclass are an author's code."""
     return text if type(text) is str else str.__str__(text)
+
+
+def exact_text(value: T) -> T:
+    """Return a text of a subclass, such as a member of an enumeration, as plain text.
+
+    Formatting a member gives its name. Members of our own enumerations and other values come back as they are.
+    """
+    if type(value) is str or not isinstance(value, str):
+        return value
+    is_ours = type(value).__module__.startswith(f"{__package__}.")
+    return value if is_ours else cast("T", plain_text(value))

@@ -21,6 +21,7 @@ from gemini_live_runtime import (
     State,
 )
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.errors import AgentError
 
 ENTERED: list[str] = []
 
@@ -52,6 +53,19 @@ async def test_a_session_that_was_kept_goes_on_where_it_stood() -> None:
     (restored,) = t.all(ev.SnapshotRestored)
     assert (restored.phase, restored.turns, restored.resuming) == ("second", 1, True)
     assert ENTERED == []
+
+
+def test_none_is_no_store() -> None:
+    with pytest.raises(AgentError, match="None cannot be used as persistence"):
+        agent().persistence(None, "s")  # type: ignore[arg-type]
+
+
+def test_a_file_is_named_by_the_characters_of_an_id(tmp_path: Path) -> None:
+    class Elsewhere(str):
+        def __str__(self) -> str:
+            return "../elsewhere"
+
+    assert FsPersistence(tmp_path).path(Elsewhere("here")) == tmp_path / "here.json"
 
 
 def others(t: Talk) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, plain_text
 from gemini_live_runtime.conversation.instructions import InstructionModifier, json_text
 from gemini_live_runtime.conversation.memory_text import memory_text
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
@@ -58,14 +58,16 @@ class ContextBuilder:
 
     def section(self, label: str) -> ContextBuilder:
         """Begin a section."""
-        return replace(self, sections=(*self.sections, _Section(label)))
+        return replace(self, sections=(*self.sections, _Section(exact_text(label))))
 
     def field(self, key: str | Term, label: str) -> ContextBuilder:
         """Add `Label: value.`"""
+        label = exact_text(label)
         return self._with(key, lambda value: f"{label}: {text}." if (text := _one_line(value)) else "")
 
     def flag(self, key: str | Term, label: str) -> ContextBuilder:
         """Add `Label.` while the value is true."""
+        label = exact_text(label)
         return self._with(key, lambda value: f"{label}." if value is True else "")
 
     def sentiment(self, key: str | Term, who: str = "Caller") -> ContextBuilder:
@@ -99,7 +101,7 @@ class ContextBuilder:
 
         It is marked as data, in the order of the scopes and of their keys, and stands before `[Gathering]`.
         """
-        return replace(self, remembered=(*self.remembered, *scopes))
+        return replace(self, remembered=(*self.remembered, *map(exact_text, scopes)))
 
     def __add__(self, other: ContextBuilder) -> ContextBuilder:
         """Return a builder with the sections of both."""
@@ -127,7 +129,7 @@ class ContextBuilder:
 
     def _with(self, key: str | Term, part: _Part) -> ContextBuilder:
         *before, last = self.sections or (_Section(""),)
-        name = key.key if isinstance(key, Term) else key
+        name = key.key if isinstance(key, Term) else exact_text(key)
         return replace(self, sections=(*before, replace(last, parts=(*last.parts, (name, part)))))
 
 

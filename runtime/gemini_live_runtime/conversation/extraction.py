@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
 
+from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.clock import hold_time
 from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.text_model import TextModel
@@ -164,7 +165,7 @@ class FunctionExtractor:
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", self.name or function_name(self.function))
+        object.__setattr__(self, "name", exact_text(self.name) or function_name(self.function))
         object.__setattr__(self, "promotions", as_promotions(self.promotions))
         check_extractor(self)
 
@@ -255,11 +256,12 @@ def as_extracted_fields(result: Any) -> ExtractedFields:
     if not isinstance(fields, Mapping):
         raise TypeError(f"it returned {type(result).__name__}, not an object")
     usable = {}
-    for name, value in fields.items():
+    for field_name, value in fields.items():
+        name = str(exact_text(field_name))
         try:
-            usable[str(name)] = to_json(str(name), value)
+            usable[name] = to_json(name, value)
         except StateError as error:
-            refused.append(Refusal(str(name)[:MAX_QUOTE], sanitise_line(str(error), MAX_QUOTE)))
+            refused.append(Refusal(name[:MAX_QUOTE], sanitise_line(str(error), MAX_QUOTE)))
     return ExtractedFields(usable, tuple(refused))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, plain_text
 from gemini_live_runtime.conversation.needs import is_filled
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.records import record
@@ -34,6 +34,7 @@ class PhaseInstruction:
     defined_at: str = field(default_factory=caller_place, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "source", exact_text(self.source))
         if not isinstance(self.source, str):
             check_plain_function(self.source, "An instruction", self.defined_at)
 
@@ -62,15 +63,15 @@ class InstructionModifier:
     @classmethod
     def with_state(cls, *keys: str | Term, label: str = "Context") -> InstructionModifier:
         """Add `[Context: plan="gold", score=0.8]`: the values of `keys` that are set."""
-        names = tuple(key.key if isinstance(key, Term) else key for key in keys)
+        names = tuple(key.key if isinstance(key, Term) else exact_text(key) for key in keys)
         if not names:
             raise AgentError("A modifier with state names no key", remedy="Name at least one", field="keys")
-        return cls("state", keys=names, label=label)
+        return cls("state", keys=names, label=exact_text(label))
 
     @classmethod
     def when(cls, guard: GuardLike, text: str) -> InstructionModifier:
         """Add `text` while the guard holds."""
-        return cls("when", guard=to_guard(guard, "A modifier's guard", caller_place()), text=text)
+        return cls("when", guard=to_guard(guard, "A modifier's guard", caller_place()), text=exact_text(text))
 
     @classmethod
     def custom(cls, function: TextOf) -> InstructionModifier:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from pydantic import BaseModel
 
+from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.conversation.answer_schema import AnswerSchema, answer_schema_of, quote
 from gemini_live_runtime.conversation.extraction import (
     DEFAULT_DEADLINE_S,
@@ -58,6 +59,7 @@ class LlmExtractor:
     answer_schema: AnswerSchema = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", exact_text(self.name))
         if not self.name and isinstance(self.schema, type):
             object.__setattr__(self, "name", self.schema.__name__)
         if not self.name:

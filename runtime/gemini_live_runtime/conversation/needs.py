@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.protocols import Reader
@@ -22,10 +23,10 @@ class Need:
 
     def __init__(self, key: str | Term, label: str = "") -> None:
         """Default the label to a `StateKey`'s description, else to the key's words."""
-        name = key.key if isinstance(key, Term) else key
+        name = key.key if isinstance(key, Term) else exact_text(key)
         described = key.description if isinstance(key, StateKey) else ""
         object.__setattr__(self, "key", name)
-        object.__setattr__(self, "label", label or described or key_words(name))
+        object.__setattr__(self, "label", exact_text(label) or described or key_words(name))
 
     def is_met(self, reader: Reader) -> bool:
         """Return True when the key is set and not null."""

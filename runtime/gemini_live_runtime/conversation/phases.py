@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.conversation.instructions import (
     InstructionModifier,
     PhaseInstruction,
@@ -175,7 +176,8 @@ class Phase:
 
 def _set(instance: object, **values: object) -> None:
     for name, value in values.items():
-        object.__setattr__(instance, name, value)
+        exact = tuple(map(exact_text, value)) if isinstance(value, tuple) else exact_text(value)
+        object.__setattr__(instance, name, exact)
 
 
 def _listed(who: str, field: str, value: Any, kind: Any) -> tuple[Any, ...]:

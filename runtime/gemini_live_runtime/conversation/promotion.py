@@ -13,7 +13,7 @@ from dataclasses import field as _field
 from enum import Enum
 from typing import Any
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text
 from gemini_live_runtime.choices import as_member
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, TranscriptWindow
@@ -84,6 +84,8 @@ class FieldPromotion:
                 value=self.merge,
             )
         object.__setattr__(self, "merge", merge)
+        object.__setattr__(self, "field", exact_text(self.field))
+        object.__setattr__(self, "target", exact_text(self.target))
 
     @property
     def key(self) -> str:
@@ -164,6 +166,7 @@ class FieldPromotion:
         after it, however late they or the extraction arrive. So once the user has said something since, the extractor
         reads nothing earlier (`said_since_presented`).
         """
+        concept = exact_text(concept)
         presented = key(f"{PRESENTED}{concept}").is_true()
         condition = _Condition(
             lambda _, state: presented.holds(state), f"{concept} was not presented yet", concept=concept

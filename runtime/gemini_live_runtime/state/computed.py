@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias, cast
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.records import record
@@ -57,7 +57,7 @@ class ComputedVar:
                 field="name",
                 value=self.name,
             )
-        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "name", exact_text(name))
         compute = self.compute
         if isinstance(compute, Guard | Term):
             object.__setattr__(self, "compute", compute := as_guard(compute))

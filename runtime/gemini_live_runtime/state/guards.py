@@ -15,7 +15,7 @@ from collections.abc import Callable
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text
 from gemini_live_runtime.errors import AgentError, GuardError
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.state.change_kinds import (
@@ -42,7 +42,7 @@ class KeyExpression:
     __slots__ = ("key",)
 
     def __init__(self, key: str) -> None:
-        self.key = key
+        self.key = exact_text(key)
 
     def is_true(self) -> Guard:
         """Return the guard that the value is `true`, not merely something."""

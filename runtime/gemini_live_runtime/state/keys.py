@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar, overload
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
+from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.errors import StateError, caller_place
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
@@ -32,7 +33,7 @@ class StateKey(Term, Generic[T]):
         super().__init__(check_key(key))
         self.type = type
         self.default = default
-        self.description = description
+        self.description = exact_text(description)
         self.defined_at = caller_place()
         self._adapter: TypeAdapter[Any] = TypeAdapter(type)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, TypeAlias, TypeVar, overload
 
+from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.errors import NotSetError, StateError
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.scopes import SCOPES
@@ -290,7 +291,7 @@ class ReadRecorder(ReadOnlyView):
         return tuple(self._keys)
 
     def _raw(self, key: str, /) -> Any:
-        self._keys[key] = None
+        self._keys[exact_text(key)] = None
         return self._state._raw(key)
 
     def own_keys(self) -> KeySet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.errors import StateError
 
 SCOPES = ("app", "user", "session", "turn", "bg", "temp", "derived")
@@ -23,4 +24,4 @@ def check_key(key: object) -> str:
             field="key",
             value=key,
         )
-    return key
+    return exact_text(key)

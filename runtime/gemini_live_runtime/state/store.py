@@ -18,6 +18,7 @@ from copy import deepcopy
 from types import MappingProxyType, TracebackType
 from typing import Any, TypeVar, overload
 
+from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.errors import NotSetError, StateError
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.keys import StateKey
@@ -106,6 +107,7 @@ class State(Readable):
         live = self._live_function(key)
         if live is not None:
             return live()
+        key = exact_text(key)
         return MISSING if ":" in key else self._own(f"derived:{key}")
 
     def own(self, key: str) -> Any:

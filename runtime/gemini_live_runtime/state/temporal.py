@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, plain_text
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import record
@@ -87,6 +87,7 @@ class TemporalPattern:
                 field="cooldown_s",
                 value=self.cooldown_s,
             )
+        object.__setattr__(self, "name", exact_text(self.name))
         check_action(f"Pattern {self.name}", self.then, "(state, firing)")
 
 

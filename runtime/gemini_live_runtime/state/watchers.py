@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from gemini_live_runtime.author_code import USER_ERRORS
+from gemini_live_runtime.author_code import USER_ERRORS, exact_text
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.records import record
 from gemini_live_runtime.state.explanation import Explanation
@@ -70,6 +70,7 @@ class Watcher:
                 field="predicate",
                 value=predicate,
             )
+        object.__setattr__(self, "name", exact_text(self.name))
         check_action(f"Watcher {self.name or self.predicate.text}", self.then, "(state, change)")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args, overload
 
+from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_finite
@@ -70,6 +71,10 @@ class Tool:
     """Returns what a call with such arguments would do, for the one who is asked."""
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False)
     """Source line of the declaration, as `file.py:12`."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", exact_text(self.name))
+        object.__setattr__(self, "description", exact_text(self.description))
 
     @classmethod
     def from_schema(

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from gemini_live_runtime.author_code import error_text, plain_text, text_alone
+from gemini_live_runtime.author_code import error_text, exact_text, plain_text, text_alone
 from gemini_live_runtime.state.values import MAX_INT
 
 Status = Literal["ok", "error", "timeout", "cancelled", "refused"]
@@ -234,7 +234,7 @@ def _finite(value: Any, place: str, nulls: list[str]) -> Any:
         nulls.append(place)
         return None
     if isinstance(value, dict):
-        return {str(key): _finite(item, f"{place}.{key}", nulls) for key, item in value.items()}
+        return {str(exact_text(key)): _finite(item, f"{place}.{key}", nulls) for key, item in value.items()}
     if isinstance(value, list):
         return [_finite(item, f"{place}[{index}]", nulls) for index, item in enumerate(value)]
     return value

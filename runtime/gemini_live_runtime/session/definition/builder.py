@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
+from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.choices import as_choice, as_member
 from gemini_live_runtime.conversation.chat import ChatItem, as_chat
 from gemini_live_runtime.conversation.needs import RepairConfig
@@ -62,10 +63,11 @@ class AgentBuilder:
     @classmethod
     def builder(cls, name: str) -> Self:
         """Begin an agent called `name`."""
-        return cls(Definition(name=name, built_at=caller_place()))
+        return cls(Definition(name=exact_text(name), built_at=caller_place()))
 
     def _with(self, **changes: Any) -> Self:
-        return type(self)(replace(self.definition, **changes))
+        exact = {name: exact_text(value) for name, value in changes.items()}
+        return type(self)(replace(self.definition, **exact))
 
     # -- instruction and model -------------------------------------------------------------------------------------
 
@@ -98,7 +100,7 @@ class AgentBuilder:
 
     def phrases(self, *texts: str) -> Self:
         """Add examples of what the user can say; the console shows them."""
-        return self._with(phrases=(*self.definition.phrases, *texts))
+        return self._with(phrases=(*self.definition.phrases, *map(exact_text, texts)))
 
     # -- tools -----------------------------------------------------------------------------------------------------
 
@@ -112,7 +114,8 @@ class AgentBuilder:
         Its model gets the tools `memory_put`, `memory_get`, `memory_list`, `memory_delete` and `memory_search`, and
         `ContextBuilder.memory` tells it what is known at the start.
         """
-        return self._with(memory_scopes=tuple(dict.fromkeys((*self.definition.memory_scopes, *scopes))))
+        exact = map(exact_text, scopes)
+        return self._with(memory_scopes=tuple(dict.fromkeys((*self.definition.memory_scopes, *exact))))
 
     def task_tools(self) -> Self:
         """Let the model follow and cancel tasks: `task_list`, `task_get`, `task_cancel`."""
@@ -344,6 +347,7 @@ class AgentBuilder:
         `callbacks.CALLBACKS` lists the events and their arguments.
         """
         mode = CallbackMode.CONCURRENT if concurrent else None
+        callback = exact_text(callback)
         is_whole = not isinstance(callback, str) or callback.startswith(("on_", "before_", "instruction_"))
         name = callback if is_whole else f"on_{callback}"
         return self._with(callbacks=self.definition.callbacks.add(name, handler, mode=mode))
@@ -359,8 +363,15 @@ class AgentBuilder:
     def persistence(self, store: SessionPersistence, session: str = "") -> Self:
         """Save the session in `store` and restore it from there at the next start.
 
-        `session` is the name it is saved under; the agent's name when empty.
+        `session` is the name it is saved under; the agent's name when empty. Raises `AgentError` for None, which would
+        save nothing.
         """
+        if store is None:
+            raise AgentError(
+                "None cannot be used as persistence",
+                remedy="Give a store, or leave .persistence(...) out to save nothing",
+                field="store",
+            )
         return self._with(persistence=store, persistence_id=session)
 
     # -- other agents ----------------------------------------------------------------------------------------------

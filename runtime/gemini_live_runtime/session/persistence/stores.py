@@ -25,7 +25,7 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.author_code import error_text, result_or_error
+from gemini_live_runtime.author_code import error_text, exact_text, result_or_error
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError, write_remedy
 from gemini_live_runtime.journal.disk import FileDisk
 from gemini_live_runtime.journal.whole_file import remove_leftovers, write_whole
@@ -139,7 +139,7 @@ class FsPersistence:
         """Return the path of a session's file; raise `UsageError` for an empty id."""
         if not session_id:
             paths.safe_name(session_id, field="session_id")
-        return self.folder / f"{_file_name(session_id)}.json"
+        return self.folder / f"{_file_name(exact_text(session_id))}.json"
 
     async def save(self, snapshot: SessionSnapshot, /) -> None:
         """Write the session's file.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.rules.effects import (
@@ -178,6 +178,7 @@ class ReactorRule:
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", exact_text(self.name))
         call = getattr(self.react, "__call__", None)  # noqa: B004 - an object's own method is meant
         if call is None or inspect.iscoroutinefunction(self.react) or inspect.iscoroutinefunction(call):
             raise AgentError(
