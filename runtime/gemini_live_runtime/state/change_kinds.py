@@ -78,7 +78,11 @@ def crossing(name: str, threshold: float, *, above: bool) -> ChangeKind:
         return (value >= threshold) is above
 
     def matches(old: Any, new: Any) -> bool:
-        return is_number(new) and is_beyond(new) and (_is_absent(old) or (is_number(old) and not is_beyond(old)))
+        return (
+            is_number(new)
+            and (new >= threshold) is above
+            and (_is_absent(old) or (is_number(old) and not is_beyond(old)))
+        )
 
     def missing(old: Any, new: Any) -> str:
         if not is_number(old) and not _is_absent(old):

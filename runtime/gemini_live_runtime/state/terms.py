@@ -31,21 +31,22 @@ class Compare(Guard):
     `StateError` for one that state cannot hold.
     """
 
-    __slots__ = ("_key", "_keys", "_order", "_sign", "_text", "_value")
+    __slots__ = ("_compare", "_has_order", "_key", "_keys", "_text", "_value")
 
     def __init__(self, key: str, sign: str, value: Any) -> None:
         if isinstance(value, KeyExpression | Guard):
             raise TypeError(f"{key} {sign} {value!r}: a key is compared with a value; compare two keys in a function")
-        self._order = _ORDERINGS.get(sign)
-        if self._order is not None and not (is_number(value) or isinstance(value, str)):
+        self._has_order = sign in _ORDERINGS
+        if self._has_order and not (is_number(value) or isinstance(value, str)):
             raise TypeError(f"{key} {sign} {value!r}: only numbers and texts have an order")
-        self._key, self._sign, self._value = key, sign, constant(key, value)
+        self._key, self._value = key, constant(key, value)
+        self._compare = _comparison(sign, self._value)
         self._keys, self._text = frozenset((key,)), f"{key} {sign} {format_value(self._value)}"
 
     @property
     def threshold(self) -> float | None:
         """Number that the key is ordered with; None for any other comparison."""
-        return self._value if self._order is not None and is_number(self._value) else None
+        return self._value if self._has_order and is_number(self._value) else None
 
     @property
     def text(self) -> str:
@@ -61,26 +62,28 @@ class Compare(Guard):
         """Return True when the comparison is true."""
         return self._compare(reader._raw(self._key))
 
-    def _compare(self, value: Any) -> bool:
-        order = self._order
-        if order is None:
-            equal = same_value(None if value is MISSING else value, self._value)
-            return equal if self._sign == "==" else not equal
-        if isinstance(self._value, str):
-            return isinstance(value, str) and order(value, self._value)
-        return is_number(value) and order(value, self._value)
-
     def explain(self, reader: Reader, /) -> Explanation:
         """Return the decision with the value read, and why it has no order if so."""
         read = read_key(reader, self._key)
         problem = ""
-        if self._order is not None:
+        if self._has_order:
             if not read.present:
                 problem = f"{self._key} is missing"
             elif is_number(self._value) is not is_number(read.value) or isinstance(read.value, bool | list | dict):
                 values = format_value(read.value), format_value(self._value)
                 problem = f"{self._key} is {values[0]}, which has no order with {values[1]}"
         return Explanation(self.text, self._compare(read.value if read.present else MISSING), (read,), problem=problem)
+
+
+def _comparison(sign: str, constant: Any) -> Callable[[Any], bool]:
+    """Return the test of a value against a constant, with all decided that can be."""
+    order = _ORDERINGS.get(sign)
+    if order is None:
+        wanted = sign == "=="
+        return lambda value: same_value(None if value is MISSING else value, constant) is wanted
+    if isinstance(constant, str):
+        return lambda value: isinstance(value, str) and order(value, constant)
+    return lambda value: is_number(value) and order(value, constant)
 
 
 class Term(KeyExpression):

@@ -18,7 +18,7 @@ from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.records import record
 from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.functions import check_action
-from gemini_live_runtime.state.guards import Guard, WatchPredicate
+from gemini_live_runtime.state.guards import WatchPredicate
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.names import duplicate_names
 from gemini_live_runtime.state.reading import KeySet, Readable
@@ -167,16 +167,32 @@ class WatcherRegistry:
     first changes. Raises `AgentError` when two watchers have the same name.
     """
 
-    __slots__ = ("_always", "_by_key", "_fired", "_muted", "_names", "_suppressed", "_truths", "_watchers")
+    __slots__ = (
+        "_always",
+        "_by_key",
+        "_entries",
+        "_fired",
+        "_may_repeat",
+        "_muted",
+        "_names",
+        "_suppressed",
+        "_truths",
+        "_watchers",
+    )
 
     def __init__(self, watchers: Iterable[Watcher] = ()) -> None:
         self._watchers = tuple(watchers)
         self._names = _unique_names(self._watchers)
+        self._entries = tuple(
+            (watcher, name, watcher.predicate.key, watcher.predicate.guard, watcher.predicate.matches)
+            for name, watcher in zip(self._names, self._watchers, strict=True)
+        )
         self._by_key: dict[str, list[int]] = {}
         for index, watcher in enumerate(self._watchers):
             for key in watcher.predicate.keys:
                 self._by_key.setdefault(key, []).append(index)
         self._always = tuple(index for index, watcher in enumerate(self._watchers) if watcher.predicate.always)
+        self._may_repeat = bool(self._always) or any(len(watcher.predicate.keys) > 1 for watcher in self._watchers)
         self._truths: dict[int, bool] = {}
         self._muted: set[str] = set()
         self._fired: Counter[str] = Counter()
@@ -270,52 +286,48 @@ class WatcherRegistry:
         is asked for, which takes longer than all decisions.
         """
         result = _make(WatchResult, ([], [], [], []))
-        by_key = self._by_key
+        by_key, entries, muted = self._by_key, self._entries, self._muted
         affected = [index for key in changed if key in by_key for index in by_key[key]]
         if changed and self._always:
             affected.extend(self._always)
-        if len(affected) > 1:
-            # In the order of registration, regardless of the order in which the keys changed.
+        # In the order of registration, regardless of the order in which the keys changed, and each once.
+        if self._may_repeat:
             affected = sorted(set(affected))
-        for index in affected:
-            try:
-                self._evaluate(index, changed, state, result)
-            except USER_ERRORS as error:
-                result.faults.append(WatchFault(self._watchers[index], self._names[index], error))
-        return result
-
-    def _evaluate(self, index: int, changed: Mapping[str, tuple[Any, Any]], state: State, result: WatchResult) -> None:
-        watcher, name = self._watchers[index], self._names[index]
-        predicate = watcher.predicate
-        key = predicate.key if predicate.key in changed else _first_changed(changed, predicate.keys)
-        old, new = changed[key]
-        if old is MISSING:
-            old = None
-        if new is MISSING:
-            new = None
-        guard = predicate.guard
-        before, after = (old, new) if guard is None else self._truths_before_and_now(index, guard, changed, state)
-        if not predicate.matches(before, after):
-            # A predicate with functions is evaluated after every change, so most of its misses are not near.
-            if not predicate.always and name not in self._muted:
-                result.near_misses.append(_make(NearMiss, (watcher, name, key, old, new, before, after)))
-        elif name in self._muted:
-            self._suppressed[name] += 1
-            result.muted.append(_make(Firing, (watcher, name, key, old, new, "")))
         else:
-            self._fired[name] += 1
-            result.fired.append(_make(Firing, (watcher, name, key, old, new, "")))
-
-    def _truths_before_and_now(
-        self, index: int, guard: Guard, changed: Mapping[str, tuple[Any, Any]], state: State
-    ) -> tuple[bool, bool]:
-        now = guard.holds(state)
-        # The remembered truth rather than that of the earlier values: a function may depend on more than state.
-        before = self._truths.get(index)
-        if before is None:
-            before = guard.holds(_EarlierState(state, changed))
-        self._truths[index] = now
-        return before, now
+            affected.sort()
+        for index in affected:
+            watcher, name, key, guard, matches = entries[index]
+            try:
+                if key not in changed:
+                    key = _first_changed(changed, watcher.predicate.keys)
+                old, new = changed[key]
+                if old is MISSING:
+                    old = None
+                if new is MISSING:
+                    new = None
+                before, after = old, new
+                if guard is not None:
+                    after = guard.holds(state)
+                    # The remembered truth rather than that of the earlier values: a function may depend on more.
+                    before = self._truths.get(index)
+                    if before is None:
+                        before = guard.holds(_EarlierState(state, changed))
+                    self._truths[index] = after
+                is_it = matches(before, after)
+            except USER_ERRORS as error:
+                result.faults.append(WatchFault(watcher, name, error))
+                continue
+            if not is_it:
+                # A predicate with functions is evaluated after every change, so most of its misses are not near.
+                if not watcher.predicate.always and name not in muted:
+                    result.near_misses.append(_make(NearMiss, (watcher, name, key, old, new, before, after)))
+            elif name in muted:
+                self._suppressed[name] += 1
+                result.muted.append(_make(Firing, (watcher, name, key, old, new, "")))
+            else:
+                self._fired[name] += 1
+                result.fired.append(_make(Firing, (watcher, name, key, old, new, "")))
+        return result
 
     def _check_name(self, name: str) -> str:
         if name not in self._names:
