@@ -43,14 +43,17 @@ _TABLED = _PICTURES.start
 """Code points of which a table has the width: of those above it, ranges say it."""
 
 _LONG = 500
-"""Characters of a pile or chain from which on the table is used: making it takes as long as many short ones."""
+"""Characters of a pile or chain from which on a table is used: making it takes as long as many short ones."""
+
+_MANY = 2000
+"""Different signs from which on the table of all is made, which takes 25 ms, on the event loop, the first time."""
 
 _JOINER = "\u200d"
 _MAX_JOINED = (MAX_MARKS + 1) * (MAX_MARKS + 2)
 """Characters of the longest sign made of `MAX_MARKS` joiners, with marks on each part."""
 
 _CHAINED = re.compile(rf"(?:\u200d[^\u200d]?{_CANDIDATE}*){{{MAX_MARKS + 1},}}")
-# In what the table makes of a text: "w" has a width, "m" has none, "j" is a joiner. Code points above it stay.
+# In what a table makes of a text: "w" has a width, "m" has none, "j" is a joiner. Code points above it stay.
 _NONE = "m\U0001f3fb-\U0001f3ff\U000e0000-\U000effff\U000ffffe\U000fffff\U0010fffe\U0010ffff"
 _LONG_PILE = re.compile(f"[j{_NONE}]{{{MAX_MARKS + 1},}}")
 _LONG_CHAIN = re.compile(f"(?:j[^j{_NONE}]?[{_NONE}]*){{{MAX_MARKS}}}j")
@@ -104,7 +107,7 @@ def _without_chains(text: str) -> str:
 def _shorter_chain(match: re.Match[str]) -> str:
     chain = match[0]
     if len(chain) > _LONG:
-        drops = [(found.end() - 1, found.end()) for found in _LONG_CHAIN.finditer(chain.translate(_widths()))]
+        drops = [(found.end() - 1, found.end()) for found in _LONG_CHAIN.finditer(chain.translate(_widths(chain)))]
         return _without(chain, drops)
     kept, joined, before = [], 0, ""
     for sign in chain:
@@ -123,7 +126,7 @@ def _shorter_chain(match: re.Match[str]) -> str:
 def _shorter_pile(match: re.Match[str]) -> str:
     pile = match[0]
     if len(pile) > _LONG:
-        runs = _LONG_PILE.finditer(pile.translate(_widths()))
+        runs = _LONG_PILE.finditer(pile.translate(_widths(pile)))
         return _without(pile, [(run.start() + MAX_MARKS, run.end()) for run in runs])
     kept, marks = [], 0
     for sign in pile:
@@ -140,18 +143,28 @@ def _without(text: str, drops: list[tuple[int, int]]) -> str:
     return "".join([text[end:first] for end, first in zip(ends, firsts, strict=True)])
 
 
-@cache
-def _widths() -> str:
-    """Return a table of the code points below `_TABLED`.
+def _widths(text: str) -> str | dict[int, int]:
+    """Return a table for `str.translate` of the signs of a text below `_TABLED`."""
+    signs = set(text)
+    if len(signs) > _MANY:
+        return _all_widths()
+    few = "".join(sign for sign in signs if ord(sign) < _TABLED)
+    return str.maketrans(few, _letters(few))
 
-    "m" has no width, "w" has one, "j" is the joiner.
-    """
-    signs = "".join(map(chr, range(_TABLED)))
-    table = ["m" if category in _NO_WIDTH or category == "Cn" else "w" for category in map(unicodedata.category, signs)]
+
+@cache
+def _all_widths() -> str:
+    return _letters("".join(map(chr, range(_TABLED))))
+
+
+def _letters(signs: str) -> str:
+    """Return letters: "m" for a sign without a width, "w" with one, "j" the joiner."""
+    letters = ["m" if kind in _NO_WIDTH or kind == "Cn" else "w" for kind in map(unicodedata.category, signs)]
     for found in _IS_JAMO.finditer(signs):
-        table[found.start()] = "m"
-    table[ord(_JOINER)] = "j"
-    return "".join(table)
+        letters[found.start()] = "m"
+    if (joiner := signs.find(_JOINER)) >= 0:
+        letters[joiner] = "j"
+    return "".join(letters)
 
 
 def _has_no_width(sign: str) -> bool:

@@ -108,6 +108,8 @@ class FuzzedServer:
         frame, self._frame = self._frame, None
         if frame is None:
             return
-        cpu_ms = (time.thread_time() - self._began) * 1000
+        began = time.thread_time()
+        cpu_ms = (began - self._began) * 1000
         events = self._events() - self._before
         self._account.add(Work(repr(frame[:120]), len(frame), separators(frame), events, cpu_ms))
+        self._account.own_s += time.thread_time() - began

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.canaries import PROVIDERS_KEYS
 
-from gemini_live_runtime.events import Event, Unknown
+from gemini_live_runtime.events import Event, ToolCalled, Unknown
 from gemini_live_runtime.redactor import MAX_TEMPORARY, REDACTED, Redactor, redacted_part
 from gemini_live_runtime.secret_patterns.names import _FIELDS
 from gemini_live_runtime.secret_patterns.prefixes import PREFIXES, Prefix
@@ -519,3 +519,18 @@ def test_a_process_compiles_a_pattern_when_its_first_credential_may_come() -> No
     first, later = map(int, ran.stdout.split())
     assert first <= 2
     assert first < later <= first + 2
+
+
+@pytest.mark.parametrize("name", ["password", "access_token", "a-long-name-of-a-consent_audio_2", "x" * 500 + "_pin"])
+@pytest.mark.parametrize("padding", [0, 1_000_000])
+def test_a_secret_by_its_name_is_found_in_a_line_of_any_length(name: str, padding: int) -> None:
+    args = {"text": "key " * (padding // 4), "more": {name: "1234 open sesame"}}
+    called = Event(1, 0.5, 1, 1, ToolCalled(call_id="c", name="n", args=args))
+    assert Redactor().may_redact(called.to_line())
+
+
+@pytest.mark.parametrize("padding", [0, 1_000_000])
+def test_a_long_line_whose_names_are_ordinary_is_no_work(padding: int) -> None:
+    args = {"text": "handle " * (padding // 7), "more": {"spinning": "a", "passage": "b"}}
+    called = Event(1, 0.5, 1, 1, ToolCalled(call_id="c", name="n", args=args))
+    assert not Redactor().may_redact(called.to_line())

@@ -157,10 +157,11 @@ PILES = st.lists(
 )
 
 
-@given(PILES)
-def test_signs_of_a_long_text_are_dropped_as_those_of_a_short_one_are(signs: list[str]) -> None:
+@given(PILES, st.sampled_from((0, 1000)))
+def test_signs_of_a_long_text_are_dropped_as_those_of_a_short_one_are(signs: list[str], many: int) -> None:
     text = "".join(signs)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("gemini_live_runtime.text._LONG", 0)
+        patch.setattr("gemini_live_runtime.text._MANY", many)
         long = sanitise(text)
     assert long == sanitise(text)

@@ -85,6 +85,12 @@ _IN_JSON = {
 }
 """Ends of the names of secrets in a line of JSON, in small letters and without "_" and "-"."""
 
+_LONG_NAME = 60
+"""Characters before the end of a name that `_IN_JSON` may look at: twice as many as the longest match."""
+
+_LONG_LINE = 20_000
+"""Characters of a line from which on its names are taken out of it first: each word would be sought in all of it."""
+
 _SOUGHT = ("token", "key", "handle", "credential", "signature", "consentaudio", "pass", "pin")
 """Words in such names; lines with other secrets' names are not ordinary anyway."""
 
@@ -112,11 +118,22 @@ def is_code_field(name: str) -> bool:
     return compiled(_CODE).search(_without_number(name)) is not None
 
 
+def _ends_of_names(line: str) -> str:
+    """Return the ends of the names in a line of JSON, which has few of them."""
+    ends, at = [], line.find('":')
+    while at >= 0:
+        ends.append(line[max(0, at - _LONG_NAME) : at + 2])
+        at = line.find('":', at + 2)
+    return "".join(ends)
+
+
 def may_have_secret_field(names: str) -> bool:
     """Return False when no field in a line of JSON holds a secret by its name.
 
     `names` is the line in lower case, without "_" and "-".
     """
+    if len(names) > _LONG_LINE and names.count('":') * _LONG_NAME < len(names):
+        names = _ends_of_names(names)
     for word in _SOUGHT if "k" in names else _SOUGHT_WITHOUT_K:
         if word in names and compiled(_IN_JSON[word]).search(names) is not None:
             return True

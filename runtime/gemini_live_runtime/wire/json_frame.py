@@ -26,7 +26,7 @@ MAX_TEXT_BYTES = 1_200_000
 
 Frames above 1 MiB were captured, and are read."""
 
-MAX_WIDE_BYTES = 250_000
+MAX_WIDE_BYTES = 125_000
 """Bytes of those texts that have more than ASCII, which take three times as long: signs may join, pile up and hide."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

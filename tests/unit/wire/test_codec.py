@@ -235,9 +235,9 @@ class TestLoadedFrames:
             ({"toolCallCancellation": {"ids": [["a"]] * (MAX_VALUES // 2)}}, "more than 5,000 values"),
             ({f"field{number}": number for number in range(MAX_VALUES + 1)}, "more than 5,000 values"),
             ({"x": [1] * (MAX_VALUES + MAX_TEXT_BYTES + 2)}, "more than 5,000 values"),
-            ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_WIDE_BYTES // 2 + 1)}}}, "250,000 bytes"),
-            ({"serverContent": {"outputTranscription": {"text": "漢" * (MAX_WIDE_BYTES // 3 + 1)}}}, "250,000 bytes"),
-            ({"serverContent": {"outputTranscription": {"text": "x" * MAX_WIDE_BYTES + "é"}}}, "250,000 bytes"),
+            ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_WIDE_BYTES // 2 + 1)}}}, "125,000 bytes"),
+            ({"serverContent": {"outputTranscription": {"text": "漢" * (MAX_WIDE_BYTES // 3 + 1)}}}, "125,000 bytes"),
+            ({"serverContent": {"outputTranscription": {"text": "x" * MAX_WIDE_BYTES + "é"}}}, "125,000 bytes"),
             ({"x" * (MAX_TEXT_BYTES + 1): 1}, "1,200,000 bytes"),
             (
                 {

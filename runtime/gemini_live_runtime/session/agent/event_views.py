@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
@@ -50,6 +51,15 @@ MAX_TURNS = 100
 """Turns whose told items are remembered."""
 
 
+@dataclass(slots=True)
+class _Batch:
+    """Calls of one turn and generation, and the ends of some of them."""
+
+    of: tuple[int, int]
+    calls: dict[str, ev.ToolCalled] = field(default_factory=dict)
+    ended: dict[str, ev.ToolFinished] = field(default_factory=dict)
+
+
 class EventViews:
     """Views of one session's events, in their order."""
 
@@ -69,9 +79,9 @@ class EventViews:
         """Speeches that are not over, with their turns."""
         self._told: dict[int, int] = {}
         """Number of items told of, by turn; the user's is the first."""
-        self._calls: dict[str, tuple[tuple[int, int], ev.ToolCalled]] = {}
-        """Calls that were not told of, with turn and generation."""
-        self._ended: dict[str, ev.ToolFinished] = {}
+        self._batches: dict[str, _Batch] = {}
+        """Calls that were not told of, with those of the same turn and generation."""
+        self._newest = _Batch((0, 0))
         self.agent_state: AgentState = "initializing"
 
     def on_event(self, event: ev.Event) -> None:
@@ -100,7 +110,10 @@ class EventViews:
                     self._tell_model(at, event.turn)
             case ev.ToolCalled(call_id=call_id):
                 self._tell_user(at, event.turn)
-                self._calls[call_id] = ((event.turn, event.gen), payload)
+                if self._newest.of != (event.turn, event.gen):
+                    self._newest = _Batch((event.turn, event.gen))
+                self._newest.calls[call_id] = payload
+                self._batches[call_id] = self._newest
             case ev.ToolFinished():
                 self._on_finished(at, payload)
             case ev.TurnMeasured() | ev.UsageReported():
@@ -179,22 +192,19 @@ class EventViews:
     # -- tools -------------------------------------------------------------------------------------------------------
 
     def _on_finished(self, at: float, finished: ev.ToolFinished) -> None:
-        if finished.call_id not in self._calls:
+        # A server may make thousands of calls at once: each ends in a step that does not look at the others.
+        if (batch := self._batches.get(finished.call_id)) is None:
             return
-        self._ended[finished.call_id] = finished
-        generation, _ = self._calls[finished.call_id]
-        batch = {call_id: call for call_id, (of, call) in self._calls.items() if of == generation}
-        if any(call_id not in self._ended for call_id in batch):
+        batch.ended[finished.call_id] = finished
+        if len(batch.ended) < len(batch.calls):
             return
-        calls, outputs = [], []
-        for call_id, call in batch.items():
-            ended = self._ended.pop(call_id)
-            del self._calls[call_id]
-            calls.append(call_of(call))
-            outputs.append(output_of(ended))
-        self._publish(
-            FunctionToolsExecutedEvent(created_at=at, function_calls=tuple(calls), function_call_outputs=tuple(outputs))
-        )
+        calls = tuple(call_of(call) for call in batch.calls.values())
+        outputs = tuple(output_of(batch.ended[call_id]) for call_id in batch.calls)
+        for call_id in batch.calls:
+            del self._batches[call_id]
+        # What is called in the same generation from here on is told of by itself.
+        self._newest = _Batch((0, 0)) if batch is self._newest else self._newest
+        self._publish(FunctionToolsExecutedEvent(created_at=at, function_calls=calls, function_call_outputs=outputs))
 
     # -- faults ------------------------------------------------------------------------------------------------------
 
