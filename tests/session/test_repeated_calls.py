@@ -15,6 +15,7 @@ from tests.session.test_an_engine_that_died import first_engine, next_engine
 from gemini_live_runtime import Live, tool
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.call_claims import claim_call
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.task_store import TaskStore
 from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask
@@ -63,8 +64,21 @@ def tip(amount: int) -> str:
     return "given"
 
 
+@tool(spillable=True)
+async def look_up(word: str) -> str:
+    """Look a word up.
+
+    Args:
+        word: Which.
+    """
+    RAN.append(1)
+    await asyncio.sleep(0.2)
+    RAN.append(-1)
+    return "found"
+
+
 def payer() -> Live:
-    return agent().tools(pay, report, tip)
+    return agent().tools(pay, report, tip, look_up)
 
 
 def answers(t: Talk) -> list[dict[str, Any]]:
@@ -129,6 +143,55 @@ async def test_a_call_runs_when_the_program_of_the_task_has_died(tmp_path: Path)
         await t.calls("pay", amount=40)
         await t.passes(1.0)
         assert RAN == [40]
+
+
+@pytest.mark.parametrize("exists", [True, False])
+async def test_of_two_engines_that_begin_the_same_call_within_its_budget_one_runs_it(
+    tmp_path: Path, exists: bool
+) -> None:
+    if exists:
+        Harness.open(tmp_path).close()
+    async with talk(payer(), harness=on_virtual_time(tmp_path)) as one:  # noqa: SIM117 - the second ends first
+        async with talk(payer(), harness=on_virtual_time(tmp_path)) as other:
+            await one.calls("pay", amount=40)
+            await other.calls("pay", amount=40)
+            await other.passes(1.0)
+            assert RAN == [40]
+            assert answers(one)[0]["task"] == answers(other)[0]["task"]
+            await other.calls("pay", amount=41)
+            await other.passes(1.0)
+            assert RAN == [40, 41]
+
+
+async def test_a_call_that_ends_within_its_budget_is_waited_for_and_then_runs_in_the_other_engine(
+    tmp_path: Path,
+) -> None:
+    async with talk(payer(), harness=on_virtual_time(tmp_path)) as one:  # noqa: SIM117
+        async with talk(payer(), harness=on_virtual_time(tmp_path)) as other:
+            await one.calls("look_up", word="a")
+            await other.calls("look_up", word="a")
+            await other.passes(1.0)
+            assert RAN == [1, -1, 1, -1]
+            assert answers(one) == answers(other) == [{"output": "found"}]
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_payment_does_not_run_while_another_program_holds_its_claim_and_records_nothing(
+    tmp_path: Path,
+) -> None:
+    keys = {name: call_key("test", name, args) for name, args in (("pay", {"amount": 40}), ("report", {"pages": 2}))}
+    claims = [claim_call(tmp_path, key or "") for key in keys.values()]
+    async with talk(payer(), harness=on_virtual_time(tmp_path)) as t:
+        await t.calls("pay", amount=40)
+        await t.calls("report", pages=2)
+        await t.passes(2.0)
+        assert (RAN, answers(t)) == ([], [])
+        await t.passes(1.0)
+        assert RAN == [2]
+        assert "was not run" in answers(t)[0]["error"]
+    for claim in claims:
+        assert claim is not None
+        claim.release()
 
 
 async def test_a_payment_does_not_run_where_the_records_do_not_tell(

@@ -81,6 +81,7 @@ class HarnessPaths:
     memory/<scope>/<key>.json
     memory.index                     words of the memories, made from their files
     instances/<id>.lock              locked by the program that runs tasks, as long as it lives
+    calls/<hash>.lock                locked by the program that runs a call, until that has ended or is a task
     consent.json                     grants that are remembered, and policies of tools
     delivery.lock                    locked by the engine that delivers notifications
     ```
@@ -101,7 +102,7 @@ class HarnessPaths:
         index = [
             self.memory_index.with_name(f"{self.memory_index.name}{end}") for end in ("", "-journal", "-wal", "-shm")
         ]
-        return (self.header, *kinds, *locks, *index, self.consent)
+        return (self.header, *kinds, *locks, *index, self.consent, self.calls)
 
     @property
     def tasks(self) -> Path:
@@ -127,6 +128,18 @@ class HarnessPaths:
     def instances(self) -> Path:
         """Folder of the locks of programs that run tasks."""
         return self.root / "instances"
+
+    @property
+    def calls(self) -> Path:
+        """Folder of the locks of calls that may become tasks."""
+        return self.root / "calls"
+
+    def call_lock(self, key: str) -> Path:
+        """Return the lock of the call with a hash.
+
+        Raises `HarnessError` for a hash that is no file name.
+        """
+        return self.calls / f"{segment(key, 'call')}.lock"
 
     @property
     def consent(self) -> Path:

@@ -300,6 +300,7 @@ class TaskStore:
                 elif task.unsettled and not self._runs(task):
                     self._settle(task)
             remove_dead_locks(self._paths.instances)
+            remove_dead_locks(self._paths.calls)
         return changed
 
     def claim(self, task_id: str) -> HarnessTask | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.harness.call_claims import CallClaim, claim_call
 from gemini_live_runtime.harness.paths import HarnessPaths, may_exist, root_path
 from gemini_live_runtime.harness.store import Harness
 
@@ -36,7 +37,7 @@ class HarnessWorker:
         self._harness: Harness | None = None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="harness")
-        self._closed = False
+        self._closed = self._has_claimed = False
 
     @property
     def is_open(self) -> bool:
@@ -69,6 +70,29 @@ class HarnessWorker:
         wall = time.time() if self._clock is None else self._clock.wall()
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(self._opened(wall)))
 
+    async def claim(self, key: str) -> CallClaim | None:
+        """Return the claim of a call, or None while another program has it.
+
+        Opens no harness. A claim whose caller is cancelled is given back.
+        """
+        if not self.root:
+            return CallClaim()
+        self._has_claimed = True
+        loop = asyncio.get_running_loop()
+        claiming = loop.run_in_executor(self._thread, claim_call, Path(self.root), key)
+        try:
+            return await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            claiming.add_done_callback(_give_back)
+            raise
+
+    def release(self, claim: CallClaim) -> None:
+        """Give a claim back, after the calls before; at once when this is closed."""
+        try:
+            self._thread.submit(claim.release)
+        except RuntimeError:
+            claim.release()
+
     def _opened(self, wall: float) -> Harness:
         self._wall = wall
         if self._harness is None:
@@ -85,7 +109,7 @@ class HarnessWorker:
         if self._closed:
             return
         self._closed = True
-        if self._harness is not None or self._temporary is not None:
+        if self._harness is not None or self._temporary is not None or self._has_claimed:
             await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
         self._thread.shutdown(wait=False)
 
@@ -94,3 +118,8 @@ class HarnessWorker:
             self._harness.close()
         if self._temporary is not None:
             self._temporary.cleanup()
+
+
+def _give_back(claiming: asyncio.Future[CallClaim | None]) -> None:
+    if not claiming.cancelled() and claiming.exception() is None and (claim := claiming.result()) is not None:
+        claim.release()

@@ -136,6 +136,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "audio.streams.MAX_DELAY_S",
         "barge_in.MAX_MS",
         "conversation.spoken_answers.MAX_PREAMBLE",
+        "harness.call_claims.MAX_TRIES",
         "harness.memory_words.MAX_NAME_LETTERS",
         "harness.memory_words.MAX_NAME_WORDS",
         "harness.notification_prompt._MAX_MS",

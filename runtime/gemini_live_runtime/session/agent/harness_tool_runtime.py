@@ -20,6 +20,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.commands import CancelTask
 from gemini_live_runtime.errors import GeminiLiveError, HarnessError
+from gemini_live_runtime.harness.call_claims import CallClaim
 from gemini_live_runtime.harness.paths import HarnessPaths, may_exist
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask, TaskStatus
@@ -28,7 +29,7 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.lost_tasks import claim_lost
 from gemini_live_runtime.session.agent.model_tasks import continues
-from gemini_live_runtime.session.agent.repeated_calls import call_key, running_elsewhere
+from gemini_live_runtime.session.agent.repeated_calls import call_key, claim_here
 from gemini_live_runtime.session.agent.task_ends import TaskEnd, TaskEnds
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.tools.dispatch import ToolDispatcher
@@ -41,6 +42,9 @@ PROGRESS_S = 0.5
 
 POLL_S = 5.0
 """Seconds between looks for requests of other programs to cancel a task."""
+
+CLAIM_WAIT_S = 2.0
+"""Seconds beyond a call's budget in which another program records what becomes of the same call."""
 
 CLOSING_S = 1.5
 """Seconds to write how the tasks ended when the session ends; the next program writes what is missing then."""
@@ -108,6 +112,10 @@ class HarnessToolRuntime:
         """Tasks by the ids of their calls."""
         self._undecided: dict[str, str] = {}
         """Ids of calls that may become tasks, by tool and arguments."""
+        self._claims: dict[str, CallClaim] = {}
+        """Claims of undecided calls, by their ids."""
+        self._claiming: dict[str, float] = {}
+        """Time since which a call waits for what another program decides, by its id."""
         self.on_decided: Callable[[], None] = lambda: None
         """Called when a call has become a task, or has ended as an ordinary one."""
         self._ends = TaskEnds(harness)
@@ -137,15 +145,32 @@ class HarnessToolRuntime:
         key = _key(call)
         return next((task.id for task in self._tasks.values() if task.key == key and task.is_spilled), "")
 
-    async def running_elsewhere(self, call: ToolCall) -> str:
-        """Return the id of a task of another program for the same call, or "".
+    async def claim(self, call: ToolCall) -> str | None:
+        """Claim a call that may become a task, until it has ended or is one.
 
-        Raises as `repeated_calls.running_elsewhere`, whose time is the call's budget.
+        Returns the id of the task of another program that does the same, "" when the call may run, and None when the
+        other program's call may still become a task, so that this is to be asked again. Raises as
+        `repeated_calls.claim_here`, whose time is the call's budget; `TimeoutError` also when the other program has not
+        decided after its budget and `CLAIM_WAIT_S`.
         """
-        budget_ms = self._dispatcher.mode_of(call.name).budget_ms
-        if budget_ms is None:
+        budget_ms, key = self._dispatcher.mode_of(call.name).budget_ms, self._call_key(call)
+        if budget_ms is None or key is None:
             return ""
-        return await running_elsewhere(self.harness, self._call_key(call), budget_ms / 1000)
+        now = self._agent.clock.now()
+        since = self._claiming.setdefault(call.call_id, now)
+        try:
+            claimed = await claim_here(self.harness, key, budget_ms / 1000)
+            if claimed.claim is not None:
+                self._claims[call.call_id] = claimed.claim
+            elif not claimed.task:
+                if now - since < budget_ms / 1000 + CLAIM_WAIT_S:
+                    return None
+                raise TimeoutError
+        except BaseException:
+            self._claiming.pop(call.call_id, None)
+            raise
+        self._claiming.pop(call.call_id, None)
+        return claimed.task
 
     def _call_key(self, call: ToolCall) -> str | None:
         return call_key(self._agent.plan.name, call.name, call.args)
@@ -156,6 +181,9 @@ class HarnessToolRuntime:
 
     def _decide(self, call_id: str) -> None:
         """Note that a call is a task, or has ended as an ordinary one."""
+        self._claiming.pop(call_id, None)
+        if (claim := self._claims.pop(call_id, None)) is not None:
+            self.harness.release(claim)
         for key in [key for key, name in self._undecided.items() if name == call_id]:
             del self._undecided[key]
             self.on_decided()
@@ -456,6 +484,8 @@ class HarnessToolRuntime:
         """Wait until the ends of tasks are recorded, and close the harness."""
         if self._running:
             await asyncio.wait(set(self._running), timeout=CLOSING_S)
+        for call_id in list(self._claims):
+            self._decide(call_id)
         await self.harness.close()
 
     def _spawn(self, work: Any, name: str) -> None:

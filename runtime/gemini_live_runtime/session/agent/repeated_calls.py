@@ -1,4 +1,4 @@
-"""Recognise a call for what a task of another program does already."""
+"""Recognise a call that another program runs already, as a task or not yet."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.harness.paths import HarnessPaths, may_exist
+from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
 
 if TYPE_CHECKING:
+    from gemini_live_runtime.harness.call_claims import CallClaim
     from gemini_live_runtime.harness.worker import HarnessWorker
 
 
@@ -24,13 +26,41 @@ def call_key(agent: str, tool: str, args: Mapping[str, Any]) -> str | None:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-async def running_elsewhere(harness: HarnessWorker, key: str | None, within_s: float) -> str:
-    """Return the id of a task with this key that a living program runs, or "".
+@record
+class Claimed:
+    """Answer to a call: it may run with a `claim`, or is the task `task`.
+
+    With neither another program runs it, and it is open whether it becomes a task there.
+    """
+
+    claim: CallClaim | None = None
+    task: str = ""
+
+
+async def claim_here(harness: HarnessWorker, key: str, within_s: float) -> Claimed:
+    """Claim a call with this key, unless a living program runs it.
 
     Raises `TimeoutError` where that takes longer than `within_s`, and `HarnessError` where the records do not tell.
     """
-    if key is None or not harness.root or not may_exist(HarnessPaths(Path(harness.root)).header):
-        return ""
     async with asyncio.timeout(within_s):
-        task = await harness.call(lambda opened: opened.tasks.running_with(key))
+        claim = await harness.claim(key)
+        if claim is None:
+            return Claimed(task=await _task_with(harness, key))
+        try:
+            # After the claim: a program that had it before has recorded its task by now.
+            task = await _task_with(harness, key)
+        except BaseException:
+            harness.release(claim)
+            raise
+    if task:
+        harness.release(claim)
+        return Claimed(task=task)
+    return Claimed(claim)
+
+
+async def _task_with(harness: HarnessWorker, key: str) -> str:
+    """Return the id of a task with this key that a living program runs, or ""."""
+    if not harness.root or not may_exist(HarnessPaths(Path(harness.root)).header):
+        return ""
+    task = await harness.call(lambda opened: opened.tasks.running_with(key))
     return "" if task is None else task.id

@@ -7,6 +7,7 @@ the conversation moves before the model gets the answer).
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
@@ -39,6 +40,9 @@ from gemini_live_runtime.session.ports.event_bus import CALL_INTENT_S
 from gemini_live_runtime.tools.background import ToolAnswer, acknowledgement, final_answer
 from gemini_live_runtime.tools.dispatch import Outcome, ToolCall, ToolDispatcher
 from gemini_live_runtime.tools.results import Status, as_object, nulls_text, outcome, result_outcome
+
+CLAIM_RETRY_S = 0.05
+"""Seconds between two looks at a call that another program runs and may record as a task."""
 
 NOT_ON_DISK = {
     "error": "It was not run, because the disk did not take the record of this call in time. Ask again a little later."
@@ -313,13 +317,17 @@ class ToolExecutor:
     async def _run_unless_task(self, call: ToolCall) -> None:
         """Start a call, unless a task does the same, here or in another program."""
         try:
-            same = self.tasks.running_like(call) or await self.tasks.running_elsewhere(call)
+            same = self.tasks.running_like(call) or await self.tasks.claim(call)
         except (TimeoutError, GeminiLiveError):
             # Twice would be worse than not at all for what changes something.
             if self.dispatcher.has_side_effects(call.name):
                 self._end_waiting(call, "error", NOT_ON_DISK)
                 return
             same = ""
+        if same is None:
+            self._held.append(call)
+            asyncio.get_running_loop().call_later(CLAIM_RETRY_S, self._release_held)
+            return
         self._waiting.discard(call.call_id)
         if call.call_id in self._cancelled:
             self._end_waiting(call, "cancelled")
