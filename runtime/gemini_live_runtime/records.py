@@ -1,22 +1,25 @@
-"""Declare immutable value classes that are cheap to import and to create.
+"""Declare value classes that are cheap to import and to create.
 
-To the type checker they are frozen dataclasses. At run time an assignment is not refused: a frozen dataclass sets each
-field by a call, which makes creating one four to six times slower. `__eq__`, `__hash__` and `__repr__` are closures
-over the field names, and `__init__` is made when the first instance is: dataclasses would generate and compile them for
-each class, which takes most of the time of importing a hundred of them, of which a program uses a few.
+To the type checker immutable ones are frozen dataclasses. At run time an assignment is not refused: a frozen dataclass
+sets each field by a call, which makes creating one four to six times slower. `__eq__`, `__hash__` and `__repr__` are
+closures over the field names, and `__init__` is made when the first instance is: dataclasses would generate and compile
+them for each class, which takes most of the time of importing a hundred of them, of which a program uses a few.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import Field, dataclass, field, fields, make_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
 
 if TYPE_CHECKING:
     from inspect import Signature
 
 T = TypeVar("T")
+
+_FACTORY = object()
+"""Default of an argument whose value is made for each instance."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field, Field))
@@ -32,6 +35,17 @@ def keyword_record(cls: type[T], *, with_repr: bool = True) -> type[T]:
     Without `with_repr` it is printed as its base class says.
     """
     return _complete(dataclass(slots=True, init=False, eq=False, repr=False, kw_only=True)(cls), with_repr=with_repr)
+
+
+@dataclass_transform(field_specifiers=(field, Field))
+def mutable_record(cls: type[T]) -> type[T]:
+    """Make a class a dataclass with slots, whose fields may be assigned.
+
+    It is compared and printed by its fields, and has no hash.
+    """
+    made: Any = _complete(dataclass(slots=True, init=False, eq=False, repr=False)(cls))
+    made.__hash__ = None
+    return cast("type[T]", made)
 
 
 def _complete(cls: type[T], *, with_repr: bool = True) -> type[T]:
@@ -67,20 +81,34 @@ class _Signature:
 
 
 def _init_of(cls: type[Any]) -> Callable[..., None]:
-    """Return the `__init__` that dataclasses make for the fields of a class."""
-    hook = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
-    given = [
-        (
-            one.name,
-            one.type,
-            field(default=one.default, default_factory=one.default_factory, init=one.init, kw_only=one.kw_only),
-        )
-        for one in fields(cls)
-    ]
-    init: Callable[..., None] = vars(make_dataclass(cls.__name__, given, namespace=hook, eq=False, repr=False))[
-        "__init__"
-    ]
+    """Return an `__init__` like that which dataclasses make for the fields of a class.
+
+    `make_dataclass` would make a class around it, which takes three times as long.
+    """
+    names: dict[str, Any] = {"_factory": _FACTORY}
+    places, keywords, body = ["self"], list[str](), list[str]()
+    for one in fields(cls):
+        given = one.name
+        if one.default_factory is not MISSING:
+            names[f"_new_{one.name}"] = one.default_factory
+            given = f"_new_{one.name}() if {one.name} is _factory else {one.name}" if one.init else f"_new_{one.name}()"
+        elif one.default is not MISSING:
+            names[f"_default_{one.name}"] = one.default
+            given = one.name if one.init else f"_default_{one.name}"
+        elif not one.init:
+            continue
+        if one.init:
+            default = "" if given == one.name and one.default is MISSING else "=_factory"
+            default = f"=_default_{one.name}" if one.default is not MISSING else default
+            (keywords if one.kw_only else places).append(f"{one.name}{default}")
+        body.append(f"self.{one.name} = {given}")
+    if hasattr(cls, "__post_init__"):
+        body.append("self.__post_init__()")
+    head = ", ".join([*places, *(["*", *keywords] if keywords else [])])
+    exec(f"def __init__({head}):\n " + "\n ".join(body or ["pass"]), names)  # noqa: S102 - names are identifiers
+    init: Callable[..., None] = names["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
+    init.__annotations__ = {one.name: one.type for one in fields(cls) if one.init}
     return init
 
 

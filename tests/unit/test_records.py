@@ -9,7 +9,7 @@ from dataclasses import field, replace
 import pytest
 
 import gemini_live_runtime
-from gemini_live_runtime.records import keyword_record, record
+from gemini_live_runtime.records import keyword_record, mutable_record, record
 
 
 @record
@@ -54,6 +54,25 @@ class Timed(Person):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "length", len(self.name))
+
+
+@mutable_record
+class Counter:
+    """A record that changes."""
+
+    name: str
+    count: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def test_a_mutable_record_is_compared_by_its_present_fields_and_has_no_hash() -> None:
+    counter = Counter("turns")
+    counter.count += 1
+    assert counter == Counter("turns", 1)
+    assert repr(counter) == "Counter(name='turns', count=1, notes=[])"
+    assert counter.notes is not Counter("turns").notes
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(counter)
 
 
 @pytest.mark.parametrize("number", ["first", "second"])

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gemini_live_runtime.audio.interface import MODEL_RATE
+from gemini_live_runtime.records import mutable_record
 
 MAX_SAMPLES = MODEL_RATE * 15 * 60
 """Speech (15 min) kept of a generation for a process that takes over: as much as waits to be played there."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class KeptSpeech:
     """Speech of a generation that the device has not taken.
 

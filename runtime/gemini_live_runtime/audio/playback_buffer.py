@@ -6,7 +6,6 @@ It holds samples and decides the next 10 ms; it knows no device, thread or clock
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
@@ -15,7 +14,7 @@ from gemini_live_runtime.audio.concealment import Concealment
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.audio.jitter import START_MS
 from gemini_live_runtime.audio.samples import BLOCK, Int16
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 
 MAX_SECONDS = 15 * 60
 """Most speech queued, in seconds; beyond it the oldest is dropped and counted."""
@@ -36,7 +35,7 @@ class Block:
     samples: Int16
 
 
-@dataclass(slots=True)
+@mutable_record
 class _Turn:
     """Samples of one generation in the buffer."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.audio.levels import FLOOR_DB, mean_square, power_db
 from gemini_live_runtime.audio.samples import FULL_SCALE, Int16
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 from gemini_live_runtime.samples import MeterSample
 
 MICROPHONE_S = 5.0
@@ -65,7 +65,7 @@ def judge_voice(voice_db: float, room_db: float) -> Verdict:
     return Verdict("good", f"Your voice is clear, {above:.0f} dB above the room.")
 
 
-@dataclass(slots=True)
+@mutable_record
 class MicrophoneCheck:
     """Microphone test: collects 20 ms chunks (s16le) and the voice detector's results."""
 
@@ -112,7 +112,7 @@ class MicrophoneCheck:
         return judge_voice(self.voice_db, self.floor_db)
 
 
-@dataclass(slots=True)
+@mutable_record
 class EchoCheck:
     """Echo test: collects meter samples of the room, then of the played sound."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ from gemini_live_runtime.conversation.transcript_turn import (
     turn_from_json,
     turn_to_json,
 )
+from gemini_live_runtime.records import mutable_record
 
 __all__ = [
     "CallStatus",
@@ -41,7 +42,7 @@ MAX_CALLS = 100
 """Tool calls kept in one turn; further ones are counted in `left_out`."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class _OpenTurn:
     """The open turn; texts stay in pieces until they are read."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 
 MAX_KEYS = 5000
 """State keys in a view; further ones are counted in `keys_beyond`."""
@@ -339,7 +339,7 @@ class Hold:
     next: str = ""
 
 
-@dataclass(slots=True)
+@mutable_record
 class AgentView:
     """State of an agent at one event, as displays show it.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, TypeVar
 
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 
 C = TypeVar("C")
 
@@ -95,7 +95,7 @@ class ConsentCard:
     question: str = ""
 
 
-@dataclass(slots=True)
+@mutable_record
 class HarnessView:
     """Tasks and notifications by id, and changed memories by scope/key.
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gemini_live_runtime.journal.private_names import PrivateKind, is_state_key, kind_in_memory, kind_of
+from gemini_live_runtime.records import mutable_record
 
 MAX_LEVELS = 4
 """Levels of JSON within texts of JSON."""
@@ -40,7 +41,7 @@ class FoundValue:
     is_number: bool = False
 
 
-@dataclass(slots=True)
+@mutable_record
 class _Level:
     """Object or list that is open; `kind` is that of all its values."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from gemini_live_runtime import events as ev
@@ -14,6 +14,7 @@ from gemini_live_runtime.journal.open_work import OpenWork
 from gemini_live_runtime.journal.reader import EventLines, read_journal, regular
 from gemini_live_runtime.journal.retention import is_running
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.records import mutable_record
 
 _FOLLOWED = (
     ev.SessionStarted,
@@ -33,7 +34,7 @@ _FOLLOWED = (
 )
 
 
-@dataclass(slots=True)
+@mutable_record
 class KeptJournal:
     """Recording of a session: its view, unfinished work, completion, and newest event.
 

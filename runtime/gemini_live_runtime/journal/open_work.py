@@ -6,11 +6,11 @@ a connection, an open turn.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 
 MAX_ENDED_CALLS = 64
 """Calls that have ended whose results are kept."""
@@ -35,7 +35,7 @@ class OpenResult:
     result: dict[str, Any]
 
 
-@dataclass(slots=True)
+@mutable_record
 class OpenInput:
     """Text that was sent, or words that were understood, without an answer so far.
 
@@ -48,7 +48,7 @@ class OpenInput:
     is_prompted: bool = False
 
 
-@dataclass(slots=True)
+@mutable_record
 class OpenWork:
     """Unfinished work of a session after the events that it was given."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gemini_live_runtime.journal.blob_store import BlobRef
 from gemini_live_runtime.journal.view import Block
+from gemini_live_runtime.records import mutable_record
 
 MAX_TYPES = 500
 """Event types with a bit of their own; further ones share a bit, so that a search decodes pages without a match."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class Page:
     """Index entry of consecutive events, `number` from 0 on.
 

@@ -6,13 +6,13 @@ Every string in a `SessionView` is sanitised and ready to show; raw text stays i
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import IntFlag, auto
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.journal.agent_view import AgentView
 from gemini_live_runtime.journal.harness_view import HarnessView
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.speech_map import Place
 
@@ -118,7 +118,7 @@ class Playhead:
     is_paused: bool = False
 
 
-@dataclass(slots=True)
+@mutable_record
 class OpenBlocks:
     """Ids of the blocks of a view that are not done.
 
@@ -151,7 +151,7 @@ class WaitingSpeech:
     """Time in seconds from the session's start."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class SessionView:
     """State of a session at one event, as displays show it."""
 

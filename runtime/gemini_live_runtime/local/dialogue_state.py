@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from gemini_live_runtime.local.broken_answer import BrokenAnswer
@@ -16,7 +16,7 @@ from gemini_live_runtime.local.open_calls import OpenCalls
 from gemini_live_runtime.local.parts import Reply
 from gemini_live_runtime.local.script_types import Script
 from gemini_live_runtime.local.tools_by_name import TextQuestion
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 
 MAX_SAID = 50
 """Utterances kept; the oldest are dropped."""
@@ -37,7 +37,7 @@ class Pending:
     misses: int = 0
 
 
-@dataclass(slots=True)
+@mutable_record
 class DialogueState:
     """State of one conversation.
 

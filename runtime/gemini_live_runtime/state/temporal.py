@@ -15,7 +15,7 @@ from typing import Any
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, plain_text
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_finite
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 from gemini_live_runtime.state.detectors import (
     EPSILON_S,
     ConsecutiveFailureDetector,
@@ -107,7 +107,7 @@ class TemporalFault:
     error: BaseException
 
 
-@dataclass(slots=True)
+@mutable_record
 class TemporalResult:
     """Firings and faults of one observation, in the order of the patterns."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.records import mutable_record
 from gemini_live_tui.messages import OpenScreen
 from gemini_live_tui.painting.formatting import bar, decibel_text, duration_text
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
@@ -30,7 +30,7 @@ DEGRADED = "DEGRADED"
 """Word for an extractor or a tool that fails again and again."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class MeterMemory:
     """Numbers on show, kept between frames. The engine itself holds peak and clipping."""
 

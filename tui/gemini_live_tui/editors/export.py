@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,7 +17,7 @@ from textual.widgets import Input, Static
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError, UsageError
 from gemini_live_runtime.journal.tracks import FILES, has_track
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.actions.keymap import hints
@@ -66,7 +65,7 @@ class Subject:
     sound: bool
 
 
-@dataclass(slots=True)
+@mutable_record
 class Choices:
     """Choices made. `start` and `end` are seconds as typed, "" for the session's own."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from gemini_live_runtime.records import mutable_record
 
 MAX_PINNED = 50
 """Pinned keys that are saved, the latest ones. They are saved by name; those of another agent do not show."""
@@ -13,7 +15,7 @@ MAX_KEY = 200
 """Characters of a saved key."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class StateListing:
     """Listing that the operator chose."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.records import mutable_record
 
 SECONDS = 60
 
@@ -15,7 +16,7 @@ NAMES = ("mic", "clean", "out", "erle", "buffer", "lag", "events", "frame", "cpu
 """Names of the meters. A second keeps its highest value, of echo loss its last."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class OwnCost:
     """Console's share of a processor, and duration of its frames.
 
@@ -52,7 +53,7 @@ class OwnCost:
             self._since = (now, used)
 
 
-@dataclass(slots=True)
+@mutable_record
 class MeterHistory:
     """Minute of each meter, oldest value first; None for seconds without a value."""
 

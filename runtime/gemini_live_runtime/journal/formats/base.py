@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -17,7 +17,7 @@ from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
 from gemini_live_runtime.journal.marks import marked_at
 from gemini_live_runtime.journal.reader import Journal, read_journal
 from gemini_live_runtime.journal.redaction import Redaction
-from gemini_live_runtime.records import keyword_record, record
+from gemini_live_runtime.records import keyword_record, mutable_record, record
 
 Format = Literal["markdown", "text", "json", "realtime", "microphone", "model", "stereo"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -68,7 +68,7 @@ class Window:
         return any(start <= t <= end for start, end in self.stretches)
 
 
-@dataclass(slots=True)
+@mutable_record
 class SessionExtent:
     """Result of a first pass over a session; times are session time in seconds."""
 

@@ -8,10 +8,10 @@ numbers of the state, so that they compare with the mark of a presentation.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.records import mutable_record
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, WAIT_AFTER_VOICE_S
 from gemini_live_runtime.state.store import State
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.ports.event_bus import EventBus
 
 
-@dataclass(slots=True)
+@mutable_record
 class _Voice:
     """The user's latest voice, until its words have come and were answered."""
 

@@ -7,11 +7,10 @@ the model that was heard. Everything else leaves the question to the keys.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from gemini_live_runtime.conversation.spoken_answers import answer_of, has_asked
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 from gemini_live_runtime.session.agent.utterances import Utterance, Utterances
 from gemini_live_runtime.session.core.speech import CONTINUES_S
 from gemini_live_runtime.text import sanitise_line
@@ -40,7 +39,7 @@ class SpokenAnswer:
     said: str
 
 
-@dataclass(slots=True)
+@mutable_record
 class _Sound:
     """Generation of the model since the question is open. Samples are at 24 kHz."""
 

@@ -11,7 +11,7 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.harness.worker import HarnessWorker
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.restarts import FailureTracker
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
@@ -68,7 +68,7 @@ class AskedCall:
     args: dict[str, Any]
 
 
-@dataclass(slots=True)
+@mutable_record
 class ToolResponse:
     """Answer as `before_tool_response` listeners get it; they may change `response`."""
 

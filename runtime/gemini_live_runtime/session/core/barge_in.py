@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gemini_live_runtime.records import mutable_record
 
 
-@dataclass(slots=True)
+@mutable_record
 class BargeIn:
     """Voice over generation `gen` of turn `turn` that may interrupt it.
 

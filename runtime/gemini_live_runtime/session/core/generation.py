@@ -10,8 +10,9 @@ rises, so there is nothing to clear too early.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gemini_live_runtime.records import mutable_record
 from gemini_live_runtime.session.core.speech_pace import SpeechPace
 from gemini_live_runtime.speech_map import Place, add_text, chars_at, stretched, whole_words
 
@@ -23,7 +24,7 @@ MAX_ANSWER_CHARS = 1_000_000
 """Characters of an answer that are kept to tell heard words from unheard ones."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class Generation:
     """Audio and transcript of an answer of the model. Samples are at 24 kHz."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.events import LimitReached
 from gemini_live_runtime.json_values import is_finite
+from gemini_live_runtime.records import mutable_record
 
 WARN_AT = 0.8
 """Fraction of a limit at which the warning is due."""
@@ -15,7 +16,7 @@ WARN_AT = 0.8
 Kind = Literal["cost", "minutes"]
 
 
-@dataclass(slots=True)
+@mutable_record
 class Limits:
     """Limits of a session: `max_cost` in US dollars, `max_minutes`; None is no limit."""
 

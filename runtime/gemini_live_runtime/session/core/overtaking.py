@@ -7,12 +7,13 @@ message was of an earlier answer. A whole earlier answer that crosses the text l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from gemini_live_runtime.records import mutable_record
 from gemini_live_runtime.session.core.unanswered import UnansweredInput
 
 
-@dataclass(slots=True)
+@mutable_record
 class OvertakenAnswers:
     """Answers to earlier input, of which nothing had arrived when a text was sent."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gemini_live_runtime.records import mutable_record
 
 LATE_WORDS_S = 3.0
 """Seconds after the end of an answer in which words without a mark of a voice may be of what it answered."""
@@ -14,7 +14,7 @@ CONTINUES_S = 1.0
 """Seconds of silence within one utterance: a server waits at least that long for more in most settings."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class SpokenInput:
     """Voice of the user without words so far. Times are clock seconds."""
 

@@ -7,7 +7,7 @@ spoken so far. Text that comes after its sound ends where the sound stands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gemini_live_runtime.records import mutable_record
 
 SAMPLES_PER_CHAR = 1_600
 """Samples (24 kHz) of a character before anything was measured: 15 characters a second."""
@@ -56,7 +56,7 @@ class SpeakingRate:
             self._chars = MAX_CHARS
 
 
-@dataclass(slots=True)
+@mutable_record
 class SpeechPace:
     """Places of a generation's deltas so far."""
 

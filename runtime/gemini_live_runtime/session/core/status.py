@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from gemini_live_runtime.events import StateWord
+from gemini_live_runtime.records import mutable_record
 
 INTERRUPTED_SHOWN_S = 1.5
 """Seconds that the word stays "interrupted" without further events."""
@@ -23,7 +23,7 @@ OWED_PATIENCE_S = 20.0
 """Seconds to wait for an answer that is owed, before the silence is reported or counts as the answer."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class StatusInputs:
     """Inputs of the state word; times are clock seconds, None when not the case."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from gemini_live_runtime.records import mutable_record
 
 
-@dataclass(slots=True)
+@mutable_record
 class ToolSteps:
     """Rounds of calls since the model was last asked for something.
 

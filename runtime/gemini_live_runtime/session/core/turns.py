@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from gemini_live_runtime.events import TurnCompleted, TurnStarted
+from gemini_live_runtime.records import mutable_record
 
 OpenedBy = Literal["voice", "typed", "model"]
 Outcome = Literal["complete", "interrupted", "empty"]
 
 
-@dataclass(slots=True)
+@mutable_record
 class TurnLedger:
     """Ledger of turns, of which at most one is open. Times are clock seconds."""
 

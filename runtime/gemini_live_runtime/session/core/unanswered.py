@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 from gemini_live_runtime.session.link.outbox import WaitingAnswer
 
 MAX_TOLD = 10_000
 """Length in characters of each quotation of a broken answer that the model gets."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class UnansweredInput:
     """Text or words of the user that the model has not answered.
 

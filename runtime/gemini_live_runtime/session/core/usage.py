@@ -6,14 +6,14 @@ Every turn bills the whole context again, so the counts of all messages are summ
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from gemini_live_runtime.events import UsageReported
+from gemini_live_runtime.records import mutable_record
 from gemini_live_runtime.session.core.pricing import Price, cost_of
 from gemini_live_runtime.wire.messages import ModalityTokenCount, UsageMetadata
 
 
-@dataclass(slots=True)
+@mutable_record
 class UsageTotals:
     """Totals of a session; `cost_usd` is None until a message has a known price."""
 

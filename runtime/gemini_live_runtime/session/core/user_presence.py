@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gemini_live_runtime.events import UserState, UserStateChanged
+from gemini_live_runtime.records import mutable_record
 
 
-@dataclass(slots=True)
+@mutable_record
 class UserPresence:
     """State of the user. Times are clock seconds.
 

@@ -6,10 +6,10 @@ Holding the agent is the pause gate's part.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from gemini_live_runtime.errors import AgentError, StateError
+from gemini_live_runtime.records import mutable_record
 from gemini_live_runtime.state.expressions import parse_expression
 from gemini_live_runtime.state.guards import Guard
 from gemini_live_runtime.state.protocols import Reader
@@ -26,7 +26,7 @@ MAX_TARGET = 500
 """Characters of a target."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class Breakpoint:
     """Breakpoint. `guard` is an expression's, `held` its value when last read."""
 

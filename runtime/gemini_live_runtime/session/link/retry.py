@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import mutable_record, record
 from gemini_live_runtime.restarts import RestartLimit
 from gemini_live_runtime.session.link.ends import ABOUT_SESSION, LEFT, PATIENT, LinkEnd
 from gemini_live_runtime.session.link.policy import LinkPolicy
@@ -32,7 +32,7 @@ class Retry:
     """True when the next attempt must not bring the resumption handle."""
 
 
-@dataclass(slots=True)
+@mutable_record
 class RetrySchedule:
     """Attempts of one session to make its connection again.
 

@@ -9,11 +9,11 @@ latency of a turn is counted once: when the turn is over and its sound was playe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from gemini_live_runtime.latency import STAGES
-from gemini_live_runtime.records import keyword_record
+from gemini_live_runtime.records import keyword_record, mutable_record
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, OWED_PATIENCE_S
 from gemini_live_runtime.session.core.turns import OpenedBy
 from gemini_live_runtime.session.metrics.distribution import Distribution
@@ -43,7 +43,7 @@ class TurnMetrics:
     waterfall: Waterfall
 
 
-@dataclass(slots=True)
+@mutable_record
 class _Turn:
     number: int
     by: OpenedBy

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from gemini_live_runtime.latency import STAGES, rounded_stages
-from gemini_live_runtime.records import keyword_record
+from gemini_live_runtime.records import keyword_record, mutable_record
 
 LatencySource: TypeAlias = Literal["server_vad", "local_voice", "typed"]
 """Source of the end of the user's input: server voice activity, local voice detection, or the Enter key."""
@@ -63,7 +63,7 @@ class Waterfall:
         return {**found, "total": None if self.total_ms is None else round(sum(rounded.values()), 1)}
 
 
-@dataclass(slots=True)
+@mutable_record
 class Input:
     """End of one user input by source, in clock seconds; None: not reported."""
 
@@ -109,7 +109,7 @@ class Input:
         return self.typed_at is not None or self.server_at is not None or self.committed_at is not None
 
 
-@dataclass(slots=True)
+@mutable_record
 class Answer:
     """Times of one answer in clock seconds, from which its waterfall follows."""
 
