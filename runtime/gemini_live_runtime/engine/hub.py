@@ -26,7 +26,7 @@ from gemini_live_runtime.engine.payloads import field_names, plain_values, witho
 from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS, cut_payload, is_huge, shortened
-from gemini_live_runtime.journal.split_secrets import HeldEvent, SplitSecrets, cut_without_secrets
+from gemini_live_runtime.journal.split_secrets import HeldEvent, SplitSecrets
 from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.journal.writer import JournalWriter
 from gemini_live_runtime.redactor import redactor
@@ -239,7 +239,7 @@ class Hub:
         """Publish `event` with its streamed text redacted, or keep it until that can be."""
         payload = event.payload
         if isinstance(payload, ev.TurnInterrupted):
-            event = replace(event, payload=cut_without_secrets(payload, redactor))
+            event = replace(event, payload=self._secrets.cut_without_secrets(payload, event.gen))
             return self._hold(event) if self._held else self._publish(event, False)
         if self._held or not self._secrets.is_plain_event(event):
             return self._hold(event)

@@ -7,6 +7,7 @@ text is decided by the next piece of its stream, or by `close`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -21,6 +22,9 @@ _CONTEXT = 130
 _MAX_CHARS = 8192
 """Characters kept of a text that ends within a secret."""
 
+_WORD = re.compile(r"[A-Z]?[a-z]{0,14}")
+"""Beginning of an ordinary text that would go on with the secret at the end of the last one."""
+
 Use = Callable[[str], None]
 """Function that is called with the redacted text of a piece."""
 
@@ -28,10 +32,16 @@ Use = Callable[[str], None]
 class _Stream:
     """Text that comes in pieces."""
 
-    __slots__ = ("decided", "hidden", "number", "pieces", "text")
+    __slots__ = ("before", "border", "decided", "hidden", "number", "pieces", "text", "words_may_follow")
 
     def __init__(self) -> None:
         self.text = ""
+        self.before = ""
+        """End of the text before this one, where a secret ended it or may have begun."""
+        self.border: int | None = None
+        """Characters of `text` that are of the text before this one, as far as words may follow its secret."""
+        self.words_may_follow = False
+        """True when the end of `before` is a secret by its shape alone: words may follow it."""
         self.decided = 0
         """Characters of `text` whose pieces were decided."""
         self.hidden = False
@@ -60,7 +70,8 @@ class _Stream:
     def newest(self, redactor: Redactor) -> str:
         """Return the newest open piece as `close` would redact it."""
         start = self.pieces[-1][0]
-        return redacted_part(self.text[start:], start, self._new_spans(_spans_now(self.text, redactor)))
+        spans = without_words(_spans_now(self.text, redactor), self.text, self.border)
+        return redacted_part(self.text[start:], start, self._new_spans(spans))
 
     def _new_spans(self, spans: Spans) -> Spans:
         if self.hidden:
@@ -69,7 +80,8 @@ class _Stream:
         return [(max(first, self.decided), beyond) for first, beyond in spans if beyond > self.decided]
 
     def _decide(self, spans: Spans, open_at: int | None) -> None:
-        text, found, spans = self.text, spans, self._new_spans(spans)
+        text, found = self.text, without_words(spans, self.text, self.border)
+        spans = self._new_spans(found)
         pieces, self.pieces = self.pieces, []
         end = len(text)
         for start, use in reversed(pieces):
@@ -80,15 +92,31 @@ class _Stream:
         begin = found[-1][0] if self.hidden else len(text) if open_at is None else open_at
         self.text = text[max(0, begin - _CONTEXT) :][-_MAX_CHARS:]
         self.decided = len(self.text)
+        if self.border is not None:
+            left = self.border - len(text) + len(self.text)
+            self.border = left if left > 0 else None
 
     def begin(self, number: int, redactor: Redactor) -> None:
         """Begin a new text.
 
-        It may go on with the registered secret in which the last one ended.
+        The secret in which the last one ended may go on: a server may interrupt an answer in mid-word.
         """
         self.number = number
-        if redactor.open_known_at(self.text) is None:
-            self.text, self.decided, self.hidden = "", 0, False
+        is_known = redactor.open_known_at(self.text) is not None
+        if not is_known and not self.hidden and redactor.open_at(self.text) is None:
+            self.text, self.decided = "", 0
+        self.before, self.border = self.text, None if is_known or not self.text else len(self.text)
+        self.words_may_follow = self.border is not None
+
+
+def without_words(spans: Spans, text: str, border: int | None) -> Spans:
+    """Return spans without the words after a secret that ended at `border`."""
+    if border is None:
+        return spans
+    return [
+        (first, border) if first < border < beyond and _WORD.fullmatch(text, border, beyond) else (first, beyond)
+        for first, beyond in spans
+    ]
 
 
 def _spans_now(text: str, redactor: Redactor) -> Spans:
@@ -140,7 +168,7 @@ class SplitSecrets:
         if self._redactor.may_hold_secret(joined):
             return False
         stream.text = joined = joined[-_CONTEXT:]
-        stream.decided, stream.hidden = len(joined), False
+        stream.decided, stream.hidden, stream.border = len(joined), False, None
         return True
 
     def add(self, key: Hashable, number: int, text: str, use: Use) -> None:
@@ -185,6 +213,33 @@ class SplitSecrets:
                 return replace(event, payload=replace(payload, text=stream.newest(self._redactor)))
         return event
 
+    def cut_without_secrets(self, cut: ev.TurnInterrupted, gen: int) -> ev.TurnInterrupted:
+        """Return `cut` with its two texts redacted as the one that they were.
+
+        The one before it may end in the beginning of a secret.
+        """
+        stream = self._interrupted(gen)
+        before = "" if stream is None else stream.before
+        border = len(before) if stream is not None and stream.words_may_follow else None
+        heard, whole = len(before + cut.heard_text), before + cut.heard_text + cut.unheard_text
+        if not self._redactor.may_hold_secret(whole):
+            return cut
+        start = len(before)
+        spans = without_words(_spans_now(whole, self._redactor), whole, border)
+        spans = [(max(first, start), beyond) for first, beyond in spans if beyond > start]
+        if not spans:
+            return cut
+        return replace(
+            cut,
+            heard_text=redacted_part(whole[start:heard], start, spans),
+            unheard_text=redacted_part(whole[heard:], heard, spans),
+        )
+
+    def _interrupted(self, gen: int) -> _Stream | None:
+        """Return the stream of generation `gen` whose text goes on with another."""
+        found = (self._streams.get(name) for name in ("speech", "text"))
+        return next((one for one in found if one is not None and one.number == gen and one.before), None)
+
     def close(self) -> None:
         """Decide all open pieces without waiting for more text."""
         for stream in self._open:
@@ -227,16 +282,3 @@ _CODE = (("executableCode", "executable_code", "code"), ("codeExecutionResult", 
 def _member(value: Any, name: str, snake: str) -> dict[str, Any]:
     found = value.get(name, value.get(snake)) if isinstance(value, Mapping) else None
     return found if isinstance(found, dict) else {}
-
-
-def cut_without_secrets(cut: ev.TurnInterrupted, redactor: Redactor) -> ev.TurnInterrupted:
-    """Return `cut` with its two texts redacted as the one text that they were."""
-    heard, whole = len(cut.heard_text), cut.heard_text + cut.unheard_text
-    spans = _spans_now(whole, redactor) if redactor.may_hold_secret(whole) else []
-    if not spans:
-        return cut
-    return replace(
-        cut,
-        heard_text=redacted_part(whole[:heard], 0, spans),
-        unheard_text=redacted_part(whole[heard:], heard, spans),
-    )

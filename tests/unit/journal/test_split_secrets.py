@@ -33,6 +33,7 @@ STARTED = ev.SessionStarted(
 )
 KNOWN = "hunter2-Größe"
 KEY = "AIzaSyD3adBeefD3adBeef"
+LONG_TOKEN = "ghp_kV9ZbTnWxLrJmHsP4GfCyReAuNofTiB7aQzMw81yT"
 LONG_KEY = "zq81+ProxyKey/77Xw-LmNoP0042-yT9rGq3vB"
 SECRETS = {
     KEY: "",
@@ -238,6 +239,52 @@ def test_a_registered_secret_over_two_turns_is_redacted_in_both() -> None:
         assert await session.text() == "It is [redacted] nowThat is all"
 
     with_session(body)
+
+
+@pytest.mark.parametrize("at", [6, 10, 14])
+@pytest.mark.parametrize("side", ["model", "user"])
+def test_a_key_known_by_its_shape_that_goes_on_in_the_next_turn_is_redacted_in_both(at: int, side: ev.Side) -> None:
+    async def body(session: Session) -> None:
+        texts = ("It is ", LONG_TOKEN[:at], LONG_TOKEN[at : at + 20], f"{LONG_TOKEN[at + 20 :]} now")
+        heard = [session.says(text, turn=turn, side=side) for turn, text in enumerate(texts)]
+        await asyncio.sleep(HOLD_S * 2)
+        for text in (await session.text(), "".join(heard)):
+            assert text.startswith("It is ")
+            assert text.endswith(" now")
+            assert not [part for part in parts(LONG_TOKEN[5:]) if part in text]
+
+    with_session(body)
+
+
+def test_an_interruption_does_not_show_the_rest_of_a_key_that_the_turn_before_began() -> None:
+    async def body(session: Session) -> None:
+        cut = {"by": "server", "cut_below": 3, "heard_samples": 1, "unheard_samples": 1}
+        session.says(f"It is {LONG_TOKEN[:30]}", turn=1)
+        session.says(f"{LONG_TOKEN[30:]} now", turn=2)
+        texts = {"heard_text": LONG_TOKEN[30:40], "unheard_text": f"{LONG_TOKEN[40:]} now"}
+        session.hub.emit(ev.TurnInterrupted(**cut, **texts), turn=2, gen=2)
+        payload = (await session.shown())[-1].payload
+        assert (payload.heard_text, payload.unheard_text) == ("[redacted]", " now")
+
+    with_session(body)
+
+
+@pytest.mark.parametrize("reply", ["You're welcome", "ok", "Unfortunately not", "42 is it", "sk-etching is an art"])
+def test_words_after_a_turn_that_ended_in_a_key_are_shown(reply: str) -> None:
+    async def body(session: Session) -> None:
+        session.says(f"It is {LONG_TOKEN}", turn=1)
+        first, *rest = (reply[at : at + 4] for at in range(0, len(reply), 4))
+        for piece in (first, *rest):
+            session.says(piece, turn=2)
+        await asyncio.sleep(HOLD_S * 2)
+        shown = (await session.text()).removeprefix("It is [redacted]")
+        assert shown == (" is it" if reply.startswith("42") else reply)
+
+    with_session(body)
+
+
+def parts(secret: str) -> list[str]:
+    return [secret[at : at + 6] for at in range(len(secret) - 5)]
 
 
 def test_the_session_itself_gets_no_part_of_a_secret_while_its_rest_is_awaited() -> None:
