@@ -322,6 +322,16 @@ async def test_the_result_of_code_that_decides_cannot_write_as_it_is_read(what: 
         assert t.state.get("app:n") is None
 
 
+async def test_a_fault_of_code_that_decides_is_counted() -> None:
+    def amend(state: State) -> str:
+        raise RuntimeError("on purpose")
+
+    async with talk(agent().on("instruction_amendment", amend)) as t:
+        await t.turn()
+        assert {fault.where for fault in t.failures()} == {"instruction_amendment"}
+        assert t.state.get("session:error_count") > 0
+
+
 async def test_code_that_decides_cannot_write_by_another_name() -> None:
     held: list[State] = []
 

@@ -74,6 +74,19 @@ def writing_as(origin: Origin) -> Iterator[None]:
         current_writer.reset(token)
 
 
+@contextmanager
+def noting_as(origin: Origin) -> Iterator[None]:
+    """Attribute the session's own notes of an event to `origin`.
+
+    Code that decides causes events, too: it fails, say.
+    """
+    token = current_writer.set(origin)
+    try:
+        yield
+    finally:
+        current_writer.reset(token)
+
+
 def check_may_act(what: str = "use the session's handle to act") -> None:
     """Raise `AgentError` in code that decides.
 

@@ -12,7 +12,7 @@ from math import isfinite
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.agent.problems import ProblemFinder
-from gemini_live_runtime.state.mutations import Origin, writing_as
+from gemini_live_runtime.state.mutations import Origin, noting_as
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import CALLED_OK
 from gemini_live_runtime.state.values import MAX_INT
@@ -113,19 +113,19 @@ class SessionSignals:
             self._set(session_type=self._type.value)
 
     def _set(self, **values: object) -> None:
-        with writing_as(SIGNAL):
+        with noting_as(SIGNAL):
             for name, value in values.items():
                 self._state.set(f"session:{name}", value)
 
     def _count(self, name: str) -> None:
-        with writing_as(SIGNAL):
+        with noting_as(SIGNAL):
             self._state.modify(f"session:{name}", 0, _one_more)
 
     def settle(self) -> None:
         """Write what both sides said in this turn, before anything is decided."""
         user, model = self._said()
         if user or model:
-            with writing_as(SIGNAL):
+            with noting_as(SIGNAL):
                 if user:
                     self._state.set("session:last_input_transcription", user[-MAX_WORDS:])
                 if model:
@@ -133,7 +133,7 @@ class SessionSignals:
 
     def on_tool_ended(self, name: str, ok: bool) -> None:
         """Count a tool's success, and keep whether its last call failed."""
-        with writing_as(SIGNAL):
+        with noting_as(SIGNAL):
             if ok:
                 self._state.modify(f"{CALLED_OK}{name}", 0, _one_more)
             self._state.set(f"bg:{name}_failed", not ok)
@@ -197,7 +197,7 @@ class SessionSignals:
             self._connected_at = now
         self._active_at = now
         self._set(disconnected=False, go_away_received=False)
-        with writing_as(SIGNAL):
+        with noting_as(SIGNAL):
             for name in GO_AWAY_TIME:
                 self._state.remove(f"session:{name}")
             for name, first in (("interrupt_count", 0), ("error_count", 0), ("connected_at_ms", round(now * 1000))):
