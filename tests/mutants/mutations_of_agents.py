@@ -232,16 +232,12 @@ DELIVERY = rows(
     ("begin", "files are looked at by themselves", drop("call_later"), NOTIFICATIONS),
     ("_on_poll", "the poll goes on", drop("call_later"), NOTIFICATIONS),
     ("_on_poll", "a time that came in the machine's sleep is noticed", drop("advance"), TIMED),
-    ("on_cancelled", "a cancelled timer is told as such", drop("_tell"), TIMED),
-    ("on_withheld", "a text for later says why it waits", drop("_tell"), NOTIFY),
-    ("_on_presence", "a user who is away comes back", assign("_is_user_gone", "False", number=2), NOTIFY),
-    ("_on_words", "words of the user end an absence", drop("_on_user_back"), NOTIFY),
+    ("on_cancelled", "a cancelled timer is told as such", drop("tell"), TIMED),
+    ("on_withheld", "a text for later says why it waits", drop("tell"), NOTIFY),
     ("_record", "what another program has changed is read again", drop("self.look"), NOTIFICATIONS),
     ("_reason", "other speech comes first", decide("why_not_free", False), NOTIFICATIONS),
-    ("_reason", "a short silence is awaited", decide("end", False), NOTIFICATIONS),
-    ("_silences", "the answer to the user's voice is awaited", decide("_voice_ended", False), NOTIFICATIONS),
     ("advance", "a dormant session is woken", drop("wake"), NOTIFICATIONS),
-    ("advance", "events say why one waits", drop("_tell_waiting"), NOTIFICATIONS),
+    ("advance", "events say why one waits", drop("tell_waiting"), NOTIFICATIONS),
     ("advance", "time alone goes on", drop("_schedule"), NOTIFICATIONS),
     ("advance", "changes are watched while one waits", drop("create_task"), NOTIFICATIONS),
     ("_on_speech", "a delivery is recorded", drop("_write"), NOTIFICATIONS),
@@ -250,10 +246,24 @@ DELIVERY = rows(
     ("_on_done", "silence is no announcement", decide("steps", False), NOTIFICATIONS),
     ("_hear", "what was heard is acknowledged", drop("_write"), NOTIFICATIONS),
     ("_lose", "what was not heard waits again", drop("_write"), NOTIFICATIONS),
-    ("_on_sign", "the user's answer lets the next one begin", drop("on_answered"), NOTIFICATIONS),
+    ("_on_turn_completed", "the user's answer lets the next one begin", drop("on_answered"), NOTIFICATIONS),
     ("_on_interrupted", "one that was heard whole is acknowledged", drop("_hear"), NOTIFICATIONS),
     ("_on_connection_closed", "the next connection is not asked again", drop("withdraw"), NOTIFICATIONS),
     ("close", "the next engine delivers", drop("_delivery.close"), NOTIFICATIONS),
+)
+
+SILENCE = rows(
+    "agent.silence",
+    "Silence",
+    ("awaited", "a short silence is awaited", decide("end", False), NOTIFICATIONS),
+    ("ends", "the answer to the user's voice is awaited", decide("_voice_ended", False), NOTIFICATIONS),
+)
+
+WITHHELD = rows(
+    "agent.withheld_notifications",
+    "Withheld",
+    ("_on_presence", "a user who is away comes back", assign("_is_user_gone", "False", number=2), NOTIFY),
+    ("_on_words", "words of the user end an absence", drop("_on_back"), NOTIFY),
 )
 
 MUTATIONS = (
@@ -272,5 +282,7 @@ MUTATIONS = (
     *HISTORY,
     *AGENT_UPDATES,
     *DELIVERY,
+    *SILENCE,
+    *WITHHELD,
     *SPOKEN_CONSENT,
 )

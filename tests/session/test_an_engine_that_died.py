@@ -25,7 +25,7 @@ from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.journal.fold import apply
 from gemini_live_runtime.journal.kept_journal import KeptJournal
 from gemini_live_runtime.session.agent.autosave import OwnStore
-from gemini_live_runtime.session.agent.notification_delivery import LULL_S
+from gemini_live_runtime.session.agent.silence import LULL_S
 
 HANDLE = "handle-1"
 

@@ -18,7 +18,7 @@ from gemini_live_runtime.harness.notifications import NewNotification
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.consent import BY_NOTIFICATION
-from gemini_live_runtime.session.agent.notification_delivery import LULL_S
+from gemini_live_runtime.session.agent.silence import LULL_S
 from gemini_live_runtime.session.agent.tool_executor import NOT_AFTER_NOTIFICATION
 
 LOOK_UP_S = 2.0

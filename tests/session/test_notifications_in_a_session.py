@@ -22,7 +22,8 @@ from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.record_files import RecordFiles
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.worker import HarnessWorker
-from gemini_live_runtime.session.agent.notification_delivery import LULL_S, POLL_S
+from gemini_live_runtime.session.agent.notification_delivery import POLL_S
+from gemini_live_runtime.session.agent.silence import LULL_S
 from gemini_live_runtime.session.core.status import OWED_PATIENCE_S
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 

@@ -12,8 +12,8 @@ from tests.session.talking import Talk, agent, talk
 from gemini_live_runtime import Live
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.harness.store import Harness
-from gemini_live_runtime.session.agent.notification_delivery import LULL_S
 from gemini_live_runtime.session.agent.session_notifications import MAX_AGE_S, MAX_QUEUED
+from gemini_live_runtime.session.agent.silence import LULL_S
 
 
 def host() -> Live:

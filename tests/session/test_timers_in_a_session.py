@@ -18,8 +18,9 @@ from gemini_live_runtime.clock import LoopClock, VirtualTimeLoop
 from gemini_live_runtime.harness.notifications import NewNotification
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.worker import HarnessWorker
-from gemini_live_runtime.session.agent.notification_delivery import LULL_S, POLL_S
+from gemini_live_runtime.session.agent.notification_delivery import POLL_S
 from gemini_live_runtime.session.agent.session_notifications import MAX_TIMERS
+from gemini_live_runtime.session.agent.silence import LULL_S
 
 
 def cook() -> Live:

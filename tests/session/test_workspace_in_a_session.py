@@ -20,7 +20,7 @@ from gemini_live_runtime.harness.notifications import NewNotification
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.consent import ConsentOptions
-from gemini_live_runtime.session.agent.notification_delivery import LULL_S
+from gemini_live_runtime.session.agent.silence import LULL_S
 
 SHOW = [sys.executable, "-I", "-c", "import sys; print('ran', sys.argv[1:])"]
 

@@ -12,7 +12,7 @@ that came while the machine slept, which the event loop's clock does not count.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,10 @@ from gemini_live_runtime.harness.paths import HarnessPaths, may_exist
 from gemini_live_runtime.harness.pump import Deliver, Expire, GiveUp, PassiveNotificationPump, PumpStep, Requeue
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.host import DORMANT
+from gemini_live_runtime.session.agent.notification_events import NotificationEvents
+from gemini_live_runtime.session.agent.silence import Silence, is_of_user
+from gemini_live_runtime.session.agent.withheld_notifications import Withheld
 from gemini_live_runtime.session.core.speech_queue import Speech, SpeechPriority
-from gemini_live_runtime.session.core.status import OWED_PATIENCE_S
 from gemini_live_runtime.session.rules.reactor import PromptArmed
 
 if TYPE_CHECKING:
@@ -41,27 +43,16 @@ POLL_S = 5.0
 FIRST_LOOK_S = 1.0
 """Seconds from the session's begin to the first look."""
 
-LULL_S = 1.5
-"""Least silence before a notification, in seconds: the user may want to answer what was said."""
-
 AGAIN_S = 0.5
 """Seconds until the next attempt to ask the model, when a rule or the connection kept this one back."""
 
 TAIL = 7_200
 """Samples (24 kHz) at the end of an announcement that may be cut: 0.3 s, of which silence is the most."""
 
-MAX_SHOWN = 50
-"""Waiting notifications that events tell of; further ones follow as these are announced."""
-
-MAX_BODY = 500
-"""Characters of a body in an event."""
-
 CLOSING_S = 1.0
 """Seconds to write what was announced when the session ends."""
 
 NOBODY = "nobody is there who would hear it"
-_LULL = "a short silence is awaited"
-_ANSWER = "the user may still be answered"
 
 
 class NotificationDelivery:
@@ -80,18 +71,10 @@ class NotificationDelivery:
         """True when the user said something between the request and the first word."""
         self._is_complete = False
         """True once the model has generated all of it."""
-        self._last_sign = agent.clock.now()
-        """Time of the newest sign of speech, by either side."""
-        self._voice_ended: float | None = None
-        """Time at which the user's voice ended; None once the model has spoken since."""
-        self._is_playing = self._is_over_model = False
-        """True while the model is heard; and when the voice began while it was, which may be its echo."""
+        self._silence = Silence(agent)
         self._in_the_way = ""
-        self._told: dict[str, tuple[object, ...]] = {}
-        """Newest event of each waiting notification, as a key."""
-        self._withheld: set[str] = set()
-        """Ids of what this session's model has queued, until the user was away and is back."""
-        self._is_user_gone = False
+        self._events = NotificationEvents(agent)
+        self._withheld = Withheld(agent, self.look)
         self._is_watched = True
         self._timer: asyncio.TimerHandle | None = None
         self._poll: asyncio.TimerHandle | None = None
@@ -103,15 +86,15 @@ class NotificationDelivery:
 
     def subscribe(self) -> None:
         """Follow the session's events."""
+        self._silence.subscribe()
+        self._withheld.subscribe()
         subscribe = self._agent.bus.subscribe
         subscribe(self._on_speech, ev.SpeechChanged)
         subscribe(self._on_words, ev.TranscriptDelta, ev.TextSent)
-        subscribe(self._on_sign, ev.PlaybackDrained, ev.TurnCompleted, ev.VoiceMarked, ev.ConnectionReady)
-        subscribe(self._on_playback, ev.PlaybackStarted, ev.PlaybackDrained, ev.TurnInterrupted)
+        subscribe(self._on_turn_completed, ev.TurnCompleted)
         subscribe(self._on_interrupted, ev.TurnInterrupted)
         subscribe(self._on_generated, ev.GenerationCompleted)
         subscribe(self._on_connection_closed, ev.ConnectionClosed)
-        subscribe(self._on_presence, ev.UserStateChanged, ev.SessionState)
 
     def begin(self) -> None:
         """Look for notifications, soon and every `POLL_S`."""
@@ -159,7 +142,7 @@ class NotificationDelivery:
                 listing = await self._harness.call(self._open_ones)
                 if listing is not None and not self._closed:
                     self._pump.on_records(one for one in listing.records if one.id not in self._withheld)
-                    self._forget({one.id for one in listing.records})
+                    self._events.forget({one.id for one in listing.records})
                     self.advance()
         except GeminiLiveError as error:
             self._report(error)
@@ -190,40 +173,14 @@ class NotificationDelivery:
     def on_withheld(self, one: HarnessNotification) -> None:
         """Tell that a notification was queued that is withheld."""
         if one.id in self._withheld:
-            self._tell(one, "queued", "it is for when the user is back, or for another session")
+            self._events.tell(one, "queued", "it is for when the user is back, or for another session")
         self.look()
-
-    def _on_presence(self, event: ev.Event) -> None:
-        changed = event.payload
-        if isinstance(changed, ev.SessionState):
-            self._is_user_gone = self._is_user_gone or changed.word == "dormant"
-        elif isinstance(changed, ev.UserStateChanged) and changed.new == "away":
-            self._is_user_gone = True
-        else:
-            self._on_user_back()
-
-    def _on_user_back(self) -> None:
-        if self._is_user_gone:
-            self._is_user_gone = False
-            if self._withheld:
-                self._withheld.clear()
-                self.look()
 
     def on_cancelled(self, one: HarnessNotification) -> None:
         """Tell that a notification was taken back, and look at the files."""
-        if one.id in self._told:
-            self._tell(one, "expired", one.reason or "")
+        if self._events.has_told(one.id):
+            self._events.tell(one, "expired", one.reason or "")
         self.look()
-
-    def _forget(self, open_ids: set[str]) -> None:
-        """Tell that another program has closed what was waiting."""
-        for name in self._told.keys() - open_ids:
-            title = self._told.pop(name)[0]
-            self._agent.emit(
-                ev.NotificationChanged(
-                    notification_id=name, status="acknowledged", title=str(title), reason="it was dismissed"
-                )
-            )
 
     def _write(self, step: PumpStep) -> None:
         self._spawn(self._record(step))
@@ -239,7 +196,7 @@ class NotificationDelivery:
             return
         for record in records:
             if record is not None and record.status is NotificationStatus.EXPIRED and isinstance(step, Requeue):
-                self._tell(record, "expired", record.reason or "")
+                self._events.tell(record, "expired", record.reason or "")
             if record is None or record.status is NotificationStatus.EXPIRED:
                 # Another program has closed or replaced it meanwhile.
                 self.look()
@@ -279,17 +236,7 @@ class NotificationDelivery:
         current = host.speeches.current
         if host.speeches.has_waiting or (current is not None and not current.is_over):
             return "something else is to be said first"
-        for reason, end in self._silences():
-            if now < end:
-                return reason
-        return ""
-
-    def _silences(self) -> Iterator[tuple[str, float]]:
-        """Yield what is waited for in silence, and until when."""
-        yield _LULL, self._last_sign + max(LULL_S, self._agent.host.rules.min_speech_gap_s)
-        if self._voice_ended is not None:
-            # The answer of a slow server would be taken for the announcement.
-            yield _ANSWER, self._voice_ended + OWED_PATIENCE_S
+        return self._silence.awaited(now)
 
     async def _watch(self) -> None:
         """Look again at each change of what is in the way, while something waits."""
@@ -312,7 +259,7 @@ class NotificationDelivery:
                 self._close_one(step)
         if self._in_the_way == DORMANT and self._pump.is_due(now):
             self._agent.host.wake("a notification")
-        self._tell_waiting(now)
+        self._events.tell_waiting(self._pump, now, self._in_the_way)
         self._schedule(now, wall_ms)
         if self._pump.has_waiting and (self._watching is None or self._watching.done()):
             self._watching = asyncio.get_running_loop().create_task(self._watch(), name="notifications")
@@ -323,7 +270,7 @@ class NotificationDelivery:
             self._timer = None
         waits = [self._pump.wait_s(now, wall_ms)]
         if self._pump.has_waiting:
-            waits += [end - now for reason, end in self._silences() if reason == self._in_the_way]
+            waits += [end - now for reason, end in self._silence.ends() if reason == self._in_the_way]
         if due := [wait for wait in waits if wait is not None]:
             # The loop's clock may be a hair early.
             self._timer = asyncio.get_running_loop().call_later(min(due) + 0.001, self.advance)
@@ -362,7 +309,7 @@ class NotificationDelivery:
             case "asked" if self._pump.in_flight:
                 self._write(Deliver(self._pump.in_flight))
                 for one in self._pump.in_flight:
-                    self._tell(one, "delivered", speech=speech.id, begun=1)
+                    self._events.tell(one, "delivered", speech=speech.id, begun=1)
             case "done":
                 self._on_done(changed.step)
             case "interrupted" | "dropped":
@@ -379,11 +326,17 @@ class NotificationDelivery:
         else:
             self._hear()
 
+    def _close_one(self, step: PumpStep) -> None:
+        self._write(step)
+        if isinstance(step, Expire | GiveUp):
+            one = step.notification
+            self._events.tell(one, *(("expired", step.reason) if isinstance(step, Expire) else ("failed", step.reason)))
+
     def _hear(self) -> None:
         heard, self._speech = self._pump.in_flight, None
         for one, step in zip(heard, self._pump.on_heard(), strict=True):
             self._write(step)
-            self._tell(one, "acknowledged", begun=1)
+            self._events.tell(one, "acknowledged", begun=1)
 
     def _lose(self, reason: str, *, by_user: bool = False) -> None:
         lost, self._speech = self._pump.in_flight, None
@@ -391,7 +344,7 @@ class NotificationDelivery:
         for one, step in zip(lost, steps, strict=True):
             self._write(step)
             if isinstance(step, GiveUp):
-                self._tell(one, "failed", step.reason, begun=1)
+                self._events.tell(one, "failed", step.reason, begun=1)
         if lost:
             self._advance_soon()
 
@@ -406,28 +359,12 @@ class NotificationDelivery:
     # -- what is said meanwhile --------------------------------------------------------------------------------------
 
     def _on_words(self, event: ev.Event) -> None:
-        said = event.payload
-        if isinstance(said, ev.TranscriptDelta) and said.side == "model":
-            self._voice_ended = None
-        is_users = isinstance(said, ev.TextSent) or (
-            isinstance(said, ev.TranscriptDelta) and said.side == "user" and said.text.strip() != ""
-        )
-        if is_users:
-            self._last_sign = self._agent.clock.now()
-            self._on_user_back()
-            if self._speech is not None and self._speech.status == "asked":
-                self._is_overtaken = True
+        if is_of_user(event.payload) and self._speech is not None and self._speech.status == "asked":
+            self._is_overtaken = True
 
-    def _on_playback(self, event: ev.Event) -> None:
-        self._is_playing = isinstance(event.payload, ev.PlaybackStarted)
-
-    def _on_sign(self, event: ev.Event) -> None:
-        self._last_sign = self._agent.clock.now()
-        if isinstance(event.payload, ev.VoiceMarked):
-            is_answerable = not (event.payload.speaking or self._is_over_model)
-            self._is_over_model = event.payload.speaking and self._is_playing
-            self._voice_ended = self._last_sign if is_answerable else None
-        if isinstance(event.payload, ev.TurnCompleted) and event.payload.outcome != "interrupted":
+    def _on_turn_completed(self, event: ev.Event) -> None:
+        assert isinstance(event.payload, ev.TurnCompleted)
+        if event.payload.outcome != "interrupted":
             self._pump.on_answered()
 
     def _on_generated(self, event: ev.Event) -> None:
@@ -437,7 +374,6 @@ class NotificationDelivery:
     def _on_interrupted(self, event: ev.Event) -> None:
         cut, speech = event.payload, self._speech
         assert isinstance(cut, ev.TurnInterrupted)
-        self._last_sign = self._agent.clock.now()
         if speech is None or speech.turn != event.turn or not speech.is_over:
             return
         is_heard = not cut.unheard_text.strip() or 0 < cut.unheard_samples <= TAIL
@@ -454,53 +390,6 @@ class NotificationDelivery:
         self._on_lost(speech, "the connection was lost", False)
         # The next connection would be asked without what is to be announced.
         self._agent.host.withdraw(speech)
-
-    # -- events ------------------------------------------------------------------------------------------------------
-
-    def _close_one(self, step: PumpStep) -> None:
-        self._write(step)
-        if isinstance(step, Expire | GiveUp):
-            one = step.notification
-            self._tell(one, *(("expired", step.reason) if isinstance(step, Expire) else ("failed", step.reason)))
-
-    def _tell_waiting(self, now: float) -> None:
-        for one in self._pump.waiting[:MAX_SHOWN]:
-            reason = self._pump.why_waiting(one.id, now, self._in_the_way)
-            # The seconds of a retry count down by themselves.
-            retry_s = self._pump.retry_s(one.id, now)
-            word = reason if retry_s is None else "retry"
-            told = (redactor.text(one.title), one.body, one.attempts, word)
-            if self._told.get(one.id) != told:
-                self._told[one.id] = told
-                self._tell(one, "queued", reason, retry_s=retry_s)
-
-    def _tell(
-        self,
-        one: HarnessNotification,
-        status: ev.NotificationState,
-        reason: str = "",
-        *,
-        speech: str = "",
-        begun: int = 0,
-        retry_s: float | None = None,
-    ) -> None:
-        if status != "queued":
-            self._told.pop(one.id, None)
-        self._agent.emit(
-            ev.NotificationChanged(
-                notification_id=one.id,
-                status=status,
-                title=redactor.text(one.title),
-                body=redactor.text(one.body)[:MAX_BODY],
-                kind=one.kind.value,
-                source=redactor.text(one.source or ""),
-                attempts=one.attempts + begun,
-                reason=redactor.text(reason),
-                retry_s=None if retry_s is None else round(retry_s, 3),
-                speech=speech,
-                task_id=one.task_id or "",
-            )
-        )
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
