@@ -248,3 +248,18 @@ async def test_nothing_is_read_while_another_pane_is_on_show(monkeypatch: pytest
         driver.clock.advance(60)
         await done(driver)
         assert looks == []
+
+
+async def test_who_goes_to_the_tasks_finds_the_cursor_on_one_that_runs() -> None:
+    async with console_with_records() as (driver, harness):
+        ended = harness.tasks.start(NewRunningTask(title="report"))
+        harness.tasks.complete(ended.id)
+        await press(driver, "T", "1")
+        running = harness.tasks.start(NewRunningTask(title="nightly build"))
+        await look(driver)
+        tasks = tasks_pane(driver).parts.tasks
+        assert tasks.row_at_cursor == ended.id
+        await press(driver, "T")
+        assert tasks.row_at_cursor == running.id
+        await press(driver, "down", "enter", "escape")
+        assert tasks.row_at_cursor == ended.id

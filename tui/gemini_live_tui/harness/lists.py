@@ -57,6 +57,15 @@ class ItemList(RowList):
         """Return True when a row tells seconds that go on."""
         return False
 
+    def is_open(self, row: str) -> bool:
+        """Return True for a row that has not ended; such rows are the first."""
+        return False
+
+    def leave_closed(self) -> None:
+        """Move the cursor from a row that has ended to the first one that has not."""
+        if self.rows and self.is_open(self.rows[0]) and not self.is_open(self.row_at_cursor):
+            self.move("home")
+
 
 class TaskList(ItemList):
     """Tasks: those that run, then the newest."""
@@ -79,6 +88,10 @@ class TaskList(ItemList):
     def chosen(self) -> TaskItem | None:
         """Task under the cursor."""
         return self.items.get(self.row_at_cursor)
+
+    def is_open(self, row: str) -> bool:
+        """Return True for a task that runs."""
+        return row in self.items and self.items[row].is_running
 
     def counts_seconds(self) -> bool:
         """Return True while a task runs."""
@@ -140,6 +153,10 @@ class NotificationList(ItemList):
     def chosen(self) -> NotificationItem | None:
         """Notification under the cursor."""
         return self.items.get(self.row_at_cursor)
+
+    def is_open(self, row: str) -> bool:
+        """Return True for one that waits or is announced."""
+        return row in self.items and self.items[row].is_open
 
     def counts_seconds(self) -> bool:
         """Return True while one waits, or is young."""

@@ -48,7 +48,8 @@ _OF_PART: Mapping[str, frozenset[str]] = {
 }
 """Actions that a part has for itself."""
 
-_CHANGES = frozenset().union(*_OF_PART.values()) - {"memory-search"}
+_WITH_RECORDS = frozenset().union(*_OF_PART.values(), ("harness-file",)) - {"memory-search"}
+"""Actions that need the records of the present."""
 
 
 class PartsRow(Contained, Row):
@@ -132,7 +133,7 @@ class TasksPane(Guarded, Container):
         self.filter = FilterLine(placeholder="words to find")
         self._nothing = Static("", id="tasks-nothing", markup=False)
         self._note = Static("", id="tasks-note", markup=False)
-        self._is_looking = self._looks_again = self._is_reading = False
+        self._is_looking = self._looks_again = self._is_reading = self._is_arriving = False
         self._told: tuple[object, ...] = ()
         self._root = ""
         self._look_due = 0.0
@@ -169,7 +170,8 @@ class TasksPane(Guarded, Container):
         self._close()
 
     def focus(self, scroll_visible: bool = True) -> TasksPane:
-        """Focus the list on show."""
+        """Focus the list on show, its cursor on what goes on."""
+        self._arrive()
         self.parts.list.focus(scroll_visible)
         return self
 
@@ -193,6 +195,9 @@ class TasksPane(Guarded, Container):
             self.look()
         self.parts.fill()
         self._show_state()
+        if self._is_arriving:
+            self.parts.list.leave_closed()
+            self._is_arriving = self._is_looking
         return None if self.parts.is_past else self._wait(frame.now)
 
     def _wait(self, now: float) -> float | None:
@@ -226,7 +231,7 @@ class TasksPane(Guarded, Container):
         """Ids of the pane's actions that mean nothing now, for the key bar."""
         others = frozenset().union(*(ids for part, ids in _OF_PART.items() if part != self.parts.shown))
         others -= _OF_PART[self.parts.shown]
-        return others | _CHANGES if self.parts.why_read_only() else others
+        return others | _WITH_RECORDS if self.parts.why_read_only() else others
 
     def say(self, message: str, level: Level = "info") -> None:
         """Show one sentence above the transcript, or on the screen in front."""
@@ -266,11 +271,11 @@ class TasksPane(Guarded, Container):
                 found = await records.call(type(records).look)
                 if records is self.parts.records:
                     self.parts.take_in(found)
-                    self.post_message(PaneChanged("tasks"))
         except HarnessError as error:
             self.say(str(error), "error")
         finally:
             self._is_looking = False
+            self.post_message(PaneChanged("tasks"))
 
     def _read_values(self) -> None:
         """Read the values of memories that have come into sight."""
@@ -300,8 +305,14 @@ class TasksPane(Guarded, Container):
     def action_part(self, part: str) -> None:
         """Show one of the parts."""
         self._show_part(part)
+        self._arrive()
         # At once: keys may follow that were pressed together with this one.
         self.screen.set_focus(self.parts.list)
+
+    def _arrive(self) -> None:
+        """Put the cursor on what goes on, also when that is still to be read."""
+        self._is_arriving = True
+        self.post_message(PaneChanged("tasks"))
 
     def _show_part(self, part: str) -> None:
         self.parts.shown = part
