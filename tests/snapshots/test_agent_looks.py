@@ -94,7 +94,7 @@ async def _pattern(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> No
     await _pressing("enter")(app, pilot, link)
 
 
-def _in_room(name: str, text: str) -> Act:
+def _on_screen(name: str, text: str) -> Act:
     async def act(app: ConsoleApp, pilot: Pilot[Any], link: ScriptedLink) -> None:
         await app.run_action(f"app.open('{name}')")
         await settle(app, link)
@@ -132,10 +132,10 @@ PICTURES: dict[str, tuple[Any, tuple[int, int], Act, dict[str, Any]]] = {
     "override-narrow": (call, NARROW, _pressing("2", "t"), {}),
     "watcher-narrow": (call, NARROW, _pressing("3", "enter"), {}),
     "pattern-narrow": (call, NARROW, _pattern, {}),
-    "import-narrow": (call, NARROW, _in_room("import-state", '{"app:owed": 250, "app:monthly": 50}'), {}),
-    "import-fault-narrow": (call, NARROW, _in_room("import-state", '{"app:owed": 250,\n "app:monthly" 50}'), {}),
-    "context-narrow": (call, NARROW, _in_room("give-context", "The caller has paid\nhalf of it today."), {}),
-    "instruction-narrow": (call, NARROW, _in_room("instruction", "Be brief.\nOffer two plans."), {}),
+    "import-narrow": (call, NARROW, _on_screen("import-state", '{"app:owed": 250, "app:monthly": 50}'), {}),
+    "import-fault-narrow": (call, NARROW, _on_screen("import-state", '{"app:owed": 250,\n "app:monthly" 50}'), {}),
+    "context-narrow": (call, NARROW, _on_screen("give-context", "The caller has paid\nhalf of it today."), {}),
+    "instruction-narrow": (call, NARROW, _on_screen("instruction", "Be brief.\nOffer two plans."), {}),
     "palette-narrow": (call, NARROW, _pressing("ctrl+p", *"export"), {}),
     "failed-normal": (call, NORMAL, _failed, {}),
     "failed-narrow": (call, NARROW, _failed, {}),
@@ -143,7 +143,7 @@ PICTURES: dict[str, tuple[Any, tuple[int, int], Act, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_a_mind_looks_as_it_was_approved(name: str, snap_compare: Any) -> None:
+def test_an_agent_looks_as_it_was_approved(name: str, snap_compare: Any) -> None:
     scene, size, act, settings = PICTURES[name]
     link = ScriptedLink()
     scene(link)

@@ -161,9 +161,9 @@ async def _nothing(app: ConsoleApp, pilot: Pilot[Any]) -> None:
     return
 
 
-def _opening(room: str, *keys: str) -> Act:
+def _opening(name: str, *keys: str) -> Act:
     async def act(app: ConsoleApp, pilot: Pilot[Any]) -> None:
-        app.action_open(room)
+        app.action_open(name)
         await pilot.pause()
         for key in keys:
             await pilot.press(key)

@@ -67,7 +67,7 @@ PICTURES: dict[str, tuple[Act, tuple[int, int], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_the_room_looks_as_it_was_approved(name: str, snap_compare: Any) -> None:
+def test_the_recordings_look_as_they_were_approved(name: str, snap_compare: Any) -> None:
     act, size, settings = PICTURES[name]
     link, clock = ScriptedLink(), ManualClock()
     link.start(record=settings.pop("record", "audio"))

@@ -171,7 +171,7 @@ def doubles(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def test_a_first_start_looks_as_it_was_approved(
     name: str, snap_compare: Any, doubles: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    room, size, changes, act = PICTURES[name]
+    first, size, changes, act = PICTURES[name]
     changes = dict(changes)
     check = changes.pop("check", KeyCheck("works", "The key works: 41 models, 6 of them live."))
 
@@ -182,7 +182,7 @@ def test_a_first_start_looks_as_it_was_approved(
     listed = {"devices": changes.pop("devices")} if "devices" in changes else {}
     helpers = use_doubles(doubles, problem="No sound device was found." if listed else "", **listed)
     starter = FakeStarter(key=changes.pop("key", False))
-    values: dict[str, Any] = {"theme": "ember", "tmux": False, "starter": starter, "first_screen": room, **changes}
+    values: dict[str, Any] = {"theme": "ember", "tmux": False, "starter": starter, "first_screen": first, **changes}
     app = ConsoleApp(None, settings=ConsoleSettings(**values), clock=ManualClock())
 
     async def run_before(pilot: Pilot[Any]) -> None:
