@@ -57,6 +57,21 @@ def test_a_secret_that_is_flushed_in_parts_is_redacted(capsys: pytest.CaptureFix
     assert "is it" in shown
 
 
+@pytest.mark.parametrize(
+    "secret", [SECRET, "ya29.a0Zz8Yy7Xx6Ww5Vv4Uu3", "AIzaSy9Qq7Zt4Lm2Xc8Vb5Nn1Kk", "ghp_a0Zz8Yy7Xx6Ww5Vv4Uu3"]
+)
+@pytest.mark.parametrize("size", [1, 3, 15])
+def test_a_secret_that_is_flushed_a_few_letters_at_a_time_shows_its_beginning_at_most(
+    secret: str, size: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pieces = [secret[at : at + size] for at in range(0, len(secret), size)]
+    lines = logged("the key ", *pieces, " is it\nand more\n", flush=True)
+    shown = capsys.readouterr().out + "".join(lines)
+    assert not [at for at in range(10, len(secret) - 4) if secret[at : at + 4] in shown]
+    assert "[redacted] is it" in shown
+    assert "and more" in shown
+
+
 def test_a_prompt_that_ends_like_a_secret_is_not_lost(capsys: pytest.CaptureFixture[str]) -> None:
     logged(f"Say {SECRET[:9]}", flush=True)
     assert SECRET[:9] in capsys.readouterr().out

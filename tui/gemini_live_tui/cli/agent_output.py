@@ -15,11 +15,14 @@ from typing import Literal, TextIO
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.engine.key_block import KeyBlock
-from gemini_live_runtime.redactor import redactor
+from gemini_live_runtime.redactor import redacted_part, redactor
 from gemini_live_runtime.text import sanitise
 
 MAX_LINE_CHARS = 4000
 """Characters of a line; longer lines are cut into several."""
+
+_CONTEXT = 8192
+"""Characters kept of the part of a line that was passed on: a secret may go on with the next part."""
 
 Report = Callable[[ev.Payload], None]
 
@@ -34,6 +37,8 @@ class _Stream(io.TextIOBase):
         self._line = line
         self._part = part
         self._pending = ""
+        self._passed = ""
+        """End of the part of this line that was passed on."""
         self._lock = threading.RLock()
 
     def writable(self) -> bool:
@@ -48,23 +53,47 @@ class _Stream(io.TextIOBase):
                 lines.append(pending[begin:at])
             self._pending = pending[at:]
             for line in lines:
-                self._line(line)
+                self._line(self._without_rest(line))
+                self._passed = ""
         return len(text)
 
     def flush(self) -> None:
         with self._lock:
-            # A secret that is written in parts waits for its rest.
-            at = redactor.cut_at(self._pending) if self._pending else None
-            part, self._pending = self._pending[:at], "" if at is None else self._pending[at:]
+            if not self._pending:
+                return
+            at = max(0, _held_from(self._passed + self._pending) - len(self._passed))
+            part, self._pending = self._pending[:at], self._pending[at:]
             if part:
-                self._part(part)
+                self._part(self._without_rest(part))
+                self._passed = (self._passed + part)[-_CONTEXT:]
 
     def end(self) -> None:
         """Pass on what still waits."""
         with self._lock:
-            part, self._pending = self._pending, ""
+            part, self._pending = self._without_rest(self._pending), ""
+            self._passed = ""
             if part:
                 self._part(part)
+
+    def _without_rest(self, part: str) -> str:
+        """Return a part without the rest of a secret that began before it."""
+        start, whole = len(self._passed), self._passed + part
+        if not start or not redactor.may_hold_secret(whole):
+            return part
+        spans = [(max(first, start), beyond) for first, beyond in redactor.spans(whole) if beyond > start]
+        return redacted_part(part, start, spans)
+
+
+def _held_from(text: str) -> int:
+    """Return the beginning of a secret at the end of `text`, or its length.
+
+    A secret that is written in parts waits for its rest, also one that is long enough to be whole.
+    """
+    if not redactor.may_hold_secret(text):
+        return len(text)
+    cut_at, spans = redactor.cut_at(text), redactor.spans(text)
+    held = spans[-1][0] if spans and spans[-1][1] == len(text) else len(text)
+    return held if cut_at is None else min(held, cut_at)
 
 
 def _end_of_line(text: str) -> int:
