@@ -26,6 +26,7 @@ OUTCOMES: dict[Fault, str] = {
     Fault.NOT_IMPLEMENTED: f"{REBUILDS} and asks again, twice; then it says the reason and stops",
     Fault.QUOTA: "stops and says so; `connect` tries again",
     Fault.SILENT_STALL: f"says so after 10 s; after 20 s it {RESUMES} and asks for the answer; it shows the words once",
+    Fault.STALL_IN_ANSWER: f"says so after 10 s; after 20 s it {RESUMES} and asks for the rest of the answer",
     Fault.EMPTY_TURN: "asks again, once, and says so",
     Fault.LATE_COMPLETION: "counts the completion for the old turn and drops the sound",
     Fault.CALL_KEPT_OPEN: "answers each call that was not cancelled",

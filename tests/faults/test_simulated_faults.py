@@ -183,6 +183,9 @@ CASES: dict[Fault, Case] = {
         speech,
         options={"heard": ("what time is it", "two")},
     ),
+    Fault.STALL_IN_ANSWER: Case(
+        "The model's answer has stopped for 20 s" + RESUMED + CONTINUED, NEW_RESUMED, FIRST_CUT
+    ),
     Fault.EMPTY_TURN: Case(
         "The model ended its turn without saying anything, and was asked again",
         answers=("Welcome.", "You typed two.", "You typed three."),

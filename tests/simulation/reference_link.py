@@ -19,7 +19,7 @@ MOST_ASKS = 2
 
 
 class Silence(Rule):
-    """A silent server is left after 20 s, for a question, and once for each.
+    """A silent server is left after 20 s, once for each question, or in an answer.
 
     Never while the model waits for a call, or the agent is held. A call that awaits a task leaves the talk to it. Only
     for a call that the model waits for does the session say that it runs a tool.
@@ -61,6 +61,9 @@ class Silence(Rule):
                 self.asks = self.asks or data["side"] == "user"
                 if data["side"] == "model" and event["gen"] >= self.cut_below:
                     self.said_at = event["t"]
+            case "turn.started" if data["by"] == "model":
+                # What it says unasked may stop in the middle as well.
+                self.asks = True
             case "turn.interrupted":
                 self.cut_below = max(self.cut_below, data["cut_below"])
             case "link.restarting" if data["reason"] == "stalled":

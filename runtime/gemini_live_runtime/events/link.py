@@ -66,9 +66,9 @@ class LinkRestarting(Payload):
     """The connection will be made again in `delay_s` seconds.
 
     `attempt` is the attempt's number since the last stable connection. `reason` is the class of what ended it: `moved`,
-    `stalled` (left because an answer did not come), `network`, `passing`, `orderly`, `handle`, `context`, `message`,
-    `fault` (of this program), `asked` by the user, or `woken` after it was dormant. `fresh`: without the resumption
-    handle.
+    `stalled` (left because an answer did not come, or stopped), `network`, `passing`, `orderly`, `handle`, `context`,
+    `message`, `fault` (of this program), `asked` by the user, or `woken` after it was dormant. `fresh`: without the
+    resumption handle.
     """
 
     type: ClassVar[str] = "link.restarting"

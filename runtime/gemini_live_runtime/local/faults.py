@@ -35,6 +35,7 @@ class Fault(StrEnum):
     NOT_IMPLEMENTED = "not-implemented"
     QUOTA = "quota"
     SILENT_STALL = "silent-stall"
+    STALL_IN_ANSWER = "stall-in-answer"
     EMPTY_TURN = "empty-turn"
     LATE_COMPLETION = "late-completion"
     CALL_KEPT_OPEN = "call-kept-open"
@@ -66,6 +67,7 @@ DESCRIPTIONS: Mapping[Fault, str] = {
     Fault.NOT_IMPLEMENTED: "closes instead of calling a tool (1008, not implemented)",
     Fault.QUOTA: "closes in an answer for want of quota (1011), and refuses the next connection (HTTP 429)",
     Fault.SILENT_STALL: "transcribes the user again and again, and says nothing more",
+    Fault.STALL_IN_ANSWER: "says nothing more in the middle of an answer, and answers pings",
     Fault.EMPTY_TURN: "completes a turn without an answer",
     Fault.LATE_COMPLETION: "completes an interrupted turn, with late sound, after the words of the next one",
     Fault.CALL_KEPT_OPEN: "waits for an interrupted call's result before it says anything more",

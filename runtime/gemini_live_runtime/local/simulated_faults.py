@@ -155,6 +155,9 @@ class SimulatedFaults:
             if take(fault):
                 self.schedule.refused_upgrades += fault is Fault.QUOTA
                 raise Refusal(code, reason)
+        if take(Fault.STALL_IN_ANSWER):
+            self._sender.is_silent = True
+            await asyncio.Event().wait()
         broken = next((fault for fault in _BREAKS if take(fault)), None)
         if broken is Fault.STALE_HANDLE:
             self._forget_handles()

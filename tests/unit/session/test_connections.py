@@ -58,7 +58,8 @@ async def test_a_go_away_with_an_impossible_time_changes_nothing(left: str) -> N
         await s.begins()
         await s.server.says(goAway={"timeLeft": left})
         await s.server.says(serverContent={"outputTranscription": {"text": "fine"}})
-        await s.sink.until(ev.TranscriptDelta)
+        await s.server.says(serverContent={"turnComplete": True})
+        await s.sink.until(ev.TurnCompleted)
         await asyncio.sleep(60)
     assert s.exit_code == 0
     assert not [closed for closed in s.sink.all(ev.ConnectionClosed) if not closed.requested]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from tests.unit.session.core_support import Bench
 
+from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import LeaveConnection, Prompt
 from gemini_live_runtime.session.link.policy import LinkPolicy
@@ -153,8 +154,9 @@ def still_speaks(bench: Bench) -> None:
     bench.content(inputTranscription={"text": " and now"})
 
 
-def begins_to_answer(bench: Bench) -> None:
-    bench.content(outputTranscription={"text": "Well"})
+def has_answered(bench: Bench) -> None:
+    # Its turn goes on: of some servers the end comes only when all was played.
+    bench.content(outputTranscription={"text": "Well."}, generationComplete=True)
 
 
 def ends_empty(bench: Bench) -> None:
@@ -163,7 +165,7 @@ def ends_empty(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    "what", [hears_the_user, runs_a_tool, is_held, still_speaks, begins_to_answer, ends_empty], ids=lambda f: f.__name__
+    "what", [hears_the_user, runs_a_tool, is_held, still_speaks, has_answered, ends_empty], ids=lambda f: f.__name__
 )
 def test_silence_is_no_fault_while_something_else_explains_it(what: Callable[[Bench], None]) -> None:
     bench = Bench().connect()
@@ -215,6 +217,98 @@ def test_an_answer_that_comes_in_time_ends_the_wait() -> None:
     bench.content(outputTranscription={"text": "Hi."}, turnComplete=True)
     bench.passes(60)
     assert left(bench) == []
+
+
+# -- an answer that stops --------------------------------------------------------------------------------------------
+
+
+def answering(bench: Bench, seconds: float = 0.0) -> Bench:
+    """Let the model begin to answer, with so many seconds of sound."""
+    bench.types("tell me a story")
+    bench.content(outputTranscription={"text": "Once upon"})
+    if seconds:
+        bench.audio(round(seconds * 1000))
+    return bench
+
+
+def stopped(bench: Bench) -> str:
+    """Return the text of the notice that an answer has stopped, or ""."""
+    return next((notice.text for notice in bench.all(ev.Notice) if "has stopped" in notice.text), "")
+
+
+def test_an_answer_that_stops_is_told_and_then_left_once() -> None:
+    bench = answering(typing())
+    bench.passes(POLICY.late_answer_s - 0.1)
+    assert stopped(bench) == ""
+    bench.passes(5)
+    assert stopped(bench) == "The model's answer has stopped for 10 s"
+    assert left(bench) == []
+    bench.passes(60)
+    assert left(bench) == ["stopped"]
+
+
+def test_the_rest_of_an_answer_that_stopped_is_asked_for() -> None:
+    bench = answering(typing())
+    bench.passes(POLICY.no_answer_s + 0.1)
+    resumed(bench)
+    assert [settled.outcome for settled in bench.all(ev.SendSettled)] == ["continued"]
+
+
+def test_sound_that_arrived_at_once_is_heard_to_its_end_before_silence_counts() -> None:
+    bench = answering(Bench().connect(), seconds=120)
+    bench.passes(120 + POLICY.late_answer_s - 0.1)
+    assert notices(bench) == []
+    bench.passes(0.2)
+    assert notices(bench) == ["answer-late"]
+
+
+def test_sound_that_a_late_device_still_plays_is_no_silence() -> None:
+    bench = answering(Bench().connect(), seconds=5)
+    for _ in range(60):
+        bench.passes(1)
+        bench.plays(1, 80)
+    assert notices(bench) == []
+
+
+@pytest.mark.parametrize("what", [hears_the_user, runs_a_tool, is_held], ids=lambda f: f.__name__)
+def test_an_answer_waits_for_what_explains_that_it_stops(what: Callable[[Bench], None]) -> None:
+    bench = answering(Bench().connect())
+    what(bench)
+    bench.passes(300)
+    assert left(bench) == []
+    assert notices(bench) == []
+
+
+def test_an_answer_that_stops_after_a_result_was_told_is_left() -> None:
+    bench = answering(typing())
+    call(bench)
+    bench.passes(30)
+    bench.tool_ends(Outcome("c1", "t", "ok", {"found": 1}, 1.0))
+    bench.content(outputTranscription={"text": " it is"})
+    bench.passes(POLICY.no_answer_s + 0.1)
+    assert left(bench) == ["stopped"]
+
+
+def test_silence_after_a_result_in_an_answer_may_be_the_end_of_it() -> None:
+    bench = answering(typing())
+    call(bench)
+    bench.tool_ends(Outcome("c1", "t", "ok", {"found": 1}, 1.0))
+    bench.passes(300)
+    assert "stopped" not in left(bench)
+
+
+def test_an_answer_that_was_cut_is_not_waited_on() -> None:
+    bench = answering(typing())
+    bench.order(cmd.Interrupt())
+    bench.passes(300)
+    assert left(bench) == []
+
+
+def test_a_greeting_that_stops_is_left_as_an_answer_is() -> None:
+    bench = Bench().connect()
+    bench.content(outputTranscription={"text": "Good"})
+    bench.passes(POLICY.no_answer_s + 0.1)
+    assert left(bench) == ["stopped"]
 
 
 # -- empty turns -----------------------------------------------------------------------------------------------------

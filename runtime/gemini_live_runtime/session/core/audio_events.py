@@ -188,7 +188,7 @@ class AudioEvents:
         state = self._state
         generation = state.ledger.get(gen)
         if generation is not None:
-            generation.heard = max(generation.heard, first + count)
+            generation.heard, generation.heard_at = max(generation.heard, first + count), now
         late_ms = 0.0 if heard_at is None else round((now - heard_at) * 1000, 2)
         state.emit(ev.PlaybackHeard(of=gen, first=first, count=count, muted=not state.speaker_on, late_ms=late_ms))
         return state.flush(now)

@@ -333,16 +333,27 @@ class ConnectionEvents:
     def watch(self, now: float) -> None:
         """Report a late answer, leave a silent server, and an old connection."""
         state = self._state
-        due = state.watchdog.check(state.facts.owed_at, now) if state.awaits_answer else None
-        if due == "late":
-            wait_s, last_s = state.link.policy.late_answer_s, state.link.policy.no_answer_s
-            text = f"The model has not answered for {wait_s:g} s"
-            remedy = f"After {last_s:g} s it is asked again, on another connection"
-            state.emit(ev.Notice(level="warning", code="answer-late", text=text, remedy=remedy))
-        elif due == "stalled":
-            self._leave_silent_server()
+        wait_s, last_s = state.link.policy.late_answer_s, state.link.policy.no_answer_s
+        if state.awaits_answer:
+            due = state.watchdog.check(state.facts.owed_at, now)
+            if due == "late":
+                remedy = f"After {last_s:g} s it is asked again, on another connection"
+                self._tell_late(f"The model has not answered for {wait_s:g} s", remedy)
+            elif due == "stalled":
+                self._leave_silent_server()
+        elif (stopped_since := state.stopped_since) is not None:
+            due = state.watchdog.check(stopped_since, now)
+            if due == "late":
+                remedy = f"After {last_s:g} s the rest is asked for, on another connection"
+                self._tell_late(f"The model's answer has stopped for {wait_s:g} s", remedy)
+            elif due == "stalled":
+                state.link.leave("stalled")
+                state.out.append(LeaveConnection("stopped"))
         if state.link.rotate_at is not None and now >= state.link.rotate_at:
             self._leave_in_pause()
+
+    def _tell_late(self, text: str, remedy: str) -> None:
+        self._state.emit(ev.Notice(level="warning", code="answer-late", text=text, remedy=remedy))
 
     def _leave_in_pause(self) -> None:
         self._state.link.leave("old")

@@ -135,6 +135,8 @@ class SessionCore:
             wait = _sooner(wait, cancelled)
         if facts.owed and state.awaits_answer:
             wait = _sooner(wait, state.watchdog.next_check(facts.owed_at, now))
+        if (stopped_since := state.stopped_since) is not None:
+            wait = _sooner(wait, state.watchdog.next_check(stopped_since, now))
         rotate_at = state.link.rotate_at
         if rotate_at is None or (wait is not None and wait <= rotate_at - now):
             return wait

@@ -142,11 +142,11 @@ class CancelTool:
 class LeaveConnection:
     """Leave the connection for another.
 
-    `stalled`: at once, the server is silent. `old`: in a pause, the connection is near its age limit. `cleared`: at
-    once, the server is to forget the user's open turn.
+    `stalled`: at once, the server is silent. `stopped`: at once, it is silent in the middle of an answer. `old`: in a
+    pause, the connection is near its age limit. `cleared`: at once, the server is to forget the user's open turn.
     """
 
-    reason: Literal["stalled", "old", "cleared"]
+    reason: Literal["stalled", "stopped", "old", "cleared"]
 
 
 @record

@@ -16,6 +16,8 @@ from gemini_live_runtime.records import mutable_record
 from gemini_live_runtime.session.core.speech_pace import SpeechPace
 from gemini_live_runtime.speech_map import Place, add_text, chars_at, stretched, whole_words
 
+SAMPLES_A_SECOND = 24_000
+
 MAX_KNOWN = 8
 """Number of generations to remember: only the latest can still be playing."""
 
@@ -48,6 +50,17 @@ class Generation:
     """True when all of its sound has been received."""
     broken_off: bool = False
     """True when the loss of the loudspeaker in it was reported."""
+    began_at: float = 0.0
+    """Clock time (s) of its first content."""
+    arrived_at: float = 0.0
+    """Clock time (s) of its newest content."""
+    heard_at: float = 0.0
+    """Clock time (s) at which the device was last known to play it."""
+
+    @property
+    def lasts_until(self) -> float:
+        """Clock time (s) until which there is something of it to hear."""
+        return max(self.arrived_at, self.heard_at, self.began_at + self.received / SAMPLES_A_SECOND)
 
     @property
     def sounds(self) -> bool:

@@ -171,9 +171,10 @@ class ServerEvents:
                 number = state.ledger.number
                 state.unread_answers = [unread for unread in state.unread_answers if unread.gen > number]
         generation = state.ledger.current(state.turns.number)
+        generation.arrived_at = now
         if not generation.opened:
             # It may have been known before it began to speak, from a thought in a turn that is over.
-            generation.opened, generation.turn = True, state.turns.number
+            generation.opened, generation.turn, generation.began_at = True, state.turns.number, now
             self._begin_speech(generation, now)
         elif not state.ledger.current_is_cut:
             state.tell_speeches(state.speeches.on_content())

@@ -396,6 +396,25 @@ class CoreState:
             and any(not (item.is_late or item.asked_again) for item in self.unanswered)
         )
 
+    @property
+    def stopped_since(self) -> float | None:
+        """Clock time (s) since which an answer in its middle has stopped; or None.
+
+        What has arrived is heard to its end first. After a call's result silence may be the answer.
+        """
+        facts, generation = self.facts, self.ledger.get(self.ledger.number)
+        if generation is None or not generation.opened or generation.complete or self.ledger.current_is_cut:
+            return None
+        is_expected = self.turns.is_open and self.turns.has_content and self.result_sent_at is None and not facts.owed
+        if not is_expected or not self.link.is_open or self.link.leaving == "stalled":
+            return None
+        if facts.voice or facts.paused or self.is_held or len(self.calls):
+            return None
+        if self.manual_activity and self.streaming_audio:
+            # The user's turn goes on.
+            return None
+        return generation.lasts_until
+
     def owe(self, now: float) -> None:
         """Note that the model owes an answer from now on."""
         self.unwanted_until = 0.0

@@ -410,7 +410,7 @@ class ConnectionManager:
             self._is_unheard = True
             self._leave(adapter, LinkEnd.MOVED, ConnectionClosedError(MOVING, close_code=1001))
 
-    def leave(self, reason: Literal["stalled", "old", "cleared"]) -> None:
+    def leave(self, reason: Literal["stalled", "stopped", "old", "cleared"]) -> None:
         """Leave the connection: at once, an old one in a pause."""
         adapter = self._link.adapter
         if reason == "old":
@@ -418,8 +418,8 @@ class ConnectionManager:
         elif adapter is not None and reason == "cleared":
             self._leave(adapter, LinkEnd.MOVED, ConnectionClosedError(MOVING, close_code=1001))
         elif adapter is not None:
-            seconds = self._link.policy.no_answer_s
-            error = ConnectionClosedError(f"The model has not answered for {seconds:g} s", close_code=1001)
+            what = "The model's answer has stopped" if reason == "stopped" else "The model has not answered"
+            error = ConnectionClosedError(f"{what} for {self._link.policy.no_answer_s:g} s", close_code=1001)
             self._leave(adapter, LinkEnd.STALLED, error)
 
     def _leave(self, adapter: RealtimeProviderAdapter, end: LinkEnd, error: GeminiLiveError) -> None:

@@ -29,9 +29,9 @@ class LinkPolicy:
     speech_kept_s: float = 10.0
     """Seconds of the user's speech, from its onset, that wait for a connection, or in one that is slow."""
     late_answer_s: float = 10.0
-    """Seconds without a sign of an answer to the user's words, after which that is said."""
+    """Seconds without a sign of an answer, or of its rest, after which that is said."""
     no_answer_s: float = 20.0
-    """Seconds without one after which they are asked again on another connection."""
+    """Seconds without one after which it is asked for again on another connection."""
     dead_after_s: float = 60.0
     """Seconds in which nothing at all comes after a ping, until a socket counts as dead: pongs came 30 s late."""
     silent_after_s: float = 10.0
