@@ -368,6 +368,45 @@ def test_a_need_that_the_embedding_program_may_fill_is_a_warning() -> None:
     assert "needs app:room, which nothing seems to fill" in warning
 
 
+REPAIRS = Live.builder("repairs").instruction("Repair.").tools(ping)
+
+
+def hand_over() -> Any:
+    """Hand over."""
+    return REPAIRS
+
+
+def greet(session: Any) -> None:
+    session.generate_reply()
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda: asking(ping).on_enter(greet),
+        lambda: asking(ping).hands_over_to(REPAIRS),
+        lambda: asking(ping, hand_over),
+    ],
+    ids=["hook that gets the session", "other agent", "tool that returns another agent"],
+)
+def test_a_need_that_another_agent_or_who_has_the_session_may_fill_is_a_warning(of: Callable[[], Live]) -> None:
+    (warning,) = of().plan().warnings()
+    assert "needs app:room, which nothing seems to fill" in warning
+
+
+@pytest.mark.parametrize("hook", ["on_enter", "on_exit", "on_user_turn_completed"])
+def test_a_need_that_a_hook_of_the_agent_fills_is_no_fault(hook: str) -> None:
+    of = asking(ping).turn_taking("client")
+    filled = getattr(of, hook)(lambda session: session.userdata.set("app:room", "1"))
+    assert filled.plan().warnings() == []
+
+
+def test_a_need_of_the_whole_result_of_an_extractor_is_no_fault() -> None:
+    reads = FunctionExtractor(lambda window: {}, name="reads", promotions=[FieldPromotion.overwrite("x")])
+    needy = Phase("a", "A.", needs="temp:extracted:reads", transitions=TO_END)
+    assert agent().tools(ping).extract(reads).phase(needy, END).plan().warnings() == []
+
+
 def test_a_need_that_an_extractor_without_a_schema_may_fill_is_no_fault() -> None:
     assert asking(ping).extract(FunctionExtractor(lambda window: {"room": "1"})).plan().warnings() == []
 

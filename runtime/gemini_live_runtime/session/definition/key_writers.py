@@ -13,6 +13,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from gemini_live_runtime.state.terms import Term
+from gemini_live_runtime.tools.results import is_agent
 
 LIVE_KEYS = ("session:silence_ms", "session:elapsed_ms", "session:remaining_budget_ms")
 """Keys whose values are computed when they are read; their changes make no mutations."""
@@ -88,7 +89,10 @@ class Mentions:
 
     @property
     def may_write_any(self) -> bool:
-        """True when a function writes under a name that it computes, which may be any."""
+        """True when a function writes under a name that it computes, or uses an agent.
+
+        That agent may take over and write any key.
+        """
         return self._writes or len(self._seen) >= _MAX_FUNCTIONS
 
     def __contains__(self, key: object) -> bool:
@@ -144,6 +148,7 @@ class Mentions:
         used = ChainMap(held, function.__globals__)
         names = self._code(function.__code__, used)
         for name in dict.fromkeys((*(name for name in sorted(names) if name in used), *held)):
+            self._writes = self._writes or _is_agent(used[name])
             self._take(used[name], function.__module__, names)
         if owner is not None:
             self._take(owner, function.__module__, names)
@@ -160,6 +165,10 @@ class Mentions:
             elif isinstance(constant, CodeType):
                 names |= self._code(constant, used)
         return names
+
+
+def _is_agent(value: object) -> bool:
+    return is_agent(value) or (isinstance(value, type) and getattr(value, "is_agent", False) is True)
 
 
 def _is_authors(name: str, module: str) -> bool:

@@ -11,7 +11,7 @@ from inspect import signature
 from typing import Any, ClassVar
 
 from gemini_live_runtime.conversation.context import ContextBuilder
-from gemini_live_runtime.conversation.extraction import ExtractionSchedule, as_extractor
+from gemini_live_runtime.conversation.extraction import EXTRACTED, ExtractionSchedule, as_extractor
 from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_faults, unfillable_needs
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
@@ -249,8 +249,10 @@ def make_plan(definition: Definition) -> SessionPlan:
         producers = _producers(definition, code)
         state_keys = frozenset(key.key for key in definition.state_keys)
         unfilled = tuple(unfillable_needs(definition.phases, {*producers, *state_keys}))
-        # A listener of `on_connected` gets the handle: any code may write through it.
-        if code.may_write_any or definition.callbacks.of("on_connected"):
+        # A listener of `on_connected` gets the handle, and `on_enter` the session: any code may write through it.
+        # Another agent that takes over may write, too: the state is kept.
+        is_shared = definition.callbacks.of("on_connected") or definition.on_enter or definition.hands_over_to
+        if code.may_write_any or is_shared:
             # Only of `derived:` keys is it certain then that no code writes them; the others are warnings.
             producers |= {key for key in _needed_keys(definition) if not key.startswith("derived:")}
         faults += check_phases(
@@ -388,7 +390,7 @@ def _producers(definition: Definition, code: Mentions) -> set[str]:
             extractor = as_extractor(item)
         except AgentError:
             continue
-        filled |= {rule.key for rule in extractor.promotions}
+        filled |= {f"{EXTRACTED}{extractor.name}", *(rule.key for rule in extractor.promotions)}
         if not extractor.promotions:
             fields = getattr(extractor, "fields", None)
             # An extractor that does not list its fields may write any.
@@ -407,4 +409,5 @@ def _code(definition: Definition, tools: tuple[Tool, ...]) -> list[Callable[...,
     for phase in definition.phases:
         code += [hook for hook in (phase.on_enter, phase.on_exit, phase.on_enter_context) if callable(hook)]
         code += [preparation.run for preparation in phase.preparations]
-    return code
+    hooks = (definition.on_enter, definition.on_exit, definition.on_user_turn_completed)
+    return code + [hook for hook in hooks if callable(hook)]
