@@ -78,6 +78,16 @@ async def test_a_program_reads_and_changes_the_harness_of_its_session(tmp_path: 
         assert root == HarnessPaths(tmp_path)
 
 
+async def test_the_records_of_a_session_that_is_over_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    worker = HarnessWorker(tmp_path)
+    async with talk(agent(), harness=worker) as t:
+        await t.turn()
+    await worker.close()
+    for call in (t.handle.harness.tasks(), t.handle.harness.notify("later"), t.handle.harness.recall("tea")):
+        with pytest.raises(HarnessError, match="The session is over"):
+            await call
+
+
 async def test_a_session_goes_on_without_records_that_cannot_be_reached(tmp_path: Path) -> None:
     # As below a folder without the right to enter it, which root has: whether the file is there cannot be told.
     orders = []

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gemini_live_runtime.clock import Clock
+from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.call_claims import CallClaim, claim_call
 from gemini_live_runtime.harness.paths import HarnessPaths, may_exist, root_path
 from gemini_live_runtime.harness.store import Harness
@@ -66,7 +67,12 @@ class HarnessWorker:
         return status.st_mtime_ns, status.st_ino, status.st_size
 
     async def call(self, work: Callable[[Harness], T]) -> T:
-        """Return the result of `work`, which gets the harness; raise `HarnessError`."""
+        """Return the result of `work`, which gets the harness.
+
+        Raises `HarnessError`, also once the harness is closed.
+        """
+        if self._closed:
+            raise HarnessError("The session is over, and its records are closed", remedy="Use Harness.open")
         wall = time.time() if self._clock is None else self._clock.wall()
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(self._opened(wall)))
 
