@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from gemini_live_runtime.local.markdown import without_markdown
+from gemini_live_runtime.local.tool_output import read_value
 from gemini_live_runtime.records import record
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -83,6 +84,10 @@ def describe(value: Any) -> str:
         if len(value) > _MAX_DESCRIBED:
             items.append(f"{len(value) - _MAX_DESCRIBED} more")
         return f"{'; '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else (items[0] if items else "nothing")
+    if isinstance(value, str) and value.startswith(("{", "[")):
+        # A field that a client has turned into text.
+        read = read_value(value)
+        return without_markdown(read) if isinstance(read, str) else describe(read)
     return without_markdown(str(value))
 
 

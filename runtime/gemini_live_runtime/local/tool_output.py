@@ -37,6 +37,17 @@ _PAIRS = frozenset({"OrderedDict", "dict"})
 _STRING_OR_NEXT_FIELD = re.compile(
     r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?<![\s,(\[{])\s+(?=[A-Za-z_]\w*=)""", re.DOTALL
 )
+_BARE_OBJECT = re.compile(r"<([\w.]+)(?: object)?[^<>]*(?:<\w+>)? at 0x[0-9a-fA-F]+>")
+_TAGGED = re.compile(r"<[\w.]+[^<>]*>")
+_MARKUP = re.compile(r"</|/>")
+_NAMED = re.compile(r"[{\[(][^{}\[\]()]*\w\\?[\"']?\s*(?:=>|[:=])")
+"""Beginning of brackets with a name and its value."""
+
+_CLOSED = re.compile(r"[}\])]")
+
+_SIGNS = re.compile(r"=>|(?<=[\w\"'])\s*=|(?<=[A-Za-z_\"'])\s*:(?!//)|(?<!\w):(?=\w)|[{}\[\]()<>\"&]|(?<!\w)'|'(?!\w)")
+"""Brackets, quotes, and signs between a name and its value; not those of a time or an address."""
+
 _FENCED = re.compile(r"```\w*[ \t]*\n(.*)```", re.DOTALL)
 _TELLING = ("message", "detail", "error", "reason")
 """Fields of an error that say what is wrong, the best one first."""
@@ -112,7 +123,21 @@ def read_value(value: Any) -> Any:
                 value = _read_python(text)
             except (ValueError, SyntaxError, RecursionError, MemoryError):
                 break
-    return value
+    return _in_words(value) if isinstance(value, str) and len(value) <= MAX_READ else value
+
+
+def _in_words(text: str) -> str:
+    """Return a text without the signs of a value that other programs have written out.
+
+    As `{sky: 'clear'}` of JavaScript, `map[sky:clear]` of Go, or `<Response [200]>`. Other texts come back as they are.
+    """
+    text = _BARE_OBJECT.sub(lambda match: match[1].rpartition(".")[2], text)
+    named = _NAMED.search(text)
+    is_value = named is not None and _CLOSED.search(text, named.end()) is not None
+    if _MARKUP.search(text) or not (is_value or _TAGGED.fullmatch(text.strip())):
+        return text
+    text = _SIGNS.sub(" ", text.replace("\\", ""))
+    return " ".join(text.replace(" ,", ",").split()).strip(" ,;")
 
 
 def _read_python(text: str) -> Any:
@@ -145,16 +170,21 @@ def _value_of(node: ast.expr) -> Any:
 
 def _fields_of(call: ast.Call) -> Any:
     """Return the fields of a dataclass, or the value within `Decimal('3.5')`."""
+    name = ast.unparse(call.func)
+    if name == "set" and not (call.args or call.keywords):
+        return []
+    if name.rpartition(".")[2] == "deque" and len(call.args) == 1:
+        return _value_of(call.args[0])
+    if name in ("datetime.datetime", "datetime.date", "datetime.time"):
+        return _moment(call)
     fields = {field.arg: _value_of(field.value) for field in call.keywords}
     if fields and None not in fields and not call.args:
         return fields
-    if ast.unparse(call.func) in ("datetime.datetime", "datetime.date", "datetime.time"):
-        return _moment(call)
     if len(call.args) == 2 and not fields and isinstance(call.args[1], ast.Dict):
         return _value_of(call.args[1])  # A `defaultdict`, after the maker of its values.
     if len(call.args) == 1 and not fields:
         value = _value_of(call.args[0])
-        is_mapping = ast.unparse(call.func).rpartition(".")[2] in _PAIRS
+        is_mapping = name.rpartition(".")[2] in _PAIRS
         return _from_pairs(value) if is_mapping and isinstance(value, list) else value
     raise ValueError("not a written-out value")
 
@@ -166,7 +196,7 @@ def _from_pairs(pairs: list[Any]) -> dict[str, Any]:
 
 
 def _moment(call: ast.Call) -> str:
-    """Return a date or time of the module `datetime` in ISO form."""
+    """Return a date or time of the module `datetime` in ISO form, without its zone."""
     kinds: dict[str, Callable[..., datetime.date | datetime.time]] = {
         "datetime": datetime.datetime,
         "date": datetime.date,

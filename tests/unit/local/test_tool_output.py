@@ -9,6 +9,7 @@ import pytest
 
 from gemini_live_runtime.local.open_calls import OpenCalls
 from gemini_live_runtime.local.parts import ToolRequest
+from gemini_live_runtime.local.template import describe
 from gemini_live_runtime.local.tool_output import MAX_READ, output_of
 
 WEATHER = {"temperature_c": 21, "sky": "clear", "wind": None, "rain": [0.5, -1], "umbrella": False}
@@ -52,6 +53,9 @@ def test_a_value_written_as_text_is_read(key: str, text: str) -> None:
         ('b\'{"sky": "clear"}\'', {"sky": "clear"}),
         ("b'clear'", "clear"),
         ('\ufeff{"sky": "clear"}', {"sky": "clear"}),
+        ("set()", []),
+        ("deque(['sunny'], maxlen=3)", ["sunny"]),
+        ("{'at': datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.timezone.utc)}", {"at": "2026-01-02T03:04:00"}),
     ],
 )
 def test_pythons_own_ways_to_write_values_are_read(text: str, value: Any) -> None:
@@ -59,6 +63,36 @@ def test_pythons_own_ways_to_write_values_are_read(text: str, value: Any) -> Non
 
 
 MCP_RESULT = "meta=None content=[TextContent(type='text', text='7 degrees and fog', annotations=None)] isError={failed}"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{ sky: 'clear', temperature: 21 }", "sky clear, temperature 21"),
+        ("map[sky:clear temperature:21]", "map sky clear temperature 21"),
+        ("{temperature=21, sky=clear}", "temperature 21, sky clear"),
+        ('{:sky=>"clear", :t=>21}', "sky clear, t 21"),
+        ("Weather(sky=quite clear, t=21)", "Weather sky quite clear, t 21"),
+        ('Result: {"sky": "clear"}', "Result sky clear"),
+        ('{"sky": "clear"} (cached)', "sky clear cached"),
+        ("{'ok': true, 'wind': null}", "ok true, wind null"),
+        ("<app.Weather object at 0x7f00>", "Weather"),
+        ("<Response [200]>", "Response 200"),
+    ],
+)
+def test_what_other_programs_write_out_is_told_without_its_signs(text: str, words: str) -> None:
+    assert describe(output_of({"output": text})) == words
+
+
+@pytest.mark.parametrize(
+    "text", ["It is 7:30 (local time).", "see https://x.y/z?a=b (docs)", "[laughs] Hello", "1 < 2 and 3 > 2"]
+)
+def test_signs_in_a_sentence_stay(text: str) -> None:
+    assert describe(output_of({"output": text})) == text
+
+
+def test_a_field_that_was_turned_into_text_is_told_as_a_value() -> None:
+    assert describe(output_of({"status": "ok", "report": "{'sky': 'clear'}"})) == "status ok, report sky clear"
 
 
 def test_a_result_of_the_model_context_protocol_that_was_turned_into_text_is_its_words() -> None:
