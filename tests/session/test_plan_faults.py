@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import Enum, StrEnum
 from functools import partial
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -301,6 +301,7 @@ class Clerk:
 
 DESK = Desk()
 HELPERS = ModuleType("helpers")
+OF_NO_MODULE = FunctionType((lambda state: state.set("app:room", "1")).__code__, {})
 exec("def book(state):\n    state.set('app:room', '1')", HELPERS.__dict__)
 
 
@@ -336,6 +337,10 @@ def by_an_object(state: State) -> None:
     DESK.book(state)
 
 
+def by_a_function_of_no_module(state: State) -> None:
+    OF_NO_MODULE(state)
+
+
 def by_a_background_agent(state: State) -> None:
     BackgroundAgentDispatcher.dispatch(Any, "desk", Desk(), state)  # type: ignore[arg-type]
 
@@ -350,6 +355,7 @@ WRITERS: list[Callable[..., Any]] = [
     by_a_helper_module,
     by_an_object,
     by_a_background_agent,
+    by_a_function_of_no_module,
     DESK.book,
     partial(from_a_table),
     Clerk(),

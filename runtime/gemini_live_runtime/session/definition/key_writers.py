@@ -171,9 +171,9 @@ def _is_agent(value: object) -> bool:
     return is_agent(value) or (isinstance(value, type) and getattr(value, "is_agent", False) is True)
 
 
-def _is_authors(name: str, module: str) -> bool:
-    """Return True for a module written beside `module`, not installed."""
-    if name == module:
+def _is_authors(name: str | None, module: str | None) -> bool:
+    """Return True for a module written beside `module`, not installed, and for none."""
+    if not name or name == module:
         return True
     top = name.partition(".")[0]
     if top in sys.stdlib_module_names or top == "gemini_live_runtime":
