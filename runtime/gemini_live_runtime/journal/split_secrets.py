@@ -37,11 +37,11 @@ class _Stream:
     def __init__(self) -> None:
         self.text = ""
         self.before = ""
-        """End of the text before this one, where a secret ended it or may have begun."""
+        """End of the text before this one."""
         self.border: int | None = None
         """Characters of `text` that are of the text before this one, as far as words may follow its secret."""
         self.words_may_follow = False
-        """True when the end of `before` is a secret by its shape alone: words may follow it."""
+        """True when no registered secret goes on after `before`: words may follow it."""
         self.decided = 0
         """Characters of `text` whose pieces were decided."""
         self.hidden = False
@@ -99,14 +99,12 @@ class _Stream:
     def begin(self, number: int, redactor: Redactor) -> None:
         """Begin a new text.
 
-        The secret in which the last one ended may go on: a server may interrupt an answer in mid-word.
+        A secret may go on in it, or the words that tell one: a server may interrupt an answer in mid-word.
         """
         self.number = number
-        is_known = redactor.open_known_at(self.text) is not None
-        if not is_known and not self.hidden and redactor.open_at(self.text) is None:
-            self.text, self.decided = "", 0
-        self.before, self.border = self.text, None if is_known or not self.text else len(self.text)
-        self.words_may_follow = self.border is not None
+        self.before = self.text
+        self.words_may_follow = bool(self.text) and redactor.open_known_at(self.text) is None
+        self.border = len(self.text) if self.words_may_follow else None
 
 
 def without_words(spans: Spans, text: str, border: int | None) -> Spans:
@@ -114,7 +112,7 @@ def without_words(spans: Spans, text: str, border: int | None) -> Spans:
     if border is None:
         return spans
     return [
-        (first, border) if first < border < beyond and _WORD.fullmatch(text, border, beyond) else (first, beyond)
+        (first, border) if first <= border < beyond and _WORD.fullmatch(text, border, beyond) else (first, beyond)
         for first, beyond in spans
     ]
 

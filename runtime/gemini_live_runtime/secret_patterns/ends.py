@@ -40,6 +40,7 @@ _KEYS = (
     (begins("1//0"), ANY, (0, 19), 6),
     (begins("ATATT3"), r"[0-9A-Za-z_\-=]", (0, 49), 6),
     (rf"AAAA{ANY}{{7}}:", ANY, (0, 25), 2),
+    (r"[0-9]{8,10}:AA", ANY, (0, 29), 2),
 )
 
 _PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"

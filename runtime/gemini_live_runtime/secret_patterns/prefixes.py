@@ -115,16 +115,22 @@ PREFIXES = (
     Prefix("pul-", _HEX, 40, is_unlike=True),
     Prefix("tskey-", _NO_UNDERSCORE, 24, is_unlike=True),
     Prefix("AGE-SECRET-KEY-", _CAPITAL, 50, is_unlike=True),
+    # Fly, Heroku, RubyGems, Postman
+    Prefix("fm2_", _BASE64, 60, is_unlike=True),
+    Prefix("HRKU-", ANY, 30, is_unlike=True),
+    Prefix("rubygems_", _HEX, 40, is_unlike=True),
+    Prefix("PMAK-", r"[0-9a-f\-]", 40, is_unlike=True),
     # Grafana, New Relic, PostHog, Sentry
     Prefix("glsa_", _NO_DASH, 32, is_unlike=True),
     Prefix("NRAK-", _CAPITAL, 24, is_unlike=True),
     Prefix("phx_", _BASE62, 36, is_unlike=True),
     Prefix("sntrys_", r"[0-9A-Za-z_+/=]", 40, is_unlike=True),
-    # Slack, Stripe, Shopify, Google OAuth
+    # Slack, Stripe, Square, Shopify, Google OAuth
     Prefix("xapp-", _NO_UNDERSCORE, 10, 4, is_unlike=True),
     Prefix("[rs]k_live_", _BASE62, 16, 2, is_unlike=True, literal="k_live_"),
     Prefix("[rs]k_test_", _BASE62, 16, 2, is_unlike=True, literal="k_test_"),
     Prefix("whsec_", _BASE64, 16, 2, is_unlike=True),
+    Prefix("sq0(?:at|cs|id)p-", ANY, 20, is_unlike=True, literal="sq0"),
     Prefix("shp(?:at|ca|pa|ss)_", _HEX, 32, is_unlike=True, literal="shp"),
     Prefix("GOCSPX-", ANY, 16, 2, is_unlike=True),
 )

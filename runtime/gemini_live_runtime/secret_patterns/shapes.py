@@ -33,7 +33,7 @@ SHAPES = (
         rf"|(?:{_PEM_BETWEEN}[0-9A-Za-z+/=]{{20,}}+)+)",
     ),
     *((one.anchor, one.whole) for one in PREFIXES),
-    # Keys of AWS, Slack, SendGrid, HashiCorp Vault, Google OAuth, Atlassian and Firebase Cloud Messaging.
+    # Keys of AWS, Slack, SendGrid, HashiCorp Vault, Google OAuth, Atlassian, Firebase Cloud Messaging and Telegram.
     ("AKIA", rf"{begins('AKIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
     ("ASIA", rf"{begins('ASIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
     ("xox", rf"{begins('xox')}(?:[abceoprs]-[0-9A-Za-z\-]{{10,}}|d-[0-9A-Za-z\-%+/=]{{10,}})"),
@@ -42,6 +42,7 @@ SHAPES = (
     ("1//0", rf"{begins('1//0')}{ANY}{{20,}}"),
     ("ATATT3", rf"{begins('ATATT3')}[0-9A-Za-z_\-=]{{50,}}"),
     (":APA91b", rf"AAAA{ANY}{{7}}:APA91b{ANY}{{20,}}"),
+    (":AA", rf"[0-9]{{8,10}}:AA{ANY}{{30,}}"),
     ("://", rf"://{_LOGIN}"),
     ("\\/", rf":\\{{1,7}}/\\{{1,7}}/{_LOGIN}"),
     # Anybody who knows the address of a webhook may write to its channel.
@@ -77,7 +78,7 @@ def _has_dotted_key(text: str) -> bool:
 
 
 def _has_key_with_a(text: str) -> bool:
-    return "AIza" in text or "AKIA" in text or "ASIA" in text or ":APA91b" in text or "ATATT3" in text
+    return "AIza" in text or "AKIA" in text or "ASIA" in text or ":APA91b" in text or "ATATT3" in text or ":AA" in text
 
 
 def may_have_encoded_sign(text: str) -> bool:
@@ -89,7 +90,7 @@ def may_open(text: str) -> bool:
     """Return False when `text` certainly has no anchor of a provider's key."""
     return (
         may_open_prefix(text)
-        or ("A" in text and ("AKIA" in text or "ASIA" in text or "AAAA" in text or "ATATT3" in text))
+        or ("A" in text and ("AKIA" in text or "ASIA" in text or "AAAA" in text or "ATATT3" in text or ":AA" in text))
         or ("J" in text and "eyJ" in text)
         or ("." in text and ("SG." in text or "AQ." in text or "hvs." in text))
         or ("-" in text and "-----BEGIN" in text)

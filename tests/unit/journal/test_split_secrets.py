@@ -256,6 +256,37 @@ def test_a_key_known_by_its_shape_that_goes_on_in_the_next_turn_is_redacted_in_b
     with_session(body)
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Well c", "url -u admin:YOBBKjqI4mwA0T https://x"),
+        ("Well Cookie: session", "id=YOBBKjqI4mwA0T ok"),
+        ("The pass", "word is set: password=YOBBKjqI4mwA0T"),
+        ("The passw", "ord: YOBBKjqI4mwA0T"),
+    ],
+)
+def test_the_words_that_tell_a_secret_may_be_over_two_turns(first: str, second: str) -> None:
+    async def body(session: Session) -> None:
+        session.says(first, turn=1)
+        session.says(second, turn=2)
+        await asyncio.sleep(HOLD_S * 2)
+        assert await session.text() == (first + second).replace("YOBBKjqI4mwA0T", "[redacted]")
+
+    with_session(body)
+
+
+@pytest.mark.parametrize("first", ["What is your password:", "Tell me the token: ", "It is [redacted]", "Well c"])
+@pytest.mark.parametrize("second", ["Thanks a lot", "ok", "urls are nice"])
+def test_words_after_a_turn_that_asked_for_a_secret_are_shown(first: str, second: str) -> None:
+    async def body(session: Session) -> None:
+        session.says(first, turn=1)
+        session.says(second, turn=2)
+        await asyncio.sleep(HOLD_S * 2)
+        assert await session.text() == first + second
+
+    with_session(body)
+
+
 def test_an_interruption_does_not_show_the_rest_of_a_key_that_the_turn_before_began() -> None:
     async def body(session: Session) -> None:
         cut = {"by": "server", "cut_below": 3, "heard_samples": 1, "unheard_samples": 1}
