@@ -2,9 +2,10 @@
 
     .venv/bin/python tests/bench/bench_paraphrases.py
 
-Types the sentences of tests/data/paraphrases, and has a synthetic voice say those of the newest set.
+Types the sentences of tests/data/paraphrases, and has a synthetic voice say those of the newest set. Three voices say
+sentences that no dialogue understands.
 
-Targets: 85 % typed and 75 % spoken are understood, and none leads to a wrong action.
+Targets: 85 % typed and 75 % spoken are understood, none leads to a wrong action, and all foreign ones are refused.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 
 from tests.paraphrases.measuring import NAMES, figures, measure_all  # noqa: E402
+from tests.support.recogniser_evaluation import count_refused  # noqa: E402
 from tests.support.synthetic_speech import have_voices  # noqa: E402
+
+from gemini_live_runtime.clock import run_virtual  # noqa: E402
 
 TYPED, SPOKEN = 0.85, 0.75
 """Least shares of sentences that are understood."""
@@ -32,6 +36,9 @@ def main() -> int:
     are_met = [_is_met(name, "", TYPED) for name in NAMES]
     if have_voices() and importlib.util.find_spec("pocketsphinx") is not None:
         are_met += [_is_met(name, VOICE, SPOKEN) for name in NEWEST]
+        refused, said = run_virtual(count_refused())
+        print(f"{'foreign, spoken':<20} {refused:>7} of {said} refused", flush=True)
+        are_met.append(refused == said)
     else:
         print("Nothing is spoken: flite, espeak-ng or the recogniser (extra: local) is not installed.")
     return 0 if all(are_met) else 1

@@ -34,9 +34,10 @@ def main() -> int:
             Counter(map(group, chosen_ones))
             for chosen_ones in (judged, [j for j in judged if j.is_right], [j for j in judged if j.is_wrong])
         )
-        print(f"{title:<16} {'right':>9} {'wrong action':>13}")
+        print(f"{title:<16} {'understood':>10} {'':>10} {'wrong actions':>14}")
         for name in total:
-            print(f"{name:<16} {right[name]:>4} of {total[name]:<3}{wrong[name]:>12}")
+            share = right[name] / total[name]
+            print(f"{name:<16} {share:>10.0%} {right[name]:>4} of {total[name]:<2} {wrong[name]:>14}")
     share, wrong_all = figures(judged)
     print(f"{chosen.name}: {share:.0%} of {len(judged)} right, {wrong_all} wrong actions")
     return 1 if wrong_all else 0

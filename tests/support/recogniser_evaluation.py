@@ -107,6 +107,13 @@ async def evaluate(voices: Sequence[str] = VOICES, stride: int = 1) -> dict[str,
     return counts
 
 
+async def count_refused(voices: Sequence[str] = VOICES) -> tuple[int, int]:
+    """Return the number of uncovered sentences that were refused, and of those said."""
+    ear = PocketsphinxRecogniser(ScriptedDialogue(bundled_script("concierge")))
+    heard = [(await ear.recognise(say(voice, sentence))).text for voice in voices for sentence in UNCOVERED]
+    return heard.count(""), len(heard)
+
+
 if __name__ == "__main__":
     for name, result in run_virtual(evaluate(sys.argv[1:] or VOICES)).items():
         print(name, result)

@@ -29,6 +29,8 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime.agents.card_payment import CardPayment
 from gemini_live_runtime.agents.order_words import MENU, WISHES
+from gemini_live_runtime.local.matching import Words
+from gemini_live_runtime.local.mood import only_speaks
 
 ITEMS = StateKey("app:items", dict[str, int], default={}, description="what they would like to eat or drink")
 DONE, AGREED = StateKey("app:done", bool, default=False), StateKey("app:agreed", bool, default=False)
@@ -80,7 +82,8 @@ def wishes(window: TranscriptWindow) -> dict[str, bool]:
     """Extract what the guest wants by regular expressions, without a model."""
     said = re.sub("n['\u2019]t", " not", window.last_user.lower())
     words = " ".join(re.findall(r"[a-z]+", re.sub("['\u2019]", "", said)))
-    return {wish: bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
+    asks_for_nothing = only_speaks(Words(window.last_user).plain, is_question=said.rstrip().endswith("?"))
+    return {wish: not asks_for_nothing and bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
 
 
 PROMOTIONS = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 _BREAKS = re.compile(
-    r"[!?;()]+\s*|[,.:]\s+|\s[-\u2013\u2014]+\s|[\u2013\u2014\n]"
+    r"[!;()]+\s*|(?<=\?)\s+|[,.:]\s+|\s[-\u2013\u2014]+\s|[\u2013\u2014\n]"
     r"|\s(?=(?:just )?tell (?:him|her|sam|'?em)\b)"
     r"|\b(?:but|so|because|cause|'cause|though|although|since|and then|and can you|and could you)\b",
     re.IGNORECASE,

@@ -14,6 +14,7 @@ from gemini_live_runtime.local.dialogue_state import DialogueState, Pending, las
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
 from gemini_live_runtime.local.intents import IntentMatcher
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.mood import asks_besides, is_open_wish, takes_back
 from gemini_live_runtime.local.open_calls import Outcome, arguments_of
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.sample_sentences import SampleSentences, sample_sentences
@@ -281,9 +282,15 @@ class ScriptedDialogue:
         state = self._state
         found: list[tuple[Intent, Mapping[str, SlotValue]]] = []
         texts = clauses_of(text)
+        whole = Words(text)
+        asks, is_remark = asks_besides(whole.plain), takes_back(whole.plain) or self._matching.is_remark(whole)
         for part in texts:
             words = Words(part)
+            if words.plain == ["sorry"]:
+                continue  # It begs no pardon before a request.
             best = self._matching.best(words, state)
+            if best is not None and best[0].acts and (is_remark or (asks and not is_open_wish(words.plain))):
+                best = None
             answer = (
                 self._pending_answer(words) if state.pending is not None and not self._free_text_pending() else None
             )
@@ -293,7 +300,8 @@ class ScriptedDialogue:
                 found.append((best[0], best[1].slots))
             elif state.last_call is not None and (changed := self._changed_slots(words)):
                 intent, said = self._intents[state.last_call[0]], state.last_call[1]
-                found.append((intent, {**said, **changed}))
+                if not (intent.acts and asks):
+                    found.append((intent, {**said, **changed}))
         calling = [(intent, slots) for intent, slots in found if intent.calls]
         if len({intent.name for intent, _ in calling}) > 1:
             return None
@@ -321,7 +329,9 @@ class ScriptedDialogue:
         Each part has to be whole, and all have to mean the same; None otherwise.
         """
         parts = [
-            words for part in _JOINTS.split(text) if len(words := Words(part)) and not self._matcher.is_filler(words)
+            words
+            for part in _JOINTS.split(text.rstrip(" ?"))
+            if len(words := Words(part)) and not self._matcher.is_filler(words)
         ]
         if not 1 < len(parts) <= _MAX_PARTS:
             return None
@@ -331,6 +341,8 @@ class ScriptedDialogue:
         intents = {"" if best is None else best[0].name for best in found}
         intent = self._intents.get(next(iter(intents))) if len(intents) == 1 else None
         if intent is None or not intent.calls or any(call.tool not in self._state.tools for call in intent.calls):
+            return None
+        if intent.acts and self._matching.only_speaks(Words(text)):
             return None
         parts_of_phrases = (part for phrase in intent.typed for part in phrase if isinstance(part, SlotRef))
         if any(self._script.slots[part.slot].kind == "text" for part in parts_of_phrases):

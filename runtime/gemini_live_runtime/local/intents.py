@@ -10,8 +10,9 @@ from gemini_live_runtime.local.dialogue_state import DialogueState
 from gemini_live_runtime.local.instruction_notes import InstructionNotes
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.meaning import MeaningMatcher
+from gemini_live_runtime.local.mood import is_open_wish, is_remark, only_speaks
 from gemini_live_runtime.local.script_types import Cue, Intent, Script, SlotRef
-from gemini_live_runtime.local.vocabulary import asks
+from gemini_live_runtime.local.vocabulary import PAST
 from gemini_live_runtime.local.words import folded, name_words
 
 _MAX_TOOLS = 6
@@ -22,6 +23,9 @@ _UNEXPLAINED = 0.3
 
 _CLOSE = 0.05
 """Difference in cost below which two intents are meant as much."""
+
+_OVER = PAST | {"yesterday", "ago"}
+"""Words of what has been."""
 
 _Found = tuple[tuple[float, int, float], int, Intent, Match]
 """Rank, place in the script, intent and match."""
@@ -41,7 +45,9 @@ class IntentMatcher:
 
         Among equal costs an intent with `after` wins, then the one whose `during` is newest, then the first.
         """
-        ages = [(intent, self.age(intent, now)) for intent in self._script.intents]
+        speaks = self.only_speaks(words)
+        intents = [intent for intent in self._script.intents if not (intent.acts and speaks)]
+        ages = [(intent, self.age(intent, now)) for intent in intents]
         applying = [(place, intent, age) for place, (intent, age) in enumerate(ages) if age is not None]
         matches = [self._phrase_in(intent, words) for _, intent, _ in applying]
         # A phrase that was said word for word is what was meant.
@@ -66,15 +72,14 @@ class IntentMatcher:
         return min(filter(None, found), key=_cost, default=None)
 
     def _meant_by(self, intent: Intent, words: Words) -> Iterator[Match]:
-        """Yield what the meanings of `intent` find, where it is sure enough to act on.
-
-        "Do you take cards?" pays nothing.
-        """
-        if intent.acts and asks(words.plain):
-            return
+        """Yield what the meanings of `intent` find, where it is sure enough to act on."""
+        # What is agreed to is said by the question: what else is said may turn it round.
+        is_consent = intent.acts and bool(intent.calls) and ("yes",) in (*intent.say, *intent.typed)
         for meaning in intent.means:
             meant = self._meanings.match(meaning, words)
-            if meant is not None and (meant.may_be_acted_on if intent.calls else meant.is_sure):
+            if meant is None or (intent.acts and meant.is_told_of) or (is_consent and meant.extra):
+                continue
+            if meant.may_be_acted_on if intent.calls else meant.is_sure:
                 yield Match(meant.cost, meant.slots)
 
     def changed(
@@ -86,8 +91,22 @@ class IntentMatcher:
         """
         if not intent.change or self.age(intent, now) is None:
             return {}
+        if intent.acts and (words.is_question or self.only_speaks(words)) and not is_open_wish(words.plain):
+            return {}
+        if intent.acts and not _OVER.isdisjoint(words.plain):
+            return {}
+        needed = {name for meaning in intent.means for name in meaning.slots}
         names = dict.fromkeys(name for meaning in intent.means for name in (*meaning.slots, *meaning.optional))
-        return self._meanings.fill_only(tuple(names), words, said)
+        slots = self._meanings.fill_only(tuple(names), words, said)
+        return {} if needed and needed.isdisjoint(slots) else slots
+
+    def only_speaks(self, words: Words) -> bool:
+        """Return True for words that ask for nothing to be done."""
+        return only_speaks(words.plain, is_question=words.is_question) or self.is_remark(words)
+
+    def is_remark(self, words: Words) -> bool:
+        """Return True for "great, it's raining", where `raining` is no word of the script."""
+        return is_remark(words.plain, self._meanings.known)
 
     def slots_only(self, names: Sequence[str], words: Words) -> Mapping[str, SlotValue]:
         """Return the slots that a sentence names when it says nothing else, else {}."""

@@ -48,9 +48,10 @@ class Match:
 class Words:
     """Words of an utterance, written out (`plain`) and as they stand (`original`)."""
 
-    __slots__ = ("original", "plain")
+    __slots__ = ("is_question", "original", "plain")
 
     def __init__(self, text: str) -> None:
+        self.is_question = text.rstrip().endswith("?")
         self.plain: list[str] = []
         self.original: list[str] = []
         for written in split_original(text):
@@ -213,7 +214,7 @@ class Matcher:
         for value_words, value in self._values[slot.name]:
             cost = 0.0
             for offset, meant in enumerate(value_words):
-                edits = typos(plain[start + offset], meant) if start + offset < len(plain) else None
+                edits = _typos_of(plain[start + offset], meant) if start + offset < len(plain) else None
                 if edits is None:
                     break
                 cost += edits * _EDIT
@@ -224,7 +225,7 @@ class Matcher:
             yield from self._names(slot, words, start)
         if slot.kind == "text" and start < len(plain):
             for length in range(1, min(len(plain) - start, slot.maximum) + 1):
-                if FILLERS.issuperset(plain[start : start + length]):
+                if FILLERS.issuperset(plain[start : start + length]) or _is_cut(plain, start, length):
                     continue
                 text = " ".join(word for word in words.original[start : start + length] if word)
                 yield length, _FREE, text
@@ -250,3 +251,15 @@ class Matcher:
             start += len(group)
             cost += _FILLER
         return cost
+
+
+def _is_cut(plain: list[str], start: int, length: int) -> bool:
+    """Return True for a text such as the "I don't want to" of "make a note"."""
+    if start or length == len(plain):
+        return False
+    return plain[length - 1] in ("not", "to", "never", "should", "i", "you") or is_no_text(plain[:length])
+
+
+def _typos_of(word: str, meant: str) -> int | None:
+    """Return the typing errors of a word that is no other word: a waiter is no water."""
+    return None if word != meant and word in EVERYDAY_WORDS else typos(word, meant)

@@ -39,7 +39,25 @@ _NAME_COUNTS = 3
 _NEGATES_WITHIN = 4
 """Words after a negation that it may turn round."""
 _DETERMINERS = frozenset({"a", "an", "the", "some", "one", "another", "two", "my"})
-_AS_WELL = frozenset({"and", "plus", "with"})
+_AS_WELL = frozenset({"and", "plus", "with", "without"})
+_IS_TOLD_OF = frozenset({
+    "is", "was", "are", "were", "has", "had", "should", "can", "could", "may", "must", "smells", "looks", "costs",
+    "takes", "makes", "comes", "keeps", "gives",
+})  # fmt: skip
+"""Words after a thing that tell something of it: "the coffee should be strong"."""
+_SUITS = frozenset({
+    "fine", "good", "ok", "okay", "great", "best", "perfect", "lovely", "easier", "better", "what", "right", "nice",
+    "it",
+})  # fmt: skip
+_UNITS = frozenset({
+    "minute", "minutes", "moment", "moments", "second", "seconds", "sec", "secs", "hour", "hours", "day", "days",
+    "week", "weeks", "question", "questions", "thing", "things", "time", "times", "receipt", "bill", "table", "bag",
+    "bags",
+})  # fmt: skip
+"""Everyday words that a number may count."""
+_MORE = frozenset({
+    "more", "extra", "other", "further", "last", "quick", "small", "little", "big", "new", "clean", "single",
+})  # fmt: skip
 _BEFORE_TIMES = frozenset({"at", "around", "by", "from", "until", "till"})
 _MOVES = frozenset({"move", "push", "shift", "bring", "postpone", "back", "forward", "later", "earlier"})
 """Words of "push it back to eight": what is moved is a time."""
@@ -69,7 +87,11 @@ class Understood:
     is_told: bool = False
     """True when the words tell of the past, or of another person."""
     is_past: bool = False
+    is_told_of: bool = False
+    """True when it tells something of a thing that it names: "the pasta is for my son"."""
     among_others: bool = False
+    extra: int = 0
+    """Number of words left that say something, everyday ones included."""
 
     @property
     def is_sure(self) -> bool:
@@ -99,7 +121,8 @@ class MeaningMatcher:
 
     def __init__(self, script: Script) -> None:
         self._slots = script.slots
-        self._known = known_words(script)
+        self.known = known_words(script)
+        """Words that the script names."""
         self._last: tuple[Words, Sentence] | None = None
 
     def match(self, meaning: Meaning, words: Words) -> Understood | None:
@@ -158,7 +181,9 @@ class MeaningMatcher:
             is_torn,
             is_told,
             is_past,
+            any(self._is_told_of(name, slots[name], sentence) for name in meaning.slots),
             meaning.among_others,
+            sum(word not in COMMON_WORDS and word not in NEGATIONS for word in rest),
         )
 
     def fill_only(
@@ -201,7 +226,7 @@ class MeaningMatcher:
     def _read(self, words: Words) -> Sentence:
         """Return the sentence of `words`, read once for all meanings."""
         if self._last is None or self._last[0] is not words:
-            self._last = words, Sentence(words, self._known)
+            self._last = words, Sentence(words, self.known)
         return self._last[1].restart()
 
     def _names_another(self, name: str, sentence: Sentence) -> bool:
@@ -213,12 +238,29 @@ class MeaningMatcher:
         """Return True when a slot's number counts an unexplained word: "two pizzas"."""
         if self._slots[name].kind != "number":
             return False
+        words = sentence.words
         for at in found_at:
-            if at + 1 in found_at or parse_number(sentence.words, at) is None:
+            if at + 1 in found_at or parse_number(words, at) is None:
                 continue
-            following = [place for place in (at + 1, at + 2) if place < len(sentence.words)]
-            if following and following[0] in sentence.free and self._counts(sentence.words[following[0]]):
-                return True
+            following = at + 1
+            while following < len(words) and words[following] in _MORE:
+                following += 1
+            if following < len(words) and following in sentence.free:
+                word = words[following]
+                if self._counts(word) or word in _UNITS or (following > at + 1 and word in EVERYDAY_WORDS):
+                    return True
+        return False
+
+    def _is_told_of(self, name: str, value: SlotValue, sentence: Sentence) -> bool:
+        """Return True when the words go on to tell something of a choice."""
+        slot, words = self._slots[name], sentence.words
+        if slot.kind != "choice":
+            return False
+        for phrase in (tuple(split_words(str(value))), *slot.synonyms.get(str(value), ())):
+            for at in sentence.places(phrase):
+                following = words[at + len(phrase) : at + len(phrase) + 2]
+                if following and following[0] in _IS_TOLD_OF and _SUITS.isdisjoint(following[1:]):
+                    return True
         return False
 
     def _is_another_thing(self, sentence: Sentence, at: int) -> bool:
@@ -227,13 +269,13 @@ class MeaningMatcher:
         if not self._counts(words[at]) or at < 2:
             return False
         first = at - 1 if words[at - 1] in _DETERMINERS or parse_number(words, at - 1) else at
-        return words[first - 1] in _AS_WELL and first < at
+        return words[first - 1] in _AS_WELL and (first < at or words[first - 1] == "without")
 
     def _counts(self, word: str) -> bool:
         """Return True when `word` carries a meaning of its own."""
         if word in COMMON_WORDS or word in NEGATIONS:
             return False
-        return word not in EVERYDAY_WORDS or not base_forms(word).isdisjoint(self._known)
+        return word not in EVERYDAY_WORDS or not base_forms(word).isdisjoint(self.known)
 
     # -- slots -------------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from gemini_live_runtime.local.script_types import (
     SlotRef,
 )
 from gemini_live_runtime.local.template import Line, check_template
-from gemini_live_runtime.local.vocabulary import expand
+from gemini_live_runtime.local.vocabulary import DENIALS, expand
 from gemini_live_runtime.local.words import MAX_SPOKEN, folded, split_words
 
 FORMAT = 1
@@ -174,9 +174,10 @@ class ScriptReader:
     def _means(self, raw: dict[str, Any], where: str, phrases: tuple[Pattern, ...] = ()) -> tuple[Meaning, ...]:
         """Return the meanings of an intent or rule.
 
-        Words of its phrases stand against none of them.
+        Words of its phrases stand against none of them, but for negations: "do not forget it" forgets nothing.
         """
-        own = tuple(dict.fromkeys((word,) for phrase in phrases for word in phrase if isinstance(word, str)))
+        words = (word for phrase in phrases for word in phrase if isinstance(word, str))
+        own = tuple(dict.fromkeys((word,) for word in words if word not in DENIALS))
         texts = self._texts(raw, "means", where)
         return tuple(self._meanings.read(text, f"{where}.means", self._slots, own) for text in texts)
 
@@ -212,7 +213,7 @@ class ScriptReader:
         return rules
 
     def _rule(self, raw: dict[str, Any], where: str, intents: Mapping[str, Intent]) -> ExtractRule:
-        self._only(raw, {"slot", "when", "means", "intent", "value", "after"}, where)
+        self._only(raw, {"slot", "when", "means", "intent", "value", "after", "acts"}, where)
         after = self._folded(raw, "after", where)
         if "slot" in raw:
             if len(raw.keys() - {"after"}) > 1:
@@ -231,7 +232,7 @@ class ScriptReader:
         value = raw.get("value")
         if not _is_scalar(value):
             raise self.fail(f"{where}.value", f"is {value!r}", "Use a text, a number, true or false")
-        return ExtractRule(when=when, value=value, after=after, means=means)
+        return ExtractRule(when=when, value=value, after=after, means=means, acts=self._flag(raw, "acts", where))
 
     def _means_of(self, name: Any, where: str, intents: Mapping[str, Intent]) -> tuple[Meaning, ...]:
         """Return the meanings of the intent that a rule names."""

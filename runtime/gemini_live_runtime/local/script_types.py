@@ -130,6 +130,8 @@ class ExtractRule:
     value: Scalar = ""
     after: tuple[str, ...] = ()
     means: tuple[Meaning, ...] = ()
+    acts: bool = False
+    """True when a sentence that only speaks of it does not lead to it."""
 
     def fits(self, asked: str) -> bool:
         """Return True when the rule applies after the model has said `asked` (folded)."""

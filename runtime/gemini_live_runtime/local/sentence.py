@@ -35,6 +35,10 @@ _POLITE = tuple(
         "it is possible", "i may", "i can", "it is not too much trouble", "that works",
     )
 )  # fmt: skip
+_WONDERING = tuple(
+    (who, *text.split()) for who in ("i", "we") for text in ("was wondering", "were wondering", "was hoping")
+)
+"""Words of the past that ask for something now."""
 _MAX_NAME = 3
 
 
@@ -71,7 +75,7 @@ class Sentence:
 
     def _take_polite(self) -> None:
         """Mark conditions that are only polite, as in "if you can", as used."""
-        for phrase in _POLITE:
+        for phrase in (*_POLITE, *_WONDERING):
             for at in self.places(phrase):
                 self.take(at, len(phrase))
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.local.clauses import clauses_of, forbids
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.meaning import MeaningMatcher
-from gemini_live_runtime.local.script_types import Pattern, Scalar, Script, SlotRef
+from gemini_live_runtime.local.mood import asks_besides, is_open_wish, is_remark, only_speaks, takes_back
+from gemini_live_runtime.local.script_types import Intent, Pattern, Scalar, Script, SlotRef
 from gemini_live_runtime.local.words import folded
 from gemini_live_runtime.records import record
 
@@ -71,6 +73,8 @@ class _Utterance:
     asked: str
     """The model's words before it, folded."""
     clauses: tuple[str, ...] = ()
+    only_speaks: bool = False
+    """True when they ask for nothing to be done."""
 
 
 class SlotExtractor:
@@ -82,6 +86,9 @@ class SlotExtractor:
         self._meanings = MeaningMatcher(script)
         meanings = (meaning for intent in script.intents for meaning in intent.means)
         self._with_slots = tuple(meaning for meaning in meanings if meaning.slots)
+        owners = {name: [intent for intent in script.intents if name in _slots_of(intent)] for name in script.slots}
+        self._acted_on = {name for name, own in owners.items() if own and all(intent.acts for intent in own)}
+        """Slots that only intents with `acts` have: what is only spoken of fills none of them."""
         phrases = (pattern for intent in script.intents for pattern in (*intent.say, *intent.typed))
         self._patterns = tuple(dict.fromkeys(pattern for pattern in phrases if self._tells_its_slots(pattern)))
 
@@ -111,21 +118,29 @@ class SlotExtractor:
         return json.dumps(fields, ensure_ascii=False)
 
     def _fields_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
+        plain, is_question = utterance.words.plain, utterance.words.is_question
+        asks, remarks = asks_besides(plain), is_remark(plain, self._meanings.known) or takes_back(plain)
+        utterance = replace(utterance, only_speaks=remarks or only_speaks(plain, is_question=is_question))
         found = self._told_in(utterance, wanted)
         for clause in utterance.clauses:
             if not forbids(clause):
-                found = {**self._told_in(_Utterance(Words(clause), utterance.asked), wanted), **found}
+                words = Words(clause)
+                speaks = remarks or only_speaks(words.plain) or (asks and not is_open_wish(words.plain))
+                part = _Utterance(words, utterance.asked, only_speaks=speaks)
+                found = {**self._told_in(part, wanted), **found}
         return found
 
     def _told_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
         slots = self._slots_in(utterance)
+        if utterance.only_speaks:
+            slots = {name: value for name, value in slots.items() if name not in self._acted_on}
         values = {name: self._value(name, utterance, slots) for name in wanted}
         fitted = {name: _fitted(value, _mapping(wanted[name])) for name, value in values.items() if value is not None}
         return {name: value for name, value in fitted.items() if value is not None}
 
     def _value(self, name: str, utterance: _Utterance, slots: Mapping[str, SlotValue]) -> Scalar | None:
         for rule in self._script.extract.get(name, ()):
-            if not rule.fits(utterance.asked):
+            if not rule.fits(utterance.asked) or (rule.acts and utterance.only_speaks):
                 continue
             if rule.slot and rule.slot in slots:
                 return slots[rule.slot]
@@ -189,6 +204,13 @@ class SlotExtractor:
         # A number or text alone is no phrase; it counts only as an answer to a question.
         slots = [self._script.slots[part.slot] for part in pattern if isinstance(part, SlotRef)]
         return len(slots) < len(pattern) or all(slot.kind == "choice" for slot in slots)
+
+
+def _slots_of(intent: Intent) -> set[str]:
+    """Return the names of the slots in the phrases and meanings of `intent`."""
+    parts = (part for pattern in (*intent.say, *intent.typed) for part in pattern)
+    named = {part.slot for part in parts if isinstance(part, SlotRef)}
+    return named.union(*((*meaning.slots, *meaning.optional) for meaning in intent.means))
 
 
 def _newest_first(request: Request) -> list[_Utterance]:

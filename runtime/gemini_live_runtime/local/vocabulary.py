@@ -20,6 +20,7 @@ _SPOKEN_FORMS = {
     "lets": "let us", "gonna": "going to", "wanna": "want to", "gotta": "got to", "gimme": "give me", "lemme": "let me",
     "shan't": "shall not", "ain't": "is not", "y'all": "you all", "dunno": "do not know", "kinda": "kind of",
     "ya": "you", "em": "them", "u": "you", "pls": "please", "plz": "please", "thx": "thanks", "tmrw": "tomorrow",
+    "abt": "about", "ur": "your",
 }  # fmt: skip
 
 _COMMON = """
@@ -97,6 +98,9 @@ _HESITATIONS = re.compile(
     r"|i will (?:try|ring|call|phone)\b|put me through|connect me|let me (?:speak|talk)"
     r"|you (?:are|can|could|have|sound|said)\b|come again|say (?:that )?again"
     r"|repeat\b|speak up|wrong number|that is (?:all|it|fine)$|who\b|this is (?:ridiculous|stupid|silly)"
+    r"|(?:please )?tell me\b|let me know\b|if i (?:left|leave|gave)"
+    r"|.*\b(?:will|would|does|can) (?:he|she|they)(?: \w+)? (?:get|read|hear|see) (?:it|this|that|my)\b"
+    r"|(?:(?:oh|well|hmm|hm|ah|um|uh|er|so|right|not really|really) ?)+$"
     r"|(?:sorry|pardon|excuse me|yes|no|yeah|nope|ok|okay|hello|hi|thanks|thank you|bye|goodbye|stop)$"
 )
 
@@ -164,8 +168,11 @@ def is_same(word: str, meant: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def is_mistyped(word: str, meant: str) -> bool:
-    """Return True when an unknown `word` may be `meant` with a typing error."""
-    if len(meant) < _SHORTEST_WITH_TYPOS:
+    """Return True when an unknown `word` may be `meant` with a typing error.
+
+    What was `deleted` is no `delete`.
+    """
+    if len(meant) < _SHORTEST_WITH_TYPOS or word in (f"{meant}d", f"{meant}ed"):
         return False
     edits = typos(word, meant)
     return edits is not None and edits <= (2 if len(meant) >= _TWO_TYPOS else 1)

@@ -44,6 +44,37 @@ def test_a_number_can_be_set_instead_of_added(said: tuple[str, ...], items: dict
     assert talk_to(restaurant(), "two pasta please", *said).state.get("app:items") == items
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I might have the soup later",
+        "how about the soup, is it fresh?",
+        "another coffee and I won't sleep",
+        "the pasta without cheese please",
+        "please don't take the coffee off",
+        "so that's two pasta and a coffee",
+        "only three more minutes",
+        "the pasta is for my son",
+        "what happens if I cancel",
+        "my friend will cancel his order",
+    ],
+)
+def test_what_only_speaks_of_the_order_leaves_it_as_it_is(text: str) -> None:
+    after = talk_to(restaurant(), "two pasta please", "and a coffee", text)
+    assert after.state.get("app:items") == {"pasta": 2, "coffee": 1}
+    assert after.phases[-1] == "order"
+
+
+def test_a_number_that_was_heard_wrongly_is_set() -> None:
+    assert talk_to(restaurant(), "two pasta please", "I said one pasta").state.get("app:items") == {"pasta": 1}
+
+
+@pytest.mark.parametrize("text", ["of course it's raining", "I'd like a receipt please", "do it later", "send it back"])
+def test_the_kitchen_is_sent_nothing_by_a_remark(text: str) -> None:
+    paid = ("a soup please", "that is all", "yes that is right", "in cash please")
+    assert "app:pick_up" not in talk_to(restaurant(), *paid, text).state
+
+
 def test_the_dialogue_has_the_dishes_of_the_menu() -> None:
     assert set(bundled_script("restaurant").slots["dish"].values) == set(MENU)
 

@@ -57,6 +57,19 @@ def test_free_text_is_kept_as_it_was_typed() -> None:
     assert slots(NOTE, "take a note Call Bob, it's 5 o'Clock") == {"note": "Call Bob it's 5 o'Clock"}
 
 
+def test_words_that_lead_to_a_phrase_are_no_text() -> None:
+    pattern: Pattern = (SlotRef("note"), "write", "that", "down")
+    assert slots(pattern, "Buy oats, write that down") == {"note": "Buy oats"}
+    assert slots(pattern, "don't write that down") is None
+    assert slots(pattern, "why should I write that down") is None
+
+
+def test_another_word_is_no_mistyped_value() -> None:
+    matcher = Matcher({"drink": Slot("drink", "choice", "", (), values=("water",))})
+    assert matcher.match((SlotRef("drink"),), Words("watre")) is not None
+    assert matcher.match((SlotRef("drink"),), Words("waiter")) is None
+
+
 def test_a_listed_text_is_preferred_to_free_text() -> None:
     assert slots(NOTE, "take a note buy milk") == {"note": "buy milk"}
 

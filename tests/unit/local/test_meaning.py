@@ -154,7 +154,14 @@ def test_a_question_books_nothing(text: str) -> None:
     assert isinstance(calls(text), str)
 
 
-@pytest.mark.parametrize("text", ["do you have one for two at eight to book", "is it possible to book for two at 8"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "do you have one for two at eight to book",
+        "is it possible to book for two at 8",
+        "I was wondering if I could book for two at 8",
+    ],
+)
 def test_a_request_in_the_form_of_a_question_is_one(text: str) -> None:
     assert calls(f"{text}, a table") == ("seating", {"people": 2, "time": "20:00"})
 
@@ -167,6 +174,32 @@ def test_an_opinion_asks_for_nothing() -> None:
 def test_an_if_that_asks_is_no_condition() -> None:
     assert calls("see if there's rain in Oslo") == ("sky", {"city": "Oslo"})
     assert isinstance(calls("book a table for two at eight if Dave comes"), str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "suppose you book a table for two at eight, what then",
+        "I might book a table for two at eight",
+        "my friend said to book a table for two at eight",
+        "I'll book a table for two at eight myself",
+        "book a table for two at eight, I'm only joking",
+    ],
+)
+def test_what_is_only_spoken_of_is_not_done(text: str) -> None:
+    assert isinstance(calls(text), str)
+
+
+@pytest.mark.parametrize(
+    "text", ["was it for five people", "at nine?", "is five people fine", "we are five, is that fine?"]
+)
+def test_a_question_about_what_was_done_changes_nothing(text: str) -> None:
+    assert isinstance(calls("book a table for two people at eight", text), str)
+
+
+def test_what_was_done_is_no_mistyped_wish() -> None:
+    assert isinstance(calls("I reserved a table for two at eight"), str)
+    assert calls("reserv a table for two at eight") == ("seating", {"people": 2, "time": "20:00"})
 
 
 def test_a_weighed_negation_is_a_negation() -> None:
@@ -314,6 +347,28 @@ def test_what_is_on_the_menu_is_ordered_beside_what_is_not() -> None:
 def test_the_last_call_is_made_once_more() -> None:
     assert orders("two soups", "same again please") == [{"dish": "soup", "count": 2}]
     assert orders("same again please") == "Nothing yet."
+
+
+def test_a_negation_in_a_phrase_explains_none_elsewhere() -> None:
+    script = KITCHEN.replace('"{count} {dish}", "a {dish}"', '"not {dish}"')
+    script = script.replace('"{dish} {count?} (cold)"', '"forget {dish}"')
+    dialogue = ScriptedDialogue(parse_script(script, "kitchen.toml"))
+    dialogue.declare({"cook": {}, "charge": {}})
+    assert not dialogue.respond("don't forget my soup", typed=True).calls
+    assert dialogue.respond("forget my soup", typed=True).calls
+
+
+@pytest.mark.parametrize("text", ["soup without salt", "two minutes soup", "one more napkin soup"])
+def test_a_word_beside_a_thing_may_make_it_another(text: str) -> None:
+    assert orders(text) == "Pardon?"
+
+
+def test_a_thing_that_something_is_told_of_is_not_asked_for() -> None:
+    script = parse_script(KITCHEN.replace('name = "add"\n', 'name = "add"\nacts = true\n'), "kitchen.toml")
+    dialogue = ScriptedDialogue(script)
+    dialogue.declare({"cook": {}})
+    assert not dialogue.respond("the soup is for my son", typed=True).calls
+    assert dialogue.respond("the soup is fine for me", typed=True).calls
 
 
 def test_a_value_of_the_instruction_is_an_argument() -> None:

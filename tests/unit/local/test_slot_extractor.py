@@ -150,3 +150,24 @@ def test_without_turns_the_text_is_what_was_said() -> None:
 def test_it_refuses_to_write_text() -> None:
     with pytest.raises(UsageError, match="desk"):
         asyncio.run(SlotExtractor(SCRIPT).generate(Request((Turn("yes"),))))
+
+
+def test_what_is_only_spoken_of_is_no_consent() -> None:
+    script = parse_script(
+        TEXT
+        + """
+[[extract.agrees]]
+when = ["yes", "sure"]
+value = true
+acts = true
+""",
+        "desk.toml",
+    )
+
+    def agrees(text: str) -> dict[str, Any]:
+        request = Request((Turn(text),), {"type": "object", "properties": {"agrees": BOOLEAN}})
+        return dict(json.loads(asyncio.run(SlotExtractor(script).generate(request))))
+
+    assert agrees("yes please") == {"agrees": True}
+    for text in ("are you sure?", "yes but how long does it take", "I might say yes", "sure, it's raining"):
+        assert agrees(text) == {}, text
