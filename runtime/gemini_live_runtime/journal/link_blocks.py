@@ -30,6 +30,9 @@ LOST, MADE, GOING = "link:lost", "link:made", "go-away"
 SETTLED = "settled:"
 """Beginning of the names of sentences about what became of the user's input."""
 
+LEAST_SOUND_S = 0.05
+"""Least seconds of sound that a line tells of."""
+
 LOST_SOUND = "outbox:audio"
 """Name of the sentence about sound that was not sent."""
 
@@ -64,6 +67,13 @@ _SETTLED = {
 }
 
 
+def begin(view: SessionView, block: Block) -> None:
+    """Let a notice that was just added tell what follows from it for the link."""
+    view.link_notice, view.link_parts = block.id, {"state": ""}
+    view.sound_told = view.sound_not_sent
+    change(view, len(view.blocks) - 1, group=LOST)
+
+
 def closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty:
     """Begin the notice of an end, or count it in that of the loss which goes on."""
     is_loss = view.connected_ms is not None or not view.events_by_type.get(ev.ConnectionReady.type)
@@ -76,6 +86,7 @@ def closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty:
     if index is None and (late := _newest(view, LATE)):
         # The connection was left because the answer did not come.
         view.link_notice, view.link_parts = late, {}
+        view.sound_told = view.sound_not_sent
         index = late - 1 - view.blocks_forgotten
     if index is None and (_is_last(view, MADE) or "late" in view.link_parts):
         index = _notice(view, MADE, GOING)
@@ -83,6 +94,7 @@ def closed(view: SessionView, event: ev.Event, p: ev.ConnectionClosed) -> Dirty:
         ends = {name: text for name, text in view.link_parts.items() if name.startswith((SETTLED, LOST_SOUND))}
         view.link_parts = {"state": "", **ends}
     if index is None:
+        view.sound_told = view.sound_not_sent
         add_notice(view, event, f"closed:{p.close_code}", text=text, status="error", detail=detail)
     else:
         block = view.blocks[index]
@@ -162,8 +174,10 @@ def given_up(view: SessionView, event: ev.Event, p: ev.LinkGivenUp) -> Dirty:
 def outbox_changed(view: SessionView, event: ev.Event, p: ev.OutboxChanged) -> Dirty:
     """Say what was lost, and how many texts wait."""
     text = ""
-    if p.kind == "audio" and p.dropped:
-        text = f"{p.dropped:.1f} s of the microphone's sound were not sent."
+    if p.kind == "audio":
+        view.sound_not_sent = p.dropped
+        if (lost := p.dropped - view.sound_told) >= LEAST_SOUND_S:
+            text = f"{lost:.1f} s of the microphone's sound were not sent."
     elif p.kind == "text" and p.queued:
         messages = "1 message waits" if p.queued == 1 else f"{p.queued:.0f} messages wait"
         text = f"{messages} for a connection."

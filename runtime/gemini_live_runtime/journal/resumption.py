@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal import spoken_blocks
+from gemini_live_runtime.journal import link_blocks, spoken_blocks
 from gemini_live_runtime.journal.blocks import change, finish, open_block, streaming
 from gemini_live_runtime.journal.view import Dirty, SessionView
 from gemini_live_runtime.state.scopes import PERSISTENT_SCOPES
@@ -32,8 +32,7 @@ def resumed(view: SessionView, event: ev.Event, p: ev.SessionResumed) -> Dirty:
         tasks[ident] = card if card.end is not None else replace(card, status="interrupted", end=event.t)
     view.input_device = view.output_device = view.echo_canceller = ""
     view.health.clear()
-    view.link_notice = 0
-    view.link_parts.clear()
+    view.sound_not_sent = view.sound_told = 0.0
     spoken_blocks.stop(view, event)
     cut = streaming(view, "model", event.turn)
     if cut is not None:
@@ -44,7 +43,7 @@ def resumed(view: SessionView, event: ev.Event, p: ev.SessionResumed) -> Dirty:
     for name in [name for name in agent.keys if _scope(name) not in PERSISTENT_SCOPES]:
         del agent.keys[name]
     text, status = _TEXTS[p.after]
-    open_block(view, event, "notice", text=text, status=status, done=True)
+    link_blocks.begin(view, open_block(view, event, "notice", text=text, status=status, done=True))
     return ~Dirty.NONE
 
 

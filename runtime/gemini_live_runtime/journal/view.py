@@ -201,6 +201,10 @@ class SessionView:
     """Id of the block that tells of the newest loss of the connection, or of its announcement; 0 for none."""
     link_parts: dict[str, str] = field(default_factory=dict)
     """Sentences of that block's detail, by what they tell of."""
+    sound_not_sent: float = 0.0
+    """Seconds of the microphone's sound that this engine has not sent so far."""
+    sound_told: float = 0.0
+    """Those of them of which notices before the newest loss tell."""
     lost_blocks: list[int] = field(default_factory=list)
     """Ids of the user's blocks that may not have arrived and were not sent again, oldest first."""
     accepted_texts: list[str] = field(default_factory=list)
@@ -327,7 +331,17 @@ _VIEW_FIELDS = tuple(
 )
 """Fields by their JSON names; `agent_view` is `mind` in JSON, and `playhead` is there while something plays."""
 
-_WHEN_SAID = ("health", "speeches", "recording_fails", "link_notice", "link_parts", "lost_blocks", "user_away")
+_WHEN_SAID = (
+    "health",
+    "speeches",
+    "recording_fails",
+    "link_notice",
+    "link_parts",
+    "sound_not_sent",
+    "sound_told",
+    "lost_blocks",
+    "user_away",
+)
 """Fields that are in the JSON only when they say something."""
 
 _CONTAINERS = tuple(f.name for f in fields(SessionView) if hasattr(getattr(SessionView(), f.name), "copy"))

@@ -19,6 +19,7 @@ from gemini_live_runtime.local.open_calls import Outcome, arguments_of
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.sample_sentences import SampleSentences, sample_sentences
 from gemini_live_runtime.local.script_types import Intent, Pattern, Script, SlotRef
+from gemini_live_runtime.local.tool_output import output_of
 from gemini_live_runtime.local.tools_by_name import (
     TextQuestion,
     arguments_for,
@@ -121,7 +122,7 @@ class ScriptedDialogue:
 
         What a notification says is no instruction, nor is a question of consent: they wait for the next prompt.
         """
-        if any(part.take(text) for part in (self._state.consent, self._state.broken, self._state.lost)):
+        if any(part.take(text) for part in self._state.readers):
             return
         if announcement := announcement_of(text):
             self._state.announcement = announcement
@@ -132,12 +133,16 @@ class ScriptedDialogue:
     def prompt(self) -> Reply:
         """Return what to say unasked.
 
-        That is the rest of an answer, the answer to words that were lost, a question of consent, a notification, a cue,
-        the greeting, the open question or a line.
+        That is the rest of an answer, results from a client's notes, the answer to words that were lost, a question of
+        consent, a notification, a cue, the greeting, the open question or a line.
         """
         state = self._state
+        told = " ".join(self._wording.output_of(name, output_of(response)) for name, response in state.told.pop())
         if lost := state.lost.pop():
-            return self.respond(lost, typed=True)
+            reply = self.respond(lost, typed=True)
+            return replace(reply, text=f"{told} {reply.text}".strip())
+        if told:
+            return state.add_reply(Reply(told))
         goes_on = state.broken.is_wanted
         if rest := self._rest():
             return Reply(rest)
@@ -182,6 +187,7 @@ class ScriptedDialogue:
         state = self._state
         state.broken.forget()
         state.lost.pop()
+        state.told.pop()
         state.turns += 1
         misses = state.misses
         agreed = state.consent.reply_to(text)

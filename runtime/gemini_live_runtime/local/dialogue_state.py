@@ -15,6 +15,7 @@ from gemini_live_runtime.local.matching import SlotValue
 from gemini_live_runtime.local.open_calls import OpenCalls
 from gemini_live_runtime.local.parts import Reply
 from gemini_live_runtime.local.script_types import Script
+from gemini_live_runtime.local.told_results import ToldResults
 from gemini_live_runtime.local.tools_by_name import TextQuestion
 from gemini_live_runtime.records import mutable_record, record
 
@@ -66,8 +67,14 @@ class DialogueState:
     consent: ConsentQuestion = field(default_factory=ConsentQuestion)
     broken: BrokenAnswer = field(default_factory=BrokenAnswer)
     lost: LostWords = field(default_factory=LostWords)
+    told: ToldResults = field(default_factory=ToldResults)
     remembered: Mapping[str, SlotValue] = field(default_factory=dict)
     last_call: tuple[str, Mapping[str, SlotValue]] | None = None
+
+    @property
+    def readers(self) -> tuple[ConsentQuestion | BrokenAnswer | LostWords | ToldResults, ...]:
+        """Readers of notes that are no instructions; each takes those that are its own."""
+        return self.consent, self.broken, self.lost, self.told
 
     def for_trial(self) -> DialogueState:
         """Return a copy whose calls and misses are its own."""

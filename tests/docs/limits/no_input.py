@@ -89,6 +89,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "journal.view.MAX_LATENCIES",
         "journal.view.MAX_LOG_LINES",
         "local.dialogue_state._MAX_KNOWN",
+        "local.told_results.MAX_TOLD",
         "local.function_calls.MAX_REMEMBERED_IDS",
         "local.recogniser.MAX_DIALOGUES",
         "local.recogniser.MAX_GRAMMARS",

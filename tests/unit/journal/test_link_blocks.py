@@ -175,3 +175,27 @@ def test_plain_lines_of_a_long_outage_become_fewer_and_those_of_the_next_loss_be
         "notice: warning: Connecting again.",
         "notice: info: Connected again. The server resumed the conversation.",
     ]
+
+
+def sound(dropped: float) -> ev.OutboxChanged:
+    return ev.OutboxChanged(kind="audio", capacity=10, queued=0, dropped=dropped, gated=dropped, policy="drop-oldest")
+
+
+def test_each_loss_tells_of_the_sound_that_it_has_cost() -> None:
+    blocks = view(FIRST, *LOSS, sound(16.9), RESUMED, typed("hello"), *LOSS, sound(17.2), RESUMED).blocks
+    told = [block.detail.rpartition(". ")[2] for block in blocks if block.kind == "notice"]
+    assert told == [f"{seconds} s of the microphone's sound were not sent." for seconds in (16.9, 0.3)]
+
+
+def test_a_moment_of_sound_is_not_told() -> None:
+    assert "sound" not in line(FIRST, *LOSS, sound(0.02), RESUMED).detail
+
+
+def test_the_death_of_an_engine_is_one_line_with_what_follows() -> None:
+    died = ev.SessionResumed(kept=3, after="crash", wall=0.0, record="text", program="test")
+    rebuilt = ev.ConnectionReady(ms=5.0, server_session="s", context="rebuilt")
+    block = view(FIRST, typed("hello"), died, rebuilt, settled("resent"), sound(0.5)).blocks[-1]
+    assert block.text == "The engine of this session stopped without a word. A new one goes on from here."
+    again = "Connected again, to a new server session. It was told the conversation so far."
+    sent = "Your message had no answer when the connection was lost, and was sent again."
+    assert block.detail == f"{again} {sent} 0.5 s of the microphone's sound were not sent."

@@ -8,6 +8,7 @@ from gemini_live_runtime.local.broken_answer import BrokenAnswer
 from gemini_live_runtime.local.dialogue import ScriptedDialogue
 from gemini_live_runtime.local.lost_words import LostWords
 from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.local.told_results import ToldResults
 from gemini_live_runtime.session.core.unanswered import UnansweredInput, note_of
 
 
@@ -95,3 +96,22 @@ def test_a_note_of_lost_words_without_any_is_a_prompt_like_others() -> None:
     words = LostWords()
     assert words.take('The connection was lost before you had answered the user.\nThe user has said: "\\x"')
     assert words.pop() == ""
+
+
+def test_a_result_that_is_told_as_text_is_said_at_the_prompt() -> None:
+    dialogue = concierge()
+    dialogue.note('[Result of check_stock] {"output": {"stock": "seven boxes"}}')
+    assert dialogue.prompt().text == "check stock says: stock seven boxes."
+    assert "stock" not in dialogue.prompt().text
+
+
+def test_a_result_that_is_told_goes_before_the_answer_to_lost_words() -> None:
+    dialogue = concierge()
+    dialogue.note('[Result of check_stock] {"error": "It is broken."}')
+    dialogue.note(lost("hello"))
+    assert dialogue.prompt().text.endswith(f"It is broken. {concierge().respond('hello', typed=True).text}")
+
+
+@pytest.mark.parametrize("text", ["[Result of x] {no json}", "[Result of x]", "[Result of ] {}"])
+def test_a_note_like_a_result_is_a_note(text: str) -> None:
+    assert not ToldResults().take(text)

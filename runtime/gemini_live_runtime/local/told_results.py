@@ -1,0 +1,34 @@
+"""Read in a client's notes the results of calls that this server does not know."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_NOTE = re.compile(r"^(?:\[context\] )?\[result of ([^\]]{1,128})\] (\{.*\})$", re.IGNORECASE | re.DOTALL)
+
+MAX_TOLD = 8
+"""Results kept until the next answer; the oldest are dropped."""
+
+
+class ToldResults:
+    """Results of calls of an earlier connection, until the next answer."""
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[str, dict[str, Any]]] = []
+
+    def take(self, note: str) -> bool:
+        """Keep a note; return False for one about something else."""
+        if (found := _NOTE.match(note)) is None:
+            return False
+        try:
+            self._waiting = [*self._waiting, (found[1], json.loads(found[2]))][-MAX_TOLD:]
+        except ValueError:
+            return False
+        return True
+
+    def pop(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return the tools and their responses, and forget them."""
+        waiting, self._waiting = self._waiting, []
+        return waiting
