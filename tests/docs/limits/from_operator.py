@@ -47,19 +47,19 @@ LIMITS = (
         "key of an edit",
         characters(edits.MAX_KEY),
         "the edit is refused",
-        "session/test_operator_in_a_session.py::test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused",
+        "session/test_operator_edits_in_a_session.py::test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused",
     ),
     Limit(
         "keys of one edit",
         f"{edits.MAX_EDITS:,}",
         "the edit is refused",
-        "session/test_operator_in_a_session.py::test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused",
+        "session/test_operator_edits_in_a_session.py::test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused",
     ),
     Limit(
         "edits that can be undone",
         f"{edits.MAX_STEPS}",
         "the oldest is forgotten",
-        "session/test_operator_in_a_session.py::test_only_so_many_edits_are_remembered",
+        "session/test_operator_edits_in_a_session.py::test_only_so_many_edits_are_remembered",
     ),
     Limit(
         "value in the editor",
@@ -101,7 +101,7 @@ LIMITS = (
         "previews under way",
         f"{preview_runner.MAX_THREADS}",
         "a further one is refused",
-        "session/test_operator_in_a_session.py::test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up",
+        "session/test_operator_previews_in_a_session.py::test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up",
     ),
     Limit(
         "name of a profile",
