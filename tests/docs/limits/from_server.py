@@ -19,7 +19,7 @@ LIMITS = (
         "DNS, TCP, TLS and upgrade",
         seconds(websocket.OPEN_TIMEOUT),
         "the attempt ends with a sentence",
-        "unit/wire/test_websocket.py::test_a_server_that_never_answers_the_upgrade_times_out",
+        "unit/wire/test_websocket_refusals.py::test_a_server_that_never_answers_the_upgrade_times_out",
     ),
     Limit(
         "answer to the setup",
@@ -31,13 +31,13 @@ LIMITS = (
         "message",
         size(transport.MAX_MESSAGE_BYTES),
         "this side closes the connection (1009) and says so",
-        "unit/wire/test_websocket.py::test_a_frame_above_the_limit_ends_with_1009",
+        "unit/wire/test_websocket_ends.py::test_a_frame_above_the_limit_ends_with_1009",
     ),
     Limit(
         "fragments of a message",
         f"{transport.MAX_FRAGMENTS:,}",
         "this side closes the connection (1009) and says so",
-        "unit/wire/test_websocket.py::test_a_message_in_too_many_fragments_ends_with_1009_and_says_so",
+        "unit/wire/test_websocket_ends.py::test_a_message_in_too_many_fragments_ends_with_1009_and_says_so",
     ),
     Limit(
         "nesting of a message",

@@ -33,13 +33,13 @@ LIMITS = (
         "answers to pings that a peer does not read",
         size(websocket.MAX_UNREAD_BYTES),
         "this side closes the connection (1008) and says so",
-        "unit/wire/test_websocket.py::test_a_server_that_pings_without_reading_the_answers_is_given_up",
+        "unit/wire/test_websocket_ends.py::test_a_server_that_pings_without_reading_the_answers_is_given_up",
     ),
     Limit(
         "a refusal's answer that is kept to be quoted",
         size(websocket.MAX_ANSWER_BYTES),
         "its status and the beginning are told",
-        "unit/wire/test_websocket.py"
+        "unit/wire/test_websocket_refusals.py"
         "::test_of_a_refusal_without_end_the_status_and_the_beginning_are_told_and_no_more_is_kept",
     ),
     Limit(
