@@ -32,6 +32,7 @@ from gemini_live_runtime.journal.private_names import (
     kind_of_reads,
     kind_of_record,
 )
+from gemini_live_runtime.journal.split_secrets import CONTEXT, without_words
 from gemini_live_runtime.redactor import REDACTED, Spans, joined_spans, redacted_part, redactor
 from gemini_live_runtime.text import sanitise
 
@@ -98,6 +99,9 @@ _OF_AUTHORS = (ev.InstructionUpdated, ev.Log)
 _DATA = frozenset(("args", "result", "old", "new", "value", "data", "refused"))
 """Fields that hold an agent's or a tool's own data, whose names may be those of private values."""
 
+_MAX_SPLIT = 8192
+"""Characters of a text that may go on with a secret of the one before it."""
+
 
 class Redaction:
     """Redactor of one session.
@@ -140,10 +144,8 @@ class Redaction:
         self._learning = False
         self._number_text = " ".join(sorted(self._numbers))
         answers: dict[int, tuple[str, Spans]] = {}
-        for (number, side, channel), deltas in self._speech.items():
-            whole = "".join(text for _, text in deltas)
-            # A credential may be split over deltas, too, in journals of versions that looked at each delta alone.
-            spans = joined_spans(self._spans(whole) + redactor.spans(whole))
+        for (number, side, channel), (whole, spans) in self._spans_of_speech().items():
+            deltas = self._speech[number, side, channel]
             if side == "model" and channel != "thought":
                 answers[number] = (whole, spans)
             at = 0
@@ -158,6 +160,28 @@ class Redaction:
                 self._heard[seq] = (_replaced(heard, self._spans(heard)), _replaced(unheard, self._spans(unheard)))
         self._speech.clear()
         self._cuts.clear()
+
+    def _spans_of_speech(self) -> dict[tuple[int, str, str], tuple[str, Spans]]:
+        """Return each text that came in deltas, and what is private in it.
+
+        A credential may be split over deltas and over two texts in journals of versions that looked at each alone.
+        """
+        wholes = {part: "".join(text for _, text in deltas) for part, deltas in self._speech.items()}
+        found = {part: self._spans(whole) + redactor.spans(whole) for part, whole in wholes.items()}
+        last: dict[tuple[str, str], tuple[int, str, str]] = {}
+        for part, whole in wholes.items():
+            other = last.get(part[1:])
+            last[part[1:]] = part
+            if other is None:
+                continue
+            end = len(wholes[other])
+            joined, border = wholes[other][-CONTEXT:] + whole[:_MAX_SPLIT], min(end, CONTEXT)
+            for first, beyond in without_words(redactor.spans(joined), joined, border):
+                if first < border < beyond:
+                    found[other].append((end - border + first, end))
+                if border < beyond:
+                    found[part].append((max(0, first - border), beyond - border))
+        return {part: (whole, joined_spans(found[part])) for part, whole in wholes.items()}
 
     def _cut(self, whole: str, spans: Spans, heard: int, unheard: int) -> tuple[str, str]:
         """Redact both sides of a cut like the whole answer.

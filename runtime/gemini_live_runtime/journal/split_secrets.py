@@ -16,7 +16,7 @@ from typing import Any
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.redactor import Redactor, Spans, joined_spans, redacted_part
 
-_CONTEXT = 130
+CONTEXT = 130
 """Characters kept of a text: longer than all that tells a secret by standing before it."""
 
 _MAX_CHARS = 8192
@@ -90,7 +90,7 @@ class _Stream:
         self.hidden = bool(spans) and spans[-1][1] == len(text)
         # From its very beginning, also what was shown before: only the whole text tells that it goes on.
         begin = found[-1][0] if self.hidden else len(text) if open_at is None else open_at
-        self.text = text[max(0, begin - _CONTEXT) :][-_MAX_CHARS:]
+        self.text = text[max(0, begin - CONTEXT) :][-_MAX_CHARS:]
         self.decided = len(self.text)
         if self.border is not None:
             left = self.border - len(text) + len(self.text)
@@ -165,7 +165,7 @@ class SplitSecrets:
         joined = stream.text + text
         if self._redactor.may_hold_secret(joined):
             return False
-        stream.text = joined = joined[-_CONTEXT:]
+        stream.text = joined = joined[-CONTEXT:]
         stream.decided, stream.hidden, stream.border = len(joined), False, None
         return True
 

@@ -84,6 +84,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "journal.link_blocks.MAX_LOST",
         "journal.page_store.MAX_MEMORY_BYTES",
         "journal.pages.MAX_TYPES",
+        "journal.redaction._MAX_SPLIT",
         "journal.split_secrets._MAX_CHARS",
         "journal.view.MAX_ACCEPTED",
         "journal.view.MAX_LATENCIES",

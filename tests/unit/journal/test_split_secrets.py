@@ -415,6 +415,18 @@ def test_an_export_redacts_over_whole_turns_what_was_recorded_in_pieces(tmp_path
     assert texts == ["My key is [redacted]", "", ".", "Is it [redacted]", "?"]
 
 
+def test_an_export_redacts_over_two_turns_what_an_interrupted_answer_began(tmp_path: Path) -> None:
+    recorder = Recorder()
+    recorder.start()
+    for half in (f"It is {LONG_TOKEN[:14]}", f"{LONG_TOKEN[14:]} now", "Well c", "url -u admin:YOBBKjqI4mwA0T x", "ok"):
+        recorder.begin_turn()
+        recorder.gen += 1
+        recorder.model(half[:9], half[9:])
+    source = ExportSource(recorder.write(tmp_path), redact=True, wanted=Range())
+    texts = [event.payload.text for event in source.events() if event.type == "transcript.delta"]
+    assert "|".join(texts) == "It is [redacted]||[redacted]| now|Well c||url -u ad|min:[redacted] x|ok|"
+
+
 @pytest.mark.parametrize("key", PROVIDERS_SECRETS, ids=lambda key: key[:8])
 def test_the_key_of_a_provider_is_redacted_wherever_it_is_cut_and_however_late_the_rest_comes(key: str) -> None:
     for pieces in splits(key):
