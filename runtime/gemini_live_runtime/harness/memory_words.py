@@ -24,7 +24,7 @@ MAX_NAME_LETTERS = 24
 
 _WORD = re.compile(r"[^\W_]+")
 # Chinese, Japanese and Korean are written without spaces: each sign counts as a word.
-_UNSPACED = re.compile("([\u2e80-\u312f\u31a0-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003134f])")
+_UNSPACED = "([\u2e80-\u312f\u31a0-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003134f])"
 
 
 def words_of(text: str) -> list[str]:
@@ -32,7 +32,8 @@ def words_of(text: str) -> list[str]:
     if not text.isascii():
         # Composed again, so that a Korean syllable stays one sign.
         plain = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
-        text = _UNSPACED.sub(r" \1 ", unicodedata.normalize("NFC", plain))
+        # Compiled at the first use: it takes 2 ms, more than any other expression of an engine.
+        text = re.sub(_UNSPACED, r" \1 ", unicodedata.normalize("NFC", plain))
     return _WORD.findall(text.casefold())
 
 
