@@ -16,7 +16,7 @@ from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Interrupt
-from gemini_live_runtime.journal import link_blocks, resumption, spoken_blocks
+from gemini_live_runtime.journal import disk_blocks, link_blocks, resumption, spoken_blocks
 from gemini_live_runtime.journal.agent_fold import HANDLERS as AGENT_HANDLERS
 from gemini_live_runtime.journal.agent_notices import HANDLERS as AGENT_NOTICES
 from gemini_live_runtime.journal.blocks import (
@@ -520,8 +520,11 @@ def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
     remedy = sanitise_line(p.remedy, _NOTICE)
     if p.code == "slower":
         link_blocks.will_leave(view, event, f"{text}.", remedy)
+    elif disk_blocks.tell(view, event, p.code, text):
+        pass
     elif p.code != "answer-late" or not link_blocks.answer_late(view, text, remedy):
         add_notice(view, event, group, text=text, status=p.level, detail=remedy)
+        disk_blocks.begin(view, p.code, text, group)
     return Dirty.NOTICES | Dirty.TRANSCRIPT | (Dirty.HEADER if p.code in _JOURNAL_CODES else Dirty.NONE)
 
 

@@ -32,7 +32,7 @@ def resumed(view: SessionView, event: ev.Event, p: ev.SessionResumed) -> Dirty:
         tasks[ident] = card if card.end is not None else replace(card, status="interrupted", end=event.t)
     view.input_device = view.output_device = view.echo_canceller = ""
     view.health.clear()
-    view.sound_not_sent = view.sound_told = 0.0
+    view.sound_not_sent, view.sound_told, view.disk_notice = 0.0, 0.0, 0
     spoken_blocks.stop(view, event)
     cut = streaming(view, "model", event.turn)
     if cut is not None:

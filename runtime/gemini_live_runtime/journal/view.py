@@ -201,6 +201,8 @@ class SessionView:
     """Id of the block that tells of the newest loss of the connection, or of its announcement; 0 for none."""
     link_parts: dict[str, str] = field(default_factory=dict)
     """Sentences of that block's detail, by what they tell of."""
+    disk_notice: int = 0
+    """Id of the block that tells what the disk refuses; 0 for none."""
     sound_not_sent: float = 0.0
     """Seconds of the microphone's sound that this engine has not sent so far."""
     sound_told: float = 0.0
@@ -337,6 +339,7 @@ _WHEN_SAID = (
     "recording_fails",
     "link_notice",
     "link_parts",
+    "disk_notice",
     "sound_not_sent",
     "sound_told",
     "lost_blocks",

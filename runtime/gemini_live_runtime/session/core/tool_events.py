@@ -132,7 +132,8 @@ class ToolEvents:
                 task=outcome.task,
             )
         )
-        if outcome.cause and not cancelled:
+        # What the result says already is shown with it.
+        if outcome.cause and outcome.cause != outcome.result.get("error") and not cancelled:
             state.emit(ev.Log(source="engine", level="warning", text=f"tool {outcome.name}: {outcome.cause}"))
             if outcome.trace:
                 state.emit(ev.Log(source="engine", level="debug", text=outcome.trace))

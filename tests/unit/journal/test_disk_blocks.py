@@ -1,0 +1,49 @@
+"""Tell in one line of the transcript what a full disk refuses."""
+
+from __future__ import annotations
+
+from tests.unit.journal.test_link_blocks import typed, view
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.journal.view import Block
+
+FULL = "No space left on device"
+
+
+def notice(code: str, text: str, remedy: str = "") -> ev.Notice:
+    return ev.Notice(level="error", code=code, text=text, remedy=remedy)
+
+
+SOUND = notice(
+    "audio-recording-stopped", f"Sound can no longer be recorded: {FULL}. What there is is kept.", "Free space"
+)
+FILE = notice("journal-failed", f"The session file cannot be written: {FULL}. The conversation goes on.", "Free space")
+STATE = notice("snapshot", f"The session cannot be saved to /data/s.json: {FULL}")
+TEXT = notice("not-on-disk", "A message was sent before the disk had it")
+AGAIN = notice("journal-recovered", "The session file is written again")
+
+
+def notices(*payloads: ev.Payload) -> list[Block]:
+    return [block for block in view(*payloads).blocks if block.kind == "notice"]
+
+
+def test_all_that_a_full_disk_refuses_is_one_line() -> None:
+    (line,) = notices(SOUND, FILE, typed("hello"), TEXT, STATE, STATE, TEXT)
+    assert line.text == SOUND.text
+    assert line.detail == (
+        "Free space. The session file cannot be written, so events are kept in memory and written again later. "
+        "What you send goes out before the disk has it. The session's state cannot be saved."
+    )
+
+
+def test_a_disk_that_refuses_for_another_reason_has_a_line_of_its_own() -> None:
+    other = notice("snapshot", "The session cannot be saved to /data/s.json: Permission denied")
+    assert len(notices(FILE, other)) == 2
+
+
+def test_once_there_is_room_again_the_next_refusal_is_a_line_of_its_own() -> None:
+    assert [line.text for line in notices(FILE, AGAIN, typed("hello"), FILE)] == [FILE.text, AGAIN.text, FILE.text]
+
+
+def test_warnings_about_snapshots_that_name_no_reason_stay_apart() -> None:
+    assert len(notices(notice("snapshot", "Another session has saved as s"), STATE, FILE)) == 2
