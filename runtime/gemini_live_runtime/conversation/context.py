@@ -12,7 +12,8 @@ from gemini_live_runtime.conversation.memory_text import memory_text
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.records import record
-from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.functions import check_takes, check_words, function_name
+from gemini_live_runtime.state.scopes import as_key
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term
 from gemini_live_runtime.state.values import MISSING
@@ -58,15 +59,18 @@ class ContextBuilder:
 
     def section(self, label: str) -> ContextBuilder:
         """Begin a section."""
+        check_words("A section", label, field="label")
         return replace(self, sections=(*self.sections, _Section(exact_text(label))))
 
     def field(self, key: str | Term, label: str) -> ContextBuilder:
         """Add `Label: value.`"""
+        check_words("A label", label, field="label")
         label = exact_text(label)
         return self._with(key, lambda value: f"{label}: {text}." if (text := _one_line(value)) else "")
 
     def flag(self, key: str | Term, label: str) -> ContextBuilder:
         """Add `Label.` while the value is true."""
+        check_words("A label", label, field="label")
         label = exact_text(label)
         return self._with(key, lambda value: f"{label}." if value is True else "")
 
@@ -77,6 +81,14 @@ class ContextBuilder:
     def format(self, key: str | Term, function: Callable[[Any], str]) -> ContextBuilder:
         """Add the text that a plain function returns for the value."""
         place = caller_place()
+        if not callable(function):
+            raise AgentError(
+                f"A format ({place}) cannot be {function!r:.60}",
+                remedy="Give a function of the value",
+                field="function",
+                value=function,
+            )
+        check_takes(f"A format ({place})", function, "(value)")
 
         def part(value: Any) -> str:
             try:
@@ -129,7 +141,7 @@ class ContextBuilder:
 
     def _with(self, key: str | Term, part: _Part) -> ContextBuilder:
         *before, last = self.sections or (_Section(""),)
-        name = key.key if isinstance(key, Term) else exact_text(key)
+        name = key.key if isinstance(key, Term) else as_key(key)
         return replace(self, sections=(*before, replace(last, parts=(*last.parts, (name, part)))))
 
 

@@ -20,7 +20,7 @@ from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, StateError, caller_place
 from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import record
-from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.functions import check_name, function_name
 from gemini_live_runtime.state.values import to_json
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.threads import call_in_thread
@@ -81,12 +81,16 @@ def interval(turns: int) -> ExtractionTrigger:
 
 def after_tool_call(*tools: str) -> ExtractionTrigger:
     """Return a trigger at the end of a call of one of these tools."""
-    return ExtractionTrigger("tool-call", only=frozenset(tools))
+    for name in tools:
+        check_name("A tool after whose calls an extractor runs", name, field="tools")
+    return ExtractionTrigger("tool-call", only=frozenset(map(exact_text, tools)))
 
 
 def on_phase_change(*phases: str) -> ExtractionTrigger:
     """Return a trigger after entering one of these phases."""
-    return ExtractionTrigger("phase-change", only=frozenset(phases))
+    for name in phases:
+        check_name("A phase after which an extractor runs", name, field="phases")
+    return ExtractionTrigger("phase-change", only=frozenset(map(exact_text, phases)))
 
 
 @record
@@ -165,6 +169,13 @@ class FunctionExtractor:
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise AgentError(
+                f"An extractor ({self.defined_at}) cannot be {self.function!r:.60}",
+                remedy="Give a function of the window",
+                field="function",
+                value=self.function,
+            )
         object.__setattr__(self, "name", exact_text(self.name) or function_name(self.function))
         object.__setattr__(self, "promotions", as_promotions(self.promotions))
         check_extractor(self)

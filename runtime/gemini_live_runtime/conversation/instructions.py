@@ -12,10 +12,11 @@ from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text,
 from gemini_live_runtime.conversation.needs import is_filled
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.records import record
-from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.functions import check_takes, check_words, function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
 from gemini_live_runtime.state.mutations import read_decision
 from gemini_live_runtime.state.names import in_brackets
+from gemini_live_runtime.state.scopes import as_key
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term
 
@@ -63,14 +64,16 @@ class InstructionModifier:
     @classmethod
     def with_state(cls, *keys: str | Term, label: str = "Context") -> InstructionModifier:
         """Add `[Context: plan="gold", score=0.8]`: the values of `keys` that are set."""
-        names = tuple(key.key if isinstance(key, Term) else exact_text(key) for key in keys)
+        names = tuple(key.key if isinstance(key, Term) else as_key(key) for key in keys)
         if not names:
             raise AgentError("A modifier with state names no key", remedy="Name at least one", field="keys")
+        check_words("The label of a modifier", label, field="label")
         return cls("state", keys=names, label=exact_text(label))
 
     @classmethod
     def when(cls, guard: GuardLike, text: str) -> InstructionModifier:
         """Add `text` while the guard holds."""
+        check_words("The text of a modifier", text, field="text")
         return cls("when", guard=to_guard(guard, "A modifier's guard", caller_place()), text=exact_text(text))
 
     @classmethod
@@ -148,6 +151,7 @@ def check_plain_function(function: object, what: str, place: str) -> None:
             f"{what}{in_brackets(place)} is the async function {function_name(function)}",
             remedy="Give a plain function of the state; put what takes time in on_enter or a preparation",
         )
+    check_takes(f"{what}{in_brackets(place)}", function, "(state)")
 
 
 def to_guard(value: GuardLike, what: str, place: str) -> Guard:

@@ -8,8 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.state.functions import check_words
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.protocols import Reader
+from gemini_live_runtime.state.scopes import as_key
 from gemini_live_runtime.state.terms import Term
 from gemini_live_runtime.state.values import MISSING
 
@@ -23,7 +25,8 @@ class Need:
 
     def __init__(self, key: str | Term, label: str = "") -> None:
         """Default the label to a `StateKey`'s description, else to the key's words."""
-        name = key.key if isinstance(key, Term) else exact_text(key)
+        name = key.key if isinstance(key, Term) else as_key(key)
+        check_words(f"The label of {name}", label, field="label")
         described = key.description if isinstance(key, StateKey) else ""
         object.__setattr__(self, "key", name)
         object.__setattr__(self, "label", exact_text(label) or described or key_words(name))

@@ -26,6 +26,7 @@ from gemini_live_runtime.conversation.instructions import (
 )
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.state.functions import check_flag, check_name, check_words
 from gemini_live_runtime.state.guards import Guard, GuardLike
 from gemini_live_runtime.state.terms import Term
 
@@ -61,6 +62,8 @@ class Transition:
     def __init__(self, to: str, when: GuardLike, *, because: str = "", defined_at: str = "") -> None:
         """Take as `when` a guard, a key (for "is true"), a boolean, or a function."""
         place = defined_at or caller_place()
+        check_name(f"The phase that a transition leads to ({place})", to, field="to")
+        check_words(f"The reason of the transition to {to} ({place})", because, field="because")
         _set(self, to=to, when=to_guard(when, f"The transition to {to}", place), because=because, defined_at=place)
 
 
@@ -79,6 +82,8 @@ class PhasePreparation:
     def __init__(self, name: str, run: Hook, produces: Keys = (), *, defined_at: str = "") -> None:
         """Without `produces`, it runs for any missing key."""
         place = defined_at or caller_place()
+        check_name(f"A preparation ({place})", name)
+        _check_hook(f"Preparation {name} ({place})", "run", run)
         keys = _listed(f"Preparation {name} ({place})", "produces", produces, str | Term)
         _set(self, name=name, run=run, produces=_keys(keys), defined_at=place)
 
@@ -139,6 +144,15 @@ class Phase:
     ) -> None:
         """Accept a single value for every list; raise `AgentError` for unusable ones."""
         place = defined_at or caller_place()
+        if name != "":
+            check_name(f"A phase ({place})", name)
+        for hook in ("on_enter", "on_exit", "on_enter_context"):
+            value = locals()[hook]
+            if value is not None and not (hook == "on_enter_context" and isinstance(value, str)):
+                _check_hook(f"Phase {name} ({place})", hook, value)
+        check_flag(f"terminal of phase {name} ({place})", terminal, field="terminal")
+        if not isinstance(prompt_on_enter, str):
+            check_flag(f"prompt_on_enter of phase {name} ({place})", prompt_on_enter, field="prompt_on_enter")
         listed = partial(_listed, f"Phase {name} ({place})")
         if not isinstance(instruction, PhaseInstruction):
             instruction = PhaseInstruction(instruction, defined_at=place)
@@ -172,6 +186,13 @@ class Phase:
         """Return the preparations that may fill one of the `missing` keys, in order."""
         wanted = set(missing)
         return tuple(item for item in self.preparations if not item.produces or wanted.intersection(item.produces))
+
+
+def _check_hook(who: str, field: str, value: object) -> None:
+    if not callable(value):
+        raise AgentError(
+            f"{who} has {value!r:.60} as {field}", remedy="Give a function of the state", field=field, value=value
+        )
 
 
 def _set(instance: object, **values: object) -> None:

@@ -20,7 +20,7 @@ from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, Tra
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.records import record
-from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.functions import check_name, function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.mutations import Mutation, Origin, decision_of
@@ -83,6 +83,7 @@ class FieldPromotion:
                 field="merge",
                 value=self.merge,
             )
+        check_name("The field of a promotion", self.field, field="field")
         object.__setattr__(self, "merge", merge)
         object.__setattr__(self, "field", exact_text(self.field))
         object.__setattr__(self, "target", exact_text(self.target))
@@ -127,8 +128,8 @@ class FieldPromotion:
 
         Raises `StateError` for an invalid key and `AgentError` for a computed one.
         """
-        if isinstance(target, str):
-            check_key(target)
+        if not isinstance(target, StateKey):
+            target = check_key(target)
         name = target.key if isinstance(target, StateKey) else target
         if name.startswith("derived:"):
             raise AgentError(
@@ -166,6 +167,7 @@ class FieldPromotion:
         after it, however late they or the extraction arrive. So once the user has said something since, the extractor
         reads nothing earlier (`said_since_presented`).
         """
+        check_name("What a phase presents", concept, field="concept")
         concept = exact_text(concept)
         presented = key(f"{PRESENTED}{concept}").is_true()
         condition = _Condition(

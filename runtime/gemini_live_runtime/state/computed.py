@@ -19,7 +19,7 @@ from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.records import record
 from gemini_live_runtime.state.explanation import Explanation, Read
-from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.functions import check_takes, function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
 from gemini_live_runtime.state.mutations import Origin, read_decision, writing_as
 from gemini_live_runtime.state.names import duplicate_names, in_brackets
@@ -67,6 +67,16 @@ class ComputedVar:
                 remedy="Give a plain function of the state, or a guard",
                 field="compute",
                 value=compute,
+            )
+        if not isinstance(compute, Guard):
+            check_takes(f"Computed value {name}", compute, "(state)")
+        given: Any = self.depends_on
+        if not isinstance(given, str | Term | Iterable):
+            raise AgentError(
+                f"Computed value {name} cannot depend on {given!r:.60}",
+                remedy="Give a key, or a list of keys",
+                field="depends_on",
+                value=given,
             )
         listed = (self.depends_on,) if isinstance(self.depends_on, str | Term) else tuple(self.depends_on)
         keys = {check_key(item.key if isinstance(item, Term) else item): None for item in listed}

@@ -13,8 +13,8 @@ from typing import Any, Literal, Self
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_finite
-from gemini_live_runtime.state.functions import function_name
-from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
+from gemini_live_runtime.state.functions import check_takes, function_name
+from gemini_live_runtime.state.guards import Guard, GuardLike, KeyExpression, as_guard
 from gemini_live_runtime.state.mutations import decision_of
 from gemini_live_runtime.state.store import State
 
@@ -99,6 +99,15 @@ class _BuiltInDetector(PatternDetector):
         return deepcopy(self) if self.is_extended else copy(self)
 
 
+def _guard(value: GuardLike) -> Guard:
+    if callable(value) and not isinstance(value, Guard | KeyExpression):
+        check_takes("A detector's guard", value, "(state)")
+    try:
+        return as_guard(value)
+    except TypeError as error:
+        raise AgentError(f"A detector cannot use this: {error}", field="guard", value=value) from None
+
+
 class SustainedDetector(_BuiltInDetector):
     """Detect that a guard has held for `seconds` without a break.
 
@@ -107,7 +116,7 @@ class SustainedDetector(_BuiltInDetector):
     """
 
     def __init__(self, guard: GuardLike, seconds: float) -> None:
-        self._guard = as_guard(guard)
+        self._guard = _guard(guard)
         self._seconds = _positive("seconds", seconds)
         self._since: float | None = None
         self._fired = False
@@ -179,6 +188,8 @@ class RateDetector(_BuiltInDetector):
                 field="event",
                 value=event,
             )
+        if not isinstance(event, str):
+            check_takes("The event of a detector", event, "(event)")
         self._event = event
         self._count = _at_least_one("count", count)
         self._within = _positive("within_s", within_s)
@@ -252,7 +263,7 @@ class TurnCountDetector(_BuiltInDetector):
     """
 
     def __init__(self, guard: GuardLike, turns: int) -> None:
-        self._guard = as_guard(guard)
+        self._guard = _guard(guard)
         self._turns = _at_least_one("turns", turns)
         self._held_turns = 0
 

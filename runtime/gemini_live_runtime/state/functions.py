@@ -21,6 +21,44 @@ def function_name(function: Callable[..., Any]) -> str:
     return f"lambda ({file}:{code.co_firstlineno})"
 
 
+def check_name(what: str, name: object, *, field: str = "name") -> None:
+    """Raise `AgentError` unless `name` is a text that is not empty."""
+    if not isinstance(name, str) or not name:
+        raise AgentError(f"{what} cannot be named {name!r:.60}", remedy="Give a text", field=field, value=name)
+
+
+def check_words(what: str, text: object, *, field: str) -> None:
+    """Raise `AgentError` unless `text` is a text, which may be empty."""
+    if not isinstance(text, str):
+        raise AgentError(f"{what} cannot be {text!r:.60}", remedy="Give a text", field=field, value=text)
+
+
+def check_flag(what: str, flag: object, *, field: str) -> None:
+    """Raise `AgentError` unless `flag` is True or False."""
+    if not isinstance(flag, bool):
+        raise AgentError(f"{what} cannot be {flag!r:.60}", remedy="Use True or False", field=field, value=flag)
+
+
+def check_takes(owner: str, function: Callable[..., Any], arguments: str) -> None:
+    """Raise `AgentError` unless a call with `arguments` is possible.
+
+    They are words, such as `(state)`. A callable without a readable signature passes.
+    """
+    try:
+        takes = signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        takes.bind(*arguments.split(","))
+    except TypeError:
+        raise AgentError(
+            f"{owner}: {function_name(function)}{takes} cannot be called with {arguments}",
+            remedy=f"Let it take {arguments}",
+            field="function",
+            value=function,
+        ) from None
+
+
 def check_action(owner: str, then: Any, arguments: str) -> None:
     """Raise `AgentError` unless `then` takes nothing, `(state)` or `arguments`.
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, overload
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from gemini_live_runtime.author_code import exact_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text
 from gemini_live_runtime.errors import StateError, caller_place
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
@@ -35,7 +35,15 @@ class StateKey(Term, Generic[T]):
         self.default = default
         self.description = exact_text(description)
         self.defined_at = caller_place()
-        self._adapter: TypeAdapter[Any] = TypeAdapter(type)
+        try:
+            self._adapter: TypeAdapter[Any] = TypeAdapter(type)
+        except USER_ERRORS as error:
+            raise StateError(
+                f"{key} cannot be of the type {type!r:.60}: {error_text(error).splitlines()[0]:.200}",
+                remedy="Give a type that pydantic can check, such as str, int or a model",
+                field="type",
+                value=type,
+            ) from None
 
     def to_json(self, value: Any) -> Any:
         """Return `value` as JSON; raise `StateError` when it does not fit the type."""

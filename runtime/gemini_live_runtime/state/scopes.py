@@ -12,10 +12,16 @@ PERSISTENT_SCOPES = ("app", "user", "bg", "")
 """Scopes that are saved; "" are the bare keys. The others are valid for a turn or a session only, or are computed."""
 
 
+def as_key(key: object) -> str:
+    """Return a key of any scope as plain text; raise `StateError` for no text."""
+    if not isinstance(key, str) or not key:
+        raise StateError(f"A state key is a text that is not empty, not {key!r:.60}", field="key", value=key)
+    return exact_text(key)
+
+
 def check_key(key: object) -> str:
     """Return `key` if it is a bare name or `scope:name`; else raise `StateError`."""
-    if not isinstance(key, str) or not key:
-        raise StateError(f"A state key is a text that is not empty, not {key!r}", field="key", value=key)
+    key = as_key(key)
     scope, colon, name = key.partition(":")
     if colon and (scope not in SCOPES or not name):
         raise StateError(
@@ -24,4 +30,4 @@ def check_key(key: object) -> str:
             field="key",
             value=key,
         )
-    return exact_text(key)
+    return key

@@ -25,7 +25,7 @@ from gemini_live_runtime.state.detectors import (
     TemporalEvent,
     TurnCountDetector,
 )
-from gemini_live_runtime.state.functions import check_action
+from gemini_live_runtime.state.functions import check_action, check_flag
 from gemini_live_runtime.state.mutations import call_to_decide, decision_of, read_decision
 from gemini_live_runtime.state.names import duplicate_names
 from gemini_live_runtime.state.store import State
@@ -87,6 +87,7 @@ class TemporalPattern:
                 field="cooldown_s",
                 value=self.cooldown_s,
             )
+        check_flag(f"blocking of the pattern {self.name}", self.blocking, field="blocking")
         object.__setattr__(self, "name", exact_text(self.name))
         check_action(f"Pattern {self.name}", self.then, "(state, firing)")
 

@@ -17,7 +17,7 @@ from gemini_live_runtime.author_code import USER_ERRORS, exact_text
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.records import record
 from gemini_live_runtime.state.explanation import Explanation
-from gemini_live_runtime.state.functions import check_action
+from gemini_live_runtime.state.functions import check_action, check_flag, check_name
 from gemini_live_runtime.state.guards import WatchPredicate
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.names import duplicate_names
@@ -70,6 +70,9 @@ class Watcher:
                 field="predicate",
                 value=predicate,
             )
+        check_flag("blocking of a watcher", self.blocking, field="blocking")
+        if self.name != "":
+            check_name("A watcher", self.name)
         object.__setattr__(self, "name", exact_text(self.name))
         check_action(f"Watcher {self.name or self.predicate.text}", self.then, "(state, change)")
 

@@ -73,6 +73,13 @@ class Tool:
     """Source line of the declaration, as `file.py:12`."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.description, str):
+            raise AgentError(
+                f"Tool {self.name}: its description is {self.description!r:.60}",
+                remedy="Give a text",
+                field="description",
+                value=self.description,
+            )
         object.__setattr__(self, "name", exact_text(self.name))
         object.__setattr__(self, "description", exact_text(self.description))
 
@@ -290,9 +297,9 @@ def _check_restart(
 
 
 def _check(name: str, timeout_s: float | None) -> None:
-    if not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise AgentError(
-            f"Tool name {name[:60]!r} is not usable",
+            f"Tool name {name!r:.60} is not usable",
             remedy="Use letters, digits, _ . : -, not starting with a digit",
             field="name",
             value=name,

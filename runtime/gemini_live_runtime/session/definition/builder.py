@@ -24,6 +24,7 @@ from gemini_live_runtime.session.definition.definition import (
 from gemini_live_runtime.session.definition.server_detection import Coverage, Handling, Sensitivity, ServerDetection
 from gemini_live_runtime.session.definition.turn_choice import as_turn_taking
 from gemini_live_runtime.session.endpointing.policy import PRESETS
+from gemini_live_runtime.state.functions import check_flag
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,8 +115,8 @@ class AgentBuilder:
         Its model gets the tools `memory_put`, `memory_get`, `memory_list`, `memory_delete` and `memory_search`, and
         `ContextBuilder.memory` tells it what is known at the start.
         """
-        exact = map(exact_text, scopes)
-        return self._with(memory_scopes=tuple(dict.fromkeys((*self.definition.memory_scopes, *exact))))
+        known = self.definition.memory_scopes
+        return self._with(memory_scopes=(*known, *(exact_text(scope) for scope in scopes if scope not in known)))
 
     def task_tools(self) -> Self:
         """Let the model follow and cancel tasks: `task_list`, `task_get`, `task_cancel`."""
@@ -226,6 +227,7 @@ class AgentBuilder:
 
     def tool_advisory(self, on: bool) -> Self:
         """Tell the model which tools a phase allows, or not; on by default."""
+        check_flag(".tool_advisory(on)", on, field="on")
         return self._with(tool_advisory=on)
 
     def rule(self, *rules: ReactorRule) -> Self:
@@ -346,6 +348,7 @@ class AgentBuilder:
 
         `callbacks.CALLBACKS` lists the events and their arguments.
         """
+        check_flag("concurrent of a listener", concurrent, field="concurrent")
         mode = CallbackMode.CONCURRENT if concurrent else None
         callback = exact_text(callback)
         is_whole = not isinstance(callback, str) or callback.startswith(("on_", "before_", "instruction_"))

@@ -115,6 +115,10 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
     yield from _endpointing(definition)
     yield from _server_detection(definition.server_detection)
     yield from _missing_methods(definition)
+    for name in ("on_enter", "on_exit", "on_user_turn_completed"):
+        hook = getattr(definition, name)
+        if hook is not None and not callable(hook):
+            yield f".{name}(hook) cannot be {_shown(hook)}", "Use a function"
     yield from _hand_offs(definition)
 
 

@@ -244,7 +244,8 @@ def make_plan(definition: Definition) -> SessionPlan:
     faults += check.faults()
     unfilled: tuple[Fault, ...] = ()
     if definition.phases or (definition.initial_phase and not original.phases):
-        initial = definition.initial_phase or definition.phases[0].name
+        chosen: Any = definition.initial_phase
+        initial = chosen if chosen and isinstance(chosen, str) else definition.phases[0].name
         code = Mentions(_code(definition, tools))
         producers = _producers(definition, code)
         state_keys = frozenset(key.key for key in definition.state_keys)

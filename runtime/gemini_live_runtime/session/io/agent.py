@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.conversation.chat import AgentHandoff, ChatContext, ChatItem, as_chat
 from gemini_live_runtime.errors import AgentError, caller_place
@@ -104,17 +105,17 @@ class Agent:
         own = type(self)
         builder = AgentBuilder(
             Definition(
-                name=name or ("" if own.__name__ == "Agent" else _WORD.sub("-", own.__name__).lower()),
-                instruction=instructions or instruction,
+                name=exact_text(name) or ("" if own.__name__ == "Agent" else _WORD.sub("-", own.__name__).lower()),
+                instruction=exact_text(instructions or instruction),
                 tools=(*tools, *_method_tools(self)),
                 phases=tuple(phases),
-                model=model,
-                local_model=local_model,
-                voice=voice,
-                greeting=greeting,
+                model=exact_text(model),
+                local_model=exact_text(local_model),
+                voice=exact_text(voice),
+                greeting=exact_text(greeting),
                 chat=as_chat(chat),
-                phrases=tuple(phrases),
-                description=description,
+                phrases=tuple(map(exact_text, phrases)),
+                description=exact_text(description),
                 turn_rules=TurnRules(
                     user_away_timeout_s=user_away_timeout,
                     interruptions_by=as_choice(interruptions_by, get_args(InterruptionsBy)),

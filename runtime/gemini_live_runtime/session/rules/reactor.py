@@ -26,6 +26,7 @@ from gemini_live_runtime.session.rules.effects import (
     SignalUserActivityEnd,
     SignalUserActivityStart,
 )
+from gemini_live_runtime.state.functions import check_name, check_takes
 from gemini_live_runtime.state.mutations import call_to_decide
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ class ReactorRule:
     defined_at: str = field(default_factory=caller_place, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        check_name(f"A rule ({self.defined_at})", self.name)
         object.__setattr__(self, "name", exact_text(self.name))
         call = getattr(self.react, "__call__", None)  # noqa: B004 - an object's own method is meant
         if call is None or inspect.iscoroutinefunction(self.react) or inspect.iscoroutinefunction(call):
@@ -187,6 +189,7 @@ class ReactorRule:
                 field="react",
                 value=self.react,
             )
+        check_takes(f"The rule {self.name} ({self.defined_at})", self.react, "(event, voice, state)")
 
 
 RULE_FAULT = "reactor rule"
