@@ -263,3 +263,25 @@ async def test_who_goes_to_the_tasks_finds_the_cursor_on_one_that_runs() -> None
         assert tasks.row_at_cursor == running.id
         await press(driver, "down", "enter", "escape")
         assert tasks.row_at_cursor == ended.id
+
+
+async def test_at_a_moment_of_the_past_a_task_runs_and_the_keys_that_change_it_go() -> None:
+    async with console_with_records(size=(120, 30)) as (driver, _):
+        driver.link.exchange("Write a report", "It takes a while.")
+        driver.link.emit(ev.TaskChanged(task_id="t1", tool="report", call_id="c1", status="running", text="page 4"))
+        driver.link.exchange("And the weather?", "It is sunny.")
+        assert "c Cancel" in await press(driver, "T")
+        screen = await press(driver, "[")
+        assert "page 4" in screen
+        assert "its program" not in screen
+        assert "c Cancel" not in screen
+        assert "It was running at this moment." in await press(driver, "ctrl+e")
+
+
+async def test_keys_for_a_row_are_offered_while_there_is_one() -> None:
+    async with console_with_records() as (driver, harness):
+        screen = await press(driver, "T", "left")
+        assert "a Add" in screen
+        assert "e Edit" not in screen
+        remember(harness)
+        assert "e Edit" in await look(driver)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.harness.delivery import DeliveryLock
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import NewRunningTask
+from gemini_live_tui.harness.records import Found, Records
 
 NARROW, WIDE, GRID = (80, 24), (130, 36), (160, 45)
 
@@ -100,3 +101,54 @@ def test_tasks_notifications_and_memory_look_as_they_were_approved(
 
         assert snap_compare(app, terminal_size=size, run_before=run_before)
         lock.release()
+
+
+def _nothing(harness: Harness, link: ScriptedLink) -> None:
+    """Leave the records empty."""
+
+
+def _damaged(harness: Harness, link: ScriptedLink) -> None:
+    """Fill the records, and damage one."""
+    fill(harness)
+    (harness.paths.notifications / "bad.json").write_text("{")
+
+
+def _told(harness: Harness, link: ScriptedLink) -> None:
+    """Emit a task that begins between two turns."""
+    link.exchange("Write a report", "It takes a while.")
+    link.emit(ev.TaskChanged(task_id="t1", tool="report", call_id="c1", status="running", fraction=0.4, text="page 4"))
+    link.exchange("And the weather?", "It is sunny.")
+    ended = ev.TaskChanged(task_id="t1", tool="report", call_id="c1", status="succeeded", fraction=1.0, text="12 pages")
+    link.emit(ended, after=10.0)
+
+
+STATES: dict[str, tuple[Callable[[Harness, ScriptedLink], None], tuple[str, ...]]] = {
+    "empty": (_nothing, ("T",)),
+    "unreadable": (_nothing, ("T",)),
+    "one-damaged": (_damaged, ("T", "right")),
+    "past": (_told, ("T", "[")),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_states_of_the_pane_look_as_they_were_approved(
+    state: str, snap_compare: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare, keys = STATES[state]
+    link, clock = ScriptedLink(), ManualClock()
+    # In a picture the name of a temporary folder would change.
+    link.harness_root = "records"
+    monkeypatch.chdir(tmp_path)
+    if state == "unreadable":
+        refused = Found(error="/home/ada/records cannot be read: Permission denied. Give another folder.")
+        monkeypatch.setattr(Records, "look", lambda records: refused)
+    link.start()
+    app = make_app(link, clock)
+    with records(Path("records"), age_s=120.0) as harness:
+        prepare(harness, link)
+
+        async def run_before(pilot: Pilot[Any]) -> None:
+            await settle(app, link)
+            await press(Driver(app, pilot, link, clock), *keys)
+
+        assert snap_compare(app, terminal_size=NARROW, run_before=run_before)

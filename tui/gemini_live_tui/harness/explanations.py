@@ -101,6 +101,8 @@ def reason_of_task(item: TaskItem, now: float) -> Reason:
         lines.append(_said(f"It {_ENDS.get(item.status, item.status)} after {took}."))
     elif item.is_here:
         lines.append(_said("It runs in this session; the conversation goes on meanwhile."))
+    elif not item.is_recorded:
+        lines.append(_said("It was running at this moment."))
     elif item.lives:
         pid = "" if item.pid is None else f", process {item.pid}"
         lines.append(_said(f"It runs in another program{pid}. That is asked when you cancel it."))

@@ -126,7 +126,7 @@ class TaskList(ItemList):
         if not item.is_end_recorded:
             runs.append(("not recorded yet  ", "warn"))
         runs.append((item.text, "said"))
-        if item.is_running and not item.is_here:
+        if item.is_running and not item.is_here and item.is_recorded:
             where = "in another program" if item.lives else "its program has ended"
             runs.append((f" ({where})" if item.text else where, "quiet"))
         return fitted(runs, width, ellipsis)

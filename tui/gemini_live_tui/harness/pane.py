@@ -51,6 +51,9 @@ _OF_PART: Mapping[str, frozenset[str]] = {
 _WITH_RECORDS = frozenset().union(*_OF_PART.values(), ("harness-file",)) - {"memory-search"}
 """Actions that need the records of the present."""
 
+_WITH_ROWS = _WITH_RECORDS - {"memory-add"}
+"""Actions on the row under the cursor."""
+
 
 class PartsRow(Contained, Row):
     """Names of the three parts with their numbers; a click shows one."""
@@ -136,6 +139,7 @@ class TasksPane(Guarded, Container):
         self._is_looking = self._looks_again = self._is_reading = self._is_arriving = False
         self._told: tuple[object, ...] = ()
         self._root = ""
+        self._shown_unusable: frozenset[str] = frozenset()
         self._look_due = 0.0
         """Time of the next look, on the console's clock."""
 
@@ -216,6 +220,10 @@ class TasksPane(Guarded, Container):
         self._row.update_row()
         _write(self._nothing, "" if parts.list.rows else parts.why_nothing())
         _write(self._note, self._notes())
+        if (unusable := frozenset(self.unusable)) != self._shown_unusable:
+            self._shown_unusable = unusable
+            self.console.store.dirty |= Dirty.CONTROLS
+            self.console.store.wake()
 
     def _notes(self) -> str:
         """Return why nothing can be changed, and which files cannot be used."""
@@ -229,9 +237,11 @@ class TasksPane(Guarded, Container):
     @property
     def unusable(self) -> Collection[str]:
         """Ids of the pane's actions that mean nothing now, for the key bar."""
-        others = frozenset().union(*(ids for part, ids in _OF_PART.items() if part != self.parts.shown))
-        others -= _OF_PART[self.parts.shown]
-        return others | _WITH_RECORDS if self.parts.why_read_only() else others
+        own = _OF_PART[self.parts.shown]
+        others = frozenset().union(*_OF_PART.values()) - own
+        if self.parts.why_read_only():
+            return others | _WITH_RECORDS
+        return others if self.parts.list.rows else others | _WITH_ROWS
 
     def say(self, message: str, level: Level = "info") -> None:
         """Show one sentence above the transcript, or on the screen in front."""
