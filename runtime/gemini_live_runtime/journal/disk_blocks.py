@@ -11,11 +11,15 @@ SENTENCES = {
     "audio-recording-stopped": "Sound is no longer recorded.",
     "snapshot": "The session's state cannot be saved.",
     "not-on-disk": "What you send goes out before the disk has it.",
+    "harness": "",
 }
-"""Sentence of a notice in the line of an earlier one, by its code."""
+"""Sentence of a notice in the line of an earlier one, by its code; "" is what its own text says before the reason."""
 
 FIRST = ("journal-failed", "audio-recording-stopped", "snapshot")
 """Codes of notices that begin such a line."""
+
+MAX_DETAIL = 1_000
+"""Characters of a line's detail from which on nothing is added: many tasks may end on a full disk."""
 
 WITHIN_S = 60.0
 """Seconds in which another notice belongs to the line, where the recording does not fail."""
@@ -38,8 +42,9 @@ def tell(view: SessionView, event: ev.Event, code: str, text: str) -> bool:
     is_of_the_same = code == "not-on-disk" or _reason(block.text) in text
     if not (is_of_the_same and (view.recording_fails or event.t - block.t <= WITHIN_S)):
         return False
-    if SENTENCES[code] not in block.detail and not block.group.startswith(f"{code}:"):
-        detail = f"{block.detail.rstrip('.')}. {SENTENCES[code]}" if block.detail else SENTENCES[code]
+    sentence = SENTENCES[code] or f"{text.partition(': ')[0]}."
+    if sentence not in block.detail and not block.group.startswith(f"{code}:") and len(block.detail) < MAX_DETAIL:
+        detail = f"{block.detail.rstrip('.')}. {sentence}" if block.detail else sentence
         view.block_chars += len(detail) - len(block.detail)
         change(view, index, detail=detail, status="error")
     return True

@@ -25,6 +25,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "harness.notification_prompt.MAX_TITLE",
         "harness.records.MAX_FOUND",
         "journal.agent_lines._MAX_CHARS",
+        "journal.disk_blocks.MAX_DETAIL",
         "journal.agent_notices._MAX_CHARS",
         "journal.consent_fold.MAX_TOLD",
         "journal.fold_parts.MAX_NAME",

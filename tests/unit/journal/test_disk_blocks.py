@@ -20,6 +20,7 @@ SOUND = notice(
 FILE = notice("journal-failed", f"The session file cannot be written: {FULL}. The conversation goes on.", "Free space")
 STATE = notice("snapshot", f"The session cannot be saved to /data/s.json: {FULL}")
 TEXT = notice("not-on-disk", "A message was sent before the disk had it")
+TASK = notice("harness", f"The end of the task taxi is not recorded yet, and tried again: /data/r.json: {FULL}")
 AGAIN = notice("journal-recovered", "The session file is written again")
 
 
@@ -34,6 +35,17 @@ def test_all_that_a_full_disk_refuses_is_one_line() -> None:
         "Free space. The session file cannot be written, so events are kept in memory and written again later. "
         "What you send goes out before the disk has it. The session's state cannot be saved."
     )
+
+
+def test_a_task_that_ends_on_a_full_disk_is_in_the_same_line() -> None:
+    (line,) = notices(STATE, FILE, TASK, TASK)
+    assert line.detail.endswith("written again later. The end of the task taxi is not recorded yet, and tried again.")
+
+
+def test_tasks_without_end_on_a_full_disk_make_no_line_without_end() -> None:
+    tasks = [notice("harness", f"The end of the task {number} is not recorded yet: {FULL}") for number in range(50)]
+    (line,) = notices(FILE, *tasks)
+    assert len(line.detail) < 1_100
 
 
 def test_a_disk_that_refuses_for_another_reason_has_a_line_of_its_own() -> None:
