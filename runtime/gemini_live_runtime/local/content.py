@@ -9,8 +9,8 @@
   earlier phase in them do not say what to do now.
 - Other turns are user turns, answered at `turnComplete`. Without any, `turnComplete` prompts the model. What the user
   says before it, by voice or in realtime text, leaves them unanswered: they are part of what it answers.
-- Blank turns and turns of a single full stop are placeholders: clients send them where a user turn has to be last. A
-  model turn followed by one says how to answer what waits; any other model turn has answered it.
+- Blank turns and turns of nothing but punctuation are placeholders: clients send them where a user turn has to be last.
+  A model turn followed by one says how to answer what waits; any other model turn has answered it.
 
 Initial history (`initialHistoryInClientContent`) is not answered, and its model turns are not notes. User turns at its
 end are answered when the client prompts for it by a placeholder or a `turnComplete`, before anything else is said.
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from unicodedata import category
 
 from gemini_live_runtime.local.activity import RATE
 from gemini_live_runtime.local.context import IMAGE_TOKENS, Entry, audio_tokens, text_tokens
@@ -42,10 +43,16 @@ RECALL_MARKS = ("[conversation so far]", "[latest part of the conversation]")
 TRANSCRIPT_MARK = "for context:"
 """Prefix of another agent's transcript in a turn of role `user`; case ignored."""
 
+_SAYING = "?!？！"
+"""Punctuation that says something by itself."""
+
 
 def is_placeholder(text: str) -> bool:
-    """Return True for text that asks for an answer without saying anything."""
-    return text.strip() in ("", ".")
+    """Return True for text that asks for an answer without saying anything.
+
+    It has only blanks, invisible signs, and punctuation that neither asks nor calls.
+    """
+    return all(category(sign)[0] in "ZCP" and sign not in _SAYING for sign in text)
 
 
 class ContentTurns:

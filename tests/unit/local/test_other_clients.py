@@ -102,6 +102,23 @@ async def test_a_placeholder_that_ends_the_content_is_no_word_of_the_user() -> N
         assert await answer_to(client) == "Before that: good morning."
 
 
+@pytest.mark.parametrize("sign", ["...", "…", "\u200b", "\ufeff", "-", "。", "()"])
+@virtual
+async def test_punctuation_and_signs_that_cannot_be_seen_are_placeholders(sign: str) -> None:
+    async with session(model="gemini-3.8-live", **HISTORY) as client:
+        await client.send(content(("user", "good morning"), complete=True))
+        await client.text(sign)
+        assert await answer_to(client) == "You typed good morning."
+
+
+@pytest.mark.parametrize("sign", ["?", "!", "👋", "7"])
+@virtual
+async def test_a_sign_that_says_something_is_no_placeholder(sign: str) -> None:
+    async with session() as client:
+        await client.text(sign)
+        assert await answer_to(client) == f"You typed {sign}."
+
+
 @virtual
 async def test_a_model_turn_before_a_placeholder_does_not_answer_what_waits() -> None:
     async with session() as client:
