@@ -17,7 +17,14 @@ import numpy as np
 from gemini_live_runtime.audio.echo_path import RESPONSE_LEAD_MS, EchoPath
 from gemini_live_runtime.audio.levels import power_db
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
-from gemini_live_runtime.audio.near_end import ClearSpeech, Incoherence, NearEndShare, NearEndWitness, PredictionDoubt
+from gemini_live_runtime.audio.near_end import (
+    GOOD_LEFTOVER,
+    ClearSpeech,
+    Incoherence,
+    NearEndShare,
+    NearEndWitness,
+    PredictionDoubt,
+)
 from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, FULL_SCALE, Float32, Int16
 
 _SILENCE: Int16 = np.zeros(FRAME, np.int16)
@@ -137,6 +144,12 @@ _POWER_SMOOTHING = 0.85
 Long enough to ignore single frames, short enough to find a moved echo path within a syllable."""
 _WORSE = 1.25
 """Ratio of output to input power from which the filter's echo path counts as wrong."""
+_LONG_SMOOTHING = 0.95
+"""Smoothing over about 200 ms."""
+_BAD = 0.35
+"""Ratio of output to input power over that time below which a quiet sound alone was predicted wrongly.
+
+A filter that is right about what is loud is not to be given up for that."""
 _PROVEN_LEFTOVER = 0.1
 """Ratio of residual to predicted echo (-10 dB) from which a filter is proven."""
 _DISTURBED_FRAMES = 50
@@ -152,6 +165,10 @@ _STORED_TAPS = 1_600
 """Samples (100 ms) of the echo path that are stored."""
 _MIX_SMOOTHING = 0.5
 _OPEN_SMOOTHING, _CLOSE_SMOOTHING = 0.7, 0.3
+_LEAST_OPEN = 0.4
+"""Least part (-8 dB) of a good filter's output that passes while a person is confirmed."""
+_SUPPRESSED = 0.01
+"""Ratio (-20 dB) of the output of AEC3 behind the filter to its input below which there is no person."""
 _HELD_BACK = 0.3
 """Gain (-10 dB) of what is left of the echo until a person is confirmed."""
 _STALE = 0.1
@@ -184,6 +201,8 @@ class DualCanceller:
         "_in_power",
         "_incoherence",
         "_left",
+        "_long_in",
+        "_long_out",
         "_mix",
         "_open",
         "_out_power",
@@ -208,7 +227,7 @@ class DualCanceller:
         self._clear = ClearSpeech()
         self._witness = NearEndWitness()
         self._left: Float32 = np.zeros(_AEC3_DELAY + FRAME, np.float32)
-        self._behind_power = self._in_power = self._out_power = 0.0
+        self._behind_power = self._in_power = self._out_power = self._long_in = self._long_out = 0.0
         self._person = self._mix = self._open = 0.0
         self._gain = 1.0
         self._disturbed = 0
@@ -285,21 +304,31 @@ class DualCanceller:
         error, echo = self._filter.step(far, frame)
         bare_power, error_power, echo_power = _power(bare), _power(error), _power(echo)
         self._judge(bare_power, error_power, echo_power)
-        doubted = self._doubt.update(bare_power, error_power, echo_power)
+        is_audible = bare_power > self._witness.least_speech
+        doubted = self._doubt.update(bare_power, error_power, echo_power, is_audible=is_audible)
+        if doubted and not self._witness.is_confirmed:
+            # What was believed a moment ago was the echo on its new path.
+            self._witness.reset()
         incoherence = self._incoherence.update(error, echo)
-        share = self._share.update(error_power * incoherence, echo_power, believed=self._witness.believes)
+        share = self._share.update(
+            error_power * incoherence,
+            echo_power,
+            believed=self._witness.believes,
+            confirmed=self._witness.is_confirmed,
+        )
         left = _rounded(error)
         behind = self._behind.process(left, far).astype(np.float32)
         alone = self._alone.process(frame, far).astype(np.float32)
         proven = self._share.leftover < _PROVEN_LEFTOVER
+        self._behind_power += 0.3 * (_power(behind) - self._behind_power)
         if self._expects_echo:
-            heard = 0.0 if doubted else share
+            suppressed = self._behind_power < _SUPPRESSED * self._share.left
+            heard = 0.0 if doubted or suppressed else share
             is_loud = error_power > self._witness.least_speech
             clear = self._clear.update(heard, self._share.leftover, incoherence, is_loud=is_loud)
             self._witness.update(heard, bare_power, _power(alone), proven=proven, clear=clear)
         else:
             self._witness.hear_noise(bare_power)
-        self._behind_power += 0.3 * (_power(behind) - self._behind_power)
         self._delay(error)
         if self._quiet > _IDLE_FRAMES:
             self._open = share = 1.0  # From here on it passes.
@@ -337,7 +366,9 @@ class DualCanceller:
         else:
             speed = _OPEN_SMOOTHING if certain else _CLOSE_SMOOTHING
             self._open += speed * (certain - self._open)
-            person = share * self._open
+            is_good = self._share.leftover < GOOD_LEFTOVER
+            least = _LEAST_OPEN if is_good and self._witness.is_confirmed else 0.0
+            person = max(share, least) * self._open
             quieter = self._behind_power < self._witness.suppressed_power
             mix = max(self._open, self._mix + _MIX_SMOOTHING * (quieter - self._mix))
         free = certain and (self._witness.is_confirmed or not self._expects_echo)
@@ -357,7 +388,9 @@ class DualCanceller:
             return
         self._in_power += (1 - _POWER_SMOOTHING) * (bare_power - self._in_power)
         self._out_power += (1 - _POWER_SMOOTHING) * (error_power - self._out_power)
-        if self._out_power > _WORSE * self._in_power:
+        self._long_in += (1 - _LONG_SMOOTHING) * (bare_power - self._long_in)
+        self._long_out += (1 - _LONG_SMOOTHING) * (error_power - self._long_out)
+        if self._out_power > _WORSE * self._in_power and self._long_out > _BAD * self._long_in:
             self._filter.reset()
             self._disturb()
             self.restarts += 1
@@ -366,7 +399,7 @@ class DualCanceller:
         self._share.reset()
         self._witness.reset()
         self._clear.begin()
-        self._in_power = self._out_power = self._open = 0.0
+        self._in_power = self._out_power = self._long_in = self._long_out = self._open = 0.0
         self._disturbed = _DISTURBED_FRAMES
 
 

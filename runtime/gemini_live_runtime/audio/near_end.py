@@ -13,6 +13,9 @@ import numpy as np
 
 from gemini_live_runtime.audio.samples import FRAME, Complex64, Float32
 
+GOOD_LEFTOVER = 0.03
+"""Ratio (-15 dB) of the residual to the predicted echo below which a filter is good."""
+
 
 class Incoherence:
     """Estimator of the part of a signal that another does not explain.
@@ -65,7 +68,7 @@ class PredictionDoubt:
     _LEAST_ECHO = 0.3
     """Ratio of the predicted echo to the microphone below which a person hides what is wrong."""
     _FRAMES = 20
-    """Frames (200 ms) of doubt after the last sign."""
+    """Audible frames (200 ms) of doubt after the last sign: a pause shows nothing of the prediction."""
 
     __slots__ = ("_doubt", "_echo", "_left", "_microphone")
 
@@ -73,10 +76,11 @@ class PredictionDoubt:
         self._doubt = 0
         self._microphone = self._left = self._echo = 0.0
 
-    def update(self, microphone: float, left: float, echo: float) -> bool:
+    def update(self, microphone: float, left: float, echo: float, *, is_audible: bool) -> bool:
         """Return True while the prediction is in doubt.
 
-        Takes mean squares of the microphone, of what is left of it and of the predicted echo.
+        Takes mean squares of the microphone, of what is left of it and of the predicted echo; `is_audible` tells that
+        the microphone exceeds the noise.
         """
         new = 1 - self._SMOOTHING
         self._microphone += new * (microphone - self._microphone)
@@ -84,7 +88,7 @@ class PredictionDoubt:
         self._echo += new * (echo - self._echo)
         if self._left > self._microphone and self._echo > self._LEAST_ECHO * self._microphone:
             self._doubt = self._FRAMES
-        else:
+        elif is_audible:
             self._doubt = max(0, self._doubt - 1)
         return self._doubt > 0
 
@@ -92,9 +96,11 @@ class PredictionDoubt:
 class NearEndShare:
     """Estimator of the share (0 to 1) of near-end speech in the filter's output.
 
-    The filter leaves a part of every echo, which is learned slowly while there is no near-end speech. Output from 6 dB
-    above the expected residual echo counts partly as speech, from 10 dB fully. Constants were chosen by the double-talk
-    columns of `tests/bench/bench_echo.py`.
+    The filter leaves a part of every echo, which is learned slowly. Output from 6 dB above the expected residual echo
+    counts partly as speech, from 10 dB fully; 3 dB less once a person is confirmed. Where the echo is 10 dB louder than
+    the person, a sentence that is learned as echo hides the next one, so what is expected rises by a rate in dB, and
+    falls fast in each gap between syllables. Constants were chosen by the double-talk columns of
+    `tests/bench/bench_echo.py`.
     """
 
     _SMOOTHING = 0.7
@@ -103,13 +109,15 @@ class NearEndShare:
     _LEAST_ECHO = 100.0
     _LEARNABLE_ECHO = 1000.0
     _MARGIN = 2.0
-    _FROM_DB, _TO_DB = 6.0, 10.0
-    _RISE, _RISE_WITH_SPEECH, _FALL = 0.004, 0.0005, 0.05
+    _FROM_DB, _FROM_DB_IN_SPEECH, _SPAN_DB = 6.0, 3.0, 4.0
+    _RISE, _FALL = 0.004, 0.05
+    _FASTEST, _FASTEST_WITH_SPEECH = 0.03, 0.0005
+    """Most rise per frame, as a part of the present value: 13 and 0.2 dB a second."""
     _RELEASE = 0.1
     _UNTRAINED = 10.0
     """Ratio of residual to predicted echo assumed for a new filter."""
 
-    __slots__ = ("_echo", "_held_echo", "_left", "_share", "leftover")
+    __slots__ = ("_echo", "_held_echo", "_share", "left", "leftover")
 
     def __init__(self) -> None:
         self.reset()
@@ -122,20 +130,22 @@ class NearEndShare:
 
     def forget_echo(self) -> None:
         """Begin after a pause, with what the filter was seen to leave."""
-        self._left = self._echo = self._held_echo = self._share = 0.0
+        self.left = 0.0
+        """Smoothed power of the filter's output, a mean square in int16 units."""
+        self._echo = self._held_echo = self._share = 0.0
 
     @property
     def has_echo(self) -> bool:
         """True while an echo is to be expected."""
         return self._held_echo > self._LEAST_ECHO
 
-    def update(self, left: float, echo: float, *, believed: bool = False) -> float:
+    def update(self, left: float, echo: float, *, believed: bool = False, confirmed: bool = False) -> float:
         """Return the share, from the powers of the filter's output and predicted echo.
 
-        Powers are mean squares in int16 units. While near-end speech is `believed`, the residual echo is not learned
-        from what may be a person.
+        Powers are mean squares in int16 units. While near-end speech is `believed`, the residual echo is hardly learned
+        from what may be a person; once it is `confirmed`, less counts as speech.
         """
-        self._left += (1 - self._SMOOTHING) * (left - self._left)
+        self.left += (1 - self._SMOOTHING) * (left - self.left)
         self._echo += (1 - self._SMOOTHING) * (echo - self._echo)
         self._held_echo = max(self._echo, self._held_echo * self._ECHO_DECAY)
         share = 0.0
@@ -143,17 +153,21 @@ class NearEndShare:
             if echo > self._LEARNABLE_ECHO:
                 self._learn(believed)
             expected = self._MARGIN * self.leftover * self._held_echo + 1.0
-            excess_db = 10 * math.log10(min(left, 2 * self._left) / expected + 1e-9)
-            share = min(1.0, max(0.0, (excess_db - self._FROM_DB) / (self._TO_DB - self._FROM_DB)))
+            excess_db = 10 * math.log10(min(left, 2 * self.left) / expected + 1e-9)
+            from_db = self._FROM_DB_IN_SPEECH if confirmed else self._FROM_DB
+            share = min(1.0, max(0.0, (excess_db - from_db) / self._SPAN_DB))
         self._share = share if share > self._share else self._share + self._RELEASE * (share - self._share)
         if self._share < 1e-3:
             self._share = 0.0
         return self._share
 
     def _learn(self, believed: bool) -> None:
-        ratio = min(max(1.0, self.leftover), self._left / (self._held_echo + 1000.0))
-        rise = self._RISE_WITH_SPEECH if believed or self._share > 0.5 else self._RISE
-        self.leftover += (self._FALL if ratio < self.leftover else rise) * (ratio - self.leftover)
+        ratio = min(max(1.0, self.leftover), self.left / (self._held_echo + 1000.0))
+        if ratio < self.leftover:
+            self.leftover += self._FALL * (ratio - self.leftover)
+            return
+        most = self._FASTEST_WITH_SPEECH if believed or self._share > 0.5 else self._FASTEST
+        self.leftover += min(self._RISE * (ratio - self.leftover), most * self.leftover)
 
 
 class ClearSpeech:
@@ -166,8 +180,6 @@ class ClearSpeech:
     FRAMES = 7
     """Frames that have to be clear, one after the other."""
     _LEAST_SHARE = 0.8
-    _GOOD_LEFTOVER = 0.03
-    """Ratio (-15 dB) of the residual to the predicted echo below which a filter is good."""
     _LEAST_INCOHERENCE = 0.7
     """Mean share of what is left, over these frames, that the predicted echo does not explain."""
     _SETTLING_FRAMES = 30
@@ -190,7 +202,7 @@ class ClearSpeech:
         echo does not explain; `is_loud` tells that all of it exceeds the noise.
         """
         self._settled += 1
-        clear = share > self._LEAST_SHARE and leftover < self._GOOD_LEFTOVER and is_loud
+        clear = share > self._LEAST_SHARE and leftover < GOOD_LEFTOVER and is_loud
         if not clear or self._settled < self._SETTLING_FRAMES:
             self._run, self._incoherence = 0, 0.0
             return False

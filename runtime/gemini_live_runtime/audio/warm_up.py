@@ -26,8 +26,10 @@ KNOWN_LEARNING_FRAMES, KNOWN_CLEAN_FRAMES = 30, 20
 PATIENCE_FRAMES = 200
 """Most audible frames of attenuation, for double talk in the first answer or a bad room."""
 
-DISTURBED_FRAMES = 60
-"""Most audible frames of attenuation after samples were lost."""
+DISTURBED_FRAMES = 120
+"""Most audible frames of attenuation after samples were lost.
+
+After 600 ms both cancellers may still pass an echo whose delay has changed."""
 
 GAIN = 0.003
 """Attenuation by 50 dB, below what a voice detector takes for speech."""

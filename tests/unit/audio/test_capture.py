@@ -117,6 +117,48 @@ def test_after_the_delay_jumps_the_linear_filter_starts_anew_and_the_echo_is_red
     assert reduction(mic, clean, 7.5, 10) > 15
 
 
+@pytest.mark.parametrize(("level", "restarts"), [(0.04, 0), (1.0, 1)])
+def test_a_filter_is_given_up_for_a_loud_sound_that_it_predicts_wrongly_not_for_a_quiet_one(
+    level: float, restarts: int
+) -> None:
+    canceller = DualCanceller()
+    for _ in range(50):
+        canceller._judge(1e6, 1e4, 1e6)
+    for _ in range(25):
+        canceller._judge(level * 1e6, 2 * level * 1e6, level * 1e6)
+        if canceller.restarts:
+            break
+    assert canceller.restarts == restarts
+
+
+class Suppressor(Aec3):
+    """An AEC3 that lets nothing through."""
+
+    def process(self, near: np.ndarray, far: np.ndarray) -> np.ndarray:
+        return 0 * near
+
+
+def near_ends(canceller: DualCanceller, far: np.ndarray, mic: np.ndarray) -> int:
+    """Return the frames of the last four seconds that may be a person's."""
+    count = 0
+    for at in range(0, len(mic) - 159, 160):
+        canceller.render(int16(far[at : at + 160]))
+        canceller.capture(int16(mic[at : at + 160]))
+        count += at > 6 * RATE and canceller.has_near_end
+    return count
+
+
+def test_what_aec3_behind_the_filter_suppresses_is_no_person(
+    double_talk: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    far, _, mic = double_talk
+    canceller = DualCanceller()
+    assert near_ends(canceller, far, mic) > 40
+    canceller = DualCanceller()
+    canceller._behind = Suppressor()
+    assert near_ends(canceller, far, mic) == 0
+
+
 def test_a_person_is_kept_at_full_level_where_the_filter_left_little_echo(
     double_talk: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> None:

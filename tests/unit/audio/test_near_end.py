@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.audio.near_end import ClearSpeech, NearEndWitness, PredictionDoubt
+from gemini_live_runtime.audio.near_end import ClearSpeech, NearEndShare, NearEndWitness, PredictionDoubt
 
 LOUD = 1e6
 """Mean square of a microphone, in int16 units."""
@@ -54,17 +54,25 @@ def test_the_filter_alone_confirms_nobody_and_gives_no_fresh_evidence() -> None:
 
 def test_a_prediction_that_adds_to_the_microphone_is_doubted_within_30_ms_and_for_200_ms() -> None:
     doubt = PredictionDoubt()
-    assert not any(doubt.update(LOUD, 1e-2 * LOUD, LOUD) for _ in range(100))
-    assert any(doubt.update(LOUD, 2 * LOUD, LOUD) for _ in range(3))
-    after = [doubt.update(LOUD, 1e-2 * LOUD, LOUD) for _ in range(40)]
+    assert not any(doubt.update(LOUD, 1e-2 * LOUD, LOUD, is_audible=True) for _ in range(100))
+    assert any(doubt.update(LOUD, 2 * LOUD, LOUD, is_audible=True) for _ in range(3))
+    after = [doubt.update(LOUD, 1e-2 * LOUD, LOUD, is_audible=True) for _ in range(40)]
     assert all(after[:19])
     assert not any(after[25:])
+
+
+def test_a_pause_leaves_the_prediction_in_doubt() -> None:
+    doubt = PredictionDoubt()
+    for _ in range(3):
+        doubt.update(LOUD, 2 * LOUD, LOUD, is_audible=True)
+    assert all(doubt.update(1.0, 1e-2, 1e-2, is_audible=False) for _ in range(100))
+    assert doubt.update(LOUD, 1e-2 * LOUD, LOUD, is_audible=True)
 
 
 def test_a_person_over_an_echo_predicted_rightly_is_no_reason_for_doubt() -> None:
     doubt = PredictionDoubt()
     for louder in (0.1, 1.0, 10.0):
-        assert not any(doubt.update((1 + louder) * LOUD, louder * LOUD, LOUD) for _ in range(50))
+        assert not any(doubt.update((1 + louder) * LOUD, louder * LOUD, LOUD, is_audible=True) for _ in range(50))
 
 
 def is_clear(*, share: float = 1.0, leftover: float = 0.005, incoherence: float = 0.9, is_loud: bool = True) -> bool:
@@ -102,3 +110,39 @@ def test_nothing_is_clear_of_what_a_weak_filter_leaves_an_echo_explains_or_noise
 def test_what_is_left_at_the_onset_of_an_answer_is_not_clear() -> None:
     clear = ClearSpeech()
     assert not any(clear.update(1.0, 0.005, 0.9, is_loud=True) for _ in range(29))
+
+
+def good_share() -> NearEndShare:
+    """Return the estimator for a filter that leaves -23 dB of a loud echo."""
+    share = NearEndShare()
+    for _ in range(500):
+        share.update(0.005 * LOUD, LOUD)
+    assert share.leftover < 0.006
+    return share
+
+
+def speak(share: NearEndShare, frames: int, power: float, *, confirmed: bool) -> float:
+    """Let a person speak over the echo, with gaps; return the mean share in syllables."""
+    shares = [
+        share.update(power if at % 20 < 15 else 0.005 * LOUD, LOUD, believed=True, confirmed=confirmed)
+        for at in range(frames)
+    ]
+    return sum(value for at, value in enumerate(shares) if 5 <= at % 20 < 15) / (frames / 2)
+
+
+def test_a_long_sentence_ten_db_below_the_echo_does_not_become_echo() -> None:
+    share = good_share()
+    speak(share, 1_000, 0.1 * LOUD, confirmed=True)
+    assert speak(share, 100, 0.1 * LOUD, confirmed=True) > 0.9
+
+
+def test_a_confirmed_person_is_heard_3_db_lower() -> None:
+    assert speak(good_share(), 100, 0.03 * LOUD, confirmed=False) < 0.1
+    assert speak(good_share(), 100, 0.03 * LOUD, confirmed=True) > 0.3
+
+
+def test_a_filter_that_gets_worse_is_expected_to_leave_more_within_seconds() -> None:
+    share = good_share()
+    for _ in range(400):
+        share.update(0.02 * LOUD, LOUD)
+    assert share.leftover > 0.015
