@@ -13,7 +13,7 @@ WISHES = {
     "agrees": r"^(?=.*\b(yes|yep|correct|perfect|exactly|absolutely|indeed|spot on|go (ahead|on)|yeah"
     r"|(right|ok|okay|sure|fine|good)$|(sounds|looks|thats|that is|its|is|all) (good|right|fine|it)|that will do)\b)"
     rf"(?!.*\b(no|not|wrong|but|add|cancel|{'|'.join(MENU)})\b)",
-    "cancels": rf"^(?!.*\b(not|{'|'.join(MENU)})\b).*\b(cancel|scrap|call it off|changed (my|our) minds?"
+    "cancels": rf"^(?!.*\b(not|never|{'|'.join(MENU)})\b).*\b(cancel|scrap|call it off|changed (my|our) minds?"
     r"|forget (it|everything|the (order|whole))|drop the order)\b",
 }
 """Pattern of each wish, for words in small letters without punctuation."""

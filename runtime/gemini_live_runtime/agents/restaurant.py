@@ -83,7 +83,8 @@ def wishes(window: TranscriptWindow) -> dict[str, bool]:
     said = re.sub("n['\u2019]t", " not", window.last_user.lower())
     words = " ".join(re.findall(r"[a-z]+", re.sub("['\u2019]", "", said)))
     asks_for_nothing = only_speaks(Words(window.last_user).plain, is_question=said.rstrip().endswith("?"))
-    return {wish: not asks_for_nothing and bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
+    found = {wish: bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
+    return {wish: is_said and (wish == "done" or not asks_for_nothing) for wish, is_said in found.items()}
 
 
 PROMOTIONS = [

@@ -255,6 +255,8 @@ class Matcher:
 
 def _is_cut(plain: list[str], start: int, length: int) -> bool:
     """Return True for a text such as the "I don't want to" of "make a note"."""
+    if plain[start : start + 1] == ["me"] and is_no_text(plain[start:]):
+        return True
     if start or length == len(plain):
         return False
     return plain[length - 1] in ("not", "to", "never", "should", "i", "you") or is_no_text(plain[:length])

@@ -49,6 +49,8 @@ _SUITS = frozenset({
     "fine", "good", "ok", "okay", "great", "best", "perfect", "lovely", "easier", "better", "what", "right", "nice",
     "it",
 })  # fmt: skip
+_IS_MOVED = frozenset((to, where) for to in ("to", "in", "into") for where in ("my", "his", "her", "the", "a"))
+"""Words after a thing that is put somewhere: "add the coffee to my room"."""
 _UNITS = frozenset({
     "minute", "minutes", "moment", "moments", "second", "seconds", "sec", "secs", "hour", "hours", "day", "days",
     "week", "weeks", "question", "questions", "thing", "things", "time", "times", "receipt", "bill", "table", "bag",
@@ -260,6 +262,8 @@ class MeaningMatcher:
             for at in sentence.places(phrase):
                 following = words[at + len(phrase) : at + len(phrase) + 2]
                 if following and following[0] in _IS_TOLD_OF and _SUITS.isdisjoint(following[1:]):
+                    return True
+                if tuple(following) in _IS_MOVED:
                     return True
         return False
 

@@ -27,18 +27,19 @@ _OK = "(?:possible|ok|okay|all right|alright|fine|doable)"
 _ASKING = _any_of(
     rf"^(?:should|must|am|had|ought|has|shall(?! we (?:say|make)\b)) (?:{_PRONOUN}|the|my|your)\b",
     r"^have (?:i|we|they|you(?! got\b))\b",
-    rf"^would (?!.*\bbe {_OK}\b|you\b|(?:some|any)(?:one|body)\b|(?:it|that) be too much\b)",
+    rf"^would (?!.*\b(?:be {_OK}|work|do|suit)\b|you\b|(?:some|any)(?:one|body)\b|(?:it|that) be too much\b)",
     rf"^(?:can|could) (?!{_PRONOUN}\b|some|any|my\b|our\b|the\b)\w+ be\b",
     r"^(?:is|are) there (?:a|an|any|some) .*\b(?:in|near|on|by|behind|next to) (?:the|here|my|this)\b",
-    r"^any (?!chance\b|time\b|of\b)",
+    r"^any (?!chance\b|time\b|of\b)\w+(?: \w+)?$",
     rf"(?<!^) or (?:do|should|shall|is|are|must) {_PRONOUN}\b",
-    r"\bwhat(?! about\b| (?:i|we) (?:want|need|would|ordered|asked)\b)\b",
+    _not_after("knows")
+    + r"\bwhat(?! (?:about|else|the|a)\b| (?:i|we) (?:want|wanted|need|would|ordered|asked|said)\b)\b",
     r"\bwhy(?! (?:not|do(?:es)? not)\b)\b",
-    r"\bhow(?! about\b| ever\b)\b",
-    r"\b(?:where|which|whose|who(?! (?:is coming|are)\b))\b",
+    r"\bhow(?! (?:about|ever)\b| (?:soon|quickly) can\b)\b",
+    r"\b(?:where|which|whose)\b|^who\b",
     r"\bwhen (?:is|does|do|will|are|can|did|should|was)\b",
     r"\b(?:tell|telling)(?: me| us)?(?: more| something| a bit)? about\b",
-    _not_after("wondering", "wonder") + r"\bwhether\b",
+    _not_after("wondering", "wonder", "check", "see") + r"\bwhether\b",
     # "isn't it?", but not "that is it".
     "(?<!^)" + _not_after("that", "this", "here") + rf"\b(?:is|are|was|does|did|have|has)(?: not)? {_PRONOUN}$",
     # "and the fish, how is it?"
@@ -52,14 +53,14 @@ _ASKING = _any_of(
 _SUPPOSING = _any_of(
     _not_after("i") + r"\bsuppose\b",
     r"\b(?:supposing|imagine|pretend|hypothetically|theoretically|wish (?:i|we)|maybe not|or not)\b",
-    r"\bmight\b(?! (?:i|we|as well)\b)",
+    r"\bmight\b(?! (?:i|we|as well)\b)|\bwould (?:hate|never|not)\b",
     r"\b(?:(?:can|could) (?:i|we)|possible to) (?:still )?\w+ .*\blater\b",
     r"\band (?:i|we) (?:will not|would (?!like|love|want|need)|will be)\b",
-    _not_after("me", "us", "know", "say", "shout", "buzz", "ring")
+    _not_after("me", "us", "up", "know", "say", "shout", "buzz", "ring")
     + r"\b(?:once|when|whenever|as soon as) (?:i|we|he|she|they|it|my \w+|our \w+|the \w+) (?!can\b)",
     _not_after("see", "check", "wondering", "wonder", "know", "out", "test")
     + r"\bif (?!possible|need be|(?:you|that|it|i|we|this)\b.{0,12}"
-    + rf"(?:can|could|would|mind|like|{_OK}|may|please|works|at all)\b)",
+    + rf"(?:can|could|would|mind|like|{_OK}|may|please|works|helps|suits|at all)\b)",
     _not_after("i", "we", "it", "that", "this", "you")
     + r"(?<!^)\bwould (?!(?:not )?(?:you|like|love|be|do|go|hit|suit|work|also|please|rather|prefer|want|really|some"
     + r"|need|appreciate)\b)",
@@ -69,10 +70,12 @@ _SUPPOSING = _any_of(
 _OF_OTHERS = _any_of(
     _not_after("i")
     + r"\b(?:said|says|told (?:me|us|him|her|them)|tells|thinks|reckons|recommends|recommended|heard|claims|claimed"
-    + r"|suggested|promised)\b(?! (?:he|she|they) (?:will|would|want|wants|like)\b)",
+    + r"|suggested|promised)\b(?! to\b| (?:he|she|they) (?:will|would|want|wants|like)\b)",
     r"\b(?:guy|man|woman|lady|bloke|couple|customer|person|people|family) "
     r"(?:behind|next to|over there|in front|beside)\b",
-    r"\bnext table\b",
+    r"\bnext table\b|\byou (?:charged|forgot|brought|gave|took)\b",
+    r"\bmy (?:son|daughter|wife|husband|train|flight|room|bus|friend) (?:is|was|arrives|leaves|comes)\b",
+    r"\b(?:my|the) \w+ (?:can |could |will |would )?pays?\b",
     r"\b(?:friends?|brothers?|sisters?|colleagues?|neighbou?rs?|uncle|aunt|cousin|boss) (?:had |has |have |will )?"
     r"(?:booked|ordered|cancel|cancels|cancelled|canceled|restarted)\b",
 )
@@ -83,6 +86,7 @@ _TAKEN_BACK = _any_of(
     r"\b(?:maybe|perhaps|or) not$",
     r"\b(?:joking|kidding|pulling your leg|(?:only|just) testing)\b",
     r"^(?:suppose|supposing|imagine|what if)\b",
+    r"\b(?:i|we) would (?!like|love)\w+ .*\bbut\b|\bwould agree if\b|\bbut (?:i|we) (?:can not|am not|are not)\b",
 )
 """Words that take the rest of the sentence back."""
 
@@ -93,7 +97,7 @@ _SPOKEN_OF = _any_of(
     r"\bright (?:next|by|in|on|behind|opposite|beside|across|over)\b",
     r"\b(?:except|excluding|apart from|other than|rather than)\b",
     _not_after("how", "what") + r"\b(?:about (?:the|your|my|this|that)|between)\b",
-    r"\bsmell|^there (?:is|was) (?:a|an|no|some)\b",
+    r"^\w+ is (?:my|our|his|her)\b|\bsmell|^there (?:is|was) (?:a|an|no|some)\b",
     r"^(?:so )?that (?:is|was|makes) (?:one|two|three|four|five|six|\d+)\b(?!.*\bplease\b)",
 )
 """Habits, and things done by others, left out, told about, noticed or counted again."""
@@ -101,6 +105,7 @@ _SPOKEN_OF = _any_of(
 _WISHES = _any_of(
     r"\b(?:please|(?:can|could|may|might) (?:i|we|you)|(?:will|would) you|(?:i|we) (?:will|would like)|want|need)\b",
     r"\b(?:give|bring|add|order|get|take|book|set|make|put|reserve|call|test|restart)\b",
+    r"\b(?:i (?:agree|accept|understand)|agreed|deal|urgent|emergency|works|working|go ahead)\b",
 )
 """Words of an open wish: it stays one beside a question."""
 

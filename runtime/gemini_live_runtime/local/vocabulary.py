@@ -71,8 +71,9 @@ _OPENINGS = frozenset({
     "then", "actually", "right", "yes", "yeah", "no", "just",
 })  # fmt: skip
 _ASKING = re.compile(
-    r"(?:which|whose?|whom|where|when|does|did|was|were|has)\b|why (?!do(?:es)? not\b)|how (?!about\b)"
-    r"|what (?!about\b|(?:i|we) (?:want|need|would)\b)|do (?!you (?:mind|think|have|do)\b|not\b|that\b|it\b|the\b|a\b)"
+    r"(?:which|whose?|whom|where|when (?!you\b)|does|did|was|were|has)\b|why (?!do(?:es)? not\b)|how (?!about\b)"
+    r"|what (?!about\b|(?:i|we) (?:want|need|would)\b)"
+    r"|do (?!me\b|us\b|you (?:mind|think|have|do)\b|not\b|that\b|it\b|the\b|a\b)"
     r"|is (?!there\b|it (?:possible|ok|okay|all right|alright)\b)|are (?!there\b|you able\b)"
 )
 
@@ -98,7 +99,7 @@ _HESITATIONS = re.compile(
     r"|i will (?:try|ring|call|phone)\b|put me through|connect me|let me (?:speak|talk)"
     r"|you (?:are|can|could|have|sound|said)\b|come again|say (?:that )?again"
     r"|repeat\b|speak up|wrong number|that is (?:all|it|fine)$|who\b|this is (?:ridiculous|stupid|silly)"
-    r"|(?:please )?tell me\b|let me know\b|if i (?:left|leave|gave)"
+    r"|(?:me|us) (?:who|what|when|where|why|how)\b|(?:please )?tell me\b|let me know\b|if i (?:left|leave|gave)"
     r"|.*\b(?:will|would|does|can) (?:he|she|they)(?: \w+)? (?:get|read|hear|see) (?:it|this|that|my)\b"
     r"|(?:(?:oh|well|hmm|hm|ah|um|uh|er|so|right|not really|really) ?)+$"
     r"|(?:sorry|pardon|excuse me|yes|no|yeah|nope|ok|okay|hello|hi|thanks|thank you|bye|goodbye|stop)$"

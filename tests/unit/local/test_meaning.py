@@ -181,7 +181,7 @@ def test_an_if_that_asks_is_no_condition() -> None:
     [
         "suppose you book a table for two at eight, what then",
         "I might book a table for two at eight",
-        "my friend said to book a table for two at eight",
+        "my friend said you book a table for two at eight",
         "I'll book a table for two at eight myself",
         "book a table for two at eight, I'm only joking",
     ],
