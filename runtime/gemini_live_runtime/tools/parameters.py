@@ -13,6 +13,7 @@ import re
 import sys
 import types
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -29,6 +30,13 @@ from gemini_live_runtime.tools.schema import check_arguments, to_live_schema
 Injected = Literal["context", "state"]
 
 _ARGUMENT_LINE = re.compile(r"^(\s*)(\w+)(?:\s*\([^)]*\))?\s*:\s+(.+)$")
+
+_SECTION = re.compile(
+    r"(?:Args|Arguments|Parameters|Keyword Args|Returns?|Yields?|Raises|Attributes|Examples?|Notes?|Warnings?):\s*$"
+    r"|:(?:param|type|returns?|rtype|raises)\b",
+    re.IGNORECASE,
+)
+"""First line of a section, in the styles of Google and Sphinx."""
 _INJECTED_NAME = re.compile(r"""['"]?(?:[\w.]+\.)?(State|ToolContext|RunContext)(?:\s*\|\s*None)?['"]?""")
 _INJECTED_AS = {"state": "State", "context": "ToolContext", "ctx": "ToolContext"}
 _MAX_FAULTS = 5
@@ -126,9 +134,13 @@ def from_schema(function: Callable[..., Any], tool: str, schema: Mapping[str, An
 
 
 def parse_docstring(function: Callable[..., Any]) -> tuple[str, dict[str, str]]:
-    """Return a docstring's first paragraph, and its `Args:` section (Google style)."""
+    """Return a docstring's first paragraph, and its `Args:` section (Google style).
+
+    The paragraph ends at a section without a blank line before it, too, and is "" where the docstring begins with one.
+    """
     text = inspect.getdoc(function) or ""
-    summary = " ".join(text.split("\n\n", 1)[0].split())
+    first = takewhile(lambda line: line.strip() and not _SECTION.match(line), text.splitlines())
+    summary = " ".join(" ".join(first).split())
     documented: dict[str, str] = {}
     name, depth = "", -1
     for line in text.splitlines():

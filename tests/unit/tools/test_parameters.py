@@ -243,6 +243,33 @@ def test_the_parameter_of_which_no_schema_can_be_made_is_named() -> None:
             """F."""
 
 
+def test_a_section_without_a_blank_line_before_it_is_no_part_of_the_description() -> None:
+    def close(people: int) -> None:
+        """Book a table
+        for some people.
+        Args:
+            people: How many.
+        """
+
+    def sphinx(people: int) -> None:
+        """Book a table.
+        :param people: How many.
+        """
+
+    def only(people: int) -> None:
+        """
+        Args:
+            people: How many.
+        """
+
+    assert [tool(function).description for function in (close, sphinx, only)] == [
+        "Book a table for some people.",
+        "Book a table.",
+        "",
+    ]
+    assert tool(close).parameters["properties"]["people"]["description"] == "How many."
+
+
 def test_an_entry_of_the_docstring_may_have_several_lines() -> None:
     @tool
     def f(a: int, b: str) -> None:
