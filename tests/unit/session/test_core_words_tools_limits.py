@@ -371,3 +371,11 @@ def test_the_microphone_waits_for_the_connection() -> None:
     assert [e.on for e in bench.effects if isinstance(e, Microphone)] == [False]
     bench.connect()
     assert [e.on for e in bench.effects if isinstance(e, Microphone)][-1] is True
+
+
+def test_a_session_that_has_given_its_calls_up_says_that_it_runs_none() -> None:
+    bench = Bench().connect()
+    bench.says(toolCall={"functionCalls": [{"id": "c1", "name": "wait", "args": {}}]})
+    assert bench.last(ev.SessionState).reason == "running a tool"
+    bench.do(bench.core.tools.abandon(bench.now))
+    assert bench.last(ev.SessionState).reason != "running a tool"

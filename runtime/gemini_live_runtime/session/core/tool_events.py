@@ -146,6 +146,7 @@ class ToolEvents:
             state.emit(
                 ev.ToolFinished(call_id=call_id, name=name, status="cancelled", result={}, ms=0.0, delivered=False)
             )
+        state.facts.calls_open = 0
         return state.flush(now)
 
     def deliver(self, answer: WaitingAnswer) -> bool:
