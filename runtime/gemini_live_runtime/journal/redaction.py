@@ -32,7 +32,7 @@ from gemini_live_runtime.journal.private_names import (
     kind_of_reads,
     kind_of_record,
 )
-from gemini_live_runtime.journal.split_secrets import CONTEXT, without_words
+from gemini_live_runtime.journal.split_secrets import CONTEXT, ends_in_private_key, without_words
 from gemini_live_runtime.redactor import REDACTED, Spans, joined_spans, redacted_part, redactor
 from gemini_live_runtime.text import sanitise
 
@@ -172,7 +172,7 @@ class Redaction:
         for part, whole in wholes.items():
             other = last.get(part[1:])
             last[part[1:]] = part
-            if other is None:
+            if other is None or ends_in_private_key(wholes[other]):
                 continue
             end = len(wholes[other])
             joined, border = wholes[other][-CONTEXT:] + whole[:_MAX_SPLIT], min(end, CONTEXT)

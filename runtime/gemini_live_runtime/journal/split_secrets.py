@@ -19,10 +19,13 @@ from gemini_live_runtime.redactor import Redactor, Spans, joined_spans, redacted
 CONTEXT = 130
 """Characters kept of a text: longer than all that tells a secret by standing before it."""
 
+_LONG = 20
+"""Characters of a text from which on the one before it does not count for the next."""
+
 _MAX_CHARS = 8192
 """Characters kept of a text that ends within a secret."""
 
-_WORD = re.compile(r"[A-Z]?[a-z]{0,14}")
+_WORD = re.compile(r"[A-Z]?[a-z]{0,14}(?:[\s'].*)?", re.DOTALL)
 """Beginning of an ordinary text that would go on with the secret at the end of the last one."""
 
 Use = Callable[[str], None]
@@ -102,9 +105,22 @@ class _Stream:
         A secret may go on in it, or the words that tell one: a server may interrupt an answer in mid-word.
         """
         self.number = number
+        if ends_in_private_key(self.text):
+            self.text, self.decided, self.hidden = "", 0, False
+        elif self.border is not None and len(self.text) - self.border >= _LONG and not self.hidden:
+            self.text = self.text[self.border :]
+            self.decided = len(self.text)
         self.before = self.text
         self.words_may_follow = bool(self.text) and redactor.open_known_at(self.text) is None
         self.border = len(self.text) if self.words_may_follow else None
+
+
+def ends_in_private_key(text: str) -> bool:
+    """Return True when a private key begins in `text` and does not end.
+
+    Anything may be within one, so that it would hide all the texts that follow.
+    """
+    return "PRIVATE KEY" in text and text.rfind("-----BEGIN ") > text.rfind("-----END ")
 
 
 def without_words(spans: Spans, text: str, border: int | None) -> Spans:

@@ -287,6 +287,28 @@ def test_words_after_a_turn_that_asked_for_a_secret_are_shown(first: str, second
     with_session(body)
 
 
+def test_the_turns_after_a_private_key_without_an_end_are_shown(tmp_path: Path) -> None:
+    later = ["for example so", "42 of them", "MII is how it begins", "and so on"]
+
+    async def body(session: Session) -> None:
+        session.says("It begins with -----BEGIN PRIVATE KEY----- and", turn=1)
+        for turn, text in enumerate(later, 2):
+            session.says(text, turn=turn)
+        await asyncio.sleep(HOLD_S * 2)
+        assert (await session.text()).endswith("".join(later))
+
+    with_session(body)
+    recorder = Recorder()
+    recorder.start()
+    for text in ("It begins with -----BEGIN PRIVATE KEY----- and", *later):
+        recorder.begin_turn()
+        recorder.gen += 1
+        recorder.model(text)
+    source = ExportSource(recorder.write(tmp_path), redact=True, wanted=Range())
+    texts = [event.payload.text for event in source.events() if event.type == "transcript.delta"]
+    assert texts[1:] == later
+
+
 def test_an_interruption_does_not_show_the_rest_of_a_key_that_the_turn_before_began() -> None:
     async def body(session: Session) -> None:
         cut = {"by": "server", "cut_below": 3, "heard_samples": 1, "unheard_samples": 1}
