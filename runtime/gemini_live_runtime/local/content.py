@@ -6,7 +6,7 @@
 - Turns that begin with `TRANSCRIPT_MARK` count as turns of the model: google-adk gives in this way what another agent
   has said and done before it handed the conversation over.
 - Turns of role `model` that begin with one of `RECALL_MARKS` are what was said before, and no notes: words of an
-  earlier phase in them do not say what to do now.
+  earlier phase in them do not say what to do now. Results of tools at their end are: they wait for an answer.
 - Other turns are user turns, answered at `turnComplete`. Without any, `turnComplete` prompts the model. What the user
   says before it, by voice or in realtime text, leaves them unanswered: they are part of what it answers.
 - Blank turns and turns of nothing but punctuation are placeholders: clients send them where a user turn has to be last.
@@ -28,6 +28,7 @@ from gemini_live_runtime.local.conversation import Conversation, WaitingContent
 from gemini_live_runtime.local.live_config import instruction_text
 from gemini_live_runtime.local.realtime_input import is_image, user_turn_of
 from gemini_live_runtime.local.refusal import SYSTEM_ROLE, context_exhausted, invalid
+from gemini_live_runtime.local.told_results import results_without_answer
 from gemini_live_runtime.local.turn import Prompt, UserTurn
 from gemini_live_runtime.wire.messages import ClientContent, Content, Modality, Role
 
@@ -128,8 +129,10 @@ class ContentTurns:
         if by_model:
             if answered:
                 self._clear()
-            if not self._seeding and not said.text.lstrip().casefold().startswith(RECALL_MARKS):
-                self._conversation.dialogue.note(said.text)
+            if not self._seeding:
+                is_recalled = said.text.lstrip().casefold().startswith(RECALL_MARKS)
+                for note in results_without_answer(said.text) if is_recalled else [said.text]:
+                    self._conversation.dialogue.note(note)
         elif said.text.lstrip().casefold().startswith(NOTE_MARKS) or (
             content.role is None and not asked and not self._seeding and said.text and not said.pcm
         ):

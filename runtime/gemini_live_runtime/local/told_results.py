@@ -8,8 +8,21 @@ from typing import Any
 
 _NOTE = re.compile(r"^(?:\[context\] )?\[result of ([^\]]{1,128})\] (\{.*\})$", re.IGNORECASE | re.DOTALL)
 
+_RECALLED = re.compile(r"^\[Tool: ([^(\]]{1,128})\(.*\) → (\{.*\})\]$")
+
 MAX_TOLD = 8
 """Results kept until the next answer; the oldest are dropped."""
+
+
+def results_without_answer(recall: str) -> list[str]:
+    """Return notes of the results at the end of what was said before."""
+    notes: list[str] = []
+    for line in reversed(recall.splitlines()[-MAX_TOLD:]):
+        if (found := _RECALLED.match(line)) is None:
+            break
+        notes.insert(0, f"[Result of {found[1]}] {found[2]}")
+    # A result that is too long for the line is cut.
+    return [note for note in notes if ToldResults().take(note)]
 
 
 class ToldResults:

@@ -8,7 +8,7 @@ from gemini_live_runtime.local.broken_answer import BrokenAnswer
 from gemini_live_runtime.local.dialogue import ScriptedDialogue
 from gemini_live_runtime.local.lost_words import LostWords
 from gemini_live_runtime.local.script import bundled_script
-from gemini_live_runtime.local.told_results import ToldResults
+from gemini_live_runtime.local.told_results import ToldResults, results_without_answer
 from gemini_live_runtime.session.core.unanswered import UnansweredInput, note_of
 
 
@@ -115,3 +115,13 @@ def test_a_result_that_is_told_goes_before_the_answer_to_lost_words() -> None:
 @pytest.mark.parametrize("text", ["[Result of x] {no json}", "[Result of x]", "[Result of ] {}"])
 def test_a_note_like_a_result_is_a_note(text: str) -> None:
     assert not ToldResults().take(text)
+
+
+def test_results_at_the_end_of_what_was_said_before_wait_for_an_answer() -> None:
+    said = "[Latest part of the conversation]\nUser: check stock\n"
+    first, second = '[Tool: a({}) → {"x": 1}]', '[Tool: b({"y": "(z)"}) → {"x": 2}]'
+    both = ['[Result of a] {"x": 1}', '[Result of b] {"x": 2}']
+    assert results_without_answer(f"{said}{first}\n{second}") == both
+    assert results_without_answer(f"{said}{first}\nAssistant: It is one.") == []
+    assert results_without_answer(f"{said}[Tool: a({{}}) → cancelled]") == []
+    assert results_without_answer(f'{said}[Tool: a({{}}) → {{"x": "cut…]') == []
