@@ -98,8 +98,10 @@ class Continued(Rule):
         data = event["data"]
         match event["type"]:
             case "turn.completed":
-                self.broken = data["broke_off"]
-                self.check(not self.broken or data["outcome"] == "interrupted", "an answer that broke off is complete")
+                # A turn in which the model only thought leaves the rest to be said.
+                self.broken = data["broke_off"] or (self.broken and data["outcome"] == "empty")
+                is_cut_short = data["outcome"] == "interrupted" or not data["broke_off"]
+                self.check(is_cut_short, "an answer that broke off is complete")
             case "turn.started":
                 self.broken = self.broken and data["by"] == "model"
                 self.asks = self.asks if data["by"] == "model" else 0
