@@ -33,7 +33,13 @@ from gemini_live_runtime.local.words import name_words
 _JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
 """Words between parts of a sentence that may each ask for something."""
 
-_CORRECTIONS = (("make", "that"), ("make", "it"), ("i", "meant"), ("and",))
+_CORRECTIONS = (
+    *((*lead, "make", what) for lead in ((), ("actually",), ("no",)) for what in ("that", "it")),
+    ("i", "meant"),
+    ("no", "i", "meant"),
+    ("no", "i", "said"),
+    ("and",),
+)
 _MAX_PARTS = 6
 _A_WISH = 0.3
 """Cost below which a part of a sentence stands for itself, beside parts that are not understood."""

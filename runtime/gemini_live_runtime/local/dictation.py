@@ -1,7 +1,8 @@
 """Decide which words were said, when no phrase of the grammar was.
 
 Speech is dictated twice: with the words of all English, and with those that people say to this dialogue. Other speech
-fits English better. Where the two would have the dialogue do different things, neither is taken.
+fits English better. Where the two would have the dialogue do different things, neither is taken. Where they differ only
+in how a long sentence ends, its beginning is: "give me a shout in ten minutes, I've got the bath running".
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from gemini_live_runtime.local.dictated_words import as_typed
 from gemini_live_runtime.local.parts import Reply
 from gemini_live_runtime.local.rejection import Decoding, similarity
+from gemini_live_runtime.local.vocabulary import NEGATIONS, expand
 from gemini_live_runtime.local.words import parse_number
 
 LEAST_LEAD = 0.01
@@ -18,6 +20,9 @@ LEAST_LEAD = 0.01
 
 LEAST_ALIKE = 0.5
 """Least similarity of sound of what was heard in the two ways."""
+
+_LEAST_BEGINNING = 4
+"""Least number of words of a beginning that counts."""
 
 Preview = Callable[[str], Reply | None]
 """Function that returns what a text would be answered, None when it is not understood."""
@@ -32,14 +37,39 @@ def choose(english: Decoding, dialogue: Decoding, preview: Preview) -> str:
     if meant is not None and meant_in_english is not None and meant.calls != meant_in_english.calls:
         return ""
     numbers = _numbers(english.text)
-    are_numbers_sure = numbers == _numbers(dialogue.text)
+    is_same_call = meant is not None and meant_in_english is not None and bool(meant.calls)
+    are_numbers_sure = is_same_call or numbers == _numbers(dialogue.text)
     if meant is not None and _leads(dialogue, english) and (are_numbers_sure or not meant.calls):
         return in_dialogue
     # A tool gets a number only when the dialogue's words, too, say what it is for.
-    is_agreed = are_numbers_sure and (not numbers or meant is not None)
+    is_agreed = are_numbers_sure and (
+        not numbers or meant is not None or _beside_numbers(english.text) == _beside_numbers(dialogue.text)
+    )
     if meant_in_english is not None and (is_agreed or not meant_in_english.calls):
         return in_english
-    return ""
+    beginning = _beginning(english.text.split(), dialogue.text.split())
+    reply = preview(beginning) if beginning else None
+    return beginning if reply is not None and reply.calls else ""
+
+
+def _beginning(english: list[str], dialogue: list[str]) -> str:
+    """Return the words with which both begin, "" for few, or with a no after them."""
+    count = 0
+    while count < min(len(english), len(dialogue)) and english[count] == dialogue[count]:
+        count += 1
+    is_most = count >= _LEAST_BEGINNING and 2 * count >= max(len(english), len(dialogue))
+    rest = expand([*english[count:], *dialogue[count:]])
+    return as_typed(" ".join(english[:count])) if is_most and NEGATIONS.isdisjoint(rest) else ""
+
+
+def _beside_numbers(text: str) -> list[list[str]]:
+    """Return the words before and after each number."""
+    words = ["", *text.split(), ""]
+    return [
+        [words[at - 1], *words[at + found[1] : at + found[1] + 1]]
+        for at in range(1, len(words))
+        if (found := parse_number(words, at)) is not None
+    ]
 
 
 def _leads(dialogue: Decoding, english: Decoding) -> bool:

@@ -54,6 +54,29 @@ def test_a_tool_gets_no_number_that_only_all_english_tells_the_use_of() -> None:
     assert chosen(english, dialogue, forty_minute=TIMER) == ""
 
 
+def test_a_number_whose_words_around_it_both_heard_is_handed_to_a_tool() -> None:
+    english, dialogue = decoding("shout in ten minutes mate", -9.0), decoding("about in ten minutes met", -10.0)
+    assert chosen(english, dialogue, shout_in_ten_minutes_mate=TIMER) == "shout in ten minutes mate"
+
+
+def test_the_beginning_that_both_heard_is_taken() -> None:
+    english = decoding("set a timer for me then I go running", -9.0)
+    dialogue = decoding("set a timer for me than a coat", -10.0)
+    assert chosen(english, dialogue, set_a_timer_for_me=TIMER) == "set a timer for me"
+
+
+def test_a_beginning_that_is_only_answered_is_not_taken() -> None:
+    english, dialogue = decoding("hello there my good cat sat", -9.0), decoding("hello there my good cats at", -10.0)
+    assert chosen(english, dialogue, hello_there_my_good=HELLO) == ""
+
+
+def test_a_beginning_is_not_taken_before_a_no_or_where_it_is_short() -> None:
+    english, dialogue = decoding("set a timer for me never", -9.0), decoding("set a timer for me newer", -10.0)
+    assert chosen(english, dialogue, set_a_timer_for_me=TIMER) == ""
+    english, dialogue = decoding("timer for me one two three four five", -9.0), decoding("timer for me won too", -10.0)
+    assert chosen(english, dialogue, timer_for_me=TIMER) == ""
+
+
 def test_words_that_sound_unlike_what_all_english_heard_are_refused() -> None:
     english, dialogue = decoding("weather", -10.0, "abcdefg"), decoding("weather", -9.0, "uvwxyzz")
     assert chosen(decoding("feather", -10.0, "abcdefg"), dialogue, weather=WEATHER) == ""
