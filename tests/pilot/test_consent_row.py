@@ -69,7 +69,7 @@ async def test_a_key_that_meant_the_question_before_answers_no_other() -> None:
 
 async def test_a_question_that_another_screen_has_covered_is_new_once_that_is_closed() -> None:
     async with console() as driver:
-        await driver.press("T")
+        await driver.press("M")
         await asks(driver)
         driver.clock.advance(5.0)
         await driver.press("escape", "A")
