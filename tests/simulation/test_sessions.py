@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.simulation.actions import ACTIONS
-from tests.simulation.judging import SHARDS, covered, shard
+from tests.simulation.judging import SHARDS, covered, judged, shard
 from tests.simulation.running import run
 
 
@@ -32,3 +32,8 @@ def test_a_seed_is_a_session() -> None:
         first, second = run(seed), run(seed)
         assert [str(entry) for entry in first.timeline.entries] == [str(entry) for entry in second.timeline.entries]
         assert first.facts["state"] == second.facts["state"]
+
+
+def test_an_armed_prompt_waits_for_the_end_of_the_newest_answer() -> None:
+    # Two answers end within one report of the device: the prompt went out between them.
+    assert judged(run(5342)) == ""

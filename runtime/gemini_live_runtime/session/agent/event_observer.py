@@ -67,6 +67,8 @@ class EventObserver:
         self._has_local_marks = False
         self._text: list[str] = []
         """Text of the answer so far, of models that answer in text."""
+        self._playing = 0
+        """Newest generation whose playback has begun."""
         self.speaker_ms: float | None = None
         """Milliseconds that the output device says it takes from a consumed sample to the sound."""
         subscribe = agent.bus.subscribe
@@ -213,8 +215,11 @@ class EventObserver:
     def _on_playback(self, event: ev.Event) -> None:
         agent = self._agent
         if isinstance(event.payload, ev.PlaybackDrained):
-            agent.react(PlaybackDrained(agent.context_queue.has_prompt))
+            # The next answer may have begun to play before the end of this one is known.
+            if event.payload.of >= self._playing:
+                agent.react(PlaybackDrained(agent.context_queue.has_prompt))
             return
+        self._playing = event.gen
         agent.telemetry.on_playback_started(agent.clock.now(), turn=event.turn, device_latency_ms=self.speaker_ms)
         agent.react(PlaybackStarted())
 
