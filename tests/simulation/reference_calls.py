@@ -18,9 +18,6 @@ TOOLS: dict[str, tuple[str, ...] | None] = {
 }
 """Tools by phase, of other agents by their name; None for all of the agent's."""
 
-BESIDE = ("ticket", "log")
-"""Tools for whose calls the model does not wait."""
-
 OTHERS = ("back", "deepen", "finish")
 """Tools that only other agents have."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tests.simulation.reference_calls import BESIDE
 from tests.simulation.rules import Rule
 
 NO_ANSWER_S = 20.0
@@ -29,7 +28,10 @@ class Silence(Rule):
         self.calls: set[str] = set()
         self.asking: set[str] = set()
         """Calls that await a task."""
-        self.beside: tuple[str, ...] = BESIDE
+        self.declared: frozenset[str] = frozenset()
+        """Tools of the newest setup for whose calls the model does not wait."""
+        self.beside: frozenset[str] = frozenset()
+        """Those of the present connection: another agent may call a tool that only the one before it has."""
         self.held = False
         self.said_at = 0.0
         self.cut_below = 0
@@ -38,12 +40,16 @@ class Silence(Rule):
         self.left = False
         self.asked_again: Counter[str] = Counter()
 
+    def entry(self, kind: str, data: dict[str, Any]) -> None:
+        if kind == "heard" and "setup" in data["frame"]:
+            declared = [one for tool in data["frame"]["setup"].get("tools", ()) for one in tool["functionDeclarations"]]
+            self.declared = frozenset(one["name"] for one in declared if one.get("behavior") == "NON_BLOCKING")
+
     def event(self, event: dict[str, Any]) -> None:
         data = event["data"]
         match event["type"]:
-            case "session.started" if "3.1-flash" in data["model"]:
-                # It waits for every tool.
-                self.beside = ()
+            case "connection.ready":
+                self.beside = self.declared
             case "tool.called" if data["name"] not in self.beside:
                 (self.asking if data["name"] in ("ask", "deepen") else self.calls).add(data["call_id"])
             case "tool.finished":

@@ -37,3 +37,14 @@ def test_a_seed_is_a_session() -> None:
 def test_an_armed_prompt_waits_for_the_end_of_the_newest_answer() -> None:
     # Two answers end within one report of the device: the prompt went out between them.
     assert judged(run(5342)) == ""
+
+
+def test_a_call_of_a_tool_that_only_the_last_agent_had_is_waited_for() -> None:
+    # The desk has no tool of this name, so its connection does not declare that the model goes on meanwhile.
+    found = run(6067)
+    assert judged(found) == ""
+    heard = [entry.data["frame"] for entry in found.timeline.entries if entry.kind == "heard"]
+    setups = [frame["setup"] for frame in heard if "setup" in frame]
+    desks = [setup for setup in setups if "at the desk" in str(setup["systemInstruction"])]
+    assert desks
+    assert not any("'ticket'" in str(setup["tools"]) for setup in desks)

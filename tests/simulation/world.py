@@ -155,7 +155,9 @@ class World:
             return line
 
         def adapter(recorder: WireObserver, instruction: str, handle: str) -> Connection:
-            setup = setup_of(plan, definition.model, capabilities=capabilities, instruction=instruction, handle=handle)
+            speaking = self.agent.plan
+            model = definition.model
+            setup = setup_of(speaking, model, capabilities=capabilities, instruction=instruction, handle=handle)
             endpoint = local_endpoint("ws://localhost")
             return Connection(endpoint, setup, observer=recorder, transport_factory=transport)
 
