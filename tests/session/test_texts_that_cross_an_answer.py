@@ -95,6 +95,20 @@ async def test_a_text_is_not_answered_by_what_crossed_it_when_the_link_is_lost()
         assert t.sent("text") == [("text", "what time is it")]
 
 
+async def test_a_text_whose_answer_was_heard_whole_is_not_sent_again_with_the_next_one() -> None:
+    async with talk(agent()) as t:
+        await speech_with_words(t)
+        await t.types("what time is it")
+        await t.says("Noon.")
+        await t.server.says(serverContent={"generationComplete": True})
+        await t.rests()
+        await t.types("and where")
+        assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["empty", "complete"]
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert t.sent("text") == [("text", "and where")]
+
+
 async def test_each_of_two_texts_breaks_off_what_crossed_it() -> None:
     async with talk(agent()) as t:
         await speech_with_words(t)

@@ -302,6 +302,9 @@ class CoreState:
             self.cut("typed", now, "typed")
         if self.turns.is_open:
             is_superseded = not self.turns.has_content
+            if finished:
+                # The turn is shown as answered: so are the texts that may have crossed this answer.
+                self.overtaken.texts.clear()
             self.close_turn("complete" if finished else self.turns.cut_short(), is_superseded=is_superseded)
         self.open_turn("typed")
         self.emit(ev.TextSent(text=text, command_id=command_id))
