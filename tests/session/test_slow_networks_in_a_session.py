@@ -121,3 +121,18 @@ async def test_what_the_last_connection_has_not_sent_is_counted_at_the_end() -> 
         t.stage.session.hang_up("done")
         await t.passes(5)
         assert dropped(t) == 25
+
+
+async def test_what_an_earlier_connection_has_sent_is_not_counted_where_the_next_one_did_not_send_it_again() -> None:
+    async with session() as t:
+        Jam.over.set()
+        await speaks(t, 0.6)
+        assert sent(t) == 30
+        t.stage.refuses_until(1)
+        await t.server.closes(1006)
+        await speaks(t, 0.2)
+        Jam.over.clear()
+        await t.connects_again()
+        t.stage.session.hang_up("done")
+        await t.passes(5)
+        assert dropped(t) == 10

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import groupby
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from gemini_live_runtime import events as ev
@@ -12,7 +13,7 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.io.user_turns import UserTurns
-from gemini_live_runtime.session.link.kept_audio import RATE
+from gemini_live_runtime.session.link.kept_audio import RATE, SentBefore
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
@@ -106,7 +107,8 @@ class AudioInput:
     def _pass_on(self, pcm: bytes, captured_at: float | None, near_end: bool) -> None:
         if self._core.state.speeches.is_protected:
             # As long as what it stands for, so that clocks hold.
-            pcm = bytes(len(pcm))
+            silence = bytes(len(pcm))
+            pcm = SentBefore(silence) if isinstance(pcm, SentBefore) else silence
         link = self._core.state.link
         if not link.takes_audio:
             link.outbox.add_audio(pcm, captured_at)
@@ -133,9 +135,12 @@ class AudioInput:
         What was said before the microphone was closed is sent all the same, and ends with it.
         """
         # In larger pieces: a connection's queue holds a second of small ones.
-        for at in range(0, len(chunks), MAX_AT_ONCE):
-            piece = chunks[at : at + MAX_AT_ONCE]
-            self._pass_on(b"".join(chunk.pcm for chunk in piece), piece[-1].captured_at, near_end=True)
+        for was_sent, alike in groupby(chunks, lambda chunk: chunk.sent):
+            part = list(alike)
+            for at in range(0, len(part), MAX_AT_ONCE):
+                piece = part[at : at + MAX_AT_ONCE]
+                pcm = b"".join(chunk.pcm for chunk in piece)
+                self._pass_on(SentBefore(pcm) if was_sent else pcm, piece[-1].captured_at, near_end=True)
         if not self._core.state.taking_audio:
             self.turns.finish()
         self._perform(self._core.audio.on_kept_sent(self._now()))

@@ -24,6 +24,13 @@ ONSET_S = 0.4
 """Seconds before the mark of a voice that belong to the utterance: the mark comes late."""
 
 
+class SentBefore(bytes):
+    """Sound that an earlier connection has sent.
+
+    Where the next one does not send it again, that is no loss to count.
+    """
+
+
 @record
 class SoundChunk:
     """Piece of microphone sound (s16le mono at 16 kHz).
@@ -82,6 +89,7 @@ class KeptAudio:
 
     def add(self, pcm: bytes, captured_at: float | None, *, sent: bool = False) -> None:
         """Keep a chunk; drop the oldest beyond the limits."""
+        sent = sent or isinstance(pcm, SentBefore)
         (self._speech if self._speaking else self._after).add(SoundChunk(pcm, captured_at, sent, self.texts))
 
     def on_voice(self, speaking: bool) -> None:
@@ -94,13 +102,16 @@ class KeptAudio:
     def count_dropped(self, sound: UnsentSound) -> None:
         """Count sound that a connection was too slow for, and keep it no longer."""
         _ = self._speech.forget(sound.pcm) or self._after.forget(sound.pcm)
-        self.dropped_s += len(sound.pcm) / 2 / RATE
+        if not isinstance(sound.pcm, SentBefore):
+            self.dropped_s += len(sound.pcm) / 2 / RATE
 
     def take_back(self, sound: UnsentSound) -> None:
         """Let sound wait that a connection took and did not send.
 
-        What is no longer kept is counted.
+        What is no longer kept is counted, unless an earlier connection has sent it.
         """
+        if isinstance(sound.pcm, SentBefore):
+            return
         if not (self._speech.unsend(sound.pcm) or self._after.unsend(sound.pcm)):
             self.dropped_s += len(sound.pcm) / 2 / RATE
 
