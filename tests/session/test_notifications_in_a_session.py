@@ -204,10 +204,10 @@ async def test_the_models_own_echo_does_not_hold_it_back(tmp_path: Path) -> None
     async with talk(agent(), harness=HarnessWorker(tmp_path)) as t:
         await t.turn()
         queue(tmp_path)
-        emit = t.stage.session.bus.emit
-        for event in (ev.PlaybackStarted(), ev.VoiceMarked(speaking=True), ev.PlaybackDrained(of=1)):
-            emit(event)
-        emit(ev.VoiceMarked(speaking=False))
+        bus = t.stage.session.bus
+        bus.publish(ev.PlaybackStarted(), 1, 1)
+        for event in (ev.VoiceMarked(speaking=True), ev.PlaybackDrained(of=1), ev.VoiceMarked(speaking=False)):
+            bus.emit(event)
         await poked(t)
         assert announced(t) == ["the oven is ready"]
 

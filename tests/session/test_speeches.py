@@ -242,9 +242,8 @@ async def test_a_tool_cannot_wait_for_the_end_of_its_own_speech() -> None:
         assert "cannot wait for the end" in str(t.sent("answer"))
 
 
-@pytest.mark.parametrize("blocking", [True, False])
-async def test_a_tool_cannot_wait_for_a_speech_that_begins_after_its_answer(blocking: bool) -> None:
-    @tool(blocking=blocking)
+async def test_a_tool_cannot_wait_for_a_speech_that_begins_after_its_answer() -> None:
+    @tool
     async def announce(context: RunContext) -> str:
         """Announce."""
         await context.session.generate_reply(instructions="Sing.")
@@ -257,8 +256,9 @@ async def test_a_tool_cannot_wait_for_a_speech_that_begins_after_its_answer(bloc
         assert "cannot wait for the end of speech-2, which begins only after" in str(t.sent("answer"))
 
 
-async def test_a_background_tool_waits_for_another_speech() -> None:
-    @tool(background=True)
+@pytest.mark.parametrize("options", [{"background": True}, {"blocking": False}], ids=str)
+async def test_a_tool_that_the_model_does_not_wait_for_waits_for_another_speech(options: dict[str, bool]) -> None:
+    @tool(**options)  # type: ignore[call-overload]
     async def announce(context: RunContext) -> str:
         """Announce."""
         speech = await context.session.generate_reply(instructions="Sing.")
