@@ -148,7 +148,7 @@ EVENT_VIEWS = rows(
     ("_on_word", "the same state is no change", decide("old", True), EVENTS),
     ("_tell_user", "the user's message is added once", decide("_told", False), EVENTS),
     ("_on_speech", "an answer is added when it was heard", drop("_tell_model"), EVENTS),
-    ("_on_finished", "calls of one generation are told together", decide("batch", False), EVENTS),
+    ("_on_finished", "calls of one generation are told together", decide("batch", False, number=1), EVENTS),
 ) + rows(
     "io.listeners",
     "SessionListeners",

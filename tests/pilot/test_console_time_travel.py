@@ -438,7 +438,7 @@ async def test_a_transcript_that_was_scrolled_shows_its_rows_at_an_earlier_momen
 
 
 async def test_the_wheel_turned_back_keeps_the_events_where_they_are() -> None:
-    async with console(size=(110, 30)) as driver:
+    async with console(size=(120, 30)) as driver:
         for number in range(40):
             driver.link.exchange(f"Question {number}", f"Answer {number}")
         await driver.settle()

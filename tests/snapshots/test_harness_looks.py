@@ -140,7 +140,7 @@ def test_the_states_of_the_pane_look_as_they_were_approved(
     link.harness_root = "records"
     monkeypatch.chdir(tmp_path)
     if state == "unreadable":
-        refused = Found(error="/home/ada/records cannot be read: Permission denied. Give another folder.")
+        refused = Found(error="records cannot be read: Permission denied. Give another folder.")
         monkeypatch.setattr(Records, "look", lambda records: refused)
     link.start()
     app = make_app(link, clock)

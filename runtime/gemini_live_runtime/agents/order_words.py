@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from gemini_live_runtime.local.matching import Words
+from gemini_live_runtime.local.mood import only_speaks
+
 MENU = {"fish": 14, "pasta": 11, "salad": 8, "soup": 6, "coffee": 3, "water": 2}
 """Dishes and drinks, with their prices in dollars."""
 
@@ -17,3 +20,8 @@ WISHES = {
     r"|forget (it|everything|the (order|whole))|drop the order)\b",
 }
 """Pattern of each wish, for words in small letters without punctuation."""
+
+
+def asks_for_nothing(said: str) -> bool:
+    """Return True for words that only speak of a thing: "would a salad be extra?"."""
+    return only_speaks(Words(said).plain, is_question=said.rstrip().endswith("?"))

@@ -28,9 +28,7 @@ from gemini_live_runtime import (
     tool,
 )
 from gemini_live_runtime.agents.card_payment import CardPayment
-from gemini_live_runtime.agents.order_words import MENU, WISHES
-from gemini_live_runtime.local.matching import Words
-from gemini_live_runtime.local.mood import only_speaks
+from gemini_live_runtime.agents.order_words import MENU, WISHES, asks_for_nothing
 
 ITEMS = StateKey("app:items", dict[str, int], default={}, description="what they would like to eat or drink")
 DONE, AGREED = StateKey("app:done", bool, default=False), StateKey("app:agreed", bool, default=False)
@@ -82,9 +80,9 @@ def wishes(window: TranscriptWindow) -> dict[str, bool]:
     """Extract what the guest wants by regular expressions, without a model."""
     said = re.sub("n['\u2019]t", " not", window.last_user.lower())
     words = " ".join(re.findall(r"[a-z]+", re.sub("['\u2019]", "", said)))
-    asks_for_nothing = only_speaks(Words(window.last_user).plain, is_question=said.rstrip().endswith("?"))
+    only_talks = asks_for_nothing(window.last_user)
     found = {wish: bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
-    return {wish: is_said and (wish == "done" or not asks_for_nothing) for wish, is_said in found.items()}
+    return {wish: is_said and (wish == "done" or not only_talks) for wish, is_said in found.items()}
 
 
 PROMOTIONS = [
