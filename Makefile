@@ -19,7 +19,7 @@ SLOW := tests/unit/local/test_recogniser_accuracy.py
 # processes.
 ALONE := tests/audio
 # These compute and wait for nothing: they run beside those tests, which mostly wait.
-SIMULATED := tests/simulation tests/faults/test_fuzzed_frames.py
+SIMULATED := tests/rooms tests/paraphrases tests/simulation tests/faults/test_fuzzed_frames.py
 # Further targets that run beside them: CI tests the lowest versions then.
 BESIDE_SOUND :=
 # Tests of the modules that call each dependency whose lowest version is to be shown to work.
@@ -36,7 +36,7 @@ LOWEST = \
   tests/unit/journal/test_flac.py tests/unit/tui/test_clipboard.py tests/pilot/test_console_typing.py
 # The longest files first: no worker is left with one of them at the end.
 FIRST := $(SLOW) tests/docs tests/mutants tests/sdk tests/pilot/test_console_actions.py \
-  tests/agents tests/rooms tests/e2e $(filter-out $(SIMULATED),$(wildcard tests/faults/test_*.py))
+  tests/agents tests/e2e $(filter-out $(SIMULATED),$(wildcard tests/faults/test_*.py))
 # By its files: of a folder that follows one of its own files pytest takes no further ones.
 PILOT = $(filter-out $(FIRST),$(wildcard tests/pilot/test_*.py))
 REST = $(FIRST) $(PILOT) $(filter-out $(FIRST) $(FAST) $(ALONE) $(SIMULATED) tests/pilot tests/faults,$(patsubst %/,%,$(wildcard tests/*/)))
