@@ -201,7 +201,9 @@ class EventViews:
         calls = tuple(call_of(call) for call in batch.calls.values())
         outputs = tuple(output_of(batch.ended[call_id]) for call_id in batch.calls)
         for call_id in batch.calls:
-            del self._batches[call_id]
+            # A server may use an id again, for a call of a later generation.
+            if self._batches.get(call_id) is batch:
+                del self._batches[call_id]
         # What is called in the same generation from here on is told of by itself.
         self._newest = _Batch((0, 0)) if batch is self._newest else self._newest
         self._publish(FunctionToolsExecutedEvent(created_at=at, function_calls=calls, function_call_outputs=outputs))
