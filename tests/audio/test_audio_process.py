@@ -16,8 +16,11 @@ from tests.unit.audio.audio_support import Recorder
 
 from gemini_live_runtime.audio.interface import MODEL_RATE
 from gemini_live_runtime.audio.process_audio import ProcessAudio
+from gemini_live_runtime.samples import MeterSample
 
 pytestmark = pytest.mark.pulse
+
+ATTEMPTS = 3
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEECH = (8000 * np.sin(np.arange(2 * MODEL_RATE) / 20)).astype(np.int16).tobytes()
@@ -53,6 +56,19 @@ async def test_speech_is_heard_in_full_over_the_end_of_the_audio_process(pulse_l
 
 
 async def test_no_microphone_is_lost_and_nothing_clicks_while_the_agent_burns_a_core(pulse_loop: None) -> None:
+    # Underflows and overflows that a busy machine causes in the sound server say nothing of the agent's code.
+    for attempt in range(1, ATTEMPTS + 1):
+        levels = await levels_while_a_core_burns()
+        assert levels.mic_dropped == 0
+        assert levels.underruns == 0
+        if levels.xruns <= 1:
+            break
+        print(f"attempt {attempt} of {ATTEMPTS}: the devices reported {levels.xruns} underflows and overflows")
+    assert levels.xruns <= 1
+
+
+async def levels_while_a_core_burns() -> MeterSample:
+    """Return the levels after two seconds of sound, no chunk of which is late."""
     recorder = Recorder()
     audio = ProcessAudio({"echo": True})
     opened = await audio.open(recorder)
@@ -77,12 +93,9 @@ async def test_no_microphone_is_lost_and_nothing_clicks_while_the_agent_burns_a_
     finally:
         done.set()
         await audio.close()
-    assert levels.mic_dropped == 0
-    assert levels.underruns == 0
-    # Underflows and overflows that the devices report, of which a sound server that other work holds up has some, too.
-    assert levels.xruns <= 4
     times = [chunk.captured_at for chunk in recorder.chunks[first:]]
     assert len(times) == pytest.approx((times[-1] - times[0]) / 0.02 + 1, rel=0.05)
+    return levels
 
 
 ENGINE = """
