@@ -24,8 +24,8 @@ SILENCE_S = 2
 
 FOLDER = Path(__file__).parents[1] / "data" / "paraphrases"
 
-NAMES = ("open", "held", "open-2", "held-2", "open-3", "held-3", "open-4", "held-4")
-"""Files of sentences: four sets, half of each held back."""
+NAMES = ("open", "held", "open-2", "held-2", "open-3", "held-3", "open-4", "held-4", "open-5", "held-5")
+"""Files of sentences: five sets, half of each held back."""
 
 
 @dataclass(frozen=True, slots=True)
