@@ -14,6 +14,14 @@ STAGES = ("hang_over", "uplink", "server", "downlink", "buffer", "speaker")
 """Stages of a latency in the order in which they pass."""
 
 
+def stage_words(name: str, source: str = "") -> str:
+    """Return the words for a stage of a turn whose end `source` marked.
+
+    Typed text has no hang-over: that stage is its wait for a connection.
+    """
+    return "waiting" if name == "hang_over" and source == "typed" else name.replace("_", "-")
+
+
 def rounded_stages(stages: Mapping[str, float | None], digits: int = 0) -> dict[str, float]:
     """Return the measured stages in ms, rounded so that they add up.
 

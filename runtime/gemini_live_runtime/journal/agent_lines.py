@@ -8,7 +8,7 @@ from typing import Any
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_view import Need, TransitionStatus, pack, unpack
 from gemini_live_runtime.journal.view import SessionView
-from gemini_live_runtime.latency import rounded_stages
+from gemini_live_runtime.latency import rounded_stages, stage_words
 from gemini_live_runtime.state.explanation import decisive_leaves
 from gemini_live_runtime.text import sanitise_line
 
@@ -114,7 +114,7 @@ def _change(payload: ev.StateChanged) -> str:
 def _turn(payload: ev.TurnMeasured) -> str:
     latency = "no sound" if payload.latency_ms is None else f"{payload.latency_ms:.0f} ms"
     stages: Mapping[str, float | None] = payload.stages
-    parts = [f"{name.replace('_', '-')} {ms:.0f}" for name, ms in rounded_stages(stages).items()]
+    parts = [f"{stage_words(name, payload.source)} {ms:.0f}" for name, ms in rounded_stages(stages).items()]
     # Before `first_byte_ms` was recorded, the latency was that figure: not the sum of the stages.
     is_sum = payload.latency_ms is not None or payload.first_byte_ms is None
     equation = f" = {' + '.join(parts)}" if parts and is_sum else ""

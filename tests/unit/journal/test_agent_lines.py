@@ -73,6 +73,13 @@ def test_a_turn_tells_where_its_time_went():
     assert told(measured) == ["turn: 3: 468 ms = hang-over 180 + server 288; 12 tokens in, 7 out"]
 
 
+def test_typed_text_waits_for_a_connection_and_has_no_hang_over():
+    stages = {"hang_over": 180.0, "server": 288.0}
+    tokens = {"prompt_tokens": 12, "response_tokens": 7}
+    measured = ev.TurnMeasured(of_turn=3, latency_ms=468.0, source="typed", stages=stages, **tokens)
+    assert told(measured) == ["turn: 3: 468 ms = waiting 180 + server 288; 12 tokens in, 7 out"]
+
+
 @pytest.mark.parametrize(("detail", "lines"), [("talk", 0), ("decisions", 1), ("all", 2)])
 def test_the_detail_chooses_what_is_told(detail, lines):
     writer = PlainWriter(agent=agent_lines(detail))

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 
 from gemini_live_runtime.journal.agent_view import TurnCard
 from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.latency import STAGES as STAGES_IN_ORDER
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.panes import latency_bars as waterfall
 from gemini_live_tui.panes.transcript import Transcript
@@ -60,6 +61,12 @@ def test_a_stage_that_could_not_be_measured_says_so() -> None:
     assert rows[3].endswith("not measured")
 
 
+def test_typed_text_that_waited_for_its_connection_has_no_voice_detection() -> None:
+    card = replace(_card(ms=468.0, stages=(("hang_over", 180.0), ("server", 288.0))), source="typed")
+    assert waterfall.inline(card, UNICODE, 60) == "468 ms │wait 180│model 288│"
+    assert _text(waterfall.bars(card, 80, UNICODE)[0]).startswith(" waiting ")
+
+
 def test_the_title_says_what_said_that_the_input_was_over() -> None:
     said = _text(waterfall.title(_card(14), UNICODE, 100))
     assert "turn 14 · 612 ms to the first sound · 02:20 · from the local voice mark" in said
@@ -96,7 +103,7 @@ def test_the_title_tells_when_the_first_byte_came() -> None:
     st.sampled_from([UNICODE, ASCII]),
 )
 def test_rows_never_exceed_the_width(values, width, glyphs):
-    card = _card(stages=tuple(zip(waterfall.LABELS, values, strict=True)))
+    card = _card(stages=tuple(zip(STAGES_IN_ORDER, values, strict=True)))
     for row in waterfall.bars(card, width, glyphs):
         assert sum(cell_len(text) for text, _ in row) <= width
     assert sum(cell_len(text) for text, _ in waterfall.title(card, glyphs, width)) <= max(width, 40)

@@ -141,8 +141,10 @@ def test_no_row_is_wider_than_the_pane(width: int, name: str, because: str) -> N
         assert width_of(runs) <= width
 
 
-def test_an_agent_without_phases_is_told_so() -> None:
-    assert phase.rows_of(AgentView()) == ["empty:0", "empty:1"]
+@pytest.mark.parametrize(("is_started", "told"), [(True, "no phases, only its instruction"), (False, "No phase yet")])
+def test_an_agent_without_phases_is_told_apart_from_one_that_is_not_here_yet(is_started: bool, told: str) -> None:
+    rows = phase.rows_of(AgentView(), is_started=is_started)
+    assert told in text(phase.plain_row(rows[0], 60, UNICODE))
 
 
 def test_a_tool_list_says_all_none_or_which() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,9 +61,10 @@ def test_a_breakpoint_is_said_beside_its_sign() -> None:
     assert "■ break" in row(CARD, broken=True)
 
 
-def test_an_agent_that_watches_nothing_is_told_so() -> None:
-    assert watchers.rows_of(AgentView()) == ["empty:0", "empty:1"]
-    assert "watches nothing" in text(watchers.empty_row("empty:0", 60, UNICODE))
+@pytest.mark.parametrize(("is_started", "told"), [(True, "watches nothing"), (False, "No watcher yet")])
+def test_an_agent_that_watches_nothing_is_told_apart_from_one_that_is_not_here_yet(is_started: bool, told: str) -> None:
+    rows = watchers.rows_of(AgentView(), is_started=is_started)
+    assert told in text(watchers.empty_row(rows[0], 60, UNICODE))
 
 
 @given(st.integers(1, 160), st.sampled_from([CARD, NEAR, FIRED]), st.text(max_size=30), st.booleans())

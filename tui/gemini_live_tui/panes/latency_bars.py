@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from gemini_live_runtime.journal.agent_view import TurnCard
 from gemini_live_runtime.journal.view import SessionView
-from gemini_live_runtime.latency import percentile, rounded_stages
+from gemini_live_runtime.latency import STAGES, percentile, rounded_stages, stage_words
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.wrapping import fit
 
 Run = tuple[str, str]
-
-LABELS = {
-    "hang_over": "hang-over",
-    "uplink": "uplink",
-    "server": "server",
-    "downlink": "downlink",
-    "buffer": "buffer",
-    "speaker": "speaker",
-}
-"""Names of the known stages in their order; other stages come after them."""
 
 SOURCES = {"server_vad": "server's voice mark", "local_voice": "local voice mark", "typed": "enter key"}
 """Names of the sources that detected the end of the user's input."""
@@ -42,11 +32,11 @@ def worst(view: SessionView) -> TurnCard | None:
 def stages_of(card: TurnCard) -> list[tuple[str, float | None]]:
     """Return (name, whole milliseconds or None) of each stage without the sum.
 
-    Known stages come first, in their order. They are rounded so that they add up.
+    Known stages come first, in their order, then others. They are rounded so that they add up.
     """
     rounded = rounded_stages(card.stages)
     stages = {name: rounded.get(name) for name in card.stage_names if name != "total"}
-    return [(name, stages.pop(name, None)) for name in LABELS] + list(stages.items())
+    return [(name, stages.pop(name, None)) for name in STAGES] + list(stages.items())
 
 
 def title(card: TurnCard, glyphs: Glyphs, width: int) -> list[Run]:
@@ -83,7 +73,7 @@ def bars(card: TurnCard, width: int, glyphs: Glyphs) -> list[list[Run]]:
     rows: list[list[Run]] = []
     at = 0.0
     for number, (name, ms) in enumerate(stages):
-        label = f" {fit(LABELS.get(name, name), LABEL_WIDTH, glyphs.ellipsis):<{LABEL_WIDTH}}"
+        label = f" {fit(stage_words(name, card.source), LABEL_WIDTH, glyphs.ellipsis):<{LABEL_WIDTH}}"
         if ms is None:
             rows.append([(label, "quiet"), (fit(" " * max(0, room - 3) + "not measured", room + 10), "quiet")])
             continue
@@ -147,7 +137,7 @@ def inline(card: TurnCard, glyphs: Glyphs, room: int) -> str:
         return ""
     stages = rounded_stages(card.stages)
     groups = (
-        ("vad", ("hang_over",)),
+        ("wait" if card.source == "typed" else "vad", ("hang_over",)),
         ("net", ("uplink", "downlink")),
         ("model", ("server",)),
         ("play", ("buffer", "speaker")),

@@ -40,7 +40,7 @@ class PhasePane(RowList):
         """Show the phase of `view`; return the seconds until its age changes, or None."""
         agent = self._agent = view.agent_view
         self._agent_name, self._elapsed = view.agent or "", frame.elapsed
-        self.set_rows(rows.rows_of(agent))
+        self.set_rows(rows.rows_of(agent, is_started=bool(view.agent)))
         return until_older(frame.elapsed - agent.stay.t) if frame.live and agent.stay is not None else None
 
     def note(self) -> str:

@@ -22,6 +22,10 @@ NO_PHASES = (
     "This agent has no phases, only its instruction.",
     "Live.builder().phase(...) adds one.",
 )
+NO_AGENT = (
+    "No phase yet.",
+    "The agent enters its first when the session starts.",
+)
 
 NEXT = {
     "end": "the conversation ends here",
@@ -31,10 +35,13 @@ NEXT = {
 """Words for the transitions where none can be shown."""
 
 
-def rows_of(agent: AgentView) -> list[str]:
-    """Return row ids; `way:N` is the Nth transition."""
+def rows_of(agent: AgentView, *, is_started: bool = True) -> list[str]:
+    """Return row ids; `way:N` is the Nth transition.
+
+    Before the session has started the agent is not known.
+    """
     if not agent.path:
-        return [f"empty:{number}" for number in range(len(NO_PHASES))]
+        return ["empty:0", "empty:1"] if is_started else ["empty:2", "empty:3"]
     if agent.stay is None:
         # The agent that speaks has no phases, those before it had.
         return ["agent", "path", "tools"]
@@ -189,9 +196,10 @@ def tools_row(agent: AgentView, width: int, glyphs: Glyphs) -> list[Run]:
 
 
 def plain_row(row: str, width: int, glyphs: Glyphs) -> list[Run]:
-    """Return a row of words: an end, or an agent without phases."""
+    """Return a row of words: an end, an agent without phases, or no agent yet."""
     if row.startswith("empty:"):
         number = int(row.removeprefix("empty:"))
-        return [(cut(f" {NO_PHASES[number]}", width, glyphs.ellipsis), "quiet" if number else "said")]
+        text = (*NO_PHASES, *NO_AGENT)[number]
+        return [(cut(f" {text}", width, glyphs.ellipsis), "quiet" if number % 2 else "said")]
     text = NEXT.get(row, NEXT["unread"])
     return fitted([(f"{'next':<{HEAD}}", "quiet"), (text, "said")], width, glyphs.ellipsis)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.journal.agent_view import AgentView, PatternCard, WatcherCard
 
 EMPTY = ("This agent watches nothing.", "Live.builder().watch(...) and .pattern(...) add watchers.")
+NO_AGENT = ("No watcher yet.", "The agent's watchers are listed when the session starts.")
 
 BAR = 8
 """Cells of a distance bar."""
@@ -20,16 +21,19 @@ ROOMY = 64
 """Width in cells from which a row has words for its signs."""
 
 
-def rows_of(agent: AgentView) -> list[str]:
-    """Return row ids `watcher:NAME` and `pattern:NAME`, in the agent's order."""
+def rows_of(agent: AgentView, *, is_started: bool = True) -> list[str]:
+    """Return row ids `watcher:NAME` and `pattern:NAME`, in the agent's order.
+
+    Before the session has started the agent is not known.
+    """
     rows = [*(f"watcher:{name}" for name in agent.watchers), *(f"pattern:{name}" for name in agent.patterns)]
-    return rows or [f"empty:{number}" for number in range(len(EMPTY))]
+    return rows or (["empty:0", "empty:1"] if is_started else ["empty:2", "empty:3"])
 
 
 def empty_row(row: str, width: int, glyphs: Glyphs) -> list[Run]:
     """Return the sentence in place of watchers."""
     number = int(row.removeprefix("empty:"))
-    return fitted([(f" {EMPTY[number]}", "quiet" if number else "said")], width, glyphs.ellipsis)
+    return fitted([(f" {(*EMPTY, *NO_AGENT)[number]}", "quiet" if number % 2 else "said")], width, glyphs.ellipsis)
 
 
 def watcher_row(

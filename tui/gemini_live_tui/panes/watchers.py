@@ -39,7 +39,7 @@ class WatchersPane(RowList):
         """Show the watchers of `view`; return the seconds until an age changes, or None."""
         agent = self._agent = view.agent_view
         self._elapsed = frame.elapsed
-        self.set_rows(rows.rows_of(agent))
+        self.set_rows(rows.rows_of(agent, is_started=bool(view.agent)))
         times = [card.last_t for card in self._cards() if card.last_t is not None]
         return min((until_older(frame.elapsed - t) for t in times), default=None) if frame.live else None
 
