@@ -77,6 +77,22 @@ async def test_a_call_that_the_server_does_not_know_any_more_is_told_with_the_qu
     assert [turn.outcome for turn in t.all(ev.TurnCompleted)] == ["complete"]
 
 
+async def test_a_text_that_was_typed_meanwhile_asks_for_what_the_model_is_told_of_a_call() -> None:
+    # Behind a prompt it would cut off the answer that it asks for.
+    async with talk(slow(5), mode="text") as t:
+        await resumable(t)
+        await t.types("look it up")
+        await t.calls("search")
+        await t.passes(6)
+        await t.server.closes(1006)
+        await t.rests()
+        await t.types("and hello")
+        await t.connects_again()
+        assert [kind for kind, *_ in t.wire] == ["model context", "text"]
+        assert "found" in t.wire[0][1]
+    assert settled(t) == [("text", "told")]
+
+
 async def test_a_question_that_was_told_and_answered_is_not_sent_again_after_another_loss() -> None:
     async with talk(slow(5), mode="text") as t:
         await t.types("look it up")

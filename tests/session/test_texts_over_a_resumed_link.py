@@ -147,7 +147,8 @@ async def test_a_text_that_could_not_be_sent_is_sent_to_a_resumed_session() -> N
         assert t.wire == [("text", TEXT)]
 
 
-async def test_texts_typed_while_there_is_no_connection_follow_the_prompt() -> None:
+async def test_a_text_typed_while_there_is_no_connection_takes_the_place_of_the_prompt() -> None:
+    # Behind a prompt it would cut off the answer that it asks for.
     async with talk(agent(), mode="text") as t:
         await resumable(t)
         await t.types(TEXT)
@@ -155,7 +156,8 @@ async def test_texts_typed_while_there_is_no_connection_follow_the_prompt() -> N
         await t.rests()
         await t.types("and where")
         await t.connects_again()
-        assert [kind for kind, *_ in t.wire] == ["user context", "prompt", "text"]
+        assert [kind for kind, *_ in t.wire] == ["user context", "text"]
+    assert settled(t) == ["prompted"]
 
 
 async def test_words_that_were_heard_but_not_answered_are_asked_for_in_the_same_way() -> None:

@@ -166,6 +166,8 @@ class AskedOnce(Rule):
         match event["type"]:
             case "text.sent":
                 self.texts[data["command_id"]] = data["text"]
+                # It follows what the model was told at once, and is answered with it.
+                self.is_due = False
             case "tool.called":
                 self.turns_with_calls.add(event["turn"])
             case "connection.ready":

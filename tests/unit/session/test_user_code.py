@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import weakref
 from typing import Any
 
 import pytest
@@ -31,6 +32,16 @@ class Heard:
 
     def failures(self) -> list[str]:
         return [event.error for event in self.events if isinstance(event, ev.CodeFailed)]
+
+
+class Holder:
+    """Object with a method, and callable."""
+
+    def on_event(self, event: Any) -> None:
+        """Take an event."""
+
+    def __call__(self) -> None:
+        """Take nothing."""
 
 
 def boom() -> None:
@@ -156,3 +167,15 @@ def test_it_gets_as_many_arguments_as_it_asks_for() -> None:
     assert takes(lambda state, change, extra=1: None, 2) == 2
     assert takes(lambda *args: None, 2) == 2
     assert takes(lambda a, b, c: None, 2) == 2
+    assert takes(Holder().on_event, 2) == 1
+    assert takes(Holder(), 2) == 0
+
+
+def test_a_function_is_not_kept_alive_for_having_been_asked() -> None:
+    # A method of a session's object would keep the session, for as long as the program runs.
+    def asked() -> weakref.ref[Holder]:
+        holder = Holder()
+        assert (takes(holder.on_event, 1), takes(lambda: holder, 1), takes(holder, 1)) == (1, 0, 0)
+        return weakref.ref(holder)
+
+    assert asked()() is None

@@ -11,8 +11,9 @@ import asyncio
 import inspect
 import sys
 from collections.abc import Awaitable, Callable
-from functools import lru_cache
+from types import FunctionType, MethodType
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error
@@ -216,14 +217,20 @@ def _dispose(work: Awaitable[Any]) -> None:
 
 def takes(function: Callable[..., Any], most: int) -> int:
     """Return the number of positional arguments without default, at most `most`."""
-    try:
-        required = _required(function)
-    except TypeError:  # an unhashable callable, which cannot be cached
-        required = _required.__wrapped__(function)
-    return min(most, required)
+    is_bound = isinstance(function, MethodType)
+    plain = function.__func__ if isinstance(function, MethodType) else function
+    if not isinstance(plain, FunctionType):
+        return min(most, _required(function))
+    required = _REQUIRED.get(plain)
+    if required is None:
+        required = _REQUIRED[plain] = _required(plain)
+    return min(most, max(0, required - is_bound))
 
 
-@lru_cache(maxsize=512)
+_REQUIRED: WeakKeyDictionary[FunctionType, int] = WeakKeyDictionary()
+"""Arguments of functions that were asked for; weak, since a closure or a method may hold a whole session."""
+
+
 def _required(function: Callable[..., Any]) -> int:
     try:
         parameters = inspect.signature(function).parameters.values()

@@ -123,12 +123,15 @@ class ConnectionEvents:
             prompts = self._send_answers(now)
             self._tell_instructions()
             prompts |= settle_unanswered(state, now)
-            is_asked = bool(state.unanswered or state.facts.owed or state.link.outbox.texts)
-            if self._goes_on(prompts or is_asked) or prompts or (state.prompted and not is_asked):
+            texts = state.link.outbox.take_texts()
+            is_asked = bool(state.unanswered or state.facts.owed or texts)
+            prompts = self._goes_on(prompts or is_asked) or prompts or (state.prompted and not is_asked)
+            if prompts and not texts:
+                # A text that follows at once is answered with what was told; it would only cut the answer off.
                 state.out.append(Prompt(LOST))
                 state.owe(now)
             audio = state.link.outbox.audio
-            for waiting in state.link.outbox.take_texts():
+            for waiting in texts:
                 # What was said before the text comes before it: behind it, it would cut the answer off.
                 self._send_audio(audio.take_before(waiting.number))
                 state.send_text(waiting.command_id, waiting.text, now)

@@ -37,8 +37,8 @@ def settle_unanswered(state: CoreState, now: float) -> bool:
 def _take_up_calls(state: CoreState) -> bool:
     """Let the model go on with calls that it has made for it; True for a prompt."""
     # What it does not know any more is part of what it is told (`Orchestrator.on_connected`); with a call still
-    # running, its result is what it takes up.
-    prompts = not state.calls.awaits(state.turns.calls) and not state.facts.owed
+    # running, its result is what it takes up; with a text to follow it is that.
+    prompts = not (state.calls.awaits(state.turns.calls) or state.facts.owed or state.link.outbox.texts)
     outcome: Literal["prompted", "told"] = "prompted" if prompts else "told"
     for item in state.unanswered:
         state.emit(ev.SendSettled(kind=item.kind, outcome=outcome, ref=item.command_id))
