@@ -25,7 +25,7 @@ from gemini_live_runtime.audio.near_end import (
     NearEndWitness,
     PredictionDoubt,
 )
-from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, FULL_SCALE, Float32, Int16
+from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, FULL_SCALE, Float32, Int16, rounded
 
 _SILENCE: Int16 = np.zeros(FRAME, np.int16)
 _FAR_BACKLOG = 8
@@ -292,7 +292,7 @@ class DualCanceller:
         """Return the frame without the echo of the rendered frames."""
         far = self._far.take()
         bare = frame.astype(np.float32)
-        if far.any():
+        if np.count_nonzero(far):
             if self._quiet > TAIL_FRAMES:
                 self._close()
             self._quiet = 0
@@ -316,7 +316,7 @@ class DualCanceller:
             believed=self._witness.believes,
             confirmed=self._witness.is_confirmed,
         )
-        left = _rounded(error)
+        left = rounded(error)
         behind = self._behind.process(left, far).astype(np.float32)
         alone = self._alone.process(frame, far).astype(np.float32)
         proven = self._share.leftover < _PROVEN_LEFTOVER
@@ -338,7 +338,7 @@ class DualCanceller:
         """Expect an echo after a pause: who spoke in it has to be found anew."""
         if self._quiet > _IDLE_FRAMES:
             # Both still have what they were given before the pause.
-            newest = _rounded(self._left[_AEC3_DELAY:])
+            newest = rounded(self._left[_AEC3_DELAY:])
             self._behind.process(newest, _SILENCE)
             self._alone.process(newest, _SILENCE)
             self._share.forget_echo()
@@ -355,7 +355,7 @@ class DualCanceller:
         # Far frames are dropped in pauses: what that disturbs is over after the same time.
         self._disturbed = max(0, self._disturbed - 1)
         self._delay(frame)
-        return _rounded(self._left[:FRAME])
+        return rounded(self._left[:FRAME])
 
     def _output(self, left: Float32, behind: Float32, alone: Float32, share: float) -> Int16:
         """Mix the filter's output, AEC3 behind it and AEC3 alone, with ramps."""
@@ -380,7 +380,7 @@ class DualCanceller:
         self._person, self._mix, self._gain = person, mix, gain
         rest = of_behind * behind + (1 - of_behind) * alone
         # The filter's output is held back half as much: it may be a person's first sound.
-        return _rounded(of_filter * np.sqrt(gains) * left + (1 - of_filter) * gains * rest)
+        return rounded(of_filter * np.sqrt(gains) * left + (1 - of_filter) * gains * rest)
 
     def _judge(self, bare_power: float, error_power: float, echo_power: float) -> None:
         """Start over with a filter that makes the frame louder: the delay jumped."""
@@ -406,10 +406,5 @@ class DualCanceller:
 _RAMP: Float32 = ((np.arange(FRAME, dtype=np.float32) + 1) / FRAME).astype(np.float32)
 
 
-def _rounded(frame: Float32) -> Int16:
-    out: Int16 = np.clip(np.rint(frame), -32768, 32767).astype(np.int16)
-    return out
-
-
 def _power(frame: Float32) -> float:
-    return float(frame @ frame) / FRAME
+    return float(frame.dot(frame)) / FRAME

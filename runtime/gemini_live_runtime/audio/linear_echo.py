@@ -47,6 +47,8 @@ class LinearEchoFilter:
         "_noise",
         "_padded",
         "_partitions",
+        "_products",
+        "_ratios",
         "_silent_frames",
         "_weights",
     )
@@ -63,6 +65,9 @@ class LinearEchoFilter:
         self._noise = np.empty(bins, np.float32)
         self._far = np.zeros(_SIZE, np.float32)
         self._padded = np.zeros(_SIZE, np.float32)
+        # Used by each step anew: fresh memory of this size costs as much as what is calculated in it.
+        self._products = np.empty((partitions, bins), np.complex64)
+        self._ratios = np.empty((partitions, bins), np.float32)
         self._silent_frames = 0
         self.reset()
 
@@ -108,17 +113,19 @@ class LinearEchoFilter:
 
         Both are in int16 units.
         """
-        self._silent_frames = 0 if far.any() else self._silent_frames + 1
+        self._silent_frames = 0 if np.count_nonzero(far) else self._silent_frames + 1
         if self._silent_frames > self._partitions + 1:
             # The far end has been silent for longer than the tail: there is no echo to predict or to learn from.
             return near.astype(np.float32), np.zeros(FRAME, np.float32)
         self._push(far)
         recent = slice(self._newest, self._newest + self._partitions)
         spectra = self._history[recent]
-        echo = _SIZE * np.fft.irfft((spectra * self._weights).sum(0))[FRAME:].astype(np.float32)
+        np.multiply(spectra, self._weights, out=self._products)
+        echo = _SIZE * np.fft.irfft(self._products.sum(0))[FRAME:].astype(np.float32, copy=False)
         error = near.astype(np.float32) - echo
         self._padded[FRAME:] = error
-        self._learn(spectra, self._far_power[recent], np.fft.rfft(self._padded, norm="forward").astype(np.complex64))
+        spectrum = np.fft.rfft(self._padded, norm="forward").astype(np.complex64, copy=False)
+        self._learn(spectra, self._far_power[recent], spectrum)
         return error, echo
 
     def _push(self, far: Int16) -> None:
@@ -135,15 +142,25 @@ class LinearEchoFilter:
         self._far_power[self._newest] = spectrum.real**2 + spectrum.imag**2
 
     def _learn(self, spectra: Complex64, far_power: Float32, error: Complex64) -> None:
-        covariance = self._covariance
+        covariance, products, ratios = self._covariance, self._products, self._ratios
         self._noise *= _NOISE_SMOOTHING
         self._noise += (1 - _NOISE_SMOOTHING) * (error.real**2 + error.imag**2)
-        expected = (far_power * covariance).sum(0) * _FRAME_SHARE + self._noise + _LEAST_POWER
-        step = covariance / expected
-        gradient = np.fft.irfft(step * spectra.conj() * (_SIZE * error), axis=1)
+        np.multiply(far_power, covariance, out=ratios)
+        expected = ratios.sum(0) * _FRAME_SHARE + self._noise + _LEAST_POWER
+        # The gain of Kalman is this step times the conjugate spectra.
+        step = np.divide(covariance, expected, out=ratios)
+        np.conjugate(spectra, out=products)
+        products *= step
+        products *= _SIZE * error
+        gradient = np.fft.irfft(products, axis=1)
         gradient[:, FRAME:] = 0
         self._weights += np.fft.rfft(gradient, axis=1, norm="forward")
-        covariance *= 1 - _FRAME_SHARE * step * far_power
-        np.clip(covariance, 0, _MAX_COVARIANCE, out=covariance)
+        step *= far_power
+        step *= _FRAME_SHARE
+        covariance *= np.subtract(1, step, out=step)
+        covariance.clip(0, _MAX_COVARIANCE, out=covariance)
         covariance *= _FORGETTING_SQUARED
-        covariance += (1 - _FORGETTING_SQUARED) * (self._weights.real**2 + self._weights.imag**2)
+        power = np.square(self._weights.real, out=ratios)
+        power += self._weights.imag**2
+        power *= 1 - _FORGETTING_SQUARED
+        covariance += power

@@ -41,13 +41,17 @@ class Incoherence:
 
     def update(self, error: Float32, echo: Float32) -> float:
         """Return the share (0 to 1) of the power of `error` that `echo` does not explain."""
-        self._windows[:, :FRAME] = self._windows[:, FRAME:]
-        self._windows[:, FRAME:] = error, echo
+        windows = self._windows
+        windows[:, :FRAME] = windows[:, FRAME:]
+        windows[0, FRAME:] = error
+        windows[1, FRAME:] = echo
         # Unlike others, numpy calculates the forward transform of float32 in float32.
-        spectra: Complex64 = np.fft.rfft(self._windows * _HANN, norm="forward").astype(np.complex64)
-        keep, new = self._SMOOTHING, 1 - self._SMOOTHING
-        self._powers = keep * self._powers + new * (spectra.real**2 + spectra.imag**2)
-        self._cross = keep * self._cross + new * spectra[0] * spectra[1].conj()
+        spectra: Complex64 = np.fft.rfft(windows * _HANN, norm="forward").astype(np.complex64, copy=False)
+        new = 1 - self._SMOOTHING
+        self._powers *= self._SMOOTHING
+        self._powers += new * (spectra.real**2 + spectra.imag**2)
+        self._cross *= self._SMOOTHING
+        self._cross += new * spectra[0] * spectra[1].conj()
         error_power, echo_power = self._powers
         explained = (self._cross.real**2 + self._cross.imag**2) / (echo_power + self._FLOOR)
         rest = np.maximum(error_power - explained, 0).sum() / (error_power.sum() + self._FLOOR)

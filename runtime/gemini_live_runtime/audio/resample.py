@@ -65,16 +65,16 @@ class BlockResampler:
         if self._weights is None:
             return samples
         (window, up), down = self._weights.shape, self._down
-        # Most of what a loudspeaker plays is silence.
-        is_silent = not samples.any() and not self._history.any()
         samples = np.concatenate((self._history, samples))
+        # Most of what a loudspeaker plays is silence.
+        is_silent = not np.count_nonzero(samples)
         periods = max(0, len(samples) - window + down) // down
         self._history = samples[periods * down :]
         if is_silent:
             return np.zeros(periods * up, np.float32)
         step = samples.itemsize
-        # sliding_window_view checks its arguments for longer than the filter takes.
-        windows = np.lib.stride_tricks.as_strided(samples, (periods, window), (step * down, step), writeable=False)
+        # sliding_window_view and as_strided check their arguments for as long as the filter takes.
+        windows: Float32 = np.ndarray((periods, window), np.float32, samples, 0, (step * down, step))
         out: Float32 = np.dot(windows, self._weights).ravel()
         return out
 

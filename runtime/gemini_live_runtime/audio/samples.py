@@ -24,14 +24,18 @@ FULL_SCALE = 32768.0
 _FULL_SCALE, _HIGHEST = np.float32(FULL_SCALE), np.float32(FULL_SCALE - 1)
 
 
+def rounded(samples: Float32) -> Int16:
+    """Return floats in int16 units as int16, rounded and clipped."""
+    whole = np.rint(samples)
+    # Faster than `clip`, which is called for every frame.
+    np.minimum(whole, _HIGHEST, out=whole)
+    np.maximum(whole, -_FULL_SCALE, out=whole)
+    return whole.astype(np.int16)
+
+
 def to_int16(samples: Float32) -> Int16:
     """Return floats of full scale 1 as int16, rounded and clipped."""
-    scaled = samples * _FULL_SCALE
-    np.rint(scaled, out=scaled)
-    # Faster than `clip`, which is called for every frame.
-    np.minimum(scaled, _HIGHEST, out=scaled)
-    np.maximum(scaled, -_FULL_SCALE, out=scaled)
-    return scaled.astype(np.int16)
+    return rounded(samples * _FULL_SCALE)
 
 
 def to_float(samples: Int16) -> Float32:
