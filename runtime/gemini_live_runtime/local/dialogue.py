@@ -139,16 +139,13 @@ class ScriptedDialogue:
     def prompt(self) -> Reply:
         """Return what to say unasked.
 
-        That is the rest of an answer, results from a client's notes, the answer to words that were lost, a question of
-        consent, a notification, a cue, the greeting, the open question or a line.
+        That is what an earlier connection owed (results from a client's notes, the answer to words that were lost, the
+        rest of an answer), a question of consent, a notification, a cue, the greeting, the open question or a line.
         """
         state = self._state
-        told = " ".join(self._wording.output_of(name, output_of(response)) for name, response in state.told.pop())
-        if lost := state.lost.pop():
-            reply = self.respond(lost, typed=True)
-            return replace(reply, text=f"{told} {reply.text}".strip())
-        if told:
-            return state.add_reply(Reply(told))
+        owed = self._owed()
+        if owed.text or owed.calls:
+            return state.add_reply(owed)
         goes_on = state.broken.is_wanted
         if rest := self._rest():
             return Reply(rest)
@@ -190,10 +187,23 @@ class ScriptedDialogue:
 
     def respond(self, text: str, *, typed: bool) -> Reply:
         """Answer an utterance; "" was not understood. Typed and spoken mean the same."""
+        owed, reply = self._owed(but=text), self._reply_to(text)
+        return self._state.add_reply(Reply(f"{owed.text} {reply.text}".strip(), (*owed.calls, *reply.calls)))
+
+    def on_unsaid(self) -> None:
+        """Take back the last reply, of which nothing was said: what it owed is still owed."""
+        self._state.put_back_owed()
+
+    def _owed(self, *, but: str = "") -> Reply:
+        """Return the answer to what an earlier connection has left, but the words `but`."""
+        results, lost = self._state.pop_owed()
+        told = " ".join(self._wording.output_of(name, output_of(response)) for name, response in results)
+        reply = self._reply_to(lost) if lost and lost != but.strip() else Reply()
+        return replace(reply, text=f"{told} {reply.text}".strip())
+
+    def _reply_to(self, text: str) -> Reply:
         state = self._state
         state.broken.forget()
-        state.lost.pop()
-        state.told.pop()
         state.turns += 1
         misses = state.misses
         agreed = state.consent.reply_to(text)
@@ -201,7 +211,7 @@ class ScriptedDialogue:
         if state.misses == misses:
             state.misses = 0
         self.remember(text)
-        return state.add_reply(reply)
+        return reply
 
     def preview(self, text: str) -> Reply | None:
         """Return what a dictated `text` would be answered; nothing changes.

@@ -68,6 +68,8 @@ class DialogueState:
     broken: BrokenAnswer = field(default_factory=BrokenAnswer)
     lost: LostWords = field(default_factory=LostWords)
     told: ToldResults = field(default_factory=ToldResults)
+    owed: tuple[list[tuple[str, dict[str, Any]]], str] = ([], "")
+    """Results and words of an earlier connection that the last reply has answered."""
     remembered: Mapping[str, SlotValue] = field(default_factory=dict)
     last_call: tuple[str, Mapping[str, SlotValue]] | None = None
 
@@ -79,6 +81,17 @@ class DialogueState:
     def for_trial(self) -> DialogueState:
         """Return a copy whose calls and misses are its own."""
         return replace(self, open=OpenCalls(), misses=0)
+
+    def pop_owed(self) -> tuple[list[tuple[str, dict[str, Any]]], str]:
+        """Return results and words of an earlier connection to answer now."""
+        self.owed = self.told.pop(), self.lost.pop()
+        return self.owed
+
+    def put_back_owed(self) -> None:
+        """Let the next reply answer again what the last one has answered of them."""
+        results, lost = self.owed
+        self.told.put_back(results)
+        self.lost.text = self.lost.text or lost
 
     def add_utterance(self, text: str) -> None:
         """Keep an utterance, unless it is empty."""

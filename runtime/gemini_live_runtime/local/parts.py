@@ -121,6 +121,10 @@ class Dialogue(Protocol):
         """Answer an utterance; "" was not understood."""
         ...
 
+    def on_unsaid(self) -> None:
+        """Note that nothing was said of the last reply of `prompt` or `respond`."""
+        ...
+
     def preview(self, text: str) -> Reply | None:
         """Return what a dictated `text` would be answered; nothing changes.
 

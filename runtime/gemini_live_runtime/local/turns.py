@@ -184,6 +184,8 @@ class Turns:
             self._hearing.add(hearing)
             hearing.add_done_callback(self._hearing.discard)
             await asyncio.wait({hearing}, timeout=RECOGNITION_GRACE_S)
+        if turn.is_read and not (isinstance(request, CallResults) or turn.utterance.text or turn.called):
+            dialogue.on_unsaid()
         unread = list(turn.batch.answered()) if turn.batch is not None else []
         if isinstance(request, CallResults) and not turn.is_read:
             unread = list(request.results)
@@ -319,6 +321,7 @@ class Turns:
             return self._reply_to_results(turn, request)
         if isinstance(request, Prompt):
             self._start_count(turn)
+            turn.is_read = True
             return conversation.dialogue.prompt()
         text = request.text
         if request.pcm:

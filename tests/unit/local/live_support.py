@@ -49,6 +49,7 @@ class Parrot:
         self.said: list[str] = []
         self.broken = BrokenAnswer()
         self.lost = LostWords()
+        self.owed = ""
         self.labels: dict[str, str] = {}
         self.tools: dict[str, Mapping[str, Any]] = {}
         self.results_seen: list[tuple[str, Mapping[str, Any]]] = []
@@ -78,14 +79,18 @@ class Parrot:
         _ = self.broken.take(text) or self.lost.take(text)
 
     def prompt(self) -> Reply:
-        if lost := self.lost.pop():
-            return self.respond(lost, typed=True)
+        self.owed = self.lost.pop()
+        if self.owed:
+            return self.respond(self.owed, typed=True)
         if self.broken.is_wanted:
             self.broken.forget()
             return Reply(self.broken.rest_of((f"You typed {self.broken.asked}.",)))
         return Reply("Welcome.")
 
     def respond(self, text: str, *, typed: bool) -> Reply:
+        if lost := self.lost.pop():
+            self.owed = lost
+            return Reply(f"{self.respond(lost, typed=True).text} {self.respond(text, typed=typed).text}")
         before = self.said[-1] if self.said else "nothing"
         if text:
             self.said.append(text)
@@ -98,6 +103,9 @@ class Parrot:
         if text == "tools":
             return Reply(f"Tools: {' '.join(sorted(self.tools)) or 'none'}.")
         return Reply(f"You {'typed' if typed else 'said'} {text}." if text else "I didn't catch that.")
+
+    def on_unsaid(self) -> None:
+        self.lost.text = self.owed
 
     def preview(self, text: str) -> Reply | None:
         return None

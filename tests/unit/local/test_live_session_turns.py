@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from live_support import (
     LONG,
     WORD_S,
     TestParts,
+    Tone,
     Turn,
     hiss,
     join,
@@ -20,8 +22,10 @@ from live_support import (
     voice,
 )
 
+from gemini_live_runtime.local.parts import SpeechChunk
 from gemini_live_runtime.local.turns import MAX_WAITING
 from gemini_live_runtime.local.utterance import CHUNK_MS, MAX_LEAD_S
+from gemini_live_runtime.session.core.unanswered import UnansweredInput, note_of
 
 MANUAL = {"automaticActivityDetection": {"disabled": True}}
 
@@ -342,6 +346,31 @@ async def test_typed_text_interrupts_while_the_answer_is_still_playing() -> None
         cut = await client.turn()
         assert cut.marks[-3:] == ["interrupted", "turnComplete", "usageMetadata"]
         assert (await client.turn()).output == "You typed hi."
+
+
+class Hesitating(Tone):
+    """Voice that needs a moment for its first word."""
+
+    async def speak(self, text: str, voice: str) -> AsyncIterator[SpeechChunk]:
+        await asyncio.sleep(2)
+        async for chunk in super().speak(text, voice):
+            yield chunk
+
+
+@pytest.mark.parametrize("is_prompted", [True, False])
+@virtual
+async def test_what_an_unsaid_answer_was_to_is_answered_with_what_cut_it_off(is_prompted: bool) -> None:
+    async with session(TestParts("hi", voice=Hesitating)) as client:
+        lost = f"[Context] {note_of([UnansweredInput('text', 1, 'hello')])}"
+        await client.send({"clientContent": {"turns": [{"role": "user", "parts": [{"text": lost}]}]}})
+        if is_prompted:
+            await client.send({"clientContent": {"turnComplete": True}})
+        else:
+            await client.text("good morning")
+        await client.audio(voice(1) + hiss(1))
+        cut, answer = await client.turn(), await client.turn()
+    assert (cut.output, cut.pcm) == ("", b"")
+    assert answer.output == "You typed hello. You said hi."
 
 
 @virtual

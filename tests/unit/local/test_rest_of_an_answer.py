@@ -85,11 +85,31 @@ def test_words_that_got_no_answer_are_answered_as_if_they_were_said_now() -> Non
     assert dialogue.prompt() == concierge().respond("tell me a story", typed=True)
 
 
-def test_words_that_got_no_answer_are_answered_once_and_not_behind_newer_ones() -> None:
+def test_words_that_got_no_answer_are_answered_once_and_before_newer_ones() -> None:
     dialogue = concierge()
     dialogue.note(lost("tell me a story"))
-    dialogue.respond("hello", typed=True)
+    story, hello = (concierge().respond(text, typed=True).text for text in ("tell me a story", "hello"))
+    assert dialogue.respond("hello", typed=True).text == f"{story} {hello}"
     assert "lighthouse" not in dialogue.prompt().text
+
+
+def test_words_that_got_no_answer_and_were_sent_again_are_answered_once() -> None:
+    dialogue = concierge()
+    dialogue.note(lost("tell me a story"))
+    assert dialogue.respond("tell me a story", typed=True) == concierge().respond("tell me a story", typed=True)
+
+
+@pytest.mark.parametrize("is_prompted", [True, False])
+def test_what_an_answer_owed_is_said_with_the_next_one_when_nothing_of_it_was_said(is_prompted: bool) -> None:
+    dialogue = concierge()
+    dialogue.note('[Result of check_stock] {"output": {"stock": "seven boxes"}}')
+    dialogue.note(lost("tell me a story"))
+    whole = (dialogue.prompt() if is_prompted else dialogue.respond("thank you", typed=True)).text
+    dialogue.on_unsaid()
+    story = concierge().respond("tell me a story", typed=True).text
+    assert whole.startswith(f"check stock says: stock seven boxes. {story}")
+    assert dialogue.respond("hello", typed=True).text.startswith(f"check stock says: stock seven boxes. {story}")
+    assert "stock" not in dialogue.respond("hello", typed=True).text
 
 
 def test_a_note_of_lost_words_without_any_is_a_prompt_like_others() -> None:
