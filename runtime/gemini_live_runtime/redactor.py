@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus
 
 from gemini_live_runtime.secret_patterns import search
 from gemini_live_runtime.secret_patterns.names import is_code_field, is_secret_field
-from gemini_live_runtime.secret_patterns.shapes import may_open
+from gemini_live_runtime.secret_patterns.quick import may_open
 
 REDACTED = "[redacted]"
 

@@ -1,99 +1,101 @@
-"""Patterns of credentials that are recognised by themselves, as providers' keys."""
+"""Patterns of credentials that are recognised by themselves, as keys are."""
 
 from __future__ import annotations
 
-from gemini_live_runtime.secret_patterns.compiled import compiled
-from gemini_live_runtime.secret_patterns.prefixes import ANY, PREFIXES, begins, has_prefix, may_open_prefix
+from dataclasses import dataclass
+
+from gemini_live_runtime.secret_patterns.prefix import ANY, BEGIN, Hinge, begins
+from gemini_live_runtime.secret_patterns.providers import PREFIXES
 
 # A quotation mark or an "@" may be part of a password: nothing but the last "@" ends it.
 _LOGIN = (
     r"(?P<user>[^/\s:@\"']{0,200}:(?:[^/\s@\"']|(?<=[0-9A-Za-z])[\"'](?=[0-9A-Za-z])){1,4000}+(?=@)"
     r"(?:@[^/\s@\"'?#,;&]{0,400}+(?=@))*+)"
 )
-_PEM_BETWEEN = r"(?:[\s>|\"']|\\+[nr]|(?:Proc-Type|DEK-Info): [^\r\n\\]{1,100}+)*+"
-SLACK = r"hooks\.slack\.com\\?/[a-z]{1,20}\\?/"
-DISCORD = r"/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{1,20}/"
+_PEM_BETWEEN = r"(?:[\s>|\"']|\\+[nr]|(?:Proc-Type|DEK-Info|Version|Comment): [^\r\n\\]{1,100}+)*+"
+PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
+_ENCRYPTED = r"(?:\.[0-9A-Za-z_\-]{0,4000}+){0,4}"
 
-SHAPES = (
-    ("AIza", r"AIza[0-9A-Za-z_\-]{10,}"),
-    ("auth_tokens/", r"auth_tokens/[0-9A-Za-z_\-.]+"),
-    ("AQ.", rf"{begins('AQ[.]')}{ANY}{{20,}}"),
-    ("ya29.", r"ya29\.[0-9A-Za-z_\-.]+"),
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Key with patterns of its own; `anchor` is a literal that is in each.
+
+    `open` is the pattern of ends of texts that may begin one, `cut` of those that tell too much.
+    """
+
+    anchor: str
+    hinge: Hinge
+    whole: str
+    open: str = ""
+    cut: str = ""
+
+
+def _webhook(name: str, anchor: str, hinge: Hinge, address: str) -> Shape:
+    """Return the shape of an address that lets anybody who knows it write."""
+    path = rf"{address}(?P<{name}>[0-9A-Za-z_\-@/\\]"
+    return Shape(anchor, hinge, rf"{path}{{16,}})", rf"{path}{{1,80}})", rf"{path}{{8,80}})")
+
+
+OTHER_SHAPES = (
     # A run of these characters is read once from its start, and in part only from another word in it. A signed token
     # has three parts; an encrypted one has five, of which the second may be empty.
-    (
+    Shape(
         "eyJ",
+        Hinge("J", "ey", ""),
         rf"{begins('eyJ')}(?:(?<![0-9A-Za-z_\-]eyJ)[0-9A-Za-z_\-]{{8,}}+|[0-9A-Za-z_\-]{{8,400}}+)"
         rf"\.(?:{ANY}{{8,}}+\.{ANY}*+(?:\.{ANY}++\.{ANY}++)?|\.{ANY}{{8,}}+\.{ANY}++\.{ANY}++)",
+        rf"{BEGIN}eyJ{ANY}{{0,400}}+{_ENCRYPTED}",
+        rf"{BEGIN}eyJ{ANY}{{8,400}}+{_ENCRYPTED}",
     ),
+    # Slack, Telegram, Firebase Cloud Messaging
+    Shape(
+        "xox",
+        Hinge("-", "xox[a-z]", ""),
+        rf"{begins('xox')}(?:[abceoprs]-[0-9A-Za-z\-]{{10,}}|d-[0-9A-Za-z\-%+/=]{{10,}})",
+        rf"{BEGIN}xox[a-eoprs]?-?[0-9A-Za-z\-%+/=]{{0,9}}",
+        rf"{BEGIN}xox[a-eoprs]-[0-9A-Za-z\-%+/=]{{4,9}}",
+    ),
+    Shape(
+        ":AA",
+        Hinge("A", ":", "A"),
+        rf"[0-9]{{8,10}}:AA{ANY}{{30,}}",
+        rf"[0-9]{{8,10}}:AA{ANY}{{0,29}}",
+        rf"[0-9]{{8,10}}:AA{ANY}{{2,29}}",
+    ),
+    Shape(
+        ":APA91b",
+        Hinge("A", ":", "PA91b"),
+        rf"AAAA{ANY}{{7}}:APA91b{ANY}{{20,}}",
+        rf"AAAA(?:{ANY}{{0,7}}|{ANY}{{7}}:{ANY}{{0,25}})",
+        rf"AAAA{ANY}{{7}}:{ANY}{{2,25}}",
+    ),
+    _webhook("slack", "hooks.slack.com", Hinge(".", "hooks", r"slack\.com"), r"hooks\.slack\.com\\?/[a-z]{1,20}\\?/"),
+    _webhook("discord", "/api/", Hinge("/", "webhooks", ""), r"/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{1,20}/"),
+    _webhook("office", "webhookb2", Hinge(".", "webhook", "office"), r"\.webhook\.office\.com\\?/webhookb2\\?/"),
+    _webhook("zapier", "hooks.zapier.com", Hinge(".", "hooks", "zapier"), r"hooks\.zapier\.com\\?/hooks\\?/catch\\?/"),
+)
+
+SHAPES = (
+    *((one.anchor, one.whole) for one in (*PREFIXES, *OTHER_SHAPES)),
     (
         "-----BEGIN ",
-        r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----"
-        r"(?:(?:[^\-]|-(?!----)){0,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----"
+        rf"{PRIVATE_KEY}(?:(?:[^\-]|-(?!----)){{0,20000}}-----END [A-Z ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----"
         rf"|(?:{_PEM_BETWEEN}[0-9A-Za-z+/=]{{20,}}+)+)",
     ),
-    *((one.anchor, one.whole) for one in PREFIXES),
-    # Keys of AWS, Slack, SendGrid, HashiCorp Vault, Google OAuth, Atlassian, Firebase Cloud Messaging and Telegram.
-    ("AKIA", rf"{begins('AKIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
-    ("ASIA", rf"{begins('ASIA')}[0-9A-Z]{{16}}(?![0-9A-Za-z])"),
-    ("xox", rf"{begins('xox')}(?:[abceoprs]-[0-9A-Za-z\-]{{10,}}|d-[0-9A-Za-z\-%+/=]{{10,}})"),
-    ("SG.", rf"{begins('SG[.]')}[0-9A-Za-z_\-]{{16,}}\.[0-9A-Za-z_\-]{{16,}}"),
-    ("hvs.", rf"{begins('hvs[.]')}{ANY}{{24,}}"),
-    ("1//0", rf"{begins('1//0')}{ANY}{{20,}}"),
-    ("ATATT3", rf"{begins('ATATT3')}[0-9A-Za-z_\-=]{{50,}}"),
-    (":APA91b", rf"AAAA{ANY}{{7}}:APA91b{ANY}{{20,}}"),
-    (":AA", rf"[0-9]{{8,10}}:AA{ANY}{{30,}}"),
     ("://", rf"://{_LOGIN}"),
     ("\\/", rf":\\{{1,7}}/\\{{1,7}}/{_LOGIN}"),
-    # Anybody who knows the address of a webhook may write to its channel.
-    ("hooks.slack.com", rf"{SLACK}(?P<path>[0-9A-Za-z/\\]{{16,}})"),
-    ("/api/", rf"{DISCORD}(?P<path>[0-9A-Za-z_\-]{{16,}})"),
 )
 """Patterns of credentials, each with a literal that a text with a match contains."""
 
-_ENCODED_SIGN = r"(?i:%(?:25)*|\\+(?:u00|x))(?:2[fF]|3[aA]|40)|\\+/|&#"
+
+def _ends(name: str) -> str:
+    """Return the pattern of the beginnings of keys at the end of a text."""
+    words = [one for one in PREFIXES if not one.is_anywhere and not one.is_public]
+    others = [one for one in PREFIXES if one not in words]
+    at_words, anywhere = ("|".join(getattr(one, name) for one in rows) for rows in (words, (*others, *OTHER_SHAPES)))
+    return rf"(?:{BEGIN}(?:{at_words})|{anywhere})\Z"
 
 
-def has_provider_key(text: str) -> bool:
-    """Return False when `text` certainly has no provider's key or webhook."""
-    # Searches for a single character are ten times as quick as others, so the rarest of each key comes first.
-    return (
-        has_prefix(text)
-        or ("A" in text and _has_key_with_a(text))
-        or ("K" in text and "PRIVATE KEY" in text)
-        or (("." in text or not text.isascii()) and _has_dotted_key(text))
-        or ("/" in text and ("hooks.slack.com" in text or "webhooks/" in text or "1//0" in text))
-    )
-
-
-def _has_dotted_key(text: str) -> bool:
-    """Return True when `text` may have a key with a dot or an ellipsis."""
-    return (
-        ("J" in text and "eyJ" in text)
-        or ("Q" in text and "AQ." in text)
-        or ("G" in text and "SG." in text)
-        or ("9" in text and "ya29." in text)
-        or ("v" in text and "hvs." in text)
-    )
-
-
-def _has_key_with_a(text: str) -> bool:
-    return "AIza" in text or "AKIA" in text or "ASIA" in text or ":APA91b" in text or "ATATT3" in text or ":AA" in text
-
-
-def may_have_encoded_sign(text: str) -> bool:
-    """Return True when a sign of a provider's key or a login may be escaped."""
-    return compiled(_ENCODED_SIGN).search(text) is not None
-
-
-def may_open(text: str) -> bool:
-    """Return False when `text` certainly has no anchor of a provider's key."""
-    return (
-        may_open_prefix(text)
-        or ("A" in text and ("AKIA" in text or "ASIA" in text or "AAAA" in text or "ATATT3" in text or ":AA" in text))
-        or ("J" in text and "eyJ" in text)
-        or ("." in text and ("SG." in text or "AQ." in text or "hvs." in text))
-        or ("-" in text and "-----BEGIN" in text)
-        or ("/" in text and "1//0" in text)
-        or ("x" in text and "xox" in text)
-    )
+OPEN_KEY, CUT_KEY = _ends("open"), _ends("cut")
+"""Patterns of ends of a text that may begin a key, and of those that tell too much of one; none has a space."""

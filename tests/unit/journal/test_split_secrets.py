@@ -25,7 +25,7 @@ from gemini_live_runtime.journal.formats.base import ExportSource, Range
 from gemini_live_runtime.journal.split_secrets import SplitSecrets
 from gemini_live_runtime.journal.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import Redactor
-from gemini_live_runtime.secret_patterns.prefixes import PREFIXES
+from gemini_live_runtime.secret_patterns.providers import PREFIXES
 from gemini_live_runtime.wire.codec import decode_server_message
 
 STARTED = ev.SessionStarted(
@@ -466,9 +466,7 @@ def test_the_key_of_a_provider_is_redacted_wherever_it_is_cut_and_however_late_t
             split.close()
             text = "".join(shown)
             # Of a key whose rest is late, the beginning that says whose it is may be seen, and little more.
-            begin = max(
-                6, key.find("\n"), *(len(found[0]) for one in PREFIXES if (found := re.match(one.pattern, key)))
-            )
+            begin = max(6, key.find("\n"), *(found.end() for one in PREFIXES if (found := re.search(one.pattern, key))))
             assert not any(key[at : at + 8] in text for at in range(begin, len(key) - 8)), (text, pieces)
 
 
