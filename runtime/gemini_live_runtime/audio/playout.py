@@ -15,17 +15,15 @@ import numpy as np
 from gemini_live_runtime.audio.interface import MODEL_RATE, AudioListener
 from gemini_live_runtime.audio.jitter import JitterEstimator
 from gemini_live_runtime.audio.playback_buffer import Block, PlaybackBuffer
-from gemini_live_runtime.audio.resample import Resampler
+from gemini_live_runtime.audio.resample import BlockResampler
 from gemini_live_runtime.audio.ring import PlayoutRing
-from gemini_live_runtime.audio.samples import BLOCK, Float32, Int16, to_float
+from gemini_live_runtime.audio.samples import BLOCK, Int16, to_float
 
 HEARD_SPAN_SAMPLES = MODEL_RATE // 2
 """Length from which a span is reported to `on_playback_heard`; each end reports too."""
 
 _MAX_TAKEN = 16
 """Generations whose number of consumed samples is kept."""
-
-_SILENT_BLOCK: Float32 = np.zeros(BLOCK, np.float32)
 
 _Request = tuple[Literal["play"], int, Int16] | tuple[Literal["end", "cut"], int, None]
 
@@ -48,10 +46,8 @@ class Playout:
         self._is_paused = False
         self.odd_bytes = 0
         """Messages of odd length, whose last byte was dropped."""
-        self._resampler = Resampler(MODEL_RATE, ring.slot * 100) if ring is not None else None
-        self._ready: Float32 = np.zeros(0, np.float32)
-        self._tags: deque[tuple[int, int, int]] = deque()
-        self._held_back = 0
+        self._resampler = BlockResampler(MODEL_RATE, MODEL_RATE)
+        self._resampled_gen = -1
         self._inbox: deque[_Request] = deque()
         self._cut_below = 0
         self._accepted = 0
@@ -151,21 +147,18 @@ class Playout:
             self._consume_rest(self.ring)
         self._accounted += sum(self._outstanding.values())
         self._outstanding.clear()
-        self._tags.clear()
-        self._held_back = self._next_slot = self._counted = 0
-        self._ready = np.zeros(0, np.float32)
+        self._next_slot = self._counted = 0
+        self._resampled_gen = -1
         while self._consumed:
             self._extend_span(*self._consumed.popleft())
         ring.cut_below, ring.paused = self._cut_below, self._is_paused
-        self.ring, self._resampler = ring, Resampler(MODEL_RATE, ring.slot * 100)
+        self.ring = ring
 
     def _consume_rest(self, ring: PlayoutRing) -> None:
-        """Count samples in `ring`, and resampled ones not yet written, as consumed."""
-        waiting = [
-            (ring.gens[slot % ring.SLOTS], ring.firsts[slot % ring.SLOTS], ring.real[slot % ring.SLOTS])
-            for slot in range(self._next_slot, ring.write_slot)
-        ]
-        for gen, first, count in (*waiting, *self._tags):
+        """Count all samples in `ring` as consumed."""
+        for slot in range(self._next_slot, ring.write_slot):
+            index = slot % ring.SLOTS
+            gen, first, count = ring.gens[index], ring.firsts[index], ring.real[index]
             done, self._counted = self._counted, 0
             if count > done and gen >= self._cut_below:
                 self._consume(self._stepped, gen, first + done, count - done)
@@ -179,8 +172,6 @@ class Playout:
             self._apply(self._inbox.popleft(), 0.0)
         lost = sum(self._outstanding.values()) + self.buffer.cut(self._cut_below) + self.buffer.queued
         self._outstanding.clear()
-        self._tags.clear()
-        self._held_back = 0
         for gen in self.buffer.drop_all():
             self._release(gen)
         self._accounted += lost
@@ -199,8 +190,6 @@ class Playout:
             self.buffer.end_of_turn(gen)
         else:
             self._accounted += self.buffer.cut(gen)
-            for cut in [old for old in self._outstanding if old < gen]:
-                self._drop_held_back(cut)
 
     def _fill(self) -> None:
         ring = self.ring
@@ -210,42 +199,19 @@ class Playout:
             block = self.buffer.pull()
             if block is not None:
                 self._outstanding[block.gen] = self._outstanding.get(block.gen, 0) + block.count
-                self._held_back += block.count
-            else:
-                block = self._filler(ring)
-                if block is None:
-                    return
-            self._feed(block)
+            elif ring.lead < max(1, self.lead // 2):  # Half of them last until the next step.
+                block = self.buffer.conceal()
+            if block is None:
+                return
+            self._write(ring, block)
 
-    def _filler(self, ring: PlayoutRing) -> Block | None:
-        """Return what follows when no samples are ready, or None while nothing has to."""
-        # Half of them last until the next step.
-        if ring.lead < max(1, self.lead // 2):
-            concealing = self.buffer.conceal()
-            if concealing is not None:
-                return concealing
-        # The resampler still holds samples back: push them out by silence, at the end or before a gap.
-        if self._held_back and (ring.lead == 0 or self.buffer.drained_generations()):
-            return Block(self._tags[-1][0], 0, 0, np.zeros(0, np.int16))
-        return None
-
-    def _feed(self, block: Block) -> None:
-        """Resample one block and write the whole slots that come out.
-
-        Slot n carries the tag (generation, first sample, count) of block n: the resampler's delay is ignored.
-        """
-        assert self.ring is not None
-        assert self._resampler is not None
-        self._tags.append((block.gen, block.first, block.count))
-        fresh = self._resampler.process(to_float(block.samples) if len(block.samples) else _SILENT_BLOCK)
-        ready = np.concatenate((self._ready, fresh)) if len(self._ready) else fresh
-        slot, at = self.ring.slot, 0
-        while len(ready) - at >= slot and self._tags:
-            gen, first, count = self._tags.popleft()
-            self.ring.write(ready[at : at + slot], gen, first, count)
-            self._held_back -= count
-            at += slot
-        self._ready = ready[at:]
+    def _write(self, ring: PlayoutRing, block: Block) -> None:
+        """Resample a block to a slot with its numbers, though up to 2 ms late."""
+        if block.gen != self._resampled_gen:
+            # The end of a cut generation would click before the next one.
+            self._resampled_gen = block.gen
+            self._resampler = BlockResampler(MODEL_RATE, ring.slot * 100)
+        ring.write(self._resampler.process(to_float(block.samples)), block.gen, block.first, block.count)
 
     def _account(self) -> None:
         """Account for the slots that the callback consumed since the last call."""
@@ -305,18 +271,6 @@ class Playout:
         self._outstanding.pop(gen, None)
         self.buffer.forget(gen)
         self._listener.on_playback_drained(gen)
-
-    def _drop_held_back(self, gen: int) -> None:
-        """Drop the samples of a cut generation that are still in the resampler.
-
-        The callback skips the slots already in the ring.
-        """
-        kept = deque((old, first, 0 if old == gen else count) for old, first, count in self._tags)
-        dropped = sum(count for old, _, count in self._tags if old == gen)
-        self._tags = kept
-        self._held_back -= dropped
-        self._accounted += dropped
-        self._reduce_outstanding(gen, dropped)
 
     def _extend_span(self, heard_at: float, gen: int, first: int, count: int) -> None:
         span = self._span

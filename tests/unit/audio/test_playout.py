@@ -147,6 +147,26 @@ def test_the_devices_rate_changes_neither_the_sound_nor_the_count(rate: int) -> 
     assert device.recorder.of("drained") == [("drained", 1)]
 
 
+@pytest.mark.parametrize("rate", [24_000, 44_100, 48_000])
+def test_the_devices_rate_takes_no_high_tone_from_the_voice(rate: int) -> None:
+    device = Device(rate=rate, lead=3)
+    device.playout.play(1, pcm(tone(24_000, 0.5, hertz=10_000.0) * 32_767))
+    device.run(40)
+    assert np.sqrt((device.sound[rate // 10 :] ** 2).mean()) == pytest.approx(0.354, rel=0.03)
+
+
+@pytest.mark.parametrize("rate", [24_000, 44_100, 48_000])
+def test_the_end_of_a_cut_turn_does_not_sound_before_the_next_one(rate: int) -> None:
+    device = Device(rate=rate, lead=3)
+    device.playout.play(1, pcm(np.full(4_800, 16_000)))
+    device.run(5)
+    device.playout.cut(2)
+    device.playout.play(2, pcm(np.zeros(4_800)))
+    device.run(20)
+    assert device.recorder.of("started") == [("started", 1), ("started", 2)]
+    assert not device.sound[6 * device.ring.slot :].any()
+
+
 @pytest.mark.parametrize("rate", [24_000, 48_000])
 def test_a_gap_within_a_turn_is_concealed_without_a_step_and_counted_to_nobody(rate: int) -> None:
     device = Device(rate, lead=3)
