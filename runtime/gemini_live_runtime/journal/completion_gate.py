@@ -189,6 +189,10 @@ class RealtimeCompletionGate:
 
     def _resumed(self, event: ev.Event, p: ev.SessionResumed) -> None:
         self._is_recorded = p.record != "off"
+        if self._is_ending:
+            # What the engine gave up before it died in closing was told to be lost.
+            self._lost_texts.clear()
+            self._untold.clear()
         self._is_ending = self._is_ended = self._has_end = False
         self._unwritten = None
         if p.after == "end":

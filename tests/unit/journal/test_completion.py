@@ -355,6 +355,14 @@ def test_what_was_open_when_an_engine_died_is_owed_by_the_next() -> None:
     assert result(ended(made)).is_complete
 
 
+def test_what_was_refused_in_closing_is_not_owed_after_the_engine_died_there() -> None:
+    made = call()
+    made.emit(WAITS, ENDING, REFUSED)
+    assert "deliveries" in result(made).parts
+    made.emit(resumed("crash"), ev.ConnectionOpening(url="ws://x"), ev.ConnectionReady(ms=1.0))
+    assert result(ended(made)).is_complete
+
+
 def test_what_an_orderly_end_left_open_is_not_owed_after_it() -> None:
     made = call()
     made.emit(*TYPED)

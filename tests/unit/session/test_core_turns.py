@@ -6,7 +6,7 @@ from tests.unit.session.core_support import MS, Bench
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.core.effects import Cut
+from gemini_live_runtime.session.core.effects import Cut, Emit
 from gemini_live_runtime.tools.dispatch import Outcome
 
 
@@ -174,6 +174,21 @@ def test_an_answer_that_is_only_still_playing_is_cut_without_touching_the_next(b
     bench.types("next")
     bench.audio(100)
     assert bench.played == [1, 2]
+
+
+def test_what_was_heard_to_its_end_frees_the_floor_once_the_speech_behind_it_is_cut(bench: Bench) -> None:
+    # What waits for the floor is asked for then: before the cut there would be two speeches at once.
+    bench.audio(200)
+    bench.content(generationComplete=True)
+    bench.content(turnComplete=True)
+    bench.audio(1000)
+    bench.plays(1, 200)
+    bench.order(cmd.Interrupt())
+    told = [effect.payload if isinstance(effect, Emit) else effect for effect in bench.effects]
+    kinds = [type(one) for one in told]
+    interrupted = [one.status for one in told if isinstance(one, ev.SpeechChanged)].index("interrupted")
+    speeches = [at for at, kind in enumerate(kinds) if kind is ev.SpeechChanged]
+    assert speeches[interrupted] < kinds.index(Cut) < kinds.index(ev.PlaybackDrained)
 
 
 def test_an_interruption_after_the_completion_stops_what_still_plays(bench: Bench) -> None:

@@ -217,7 +217,7 @@ class CoreState:
     def cut(self, by: InterruptedBy, now: float, rule: ev.CutRule) -> None:
         """Cut playback of everything before the next generation."""
         self.broken = None
-        self._end_heard()
+        played = self._end_heard()
         victim = self.ledger.audible()
         turn = victim.turn if victim is not None else self.turns.number
         bound = self.ledger.cut()
@@ -231,10 +231,17 @@ class CoreState:
             self.facts.interrupted_at = now
         number, chars = (0, 0) if victim is None else (victim.number, victim.chars)
         self.out.append(Cut(bound, by, turn, number, rule, chars))
+        for gen in played:
+            # Behind the cut: what waits for the floor is asked for then, and there is one speech at a time.
+            self.emit(ev.PlaybackDrained(of=gen))
         self.end_barge_in()
 
     def end_playback(self, gen: int) -> None:
         """Note that all of a generation was played, and report it."""
+        self._note_played(gen)
+        self.emit(ev.PlaybackDrained(of=gen))
+
+    def _note_played(self, gen: int) -> None:
         self.playing.discard(gen)
         if self.barge_in is not None and self.barge_in.gen == gen:
             # A speech that was heard to its end all the same.
@@ -243,14 +250,16 @@ class CoreState:
         generation = self.ledger.get(gen)
         if generation is not None:
             generation.drained = True
-        self.emit(ev.PlaybackDrained(of=gen))
 
-    def _end_heard(self) -> None:
-        """Report generations that were heard to their end before the device says so."""
+    def _end_heard(self) -> list[int]:
+        """Return generations heard to their end before the device says so; note it."""
+        played = []
         for gen in sorted(self.playing):
             generation = self.ledger.get(gen)
             if generation is not None and generation.complete and not generation.unheard:
-                self.end_playback(gen)
+                self._note_played(gen)
+                played.append(gen)
+        return played
 
     @property
     def answer_word(self) -> str:
