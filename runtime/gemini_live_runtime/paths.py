@@ -255,7 +255,8 @@ def write_private(path: Path, value: object) -> None:
 def write_private_text(path: Path, text: str, *, sync: bool = False, new: bool = False) -> None:
     """Write `text` to `path` (mode 0600), atomically; raises `OSError`.
 
-    `sync` waits until the file and its name are on the disk. `new` replaces no file: `FileExistsError` is raised.
+    `sync` waits until the file is on the disk, and its name where the folder can be synced. `new` replaces no file:
+    `FileExistsError` is raised.
     """
     # Renaming is atomic, so a reader sees the old file or the whole new one.
     part = path.with_name(f".{path.name}.{os.getpid()}")
@@ -277,11 +278,13 @@ def write_private_text(path: Path, text: str, *, sync: bool = False, new: bool =
             part.unlink()
         raise
     if sync and os.name == "posix":
-        fd = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+        # The file has its name already: an error would tell of a file that was not written.
+        with contextlib.suppress(OSError):
+            fd = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
 
 
 def is_safe_name(name: str) -> bool:

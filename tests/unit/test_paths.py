@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,18 @@ def test_a_file_that_cannot_be_written_in_full_leaves_the_old_one_and_nothing_el
     with pytest.raises(OSError, match="No space left"):
         paths.write_private_text(path, "new", sync=True)
     assert [(item.name, item.read_text()) for item in tmp_path.iterdir()] == [("config.toml", "old")]
+
+
+def test_a_file_is_written_although_its_folder_cannot_be_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = os.fsync
+
+    def fails_for_folders(fd: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode):
+            raise OSError(errno.EIO, "Input/output error")
+        sync(fd)
+
+    monkeypatch.setattr(os, "fsync", fails_for_folders)
+    paths.write_private_text(tmp_path / "config.toml", "new", sync=True)
+    assert [(item.name, item.read_text()) for item in tmp_path.iterdir()] == [("config.toml", "new")]

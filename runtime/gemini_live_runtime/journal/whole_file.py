@@ -19,8 +19,23 @@ _ATTEMPTS = 5
 """Attempts of a write whose new file another program takes for a leftover: it may look before the file is locked."""
 
 
+class NotSyncedError(OSError):
+    """File that was written, whose folder could not be brought to the device."""
+
+
+def write_problem(error: OSError, written: str = "written") -> str:
+    """Return what befell a file that was to be written, with the cause."""
+    reason = error.strerror or error
+    if isinstance(error, NotSyncedError):
+        return f"was {written}, but may be lost if the computer loses power: {reason}"
+    return f"cannot be {written}: {reason}"
+
+
 def write_whole(disk: FileDisk, path: Path, data: bytes) -> None:
-    """Write `data` to the file `path` (0600), replacing it; raises `OSError`."""
+    """Write `data` to the file `path` (0600), replacing it.
+
+    Raises `OSError` when the old file is still there, `NotSyncedError` when it may come back after a loss of power.
+    """
     for left in reversed(range(_ATTEMPTS)):
         try:
             _write_part(disk, path, data)
@@ -28,7 +43,10 @@ def write_whole(disk: FileDisk, path: Path, data: bytes) -> None:
         except FileNotFoundError:
             if not left or not path.parent.exists():
                 raise
-    disk.sync_folder(path.parent)
+    try:
+        disk.sync_folder(path.parent)
+    except OSError as error:
+        raise NotSyncedError(error.errno, error.strerror or str(error)) from None
 
 
 def _write_part(disk: FileDisk, path: Path, data: bytes) -> None:

@@ -340,7 +340,9 @@ def upgrade_refused(where: str, status: int, body: bytes = b"", *, is_cut: bool 
     `where` is the host; the reason is read from `body`: JSON, HTML or text, of which the end is missing if `is_cut`.
     """
     problem, remedy = _STATUS.get(status, ("refused the connection", "Check the address"))
-    if status < 300:
+    if status < 200:
+        problem = "gives no answer but preliminary ones"
+    elif status < 300:
         problem = "answered as a web server, not as a Live API server"
     elif 300 <= status < 400:
         problem, remedy = "redirects to another address, which is not followed", "Configure the final address"

@@ -37,6 +37,7 @@ from gemini_live_runtime.errors import UnreachableError, UpgradeRefusedError
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.wire.closes import server_text, upgrade_refused
 from gemini_live_runtime.wire.endpoints import Endpoint, is_loopback
+from gemini_live_runtime.wire.interim_responses import InterimResponses
 from gemini_live_runtime.wire.transport import CLOSE_TIMEOUT, MAX_MESSAGE_BYTES, Transport, TransportClosed
 
 OPEN_TIMEOUT = 10.0
@@ -118,10 +119,17 @@ class _ClientConnection(BoundedConnection, ClientConnection):
     answer = b""
     tls_error: ssl.SSLError | None = None
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._interim = InterimResponses()
+
     def data_received(self, data: bytes) -> None:
         """Take data from the socket; keep the answer to the handshake."""
-        if self.response is None and len(self.answer) < MAX_ANSWER_BYTES:
-            self.answer += data
+        if self.response is None:
+            if not self.answer:
+                data = self._interim.skip(data)
+            if len(self.answer) < MAX_ANSWER_BYTES:
+                self.answer += data
         super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -7,7 +7,7 @@ from tests.docs.limits.limit import Limit, seconds, size
 from gemini_live_runtime.audio import loop_listener, shared_rings
 from gemini_live_runtime.session.io import user_turns
 from gemini_live_runtime.session.link.policy import LinkPolicy
-from gemini_live_runtime.wire import connection, websocket
+from gemini_live_runtime.wire import connection, interim_responses, websocket
 
 LIMITS = (
     Limit(
@@ -41,6 +41,12 @@ LIMITS = (
         "its status and the beginning are told",
         "unit/wire/test_websocket_refusals.py"
         "::test_of_a_refusal_without_end_the_status_and_the_beginning_are_told_and_no_more_is_kept",
+    ),
+    Limit(
+        "interim responses (`100 Continue` and the like) before the answer to a handshake",
+        size(interim_responses.MAX_INTERIM_BYTES),
+        "the next one is taken for the answer",
+        "unit/wire/test_websocket_refusals.py::test_a_server_that_gives_nothing_but_interim_responses_is_told_as_such",
     ),
     Limit(
         "microphone audio that waits for an engine that stalls",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 
+from gemini_live_runtime.errors import HarnessError
+from gemini_live_runtime.harness.record_files import RecordFiles
 from gemini_live_runtime.journal.disk import FileDisk
-from gemini_live_runtime.journal.whole_file import remove_leftovers, write_whole
+from gemini_live_runtime.journal.whole_file import NotSyncedError, remove_leftovers, write_whole
 
 
 class TidiedDisk(FileDisk):
@@ -42,3 +45,20 @@ def test_a_file_that_is_taken_each_time_is_an_error_and_the_old_one_stays(tmp_pa
 def test_a_folder_that_is_gone_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         write_whole(FileDisk(), tmp_path / "gone" / "task.json", b"new")
+
+
+class UnsyncedDisk(FileDisk):
+    """Disk that cannot bring a folder to the device."""
+
+    def sync_folder(self, path: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+
+def test_a_file_that_only_its_folder_could_not_be_synced_for_is_said_to_be_written(tmp_path: Path) -> None:
+    told = r"was written, but may be lost if the computer loses power: Input/output error"
+    with pytest.raises(NotSyncedError):
+        write_whole(UnsyncedDisk(), tmp_path / "a.json", b"new")
+    with pytest.raises(HarnessError, match=f"b.json {told}"):
+        RecordFiles(UnsyncedDisk()).write(tmp_path / "b.json", {"a": 1})
+    assert (tmp_path / "a.json").read_bytes() == b"new"
+    assert (tmp_path / "b.json").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import stat
 from pathlib import Path
@@ -342,3 +343,14 @@ def test_the_real_disk_can_sync_a_folder(tmp_path: Path) -> None:
 def test_a_folder_that_no_path_can_be_is_refused_when_it_is_named(folder: Any) -> None:
     with pytest.raises(UsageError, match="folder"):
         FsPersistence(folder)
+
+
+async def test_a_snapshot_whose_folder_could_not_be_synced_is_said_to_be_saved(tmp_path: Path) -> None:
+    class Unsynced(FileDisk):
+        def sync_folder(self, path: Path) -> None:
+            raise OSError(errno.EIO, "Input/output error")
+
+    store = FsPersistence(tmp_path, disk=Unsynced())
+    with pytest.raises(JournalError, match=r"was saved to .*s\.json, but may be lost if the computer loses power"):
+        await store.save(SessionSnapshot(session_id="s", saved_at="2023-11-14T22:13:20Z"))
+    assert (await store.load("s")) is not None

@@ -210,6 +210,63 @@ async def test_a_refusal_that_is_broken_off_tells_its_status(
     assert re.search(says, str(caught.value)), str(caught.value)
 
 
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </x>; rel=preload\r\nX: y\r\n\r\n"
+
+
+@pytest.mark.parametrize("interim", [CONTINUE, HINTS, b"HTTP/1.1 102 Processing\r\n\r\n" + HINTS + CONTINUE])
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+async def test_interim_responses_are_skipped_before_a_refusal(interim: bytes, size: int) -> None:
+    reply = interim + REFUSED + b"Content-Length: 9\r\n\r\nnot today"
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        await reader.readuntil(b"\r\n\r\n")
+        for at in range(0, len(reply), size):
+            writer.write(reply[at : at + size])
+            await asyncio.sleep(0)
+        writer.close()
+
+    other = await asyncio.start_server(refuse, "127.0.0.1", 0)
+    async with other:
+        port = other.sockets[0].getsockname()[1]
+        with pytest.raises(UpgradeRefusedError, match=r"does not allow this \(HTTP 403: not today\)"):
+            await open_websocket(url_endpoint(f"ws://127.0.0.1:{port}"))
+
+
+async def test_a_connection_is_opened_although_interim_responses_come_first() -> None:
+    def hint(socket: ServerConnection, request: Any) -> None:
+        socket.transport.write(CONTINUE + HINTS)
+
+    async with server(lambda transport, socket: accept(transport), process_request=hint) as url:
+        transport = await open_websocket(local_endpoint(url))
+        await transport.send('{"setup":{"model":"models/m"}}')
+        assert b"setupComplete" in bytes(await transport.recv())
+        await transport.close()
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        (CONTINUE, "closed the connection during the handshake"),
+        (CONTINUE + b"HTTP/1.1 10", "closed the connection during the handshake"),
+        (CONTINUE * 100_000, r"gives no answer but preliminary ones \(HTTP 100\)"),
+        (CONTINUE + b"SSH-2.0-x\r\n", "does not speak WebSocket"),
+    ],
+)
+async def test_a_server_that_gives_nothing_but_interim_responses_is_told_as_such(reply: bytes, says: str) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(reply)
+        writer.close()
+
+    other = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with other:
+        port = other.sockets[0].getsockname()[1]
+        with pytest.raises((UnreachableError, UpgradeRefusedError), match=says):
+            await open_websocket(url_endpoint(f"ws://127.0.0.1:{port}"))
+
+
 async def test_a_refusal_whose_body_never_ends_tells_its_status() -> None:
     async def stall(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

@@ -28,7 +28,7 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.author_code import error_text, exact_text, result_or_error
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError, write_remedy
 from gemini_live_runtime.journal.disk import FileDisk
-from gemini_live_runtime.journal.whole_file import remove_leftovers, write_whole
+from gemini_live_runtime.journal.whole_file import remove_leftovers, write_problem, write_whole
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
 from gemini_live_runtime.text import sanitise_line
 
@@ -185,7 +185,7 @@ class FsPersistence:
             write_whole(self._disk, path, data)
         except OSError as error:
             raise JournalError(
-                f"The session cannot be saved to {path}: {error.strerror or error}",
+                f"The session {write_problem(error, f'saved to {path}')}",
                 remedy=f"{write_remedy(error, self.folder)}, or choose another data folder",
                 field="data_dir",
                 value=str(path),
