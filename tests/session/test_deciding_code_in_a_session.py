@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextvars import Context
 from typing import Any
 
 import pytest
@@ -157,15 +158,32 @@ CLOSURES: dict[str, Callable[[Write], Live]] = {
 }
 
 
+def in_this_context(work: Callable[[State], Any], state: State) -> Any:
+    return work(state)
+
+
+def in_a_context_of_its_own(work: Callable[[State], Any], state: State) -> Any:
+    return Context().run(work, state)
+
+
+def as_another_writer(work: Callable[[State], Any], state: State) -> Any:
+    def write() -> Any:
+        with state.writing_as(Origin("tool", "mine")):
+            return work(state)
+
+    return Context().run(write)
+
+
+@pytest.mark.parametrize("run", [in_this_context, in_a_context_of_its_own, as_another_writer])
 @pytest.mark.parametrize("what", CLOSURES)
-async def test_code_that_decides_cannot_write_through_a_state_it_got_elsewhere(what: str) -> None:
+async def test_code_that_decides_cannot_write_through_a_state_it_got_elsewhere(what: str, run: Any) -> None:
     held: list[State] = []
     calls = []
 
     def write() -> Any:
         calls.append(1)
         # Without the refusal each decision would call for the next one.
-        return count(held[0]) if held and len(calls) < 100 else 0
+        return run(count, held[0]) if held and len(calls) < 100 else 0
 
     async with talk(CLOSURES[what](write)) as t:
         held.append(t.state)
@@ -186,6 +204,7 @@ async def test_code_that_decides_cannot_write_through_a_state_it_got_elsewhere(w
         lambda s: s.app.set("n", 1),
         lambda s: s.clear_scope("app"),
         lambda s: write_at_once(s),
+        lambda s: Context().run(write_at_once, s),
         lambda s: asyncio.get_running_loop().create_task(write_later(s)),
         lambda s: s.set_derived("n", 1),
         lambda s: s.remove_derived("five"),
@@ -194,7 +213,7 @@ async def test_code_that_decides_cannot_write_through_a_state_it_got_elsewhere(w
         lambda s: s.redeclare([StateKey("app:x", str)]),
     ],
     ids=[
-        *("set", "remove", "modify", "scope", "clear", "transaction", "task"),
+        *("set", "remove", "modify", "scope", "clear", "transaction", "context", "task"),
         *("derived", "remove derived", "provide", "declare", "redeclare"),
     ],
 )
@@ -499,14 +518,15 @@ async def test_phases_whose_hooks_ask_for_each_other_are_stopped() -> None:
     ],
     ids=["prompt", "context", "instruction", "phase", "writer", "agents"],
 )
-async def test_code_that_decides_cannot_act_through_the_handle(act: Any) -> None:
+@pytest.mark.parametrize("run", [in_this_context, in_a_context_of_its_own])
+async def test_code_that_decides_cannot_act_through_the_handle(act: Any, run: Any) -> None:
     held: list[LiveHandle] = []
     calls = []
 
     def amendment(state: State) -> str:
         calls.append(1)
         if held and len(calls) < 100:
-            act(held[0])
+            run(act, held[0])
         return "Yes."
 
     async with talk(agent().phase(*phases()).on("instruction_amendment", amendment)) as t:

@@ -69,7 +69,7 @@ from gemini_live_runtime.session.rules.executor import LiveEffectExecutor
 from gemini_live_runtime.session.rules.reactor import LiveReactor, voice_defaults
 from gemini_live_runtime.session.rules.withheld_prompt import WithheldPrompt
 from gemini_live_runtime.state.computed import ComputedRegistry
-from gemini_live_runtime.state.mutations import DECIDING, Origin, writing_as
+from gemini_live_runtime.state.mutations import Origin, deciding, writing_as
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 
@@ -621,5 +621,6 @@ LISTENED = (
 
 
 def _write_as(callback: str, listener: str) -> AbstractContextManager[None]:
-    decides = callback in ("instruction_template", "instruction_amendment")
-    return writing_as(DECIDING if decides else Origin("callback", listener, callback))
+    if callback in ("instruction_template", "instruction_amendment"):
+        return deciding()
+    return writing_as(Origin("callback", listener, callback))

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from threading import get_ident
 from types import (
     AsyncGeneratorType,
     BuiltinFunctionType,
@@ -60,6 +61,18 @@ _UNDECIDED = (CoroutineType, GeneratorType, AsyncGeneratorType, Awaitable, *_FUN
 
 current_writer: ContextVar[Origin] = ContextVar("state_writer", default=PROGRAM)
 
+deciding_threads: list[int] = []
+"""Threads in which code that decides runs, once for each such call.
+
+It decides at once, so its thread tells it also where it runs something in a context of its own. What it starts to run
+later, such as a task, is known by the context alone.
+"""
+
+
+def is_deciding() -> bool:
+    """Return True in code that decides, and in tasks that it started."""
+    return current_writer.get() is DECIDING or (bool(deciding_threads) and get_ident() in deciding_threads)
+
 
 @contextmanager
 def writing_as(origin: Origin) -> Iterator[None]:
@@ -67,7 +80,7 @@ def writing_as(origin: Origin) -> Iterator[None]:
 
     Tasks started in the context inherit it. Code that decides cannot write by another name either.
     """
-    token = current_writer.set(DECIDING if current_writer.get() is DECIDING else origin)
+    token = current_writer.set(DECIDING if is_deciding() else origin)
     try:
         yield
     finally:
@@ -81,9 +94,30 @@ def noting_as(origin: Origin) -> Iterator[None]:
     Code that decides causes events, too: it fails, say.
     """
     token = current_writer.set(origin)
+    thread = get_ident()
+    decisions = deciding_threads.count(thread)
+    for _ in range(decisions):
+        deciding_threads.remove(thread)
     try:
         yield
     finally:
+        deciding_threads.extend([thread] * decisions)
+        current_writer.reset(token)
+
+
+@contextmanager
+def deciding() -> Iterator[None]:
+    """Refuse what code that decides writes in this block, which must not await anything.
+
+    Tasks started in it are refused as well.
+    """
+    token = current_writer.set(DECIDING)
+    thread = get_ident()
+    deciding_threads.append(thread)
+    try:
+        yield
+    finally:
+        deciding_threads.remove(thread)
         current_writer.reset(token)
 
 
@@ -92,7 +126,7 @@ def check_may_act(what: str = "use the session's handle to act") -> None:
 
     What it does may call for the same decision again, without end.
     """
-    if current_writer.get() is DECIDING:
+    if is_deciding():
         raise AgentError(
             f"Code that decides cannot {what}",
             remedy="Act in a tool, a callback, a watcher or a hook of a phase; a rule returns effects",
@@ -112,12 +146,16 @@ def call_to_decide(function: Callable[..., R], *args: Any) -> R:
     Raises `TypeError` when it returns a coroutine, another awaitable, a generator or a function: each counts as true.
     The result may be an object of the author's: `read_decision` reads one.
     """
+    # `deciding` written out: a context manager would cost more than most decisions.
     token = current_writer.set(DECIDING)
+    thread = get_ident()
+    deciding_threads.append(thread)
     try:
         result = function(*args)
         if result is not True and result is not False and isinstance(result, _UNDECIDED):
             _refuse(result)
     finally:
+        deciding_threads.remove(thread)
         current_writer.reset(token)
     return result
 

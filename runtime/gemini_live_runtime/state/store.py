@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from copy import deepcopy
+from threading import get_ident
 from types import MappingProxyType, TracebackType
 from typing import Any, TypeVar, overload
 
@@ -22,7 +23,16 @@ from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.errors import NotSetError, StateError
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.mutations import DECIDING, Changes, Mutation, MutationRecord, current_writer, writing_as
+from gemini_live_runtime.state.mutations import (
+    DECIDING,
+    Changes,
+    Mutation,
+    MutationRecord,
+    current_writer,
+    deciding_threads,
+    is_deciding,
+    writing_as,
+)
 from gemini_live_runtime.state.reading import KeySet, Readable, read_only_error
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
@@ -183,7 +193,8 @@ class State(Readable):
             key, value = self._prepare(key, value)
             kind = type(value)
         writer = current_writer.get()
-        if writer is DECIDING:
+        # `is_deciding` written out.
+        if writer is DECIDING or (deciding_threads and get_ident() in deciding_threads):
             raise read_only_error(key)
         lock = self._lock
         lock.acquire()
@@ -543,7 +554,7 @@ class Transaction(Overlay):
 
 
 def _check_not_deciding(key: str) -> None:
-    if current_writer.get() is DECIDING:
+    if is_deciding():
         raise read_only_error(key)
 
 
