@@ -52,5 +52,5 @@ run_virtual(main())
 
 # Prints:
 # False None
-# True None
-# True 7
+# True 6
+# True 6

@@ -83,7 +83,7 @@ SIGNALS = {
     "bg:*_failed": "true when a tool's last call failed",
     "session:repair:escalation": "true while repair escalates",
     "session:repair:unfulfilled": "the missing keys",
-    "session:turn_count": "turns that are complete",
+    "session:turn_count": "turns that are complete; at the end of a turn it counts",
     "session:last_input_transcription": "the user's newest words in the last turn (20,000 characters)",
     "session:last_output_transcription": "the model's newest words in the last turn (20,000 characters)",
     "session:wire_phase": "status of the connection: `disconnected`, `connecting`, `active`, `user_speaking`, ...",

@@ -301,7 +301,7 @@ async def test_the_end_of_a_turn_is_worked_through_in_its_order() -> None:
         "watcher",
         "pattern",
         "on_enter",
-        "on_turn_boundary, turns counted: 0",
+        "on_turn_boundary, turns counted: 1",
         "on_turn_complete",
         "on_extracted",
     ]

@@ -68,7 +68,7 @@ ON_GENERATION_COMPLETE = ExtractionTrigger("generation-complete")
 
 
 def interval(turns: int) -> ExtractionTrigger:
-    """Return a trigger at the end of a turn, at most every `turns` turns."""
+    """Return a trigger at the end of every `turns`-th turn."""
     if type(turns) is not int or turns < 1:
         raise AgentError(
             f"An interval is at least 1 turn, not {turns!r}",
@@ -315,7 +315,7 @@ class ExtractionSchedule:
     def due(self, event: TriggerEvent, turn_number: int, *, tool: str = "", phase: str = "") -> list[TurnExtractor]:
         """Return the extractors to run at an event, in the order of definition.
 
-        `turn_number` counts the turns before this one. An interval begins anew with each result of this method, also
+        `turn_number` counts the turns that are complete. An interval begins anew with each result of this method, also
         when the run fails.
         """
         named = {"tool-call": tool, "phase-change": phase}.get(event, "")

@@ -150,7 +150,7 @@ class ExtractionRunner:
         """Run the extractors that are due and return their names.
 
         `windows(n)` returns the last n ended turns and the open one, of which `said_since_presented` is read; empty
-        windows start no run. `turn_number` counts the turns before this one, for intervals; `of_turn` is the turn's
+        windows start no run. `turn_number` counts the turns that are complete, for intervals; `of_turn` is the turn's
         number in the reports, by default the same.
         An extractor that still runs is run once more when it ends, on the newest window.
         """

@@ -349,6 +349,8 @@ class Orchestrator:
         self.state_events.on_changes.append(self._refresh_guards)
         self.state_events.on_changes.append(self.observer.on_state_changes)
         self.state_events.on_unsettled = self.pipeline.queue_reevaluation
+        self.state_events.is_in_turn = lambda: agent.host.turn_open
+        self.state_events.may_open = self._may_open
         self.notifications.subscribe()
         agent.input_times.subscribe(bus)
         bus.subscribe(self.session_keys.on_event, *OBSERVED)
@@ -490,6 +492,9 @@ class Orchestrator:
     def _refresh_guards(self, mutations: Sequence[Mutation]) -> None:
         if self.agent.guards is not None:
             self.agent.guards.on_state_changes(mutations)
+
+    def _may_open(self, mutations: Sequence[Mutation]) -> bool:
+        return self.agent.guards is not None and self.agent.guards.may_open(mutations)
 
     def _on_phase_entered(self, event: ev.Event) -> None:
         if self.agent.guards is not None:

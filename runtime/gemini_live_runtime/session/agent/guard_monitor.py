@@ -56,8 +56,20 @@ class GuardMonitor:
 
     def on_state_changes(self, mutations: Sequence[Mutation]) -> None:
         """Schedule a reading when a key changed that a guard or need reads."""
-        if self._timer is None and (self._has_functions or not self._keys.isdisjoint([item.key for item in mutations])):
+        if self._timer is None and (self._has_functions or self._reads(mutations)):
             self.schedule_refresh()
+
+    def may_open(self, mutations: Sequence[Mutation]) -> bool:
+        """Return True when a guard of the current phase names a changed key. A function names none."""
+        machine = self._machine
+        if not machine.entered:
+            return False
+        if self._phase != machine.current:
+            self._collect_keys()
+        return self._reads(mutations)
+
+    def _reads(self, mutations: Sequence[Mutation]) -> bool:
+        return not self._keys.isdisjoint([item.key for item in mutations])
 
     def on_turn_ended(self) -> None:
         """Schedule a reading when guards read keys that change with time."""

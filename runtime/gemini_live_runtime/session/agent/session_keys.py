@@ -35,6 +35,17 @@ _WIRE_PHASES: dict[str, str] = {
 GO_AWAY_TIME = ("go_away_time_left", "go_away_time_left_ms")
 """Keys about the end of a connection: the next connection removes them."""
 
+AT_ANY_TIME = frozenset(
+    (
+        "session:user_state",
+        "session:disconnected",
+        "session:resumable",
+        "session:go_away_received",
+        *(f"session:{name}" for name in GO_AWAY_TIME),
+    )
+)
+"""Keys of what happens between turns, which may be over when the next turn ends."""
+
 OBSERVED = frozenset(
     (
         ev.TranscriptDelta,
@@ -130,6 +141,11 @@ class SessionSignals:
                     self._state.set("session:last_input_transcription", user[-MAX_WORDS:])
                 if model:
                     self._state.set("session:last_output_transcription", model[-MAX_WORDS:])
+
+    def count_turn(self, count: int) -> None:
+        """Write how many turns are complete, before anything is decided."""
+        with noting_as(SIGNAL):
+            self._state.set("session:turn_count", count)
 
     def on_tool_ended(self, name: str, ok: bool) -> None:
         """Count a tool's success, and keep whether its last call failed."""

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.session.agent.session_keys import AT_ANY_TIME
 from gemini_live_runtime.session.agent.settle_engine import SettleEngine, copy_for_event
 from gemini_live_runtime.session.ports.event_bus import EventBus
 from gemini_live_runtime.state.mutations import Mutation
@@ -19,7 +20,7 @@ from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.values import MISSING
 
 MOVERS = frozenset(("agent", "program", "operator", "watcher", "callback"))
-"""Origins after whose writes transitions are evaluated at once."""
+"""Origins after whose writes transitions are evaluated at once, also during a turn."""
 
 SETTLE_THEMSELVES = frozenset(("tool", "extractor", "phase", "computed", "restored", "initial"))
 """Origins whose own steps settle the state."""
@@ -38,6 +39,10 @@ class StateEvents:
         """Called with the changes after they are published."""
         self.on_unsettled: Callable[[bool, Mutation], None] = _ignore
         """Called when changes call for a decision: True when transitions are to be evaluated, and the last change."""
+        self.may_open: Callable[[Sequence[Mutation]], bool] = _opens_nothing
+        """Called between turns with changes: True when a guard of the current phase names one."""
+        self.is_in_turn: Callable[[], bool] = _always
+        """Return True while a turn goes on, at whose end transitions are evaluated anyway."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         bus.publish_state = self.publish
@@ -64,13 +69,19 @@ class StateEvents:
             except Exception as error:
                 # The mutations are taken: the decision that they call for must be queued all the same.
                 self._bus.report("changes of state", error)
-        by_mover = any(mutation.origin.kind in MOVERS for mutation in mutations)
+        by_mover = is_observed = is_noted = False
         observed = self._settle.observed
-        is_observed = any(
-            mutation.key in observed for mutation in mutations if mutation.origin.kind not in SETTLE_THEMSELVES
-        )
-        if by_mover or is_observed:
-            self.on_unsettled(by_mover, mutations[-1])
+        for mutation in mutations:
+            key, kind = mutation.key, mutation.origin.kind
+            if kind in MOVERS:
+                by_mover = True
+            elif kind == "signal" and key in AT_ANY_TIME:
+                is_noted = True
+            if key in observed and kind not in SETTLE_THEMSELVES:
+                is_observed = True
+        between_turns = is_noted and not self.is_in_turn()
+        if by_mover or is_observed or (between_turns and self.may_open(mutations)):
+            self.on_unsettled(by_mover or between_turns, mutations[-1])
 
 
 def _changed(mutation: Mutation) -> ev.StateChanged:
@@ -87,6 +98,14 @@ def _changed(mutation: Mutation) -> ev.StateChanged:
         added=added,
         removed=removed,
     )
+
+
+def _opens_nothing(mutations: Sequence[Mutation]) -> bool:
+    return False
+
+
+def _always() -> bool:
+    return True
 
 
 def _ignore(by_mover: bool, change: Mutation) -> None:

@@ -27,7 +27,6 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.faults import part_health
 from gemini_live_runtime.session.agent.host import SOFT_TURN
 from gemini_live_runtime.session.agent.phase_runner import require_phases
-from gemini_live_runtime.session.agent.session_keys import SIGNAL
 from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S, FireRateCounter
 from gemini_live_runtime.session.agent.throttle import Throttle, paced_notice
 from gemini_live_runtime.session.rules.reactor import PromptArmed
@@ -129,6 +128,8 @@ class TurnPipeline:
         `held`: it ended while the agent was held, so needs may be unfulfilled because nothing was decided.
         """
         agent, settle = self._agent, self._settle
+        agent.turn_count += 1
+        self._session_keys.count_turn(agent.turn_count)
         self._session_keys.settle()
         self._call_final_transcripts()
         await self._extract("turn")
@@ -152,9 +153,6 @@ class TurnPipeline:
         await self._callbacks.control("on_turn_boundary", agent.state, agent.user_writer)
         await self._callbacks.control("on_turn_complete", number)
         await settle.settle()
-        agent.turn_count += 1
-        with writing_as(SIGNAL):
-            agent.state.set("session:turn_count", agent.turn_count)
         self.on_turn_done(number)
         self._timers.schedule()
 
