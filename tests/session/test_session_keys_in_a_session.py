@@ -1,4 +1,4 @@
-"""Guards read what the session itself writes: in the turn it belongs to, and between turns at once."""
+"""Guards read what the session itself writes: in its turn, or at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def look(fails: bool = False) -> str:
 
 
 def leaving(when: Any) -> Live:
-    """Return an agent that leaves its first phase, and takes at most one transition more."""
+    """Return an agent of three phases, which it leaves by the same guard."""
     third = Phase("third", "Three.", terminal=True)
     first, second = two_phases(when)
     return (

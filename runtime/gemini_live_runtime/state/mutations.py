@@ -107,7 +107,7 @@ def noting_as(origin: Origin) -> Iterator[None]:
 
 @contextmanager
 def deciding() -> Iterator[None]:
-    """Refuse what code that decides writes in this block, which must not await anything.
+    """Refuse writes in this block of deciding code, which must not await.
 
     Tasks started in it are refused as well.
     """

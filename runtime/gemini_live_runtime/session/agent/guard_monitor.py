@@ -60,7 +60,10 @@ class GuardMonitor:
             self.schedule_refresh()
 
     def may_open(self, mutations: Sequence[Mutation]) -> bool:
-        """Return True when a guard of the current phase names a changed key. A function names none."""
+        """Return True when a guard of the current phase names a changed key.
+
+        A function names none.
+        """
         machine = self._machine
         if not machine.entered:
             return False

@@ -40,7 +40,7 @@ class StateEvents:
         self.on_unsettled: Callable[[bool, Mutation], None] = _ignore
         """Called when changes call for a decision: True when transitions are to be evaluated, and the last change."""
         self.may_open: Callable[[Sequence[Mutation]], bool] = _opens_nothing
-        """Called between turns with changes: True when a guard of the current phase names one."""
+        """Called between turns: True when a guard of the phase names a changed key."""
         self.is_in_turn: Callable[[], bool] = _always
         """Return True while a turn goes on, at whose end transitions are evaluated anyway."""
         self._loop = asyncio.get_running_loop()
