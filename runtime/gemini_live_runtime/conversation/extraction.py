@@ -20,7 +20,7 @@ from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, StateError, caller_place
 from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import record
-from gemini_live_runtime.state.functions import check_name, function_name
+from gemini_live_runtime.state.functions import check_name, check_takes, function_name
 from gemini_live_runtime.state.values import to_json
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.threads import call_in_thread
@@ -176,6 +176,7 @@ class FunctionExtractor:
                 field="function",
                 value=self.function,
             )
+        check_takes(f"The extractor {function_name(self.function)} ({self.defined_at})", self.function, "(window)")
         object.__setattr__(self, "name", exact_text(self.name) or function_name(self.function))
         object.__setattr__(self, "promotions", as_promotions(self.promotions))
         check_extractor(self)

@@ -26,7 +26,7 @@ from gemini_live_runtime.conversation.instructions import (
 )
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.state.functions import check_flag, check_name, check_words
+from gemini_live_runtime.state.functions import check_action, check_flag, check_name, check_words
 from gemini_live_runtime.state.guards import Guard, GuardLike
 from gemini_live_runtime.state.terms import Term
 
@@ -149,7 +149,8 @@ class Phase:
         for hook in ("on_enter", "on_exit", "on_enter_context"):
             value = locals()[hook]
             if value is not None and not (hook == "on_enter_context" and isinstance(value, str)):
-                _check_hook(f"Phase {name} ({place})", hook, value)
+                arguments = "(state, window)" if hook == "on_enter_context" else "(state)"
+                _check_hook(f"Phase {name} ({place})", hook, value, arguments)
         check_flag(f"terminal of phase {name} ({place})", terminal, field="terminal")
         if not isinstance(prompt_on_enter, str):
             check_flag(f"prompt_on_enter of phase {name} ({place})", prompt_on_enter, field="prompt_on_enter")
@@ -188,11 +189,12 @@ class Phase:
         return tuple(item for item in self.preparations if not item.produces or wanted.intersection(item.produces))
 
 
-def _check_hook(who: str, field: str, value: object) -> None:
+def _check_hook(who: str, field: str, value: object, arguments: str = "(state)") -> None:
     if not callable(value):
         raise AgentError(
             f"{who} has {value!r:.60} as {field}", remedy="Give a function of the state", field=field, value=value
         )
+    check_action(f"{field} of {who[0].lower()}{who[1:]}", value, arguments, field)
 
 
 def _set(instance: object, **values: object) -> None:

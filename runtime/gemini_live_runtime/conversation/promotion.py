@@ -6,7 +6,6 @@ then writes all accepted fields in one transaction.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as _field
@@ -20,7 +19,7 @@ from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, Tra
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.records import record
-from gemini_live_runtime.state.functions import check_name, function_name
+from gemini_live_runtime.state.functions import check_name, check_takes, function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.mutations import Mutation, Origin, decision_of
@@ -151,7 +150,14 @@ class FieldPromotion:
                 lambda _, state: guard.holds(state), f"not met: {guard.text}", keys=frozenset(guard.keys)
             )
         else:
-            _check_arity(self.field, condition)
+            if not callable(condition):
+                raise AgentError(
+                    f"The condition on the field {self.field} cannot be {condition!r:.60}",
+                    remedy="Give a guard, or a function of (value, state)",
+                    field="when",
+                    value=condition,
+                )
+            check_takes(f"The condition on the field {self.field}", condition, "(value, state)")
             accept = condition
             added = _Condition(
                 lambda value, state: decision_of(accept, copy_value(value), state.read_only()),
@@ -297,17 +303,3 @@ def _is_after(turn: TranscriptTurn, mark: Mutation) -> bool:
     """Return True when the user said what is in `turn` after `mark` was written."""
     # The turn alone does not tell: words may come long after they were said or typed, and open a turn only then.
     return turn.number > mark.turn and turn.said_at >= mark.sequence
-
-
-def _check_arity(name: str, condition: Accept) -> None:
-    try:
-        inspect.signature(condition).bind(None, None)
-    except TypeError:
-        raise AgentError(
-            f"The condition on the field {name} cannot be called with a value and the state",
-            remedy="Give a guard, or a function of (value, state)",
-            field="when",
-            value=function_name(condition) if callable(condition) else condition,
-        ) from None
-    except ValueError:
-        pass  # Some built-in functions have no signature.

@@ -13,7 +13,7 @@ from typing import Any
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_number, same_value
 from gemini_live_runtime.records import record
-from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.functions import check_takes, function_name
 from gemini_live_runtime.state.mutations import decision_of
 from gemini_live_runtime.state.values import MISSING, constant, copy_value, format_value
 
@@ -118,6 +118,7 @@ def custom_change(name: str, decide: Decide, text: str) -> ChangeKind:
             field="decide",
             value=decide,
         )
+    check_takes(f"The predicate of a watcher on {name}", decide, "(old, new)")
     text = text or function_name(decide)
     return ChangeKind(
         f"{name}: {text}",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
+from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
 from gemini_live_runtime.errors import AgentError
@@ -39,15 +40,38 @@ def check_flag(what: str, flag: object, *, field: str) -> None:
         raise AgentError(f"{what} cannot be {flag!r:.60}", remedy="Use True or False", field=field, value=flag)
 
 
-def check_takes(owner: str, function: Callable[..., Any], arguments: str) -> None:
-    """Raise `AgentError` unless a call with `arguments` is possible.
+_ONE_ARGUMENT = Signature([Parameter("value", Parameter.POSITIONAL_ONLY)])
+_TYPES = (bool, bytes, dict, frozenset, int, list, set, str, tuple)
 
-    They are words, such as `(state)`. A callable without a readable signature passes.
-    """
+
+def parameters_of(function: Callable[..., Any]) -> Signature | None:
+    """Return how a function is called, or None where Python does not know it."""
+    if isinstance(function, attrgetter | itemgetter | methodcaller) or any(function is kind for kind in _TYPES):
+        return _ONE_ARGUMENT
     try:
-        takes = signature(function)
+        return signature(function)
     except (TypeError, ValueError):
-        return
+        return None
+
+
+def unknown_parameters(function: Callable[..., Any], arguments: str) -> tuple[str, str]:
+    """Return problem and remedy of a function whose parameters Python does not know."""
+    name, names = function_name(function), arguments.strip("()")
+    return (
+        f"Python does not know the parameters of {name}, which is called with {arguments}",
+        f"Wrap it in a function of your own, such as lambda {names}: {name}({names})",
+    )
+
+
+def check_takes(owner: str, function: Callable[..., Any], arguments: str) -> None:
+    """Raise `AgentError` unless a call with `arguments` is known to be possible.
+
+    They are words, such as `(state)`.
+    """
+    takes = parameters_of(function)
+    if takes is None:
+        problem, remedy = unknown_parameters(function, arguments)
+        raise AgentError(f"{owner}: {problem}", remedy=remedy, field="function", value=function)
     try:
         takes.bind(*arguments.split(","))
     except TypeError:
@@ -59,28 +83,29 @@ def check_takes(owner: str, function: Callable[..., Any], arguments: str) -> Non
         ) from None
 
 
-def check_action(owner: str, then: Any, arguments: str) -> None:
-    """Raise `AgentError` unless `then` takes nothing, `(state)` or `arguments`.
+def check_action(owner: str, then: Any, arguments: str, field: str = "then") -> None:
+    """Raise `AgentError` unless `then` takes the first of `arguments`, or none.
 
-    `arguments` is for example `(state, change)`. A callable without a readable signature passes.
+    `arguments` is for example `(state, change)`. Of a callable whose parameters Python does not know the plan warns.
     """
+    names = arguments.strip("()").split(", ")
+    choices = " or ".join(f"({', '.join(names[:count])})" for count in range(len(names) + 1))
     if not callable(then):
         raise AgentError(
-            f"{owner} has no action: {then!r} is not a function",
-            remedy=f"Give a plain or async function taking (), (state) or {arguments}",
-            field="then",
+            f"{owner} has no action: {then!r:.60} is not a function",
+            remedy=f"Give a plain or async function taking {choices}",
+            field=field,
             value=then,
         )
-    try:
-        parameters = signature(then).parameters.values()
-    except (TypeError, ValueError):
+    takes = parameters_of(then)
+    if takes is None:
         return
-    required = [p for p in parameters if p.default is p.empty]
+    required = [p for p in takes.parameters.values() if p.default is p.empty]
     positional = sum(p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD) for p in required)
-    if positional > 2 or any(p.kind is Parameter.KEYWORD_ONLY for p in required):
+    if positional > len(names) or any(p.kind is Parameter.KEYWORD_ONLY for p in required):
         raise AgentError(
-            f"{owner}: {function_name(then)}{signature(then)} requires more arguments than it gets",
-            remedy=f"Let it take (), (state) or {arguments}",
-            field="then",
+            f"{owner}: {function_name(then)}{takes} requires more arguments than it gets",
+            remedy=f"Let it take {choices}",
+            field=field,
             value=then,
         )

@@ -29,7 +29,7 @@ from gemini_live_runtime.state.change_kinds import (
     truth_change,
 )
 from gemini_live_runtime.state.explanation import Explanation, Read, read_key
-from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.functions import check_takes, function_name
 from gemini_live_runtime.state.mutations import decision_of
 from gemini_live_runtime.state.protocols import Reader
 from gemini_live_runtime.state.scopes import check_key
@@ -355,7 +355,10 @@ GuardLike: TypeAlias = Guard | KeyExpression | bool | Callable[[Any], Any]
 
 
 def as_guard(value: GuardLike) -> Guard:
-    """Return `value` as a guard; raise `TypeError` for anything that cannot be one."""
+    """Return `value` as a guard; raise `TypeError` for anything that cannot be one.
+
+    Raises `AgentError` for a function that cannot be called with the state.
+    """
     if isinstance(value, Guard):
         return value
     if isinstance(value, KeyExpression):
@@ -367,6 +370,7 @@ def as_guard(value: GuardLike) -> Guard:
             f"The guard {function_name(value)} is async: a guard decides at once, so write it with plain def"
         )
     if callable(value):
+        check_takes(f"The guard {function_name(value)}", value, "(state)")
         return Function(value)
     raise TypeError(f"{value!r} is not a guard: use key(...), a guard, or a function of the state")
 

@@ -19,7 +19,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.agent.faults import FaultReporter
-from gemini_live_runtime.state.functions import function_name
+from gemini_live_runtime.state.functions import function_name, parameters_of
 from gemini_live_runtime.state.mutations import Origin, writing_as
 
 SLOW_S = 0.1
@@ -232,10 +232,10 @@ _REQUIRED: WeakKeyDictionary[FunctionType, int] = WeakKeyDictionary()
 
 
 def _required(function: Callable[..., Any]) -> int:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    takes = parameters_of(function)
+    if takes is None:
         return sys.maxsize
+    parameters = takes.parameters.values()
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         return sys.maxsize
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty for p in parameters)

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from gemini_live_runtime.choices import as_member
 from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.state.functions import parameters_of
 
 
 class CallbackMode(StrEnum):
@@ -154,12 +155,11 @@ def _is(function: Callable[..., Any], kind: Callable[[Any], bool]) -> bool:
 
 
 def _takes(function: Callable[..., Any], arguments: tuple[str, ...]) -> bool:
+    takes = parameters_of(function)
+    if takes is None:
+        return True  # the plan warns
     try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):
-        return True  # some built-in functions have no readable signature
-    try:
-        signature.bind(*arguments)
+        takes.bind(*arguments)
     except TypeError:
         return False
     return True

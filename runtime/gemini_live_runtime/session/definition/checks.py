@@ -11,6 +11,7 @@ from gemini_live_runtime.conversation.instructions import InstructionModifier
 from gemini_live_runtime.conversation.phase_check import Fault
 from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
+from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.paths import is_safe_name
 from gemini_live_runtime.session.core.turn_options import MAX_DELAY_S
@@ -27,6 +28,7 @@ from gemini_live_runtime.session.definition.turn_choice import decide
 from gemini_live_runtime.session.endpointing.policy import PRESETS
 from gemini_live_runtime.session.rules.reactor import ReactorRule
 from gemini_live_runtime.state.computed import ComputedVar
+from gemini_live_runtime.state.functions import check_action
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.temporal import TemporalPattern
 from gemini_live_runtime.state.watchers import Watcher
@@ -117,8 +119,15 @@ def _problems(definition: Definition) -> Iterator[tuple[str, str]]:
     yield from _missing_methods(definition)
     for name in ("on_enter", "on_exit", "on_user_turn_completed"):
         hook = getattr(definition, name)
-        if hook is not None and not callable(hook):
+        if hook is None:
+            continue
+        if not callable(hook):
             yield f".{name}(hook) cannot be {_shown(hook)}", "Use a function"
+            continue
+        try:
+            check_action(f".{name}(hook)", hook, "(turn, session)" if name == "on_user_turn_completed" else "(session)")
+        except AgentError as error:
+            yield error.message, error.remedy
     yield from _hand_offs(definition)
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from inspect import signature
 from typing import Any, ClassVar
 
 from gemini_live_runtime.conversation.context import ContextBuilder
@@ -24,6 +23,7 @@ from gemini_live_runtime.session.definition.checks import check_settings, withou
 from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET, MAX_ENDPOINTING_DELAY_S, Definition
 from gemini_live_runtime.session.definition.harness_tools import harness_tools, with_profile
 from gemini_live_runtime.session.definition.key_writers import LIVE_KEYS, Mentions
+from gemini_live_runtime.session.definition.plan_warnings import place_of, tool_warnings, unchecked_calls
 from gemini_live_runtime.session.definition.turn_choice import as_turn_taking, decide
 from gemini_live_runtime.session.definition.unknown_names import NameCheck, UnknownKey
 from gemini_live_runtime.session.endpointing.policy import TurnCommitPolicy
@@ -189,24 +189,10 @@ class SessionPlan:
 
     def warnings(self) -> list[str]:
         """Return a sentence for each part that may not do what its author wants."""
-        texts = [text for item in self.declared for text in _tool_warnings(item)]
+        texts = [text for item in self.declared for text in tool_warnings(item)]
         texts += [str(fault).replace("nothing can fill", "nothing seems to fill") for fault in self.unfilled]
-        return texts + [str(fault) for fault in self.unknown] + list(self.left_out)
-
-
-def _tool_warnings(declared: Tool) -> Iterator[str]:
-    place = _place(declared.function) or declared.name
-    if not declared.description:
-        yield f"{place}: the tool {declared.name} has no docstring, so the model cannot know when to call it."
-    if declared.signature.dict_parameter:
-        return  # its types are those of an explicit schema
-    try:
-        parameters = signature(declared.function).parameters
-    except (TypeError, ValueError):
-        return
-    for name, parameter in parameters.items():
-        if name in declared.parameters.get("properties", ()) and parameter.annotation is parameter.empty:
-            yield f"{place}: {name} of the tool {declared.name} has no annotation, so the model sends it as a text."
+        texts += [str(fault) for fault in self.unknown] + list(self.left_out)
+        return texts + list(unchecked_calls(self.definition))
 
 
 def _first(value: float | None, default: float) -> float:
@@ -314,7 +300,7 @@ def _declared(definition: Definition, faults: list[Fault]) -> Iterator[Tool]:
             try:
                 yield from provided(item) if isinstance(item, ToolProvider) else [tool(item)]
             except GeminiLiveError as error:
-                faults.append(Fault(error.message, _place(item) or definition.built_at, error.remedy))
+                faults.append(Fault(error.message, place_of(item) or definition.built_at, error.remedy))
         else:
             faults.append(
                 Fault(f"{item!r:.60} is not a tool", definition.built_at, "Use functions, or decorate them with @tool")
@@ -330,14 +316,6 @@ def _unread_memory(definition: Definition) -> Iterator[Fault]:
             if scope not in definition.memory_scopes:
                 text = f"The memory of {scope!r:.60} is told, but the agent does not read it"
                 yield Fault(text, modifier.defined_at, f"Add .memory({scope!r:.60}) to the agent")
-
-
-def _place(function: Any) -> str:
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return ""
-    file = code.co_filename.replace("\\", "/").rsplit("/", 1)[-1]
-    return f"{file}:{code.co_firstlineno}"
 
 
 def _clashes(kind: str, named: Iterable[tuple[str, str]]) -> list[Fault]:
