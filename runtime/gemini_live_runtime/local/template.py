@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from math import isfinite, isnan
 from typing import Any
 
 from gemini_live_runtime.local.markdown import without_markdown
 from gemini_live_runtime.local.tool_output import read_value
+from gemini_live_runtime.local.written_out import in_words
 from gemini_live_runtime.records import record
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -88,11 +90,13 @@ def describe(value: Any) -> str:
         # A field that a client has turned into text.
         read = read_value(value)
         return without_markdown(read) if isinstance(read, str) else describe(read)
-    return without_markdown(str(value))
+    return without_markdown(in_words(str(value)))
 
 
 def _number(value: float) -> str:
     """Return all digits, rounded because 0.1 + 0.2 is not quite 0.3."""
+    if not isfinite(value):
+        return "not a number" if isnan(value) else "infinity" if value > 0 else "minus infinity"
     # Adding 0.0 turns -0.0 into 0.0.
     digits = f"{Decimal(repr(round(value, _DECIMALS) + 0.0)):f}"
     return digits.rstrip("0").rstrip(".") if "." in digits else digits

@@ -15,6 +15,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gemini_live_runtime.local.written_out import in_words
+
 MAX_READ = 20_000
 """Most characters of a text that is read as a value; a longer one stays text."""
 
@@ -29,25 +31,17 @@ _SPOKEN_KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file",
 """Kinds of content besides text, in words: their data cannot be said."""
 
 _LIKE_A_VALUE = re.compile(r"[\[{(\"'<]|b['\"]|[A-Za-z_]\w*=|[A-Za-z_][\w.]*\(|(True|False|None|true|false|null)$")
-_ENUM_MEMBER = re.compile(r"<[A-Za-z_][\w.]*: ('[^'<>]*'|-?\d+)>")
+_ENUM_MEMBER = re.compile(r"<[A-Za-z_][\w.|]*: ('[^'<>]*'|-?\d+)>")
+_NUMPY_TRUTH = re.compile(r"\bnp\.(True|False)_")
 _CLASS = re.compile(r"<(?:class|function|built-in function) [^<>]*>")
-_PAIRS = frozenset({"OrderedDict", "dict"})
+_CONTAINERS = frozenset({"dict", "frozenset", "list", "set", "tuple", "Counter", "OrderedDict", "deque"})
+_LEADING = frozenset({"deque", "array", "ndarray", "matrix"})
+_PAIRS = frozenset({"OrderedDict", "dict", "dict_items"})
 """Mappings that some versions of Python write as a list of pairs."""
 
 _STRING_OR_NEXT_FIELD = re.compile(
     r"""('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?<![\s,(\[{])\s+(?=[A-Za-z_]\w*=)""", re.DOTALL
 )
-_BARE_OBJECT = re.compile(r"<([\w.]+)(?: object)?[^<>]*(?:<\w+>)? at 0x[0-9a-fA-F]+>")
-_TAGGED = re.compile(r"<[\w.]+[^<>]*>")
-_MARKUP = re.compile(r"</|/>")
-_NAMED = re.compile(r"[{\[(][^{}\[\]()]*\w\\?[\"']?\s*(?:=>|[:=])")
-"""Beginning of brackets with a name and its value."""
-
-_CLOSED = re.compile(r"[}\])]")
-
-_SIGNS = re.compile(r"=>|(?<=[\w\"'])\s*=|(?<=[A-Za-z_\"'])\s*:(?!//)|(?<!\w):(?=\w)|[{}\[\]()<>\"&]|(?<!\w)'|'(?!\w)")
-"""Brackets, quotes, and signs between a name and its value; not those of a time or an address."""
-
 _FENCED = re.compile(r"```\w*[ \t]*\n(.*)```", re.DOTALL)
 _TELLING = ("message", "detail", "error", "reason")
 """Fields of an error that say what is wrong, the best one first."""
@@ -123,28 +117,14 @@ def read_value(value: Any) -> Any:
                 value = _read_python(text)
             except (ValueError, SyntaxError, RecursionError, MemoryError):
                 break
-    return _in_words(value) if isinstance(value, str) and len(value) <= MAX_READ else value
-
-
-def _in_words(text: str) -> str:
-    """Return a text without the signs of a value that other programs have written out.
-
-    As `{sky: 'clear'}` of JavaScript, `map[sky:clear]` of Go, or `<Response [200]>`. Other texts come back as they are.
-    """
-    text = _BARE_OBJECT.sub(lambda match: match[1].rpartition(".")[2], text)
-    named = _NAMED.search(text)
-    is_value = named is not None and _CLOSED.search(text, named.end()) is not None
-    if _MARKUP.search(text) or not (is_value or _TAGGED.fullmatch(text.strip())):
-        return text
-    text = _SIGNS.sub(" ", text.replace("\\", ""))
-    return " ".join(text.replace(" ,", ",").split()).strip(" ,;")
+    return in_words(value) if isinstance(value, str) and len(value) <= MAX_READ else value
 
 
 def _read_python(text: str) -> Any:
     with warnings.catch_warnings():
         # A backslash in a text is not worth a warning on the server's terminal.
         warnings.simplefilter("ignore")
-        text = _CLASS.sub("None", _ENUM_MEMBER.sub(r"\1", text))
+        text = _NUMPY_TRUTH.sub(r"\1", _CLASS.sub("None", _ENUM_MEMBER.sub(r"\1", text)))
         if re.match(r"[A-Za-z_]\w*=", text):
             text = f"Model({_STRING_OR_NEXT_FIELD.sub(lambda match: match[1] or ', ', text)})"
         return _value_of(ast.parse(text, mode="eval").body)
@@ -155,7 +135,7 @@ def _value_of(node: ast.expr) -> Any:
         case ast.Constant(value=str() | int() | float() | None):
             return node.value
         case ast.Constant(value=bytes() as data):
-            return read_value(data.decode())
+            return _text_in(data)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
@@ -171,10 +151,19 @@ def _value_of(node: ast.expr) -> Any:
 def _fields_of(call: ast.Call) -> Any:
     """Return the fields of a dataclass, or the value within `Decimal('3.5')`."""
     name = ast.unparse(call.func)
-    if name == "set" and not (call.args or call.keywords):
+    kind = name.rpartition(".")[2]
+    if kind in _CONTAINERS and not (call.args or call.keywords):
         return []
-    if name.rpartition(".")[2] == "deque" and len(call.args) == 1:
-        return _value_of(call.args[0])
+    if kind == "Fraction" and len(call.args) == 2:
+        return "/".join(str(_value_of(arg)) for arg in call.args)
+    if kind.endswith(("Error", "Exception")) and len(call.args) > 1 and not call.keywords:
+        return next((value for arg in call.args if isinstance(value := _value_of(arg), str)), "it failed")
+    if kind == "array" and len(call.args) == 2 and isinstance(call.args[0], ast.Constant):
+        return _value_of(call.args[1])
+    if kind == "ChainMap" and all(isinstance(arg, ast.Dict) for arg in call.args):
+        return {key: item for arg in reversed(call.args) for key, item in _value_of(arg).items()}
+    if kind in _LEADING and len(call.args) == 1:
+        return _value_of(call.args[0])  # Its kind or its greatest length follows.
     if name in ("datetime.datetime", "datetime.date", "datetime.time"):
         return _moment(call)
     fields = {field.arg: _value_of(field.value) for field in call.keywords}
@@ -184,9 +173,17 @@ def _fields_of(call: ast.Call) -> Any:
         return _value_of(call.args[1])  # A `defaultdict`, after the maker of its values.
     if len(call.args) == 1 and not fields:
         value = _value_of(call.args[0])
-        is_mapping = name.rpartition(".")[2] in _PAIRS
-        return _from_pairs(value) if is_mapping and isinstance(value, list) else value
+        return _from_pairs(value) if kind in _PAIRS and isinstance(value, list) else value
+    if call.args and not fields:
+        return f"{kind} {', '.join(str(_value_of(arg)) for arg in call.args)}"
     raise ValueError("not a written-out value")
+
+
+def _text_in(data: bytes) -> Any:
+    try:
+        return read_value(data.decode())
+    except ValueError:
+        return f"{len(data)} byte{'s' * (len(data) != 1)} of data"
 
 
 def _from_pairs(pairs: list[Any]) -> dict[str, Any]:

@@ -138,15 +138,12 @@ def test_an_error_is_told_in_its_own_words(error: Any) -> None:
         "(" * 3000 + "1",
         "[" + "9" * 6000 + "]",
         repr(["x" * MAX_READ]),
-        "Call(1, 2)",
         "E=mc2 is known",
         "datetime.datetime('x')",
         "datetime.date(1, 99, 1)",
-        "b'\\xff'",
-        "<b>sunny</b>",
         "OrderedDict([1, 2])",
     ],
-    ids=range(23),
+    ids=range(20),
 )
 def test_other_text_stays_text(text: str) -> None:
     assert output_of({"output": text}) == text

@@ -1,0 +1,162 @@
+"""The embedded model tells without signs what programs write."""
+
+from __future__ import annotations
+
+import array
+import collections
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from gemini_live_runtime.local.template import describe
+from gemini_live_runtime.local.tool_output import output_of
+
+
+def told(output: Any) -> str:
+    """Return the words for a tool's output."""
+    return describe(output_of({"output": output}))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (Fraction(1, 3), "1/3"),
+        (Decimal("3.50"), "3.50"),
+        (frozenset(), "nothing"),
+        (range(3), "range 0, 3"),
+        (array.array("i", [1, 2]), "1 and 2"),
+        (collections.ChainMap({"a": 1}, {"b": 2}), "b 2, a 1"),
+        ({"a": 1}.items(), "a 1"),
+        (FileNotFoundError(2, "No such file"), "No such file"),
+        (b"\xff\x00", "2 bytes of data"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_python_prints_of_a_value_is_told_in_words(value: Any, words: str) -> None:
+    assert told(repr(value)) == words
+    assert told(repr({"found": value})) == f"found {words}"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{'t': np.float64(21.5), 'ok': np.True_}", "t 21.5, ok yes"),
+        ("[1 2 3]", "1, 2, 3"),
+        ("[[0. 1.]\n [2. 3.]]", "0., 1., 2., 3."),
+        ("{'f': <Wind.NORTH|EAST: 3>}", "f 3"),
+        ("[Errno 2] No such file", "No such file"),
+        ('Traceback (most recent call last):\n  File "a.py", line 3\nValueError: it is closed', "it is closed"),
+        ("\x1b[31mclear\x1b[0m", "clear"),
+    ],
+)
+def test_what_python_prints_is_told_in_words(text: str, words: str) -> None:
+    assert told(text) == words
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(math.nan, "not a number"), (math.inf, "infinity"), (-math.inf, "minus infinity")]
+)
+def test_numbers_that_are_none_have_words(number: float, words: str) -> None:
+    assert told({"t": number}) == f"t {words}"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("<weather><sky>clear</sky><t unit='C'>21</t></weather>", "weather, sky clear, t unit C 21"),
+        ("<?xml version='1.0'?>\n<weather>\n  <sky>clear</sky>\n</weather>", "weather, sky clear"),
+        ("<weather sky='clear' t='21'/>", "weather sky clear, t 21"),
+        ("<a><![CDATA[it is <b>clear</b>]]></a>", "it is clear"),
+        ("<p>It is <b>clear</b>&nbsp;today &amp; warm.</p>", "It is clear today & warm."),
+        ("<ul><li>soup</li><li>fish</li></ul>", "soup, fish"),
+        ("<!DOCTYPE html><head><title>W</title></head><h1>Clear</h1><script>x()</script>", "Clear"),
+        ("clear<br>warm<br/>dry", "clear, warm, dry"),
+        ("5 &lt; 6", "5 < 6"),
+    ],
+)
+def test_markup_is_told_without_its_elements(text: str, words: str) -> None:
+    assert told(text) == words
+    assert told({"page": text}) == f"page {words}"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[weather]\nsky = clear\nt=21\n", "weather: sky clear, t 21"),
+        ("; by hand\n[a]\nx=1\n[b]\ny: 2", "a: x 1, b: y 2"),
+        ("SKY=clear\nTEMP_C=21", "SKY clear, TEMP C 21"),
+        ('[weather]\nsky = "clear"\nhours = [1, 2]\n', "weather: sky clear, hours 1, 2"),
+        ("---\nweather:\n  sky: clear\n  hours:\n    - 1\n    - 2\n", "weather: sky clear, hours: 1, 2"),
+        ("sky: clear # now\nrain: ~\nok: yes", "sky clear, rain nothing, ok yes"),
+        ("sky=clear&t=21", "sky clear, t 21"),
+    ],
+)
+def test_settings_are_told_as_names_and_values(text: str, words: str) -> None:
+    assert told(text) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| sky | t |\n|---|---|\n| clear | 21 |",
+        "+-----+----+\n| sky | t  |\n+-----+----+\n| clear | 21 |\n+-----+----+",
+        "┌─────┬────┐\n│ sky │ t  │\n├─────┼────┤\n│ clear │ 21 │\n└─────┴────┘",
+        " sky   | t \n-------+---\n clear | 21",
+    ],
+    ids=["markdown", "frame", "box", "columns"],
+)
+def test_tables_are_told_row_by_row(text: str) -> None:
+    assert told(text) == "sky, t.\nclear, 21."
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[object Object]", "an object"),
+        ("undefined", "nothing"),
+        ("{clear 21 <nil>}", "clear 21 nothing"),
+        ("Array\n(\n    [sky] => clear\n    [t] => 21\n)", "Array sky clear t 21"),
+        ('array(1) {\n  ["sky"]=>\n  string(5) "clear"\n}', "array 1 sky string 5 clear"),
+        ('#<Weather:0x0001 @sky="clear", @t=21>', "Weather sky clear, t 21."),
+        ('%{sky: "clear", t: 21}', "sky clear, t 21"),
+        ('{ok,<<"clear">>}', "ok, clear"),
+        ("@{sky=clear; t=21}", "sky clear; t 21"),
+        ('[1] "clear"', '"clear"'),
+        ("table: 0x55815581", "table"),
+        ("data:image/png;base64,iVBORw0KGgo=", "a picture"),
+        ("iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4", "some data"),
+    ],
+)
+def test_what_programs_of_other_languages_print_is_told_without_its_signs(text: str, words: str) -> None:
+    assert told(text) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is clear, 21 degrees (feels like 19).",
+        "Call me at +1 (555) 123-4567, or a@b.com.",
+        "3 < 4 and 5 > 2",
+        "Open 9:00-17:00; closed on Sunday.",
+        "AT&T's stock: up 3%",
+        'Say "hello" to \'em',
+        "x = 5",
+        "C++ and C# [beta] {draft}",
+        "It's 50% off - today only!\nSee you.",
+        "Note: bring cash; it's $5.",
+        "https://example.com/a?b=c&d=e",
+        "Total: 5\nTax: 1",
+        "soup | fish",
+        "0x1f4",
+        "21 °C, 5 m/s, 1013 hPa",
+    ],
+)
+def test_sentences_of_people_stay_as_they_are(text: str) -> None:
+    assert told(text) == text
+
+
+def test_a_link_in_brackets_is_told_by_its_words() -> None:
+    assert told("See [the menu](https://x.y/z).") == "See the menu."
