@@ -57,7 +57,7 @@ PIPELINE = rows(
     ("end_turn", "on_turn_boundary", drop("control", "on_turn_boundary"), CALLBACKS),
     ("end_turn", "on_turn_complete", drop("control", "on_turn_complete"), CALLBACKS),
     ("end_turn", "turns are counted", leave_out("turn_count"), SOFT),
-    ("end_turn", "the count of turns is in the state", drop("state.set"), SOFT),
+    ("end_turn", "the count of turns is in the state", drop("count_turn"), SOFT),
     ("end_tool", "successes and failures of tools are counted", drop("on_tool_ended"), TOOLS),
     ("end_tool", "tool calls are in the transcript", drop("add_tool_call"), TOOLS),
     ("end_tool", "patterns see tools", drop("observe"), PATTERNS),
