@@ -8,15 +8,17 @@ from gemini_live_runtime.local.mood import only_speaks
 MENU = {"fish": 14, "pasta": 11, "salad": 8, "soup": 6, "coffee": 3, "water": 2}
 """Dishes and drinks, with their prices in dollars."""
 
+_DISHES = "|".join(f"{dish}(?:e?s)?" for dish in MENU)
+
 WISHES = {
     "done": r"\b(that(s|ll be| is| will be| would be) (all|it|everything|enough|the lot)|that(ll| will) do|just that"
     r"|nothing (else|more)|all (done|set|for (now|today)|(i|we) need)|(?<!not )finished|settle up|pay now"
     r"|the (bill|check)|(can (i|we)|want to|like to|ready to) pay|(im|i am|were|we are) (done|good|fine|full))\b"
-    r"|^(no|nothing)( else| more| thanks| thank you| for me)*$",
+    r"|^(no|nothing)( else| more| thanks| thank you| for me)*$|^done( ordering| thanks| thank you)*$",
     "agrees": r"^(?=.*\b(yes|yep|correct|perfect|exactly|absolutely|indeed|spot on|go (ahead|on)|yeah"
     r"|(right|ok|okay|sure|fine|good)$|(sounds|looks|thats|that is|its|is|all) (good|right|fine|it)|that will do)\b)"
-    rf"(?!.*\b(no|not|wrong|but|add|cancel|{'|'.join(MENU)})\b)",
-    "cancels": rf"^(?!.*\b(not|never|{'|'.join(MENU)})\b).*\b(cancel|scrap|call it off|changed (my|our) minds?"
+    rf"(?!.*\b(no|not|wrong|but|add|cancel|{_DISHES})\b)",
+    "cancels": rf"^(?!.*\b(not|never|{_DISHES})\b).*\b(cancel|scrap|call it off|changed (my|our) minds?"
     r"|forget (it|everything|the (order|whole))|drop the order)\b",
 }
 """Pattern of each wish, for words in small letters without punctuation."""

@@ -28,27 +28,12 @@ from gemini_live_runtime import (
     tool,
 )
 from gemini_live_runtime.agents.card_payment import CardPayment
+from gemini_live_runtime.agents.order_tools import ITEMS, add_item, in_words, remove_item, swap_item, total
 from gemini_live_runtime.agents.order_words import MENU, WISHES, asks_for_nothing
 
-ITEMS = StateKey("app:items", dict[str, int], default={}, description="what they would like to eat or drink")
 DONE, AGREED = StateKey("app:done", bool, default=False), StateKey("app:agreed", bool, default=False)
 CANCELLED, SUGGEST = StateKey("app:cancelled", bool, default=False), StateKey("app:suggest", bool, default=False)
 PAID_BY, TOTAL = StateKey("app:paid_by", str), key("derived:total")
-Dish = Literal["fish", "pasta", "salad", "soup", "coffee", "water"]
-
-
-@tool
-def add_item(dish: Dish, state: State, count: int = 1, instead: bool = False) -> dict[str, str]:
-    """Add a dish to the order; with `instead`, set its number: "make that three"."""
-    state.modify(ITEMS, {}, lambda items: {**items, dish: count if instead else items.get(dish, 0) + count})
-    return {"order": in_words(state), "total": f"{total(state)} dollars"}
-
-
-@tool
-def remove_item(dish: Dish, state: State) -> dict[str, str]:
-    """Take a dish off the order."""
-    state.modify(ITEMS, {}, lambda items: {name: count for name, count in items.items() if name != dish})
-    return {"order": in_words(state), "total": f"{total(state)} dollars"}
 
 
 @tool
@@ -66,23 +51,13 @@ async def send_to_kitchen(state: State) -> dict[str, str]:
     return {"ready": f"{in_words(state)}, at counter two"}
 
 
-def in_words(state: State) -> str:
-    """Return the order in words."""
-    return ", ".join(f"{count} {dish}" for dish, count in state.get(ITEMS, {}).items()) or "nothing"
-
-
-def total(state: State) -> int:
-    """Return the price of the order in dollars."""
-    return sum(MENU[dish] * count for dish, count in state.get(ITEMS, {}).items())
-
-
 def wishes(window: TranscriptWindow) -> dict[str, bool]:
     """Extract what the guest wants by regular expressions, without a model."""
     said = re.sub("n['\u2019]t", " not", window.last_user.lower())
     words = " ".join(re.findall(r"[a-z]+", re.sub("['\u2019]", "", said)))
     only_talks = asks_for_nothing(window.last_user)
     found = {wish: bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
-    return {wish: is_said and (wish == "done" or not only_talks) for wish, is_said in found.items()}
+    return {wish: True for wish, is_said in found.items() if is_said and (wish == "done" or not only_talks)}
 
 
 PROMOTIONS = [
@@ -100,7 +75,7 @@ def restaurant() -> Live:
         "order",
         lambda s: f"Take the order, dish by dish. {'What else' if s.get(ITEMS) else 'What'} would they like?",
         needs=ITEMS,
-        tools=[add_item, remove_item],
+        tools=[add_item, remove_item, swap_item],
         clear_on_enter=[DONE, AGREED],
         transitions=[cancel, Transition("review", DONE & (TOTAL > 0), because="the guest wants nothing else")],
     )
@@ -108,7 +83,7 @@ def restaurant() -> Live:
         "review",
         lambda state: f"Read the order back: {in_words(state)}, {total(state)} dollars. Is it right?",
         presents="order",
-        tools=[add_item, remove_item],
+        tools=[add_item, remove_item, swap_item],
         prompt_on_enter=True,
         transitions=[
             cancel,
@@ -132,7 +107,7 @@ def restaurant() -> Live:
         .greeting("Greet the guest and ask what they would like.")
         .phrases("two pasta please", "and a coffee", "no coffee", "that is all", "yes that is right")
         .phase(order, review, payment, ordered, cancelled)
-        .tools(add_item, remove_item, pay, send_to_kitchen)
+        .tools(add_item, remove_item, swap_item, pay, send_to_kitchen)
         .extract(FunctionExtractor(function=wishes, window=1, promotions=PROMOTIONS))
         .computed(ComputedVar("total", total, depends_on=ITEMS))
         .pattern(TemporalPattern("cannot decide", TurnCountDetector(TOTAL == 0, 3), lambda s: s.set(SUGGEST, True)))
