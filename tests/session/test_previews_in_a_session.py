@@ -40,6 +40,7 @@ from gemini_live_runtime.agents import (
 )
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.conversation.text_model import TextRequest
+from gemini_live_runtime.session.control import preview_runner
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks
 from gemini_live_runtime.state.guards import Guard
 
@@ -47,6 +48,12 @@ NAMES = ("app:a", "app:b", "user:c", "bare", "turn:d")
 VALUES = st.one_of(
     st.none(), st.booleans(), st.integers(-2, 9), st.floats(-1, 9, width=16), st.sampled_from(["", "x", "y"])
 )
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The limit is in real seconds, which a busy machine may keep from the thread; it has a test of its own.
+    monkeypatch.setattr(preview_runner, "TIMEOUT_S", 60.0)
 
 
 WITHOUT_SHRINKING = (HypothesisPhase.explicit, HypothesisPhase.reuse, HypothesisPhase.generate)
