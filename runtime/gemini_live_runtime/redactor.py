@@ -65,6 +65,7 @@ class Redactor:
         "_known",
         "_known_in_json",
         "_known_in_low",
+        "_last",
         "_permanent",
         "_shortest",
         "_streamed",
@@ -84,6 +85,8 @@ class Redactor:
         self._shortest = 0
         self._tails: tuple[str, ...] = ()
         self._beginnings: tuple[str, ...] = ()
+        self._last: tuple[str, Spans] = ("", [])
+        """Newest text that was searched, and its secrets."""
 
     def add(self, secret: str) -> None:
         """Register a secret, also as URLs, JSON, base64 and capitals spell it.
@@ -110,6 +113,7 @@ class Redactor:
     def _update_spellings(self) -> None:
         from gemini_live_runtime.json_values import encode_line
 
+        self._last = "", []
         streamed = {spelling for secret in (*self._permanent, *self._temporary) for spelling in _spellings(secret)}
         others = {spelling for secret in self._permanent for spelling in (*_spellings(secret), *_encodings(secret))}
         self._known = sorted(streamed | others, key=lambda known: (-len(known), known))
@@ -154,8 +158,12 @@ class Redactor:
 
     def spans(self, text: str) -> Spans:
         """Return the parts of `text` that are secrets, sorted and disjoint."""
-        found = search.spans_of(text, search.lowered(text))
-        return joined_spans([*found, *self._known_spans(text)])
+        # A long text of the server comes twice: in its message, and as what was said.
+        if text != self._last[0]:
+            low = search.lowered(text)
+            found = search.spans_of(text, low) if search.may_match(text, low) else ()
+            self._last = text, joined_spans([*found, *self._known_spans(text)])
+        return self._last[1]
 
     def _known_spans(self, text: str) -> Iterator[tuple[int, int]]:
         for secret in self._known:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+import string
 from collections import deque
 from collections.abc import Callable
 from functools import cache
@@ -307,10 +308,12 @@ def _calls(*calls: dict[str, Any]) -> str:
 BYTES = MAX_TEXT_BYTES - 200
 WIDE = MAX_WIDE_BYTES - 200
 VALUES = MAX_VALUES - 20
+KEY_SIGNS = string.ascii_letters + string.digits + "_-=./+"
 TOO_LONG = 15 << 20
 
 LARGE: dict[str, Callable[[], Frame]] = {
     "one long word": lambda: _spoken("x" * BYTES),
+    "one long word like a key": lambda: _spoken("".join(random.Random(1).choices(KEY_SIGNS, k=BYTES))),
     "many words": lambda: _spoken("w " * (BYTES // 2)),
     "escaped words": lambda: _spoken("漢" * (WIDE // 3)),
     "escaped surrogates": lambda: '{"a":"' + "\\ud800x" * (WIDE // 4) + '"}',

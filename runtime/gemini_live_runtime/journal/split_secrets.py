@@ -54,10 +54,13 @@ class _Stream:
         self.number = -1
         """Turn or generation of the text."""
 
-    def add(self, text: str, use: Use, redactor: Redactor) -> None:
-        """Add a piece; `use` is called now, or once the piece is decided."""
+    def add(self, text: str, use: Use) -> None:
+        """Add a piece; `use` is called once it is decided."""
         self.pieces.append((len(self.text), use))
         self.text += text
+
+    def settle(self, redactor: Redactor) -> None:
+        """Decide the open pieces, unless a secret may go on behind them."""
         if not redactor.may_hold_secret(self.text):
             self._decide([], None)
         elif redactor.open_at(self.text) is None:
@@ -187,6 +190,9 @@ class SplitSecrets:
 
     def add(self, key: Hashable, number: int, text: str, use: Use) -> None:
         """Add a piece of the stream `key`; a new `number` begins a new text."""
+        self._settle(self._with_piece(key, number, text, use))
+
+    def _with_piece(self, key: Hashable, number: int, text: str, use: Use) -> _Stream:
         stream = self._streams.get(key)
         if stream is None:
             stream = self._streams[key] = _Stream()
@@ -194,7 +200,11 @@ class SplitSecrets:
             if stream.pieces:
                 stream.close(self._redactor)
             stream.begin(number, self._redactor)
-        stream.add(text, use, self._redactor)
+        stream.add(text, use)
+        return stream
+
+    def _settle(self, stream: _Stream) -> None:
+        stream.settle(self._redactor)
         if stream.pieces:
             self._open.add(stream)
         else:
@@ -215,8 +225,13 @@ class SplitSecrets:
         if isinstance(payload, ev.TranscriptDelta):
             self.add(*_stream_of(event, payload), payload.text, held.use_text)
         elif isinstance(payload, ev.WireMessage) and payload.direction == "received":
-            for name, holder, key in streamed_texts(payload.frame):
-                self.add(name, 0, holder[key], partial(holder.__setitem__, key))
+            # One decision for all pieces of a message, of which there may be thousands.
+            streams = {
+                name: self._with_piece(name, 0, holder[key], partial(holder.__setitem__, key))
+                for name, holder, key in streamed_texts(payload.frame)
+            }
+            for stream in streams.values():
+                self._settle(stream)
 
     def without_open(self, event: ev.Event) -> ev.Event:
         """Return the newest delta as it would be shown now."""

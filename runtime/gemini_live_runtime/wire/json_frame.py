@@ -21,10 +21,11 @@ MAX_DEPTH = 100
 MAX_VALUES = 5_000
 """Values of a server's message: what follows from them is done at once."""
 
-MAX_TEXT_BYTES = 1_200_000
+MAX_TEXT_BYTES = 250_000
 """Bytes (UTF-8) of texts in a server's message, which are all searched for secrets; speech is not counted.
 
-Frames above 1 MiB were captured, and are read."""
+An answer of 65,536 tokens, the most that any model gives, has about as many. Frames above 1 MiB, which were captured,
+are speech."""
 
 MAX_WIDE_BYTES = 125_000
 """Bytes of those texts that have more than ASCII, which take three times as long: signs may join, pile up and hide."""

@@ -238,14 +238,14 @@ class TestLoadedFrames:
             ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_WIDE_BYTES // 2 + 1)}}}, "125,000 bytes"),
             ({"serverContent": {"outputTranscription": {"text": "漢" * (MAX_WIDE_BYTES // 3 + 1)}}}, "125,000 bytes"),
             ({"serverContent": {"outputTranscription": {"text": "x" * MAX_WIDE_BYTES + "é"}}}, "125,000 bytes"),
-            ({"x" * (MAX_TEXT_BYTES + 1): 1}, "1,200,000 bytes"),
+            ({"x" * (MAX_TEXT_BYTES + 1): 1}, "250,000 bytes"),
             (
                 {
                     "toolCall": {
                         "functionCalls": [{"args": {"mimeType": "audio/pcm", "data": "A" * (MAX_TEXT_BYTES + 4)}}]
                     }
                 },
-                "1,200,000 bytes",
+                "250,000 bytes",
             ),
         ],
     )
@@ -262,7 +262,7 @@ class TestLoadedFrames:
     ) -> None:
         monkeypatch.setattr(codec, "read_object", None)
         frame = json.dumps({"toolCall": {"functionCalls": [{"args": {"text": "x" * 6 * MAX_TEXT_BYTES}}]}})
-        with pytest.raises(ProtocolError, match="1,200,000 bytes"):
+        with pytest.raises(ProtocolError, match="250,000 bytes"):
             codec.decode_server(frame.encode() if encoded else frame)
 
     @pytest.mark.parametrize(
