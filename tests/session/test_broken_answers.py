@@ -147,6 +147,18 @@ async def test_the_rest_that_is_lost_before_it_begins_is_asked_for_again() -> No
         assert len(t.sent("prompt")) == 1
 
 
+async def test_an_answer_of_which_nothing_was_missing_is_owed_no_longer() -> None:
+    async with talk(agent(), mode="text") as t:
+        await breaks_off(t)
+        await t.connects_again()
+        assert not t.stage.core.is_quiet
+        await t.server.says(serverContent={"turnComplete": True})
+        await t.rests()
+        assert t.stage.core.is_quiet
+        await t.passes(60)
+    assert t.all(ev.Notice) == []
+
+
 async def test_an_answer_that_breaks_off_again_and_again_is_left_until_the_user_says_something() -> None:
     async with talk(agent(), mode="text") as t:
         await breaks_off(t)

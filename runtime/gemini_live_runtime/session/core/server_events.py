@@ -243,6 +243,10 @@ class ServerEvents:
             # The completion of an answer that is already over, or of a turn without one.
             state.unwanted_until = 0.0
             if not state.completion_owed:
+                if state.broken is not None and state.link.is_open:
+                    # Nothing was missing of the answer that the model was asked to go on with.
+                    state.broken = None
+                    state.prompted = state.facts.owed = False
                 state.emit_not_understood("nothing")
             state.completion_owed = False
             return
