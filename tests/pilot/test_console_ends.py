@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 from tests.support.console_driver import console, screen_text
@@ -162,7 +163,8 @@ async def test_an_engine_that_hangs_is_shown_as_that_until_it_answers_again() ->
     async with console() as driver:
         driver.link.state("speaking")
         await driver.settle()
-        driver.app.store.note_silence(True)
+        driver.app.store.note_silence(True, for_s=8)
+        since = time.strftime("%H:%M:%S", time.localtime(driver.app.store.silent_since))
         await driver.settle()
         assert "NO ANSWER" in driver.rows()[0]
         assert "REC" not in driver.rows()[0]
@@ -170,7 +172,7 @@ async def test_an_engine_that_hangs_is_shown_as_that_until_it_answers_again() ->
         driver.clock.advance(60)
         driver.app.frames.flush()
         assert driver.rows()[0][-5:] == shown
-        assert "The engine does not answer" in driver.screen()
+        assert f"No answer from the engine since {since}." in driver.screen()
         assert driver.app.leaving.outcome().message.startswith(
             "The engine does not answer. gemini-live-tui attach 20261120"
         )
@@ -186,7 +188,7 @@ async def test_a_console_on_an_engine_that_never_answered_ends_with_a_failure() 
         for _ in range(3):
             driver.app.frames.flush()
             await driver.pilot.pause(0)
-        assert "The engine does not answer" in driver.screen()
+        assert "No answer from the engine since" in driver.screen()
         await driver.pilot.press("ctrl+q")
     outcome = driver.app.return_value
     assert outcome is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.journal.link_blocks import lost
@@ -306,7 +307,9 @@ class Conversation:
         store = self._store
         if store.is_silent:
             name = f"stop {sanitise_line(store.hello.session_id)} ends" if store.hello is not None else "ps shows"
-            text = f"The engine does not answer. The session goes on here when it does; gemini-live-tui {name} it."
+            since = time.strftime("%H:%M:%S", time.localtime(store.silent_since))
+            text = f"No answer from the engine since {since}. The session goes on here when it answers"
+            text = f"{text}; gemini-live-tui {name} it."
             self._notices.say(text, "error")
         elif not store.lost and store.bye is None:
             self._notices.say("The engine answers again.", passing=True)

@@ -187,7 +187,7 @@ class SessionLink:
             waited = self._is_reading and self._received == before and (self._beats or not self._admitted)
             quiet = quiet + 1 if waited else 0
             if quiet == (SILENT_S if self._admitted else self._hello_s):
-                self._store.note_silence(True)
+                self._store.note_silence(True, quiet)
 
     async def _read(self, link: Link) -> None:
         bad = 0

@@ -78,6 +78,8 @@ class Store:
         """True when the link is lost, but the session is not over as far as is known."""
         self.is_silent = False
         """True while the engine does not answer although its link holds."""
+        self.silent_since = 0.0
+        """Unix seconds of the engine's last message before it fell silent."""
         self.is_restarting = False
         """True while another engine is started in place of one that died."""
         self.has_unread = False
@@ -148,9 +150,9 @@ class Store:
         self.dirty |= ALL
         self.wake()
 
-    def note_silence(self, is_silent: bool) -> None:
-        """Record that the engine does not answer, or answers again."""
-        self.is_silent = is_silent
+    def note_silence(self, is_silent: bool, for_s: float = 0.0) -> None:
+        """Record that the engine has not answered for some seconds, or answers again."""
+        self.is_silent, self.silent_since = is_silent, time.time() - for_s
         self.dirty |= ALL
         self.wake()
 
