@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +35,7 @@ from gemini_live_runtime.audio.interface import (
     AudioListener,
     AudioOpened,
     Direction,
+    MicChunk,
     OpenDevice,
 )
 from gemini_live_runtime.audio.loop_listener import LoopListener
@@ -81,8 +82,12 @@ class DeviceAudio(PipelineAudio):
         load: Callable[[], Any] = import_portaudio,
         probe: Callable[[], DeviceList] = list_devices,
         reopen: bool = True,
+        on_chunks: Callable[[Sequence[MicChunk]], None] | None = None,
     ) -> None:
-        """Create closed devices; with `reopen` others replace lost ones for a time."""
+        """Create closed devices; with `reopen` others replace lost ones for a time.
+
+        `on_chunks` gets the microphone's chunks on the audio worker's thread, in place of the listener.
+        """
         wanted: dict[Direction, str | None] = {"input": input, "output": output}
         self._wanted = wanted if only is None else {only: wanted[only]}
         self._closed = False
@@ -96,6 +101,7 @@ class DeviceAudio(PipelineAudio):
         )
         self._load = load
         self._probe = probe
+        self._on_chunks = on_chunks
         self._worker: AudioWorker | None = None
         self._loop_listener: LoopListener | None = None
         self._listener: AudioListener | None = None
@@ -120,7 +126,9 @@ class DeviceAudio(PipelineAudio):
 
         A child process lists the devices first, because a broken sound system may abort the process that asks.
         """
-        loop_listener = LoopListener(asyncio.get_running_loop(), listener, on_device_lost=self._on_device_lost)
+        loop_listener = LoopListener(
+            asyncio.get_running_loop(), listener, on_device_lost=self._on_device_lost, on_chunks=self._on_chunks
+        )
         self._loop_listener, self._listener = loop_listener, listener
         self._closed = False
         opened = await self._open_first(loop_listener)

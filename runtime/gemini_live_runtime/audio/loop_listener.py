@@ -1,7 +1,8 @@
 """Pass the audio worker's calls to a listener on the event loop.
 
 The worker appends to two deques (atomic, so without a lock) and wakes the loop once for a batch: chunks wait for
-`flush`, which follows the step that brings them. The wake-up flag is cleared before the deques are drained: an append
+`flush`, which follows the step that brings them. Who can take chunks on the worker's thread gets them there: a wake-up
+costs more than what the loop does with them. The wake-up flag is cleared before the deques are drained: an append
 during the drain is either drained or wakes the loop again.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, Direction, MicChunk
@@ -28,11 +29,16 @@ class LoopListener:
         listener: AudioListener,
         *,
         on_device_lost: Callable[[Direction, str], None] | None = None,
+        on_chunks: Callable[[Sequence[MicChunk]], None] | None = None,
     ) -> None:
-        """`on_device_lost` is called on the loop instead of the listener's own."""
+        """`on_device_lost` is called on the loop instead of the listener's own.
+
+        `on_chunks` gets the chunks of a step on the worker's thread, in place of the listener.
+        """
         self._loop = loop
         self._listener = listener
         self._on_device_lost = on_device_lost or listener.on_device_lost
+        self._on_chunks = on_chunks
         self._chunks: deque[MicChunk] = deque()
         self._calls: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
         self._awake = False
@@ -49,9 +55,15 @@ class LoopListener:
         self._chunks.append(chunk)
 
     def flush(self) -> None:
-        """Wake the loop for the chunks of a step."""
-        if self._chunks:
+        """Pass the chunks of a step on, or wake the loop for them."""
+        if not self._chunks:
+            return
+        if self._on_chunks is None:
             self._wake()
+        elif not self._closed:
+            chunks = tuple(self._chunks)
+            self._chunks.clear()
+            self._on_chunks(chunks)
 
     def on_playback_started(self, gen: int) -> None:
         """Pass the call on."""

@@ -18,8 +18,10 @@ import json
 import os
 import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from operator import attrgetter
 from typing import Any, BinaryIO
@@ -49,6 +51,7 @@ GENERATIONS = 4
 
 _METERS = tuple(meter.name for meter in fields(MeterSample))
 _meters_of = attrgetter(*_METERS)
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 
 MakeDevices = Callable[..., DeviceAudio]
 
@@ -83,14 +86,13 @@ class EngineListener:
     """`AudioListener` that notes calls for the engine's next report."""
 
     def __init__(self, chunks: ChunkRing, on_call: Callable[[], None]) -> None:
-        self.calls: list[tuple[Any, ...]] = []
+        self.calls: deque[tuple[Any, ...]] = deque()
         self._chunks = chunks
         self._on_call = on_call
 
     def on_mic_chunk(self, chunk: MicChunk) -> None:
-        """Write `chunk` to the shared memory."""
+        """Write `chunk` to the shared memory, for the report that follows."""
         self._chunks.write(chunk)
-        self._on_call()
 
     def on_playback_started(self, gen: int) -> None:
         """Note the call."""
@@ -145,7 +147,7 @@ class Reports:
 
     def send(self, report: Mapping[str, Any]) -> None:
         """Write `report` as a line, as far as the pipe takes it now."""
-        self._rest += json.dumps(report, separators=(",", ":")).encode() + b"\n"
+        self._rest += _encode(report).encode() + b"\n"
         self._write()
 
     def _write(self) -> None:
@@ -155,7 +157,11 @@ class Reports:
 
 
 class AudioHost:
-    """Host of the devices: obeys the engine's orders and reports to it."""
+    """Host of the devices: obeys the engine's orders and reports to it.
+
+    Orders are obeyed on the loop. The audio worker's thread reports the microphone's chunks, with all else that there
+    is to report, so that the loop sleeps meanwhile.
+    """
 
     def __init__(
         self, memory: Any, reports: Reports, make: MakeDevices = make_devices, priority: Priority = "normal"
@@ -169,7 +175,9 @@ class AudioHost:
         self._audio: DeviceAudio | None = None
         self._listener = EngineListener(self._chunks, self._report_soon)
         self._orders = 0
-        self._taken: dict[int, int] = {}
+        self._generations: deque[int] = deque(maxlen=GENERATIONS)
+        """Newest generations that were ordered to play."""
+        self._reporting = threading.Lock()
         self._is_scheduled = False
         self._is_following = False
         self._silent_beats = 0
@@ -207,10 +215,8 @@ class AudioHost:
         if kind == "play":
             gen = order["gen"]
             audio.play(gen, self._speech.take(order["to"]))
-            if gen not in self._taken:
-                self._taken[gen] = 0
-                while len(self._taken) > GENERATIONS:
-                    del self._taken[next(iter(self._taken))]
+            if gen not in self._generations:
+                self._generations.append(gen)
             if not self._is_following:
                 self._is_following = True
                 self._loop.call_later(POSITION_S, self._follow_playback)
@@ -230,7 +236,7 @@ class AudioHost:
         answer: dict[str, Any] = {"answer": order["id"]}
         try:
             if kind == "open":
-                self._audio = self._make(**order["options"])
+                self._audio = self._make(**order["options"], on_chunks=self._take_chunks)
                 self._audio.set_microphone(order["microphone"])
                 self._audio.set_speaker(order["speaker"])
                 answer["opened"] = asdict(await self._audio.open(self._listener))
@@ -250,7 +256,8 @@ class AudioHost:
             answer["refused"] = {"message": reason, "remedy": "", "field": "sound"}
         # What the devices told before comes before the answer.
         self._report()
-        self._reports.send(answer)
+        with self._reporting:
+            self._reports.send(answer)
         if kind == "close":
             self.ended.set()
 
@@ -259,22 +266,32 @@ class AudioHost:
             self._is_scheduled = True
             self._loop.call_soon(self._report)
 
+    def _take_chunks(self, chunks: Sequence[MicChunk]) -> None:
+        """Report the chunks of a step. Called on the audio worker's thread."""
+        for chunk in chunks:
+            self._listener.on_mic_chunk(chunk)
+        with self._reporting:
+            self._send_report()
+
     def _report(self) -> None:
         self._is_scheduled = False
-        audio, listener = self._audio, self._listener
+        with self._reporting:
+            self._send_report()
+
+    def _send_report(self) -> None:
+        audio, calls = self._audio, self._listener.calls
         if audio is None or self._reports.is_behind:
             return
         now = self._last_report = self._loop.time()
-        for gen in self._taken:
-            self._taken[gen] = audio.played_samples(gen)
         report = {
             "chunks": self._chunks.written,
             "speech": self._speech.taken,
             "orders": self._orders,
-            "taken": list(self._taken.items()),
+            "taken": [(gen, audio.played_samples(gen)) for gen in tuple(self._generations)],
             "playing": audio.playing,
             "finished": audio.finished,
-            "calls": listener.calls,
+            # Others are noted on the loop meanwhile.
+            "calls": [calls.popleft() for _ in range(len(calls))],
         }
         if now - self._last_levels >= 0.045:
             self._last_levels = now
@@ -282,7 +299,6 @@ class AudioHost:
             levels["mic_dropped"] += self._chunks.dropped
             report["levels"] = levels
         self._reports.send(report)
-        listener.calls = []
 
     def _follow_playback(self) -> None:
         """Report while something plays, also when no microphone gives occasion to."""

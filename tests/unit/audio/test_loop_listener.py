@@ -42,6 +42,21 @@ async def test_the_chunks_of_a_step_cost_one_wake_up_after_the_last_of_them(monk
     assert len(wakes) == 1
 
 
+async def test_who_takes_chunks_on_the_workers_thread_gets_them_without_a_wake_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loop, recorder = asyncio.get_running_loop(), Recorder()
+    steps: list[list[float]] = []
+    relay = LoopListener(loop, recorder, on_chunks=lambda chunks: steps.append([chunk.captured_at for chunk in chunks]))
+    monkeypatch.setattr(loop, "call_soon_threadsafe", lambda *call: pytest.fail("the loop is woken"))
+    for number in range(3):
+        relay.on_mic_chunk(MicChunk(b"", float(number)))
+    relay.flush()
+    relay.flush()
+    assert steps == [[0.0, 1.0, 2.0]]
+    assert recorder.chunks == []
+
+
 async def test_after_closing_a_relay_tells_nothing_more() -> None:
     recorder = Recorder()
     relay = LoopListener(asyncio.get_running_loop(), recorder)

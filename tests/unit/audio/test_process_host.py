@@ -7,6 +7,7 @@ import io
 import json
 import mmap
 import os
+import threading
 from typing import Any
 
 import pytest
@@ -68,20 +69,43 @@ class Sent(Reports):
         return [report["chunks"] for report in self.reports if "chunks" in report]
 
 
-async def test_the_chunks_of_a_step_are_one_report() -> None:
-    sent, devices = Sent(), QuietDevices()
+async def test_the_chunks_of_a_step_are_one_report_from_the_workers_thread() -> None:
+    sent, devices, options = Sent(), QuietDevices(), dict[str, Any]()
     with mmap.mmap(-1, MEMORY_BYTES) as memory:
-        host = AudioHost(memory, sent, lambda **_: devices)  # type: ignore[arg-type, return-value]
+        host = AudioHost(memory, sent, lambda **given: (options.update(given), devices)[1])  # type: ignore[arg-type, return-value]
         host.obey({"order": "open", "id": 1, "options": {}, "microphone": True, "speaker": True})
         while not any("answer" in report for report in sent.reports):  # noqa: ASYNC110 - a few turns of the loop
             await asyncio.sleep(0)
         before = len(sent.positions)
+
+        def step() -> None:
+            options["on_chunks"]([MicChunk(bytes(640), 0.0)] * 3)
+
         for _ in range(2):
-            for _ in range(3):
-                devices.listener.on_mic_chunk(MicChunk(bytes(640), 0.0))
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
+            # The loop waits for the thread, so it reports nothing itself.
+            thread = threading.Thread(target=step)
+            thread.start()
+            thread.join()
         assert sent.positions[before:] == [3, 6]
+
+
+async def test_what_the_loop_notes_while_a_report_is_sent_comes_with_the_next() -> None:
+    devices = QuietDevices()
+
+    class NotesMeanwhile(Sent):
+        def send(self, report: Any) -> None:
+            super().send(report)
+            if "chunks" in report and len(self.positions) <= 3:
+                devices.listener.on_playback_drained(len(self.positions))
+
+    sent = NotesMeanwhile()
+    with mmap.mmap(-1, MEMORY_BYTES) as memory:
+        host = AudioHost(memory, sent, lambda **_: devices)  # type: ignore[arg-type, return-value]
+        host.obey({"order": "open", "id": 1, "options": {}, "microphone": True, "speaker": True})
+        for _ in range(20):
+            await asyncio.sleep(0)
+    calls = [call for report in sent.reports for call in report.get("calls", ())]
+    assert calls == [["on_playback_drained", number] for number in (1, 2, 3)]
 
 
 async def test_speech_that_is_cut_is_silent_although_the_loop_of_the_process_is_busy(
