@@ -6,8 +6,11 @@ A plain function may raise `CancelledError`, for example by `task.result()`; pas
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from typing import Any, TypeVar, cast
+from collections.abc import Awaitable, Callable
+from inspect import CO_ITERABLE_COROUTINE
+from threading import get_ident
+from types import GeneratorType
+from typing import Any, TypeGuard, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -17,6 +20,15 @@ USER_ERRORS = BaseException
 All of them: one that is passed on would stop the task of ours that called the function, and with it the session.
 """
 
+
+MAX_FRAMES = 50
+"""Innermost calls in a traceback: that of an endless recursion has a thousand, which take long to write out."""
+
+deciding_threads: list[int] = []
+"""Threads in which an author's code decides, or describes itself, once for each such call: it cannot write state.
+
+It does so at once, so its thread tells it also where it runs something in a context of its own.
+"""
 
 _NAME = type.__dict__["__name__"]
 
@@ -53,15 +65,51 @@ def _is_running(task: asyncio.Task[Any]) -> bool:
 def error_text(error: BaseException | None) -> str:
     """Return the exception's class and text, also when its text cannot be read."""
     try:
-        return f"{type(error).__name__}: {error}"
+        return _describe(lambda: f"{type(error).__name__}: {error}")
     except USER_ERRORS:
         # Past the author's class, whose name may be code as well.
         return f"{_NAME.__get__(type(error))}: its text cannot be read"
 
 
+def traceback_of(error: BaseException) -> str:
+    """Return the exception with its innermost calls, as Python prints it."""
+    import traceback
+
+    first, calls = error.__traceback__, 0
+    while first is not None:
+        first, calls = first.tb_next, calls + 1
+    first = error.__traceback__
+    # `limit` alone would look at all of them.
+    for _ in range(calls - MAX_FRAMES):
+        first = None if first is None else first.tb_next
+    return _describe(lambda: "".join(traceback.format_exception(type(error), error, first, limit=-MAX_FRAMES)))
+
+
+def _describe(read: Callable[[], str]) -> str:
+    """Return what `read` makes of an exception, whose class may be an author's code."""
+    thread = get_ident()
+    deciding_threads.append(thread)
+    try:
+        return read()
+    finally:
+        deciding_threads.remove(thread)
+
+
 def text_alone(error: BaseException) -> str:
     """Return the exception's text without its class."""
     return error_text(error).partition(": ")[2]
+
+
+def is_text(value: object) -> TypeGuard[str]:
+    """Return True for a text, by its type: a mock says to be of another class."""
+    return issubclass(type(value), str)
+
+
+def is_awaitable(value: object) -> TypeGuard[Awaitable[Any]]:
+    """Return True for what can be awaited, by its type: `__class__` may be code."""
+    if type(value) is GeneratorType:
+        return bool(value.gi_code.co_flags & CO_ITERABLE_COROUTINE)
+    return issubclass(type(value), Awaitable)
 
 
 def plain_text(text: str) -> str:
@@ -74,7 +122,7 @@ def exact_text(value: T) -> T:
 
     Formatting a member gives its name. Members of our own enumerations and other values come back as they are.
     """
-    if type(value) is str or not isinstance(value, str):
+    if type(value) is str or not issubclass(type(value), str):
         return value
     is_ours = type(value).__module__.startswith(f"{__package__}.")
-    return value if is_ours else cast("T", plain_text(value))
+    return value if is_ours else cast("T", plain_text(cast("str", value)))

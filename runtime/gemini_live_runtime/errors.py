@@ -251,9 +251,10 @@ def author_place(error: BaseException) -> str:
     """
     import traceback
 
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if _is_agent_file(frame.filename):
-            return f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        file = frame.f_code.co_filename
+        if _is_agent_file(file):
+            return f"{os.path.basename(file)}:{line}"
     return ""
 
 

@@ -372,7 +372,7 @@ def traceback_lines(cause: BaseException | str) -> list[str]:
 
     A private key in it has many lines, which tell nothing one by one.
     """
-    import traceback
+    from gemini_live_runtime.author_code import traceback_of
 
-    text = cause if isinstance(cause, str) else "".join(traceback.format_exception(cause))
+    text = cause if isinstance(cause, str) else traceback_of(cause)
     return redactor.text(text).splitlines()

@@ -40,6 +40,7 @@ from gemini_live_runtime import (
     on_phase_change,
 )
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import MAX_FRAMES
 from gemini_live_runtime.conversation.extraction import ExtractedFields
 from gemini_live_runtime.errors import AgentError, StateError
 from gemini_live_runtime.session.agent.event_observer import MAX_CHANGES
@@ -339,6 +340,44 @@ async def test_the_result_of_code_that_decides_cannot_write_as_it_is_read(what: 
         await t.turn()
         await t.writes(other=1)
         assert t.state.get("app:n") is None
+
+
+class OddTextError(Exception):
+    """Exception whose text is code of an author."""
+
+    write: Write
+
+    def __str__(self) -> str:
+        return f"{self.write()}"
+
+
+@pytest.mark.parametrize("run", [in_this_context, in_a_context_of_its_own])
+@pytest.mark.parametrize("what", CLOSURES)
+async def test_the_text_of_a_fault_of_code_that_decides_cannot_write(what: str, run: Any) -> None:
+    held: list[State] = []
+
+    def fail() -> Any:
+        fault = OddTextError()
+        fault.write = lambda: run(count, held[0])
+        raise fault if held else ValueError
+
+    async with talk(CLOSURES[what](fail)) as t:
+        held.append(t.state)
+        await t.turn()
+        await t.writes(other=1)
+        assert t.state.get("app:n") is None
+        assert "its text cannot be read" in t.failures()[-1].error
+
+
+async def test_of_an_endless_recursion_the_innermost_calls_are_reported() -> None:
+    def amend(state: State) -> str:
+        return amend(state)
+
+    async with talk(agent().on("instruction_amendment", amend)) as t:
+        await t.turn()
+        lines = [event.text for event in t.all(ev.Log)]
+        assert 0 < len([line for line in lines if "in amend" in line]) <= MAX_FRAMES
+        assert [line for line in lines if "RecursionError" in line]
 
 
 async def test_a_fault_of_code_that_decides_is_counted() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, plain_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, is_text, plain_text
 from gemini_live_runtime.conversation.instructions import InstructionModifier, json_text
 from gemini_live_runtime.conversation.memory_text import memory_text
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
@@ -93,7 +93,7 @@ class ContextBuilder:
         def part(value: Any) -> str:
             try:
                 text = function(value) or ""
-                text = plain_text(text) if isinstance(text, str) else str(text)
+                text = plain_text(text) if is_text(text) else str(text)
             except USER_ERRORS as error:
                 where = f"{function_name(function)} ({place})"
                 raise AgentError(f"The format {where} failed: {error_text(error)}") from error

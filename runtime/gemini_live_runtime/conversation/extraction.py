@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeVar
 
-from gemini_live_runtime.author_code import exact_text
+from gemini_live_runtime.author_code import exact_text, is_awaitable
 from gemini_live_runtime.clock import hold_time
 from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.text_model import TextModel
@@ -197,7 +197,7 @@ class FunctionExtractor:
                 # A thread cannot be stopped. The run lasts until it ends, so that threads do not pile up.
                 await asyncio.wait((thread,))
                 raise
-        return as_extracted_fields(await result if isinstance(result, Awaitable) else result)
+        return as_extracted_fields(await result if is_awaitable(result) else result)
 
 
 ExtractorLike = TurnExtractor | Callable[[TranscriptWindow], Any]

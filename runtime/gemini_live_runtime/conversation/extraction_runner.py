@@ -10,10 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable
-from inspect import isawaitable
 from typing import Any
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error, text_alone
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, is_awaitable, result_or_error, text_alone
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.conversation.extraction import (
     EXTRACTED,
@@ -311,7 +310,7 @@ async def _call(
 
     async def extract() -> ExtractedFields:
         found: Any = extractor.extract(window, model)
-        return as_extracted_fields(await found if isawaitable(found) else found)
+        return as_extracted_fields(await found if is_awaitable(found) else found)
 
     found, fault = await result_or_error(extract())
     if isinstance(fault, SystemExit):

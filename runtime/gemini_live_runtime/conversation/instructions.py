@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, plain_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, is_text, plain_text
 from gemini_live_runtime.conversation.needs import is_filled
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.records import record
@@ -179,4 +179,4 @@ def _read_text(value: object) -> tuple[str, str]:
     """Return the text that a function gave, or "" and what it gave in its place."""
     if value is None:
         return "", ""
-    return (plain_text(value), "") if isinstance(value, str) else ("", f"{value!r:.80}")
+    return (plain_text(value), "") if is_text(value) else ("", f"{value!r:.80}")

@@ -6,12 +6,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import isawaitable
 from typing import Any, NoReturn
 
 from pydantic import BaseModel
 
-from gemini_live_runtime.author_code import exact_text
+from gemini_live_runtime.author_code import exact_text, is_awaitable
 from gemini_live_runtime.conversation.answer_schema import AnswerSchema, answer_schema_of, quote
 from gemini_live_runtime.conversation.extraction import (
     DEFAULT_DEADLINE_S,
@@ -99,7 +98,7 @@ class LlmExtractor:
             raise AgentError(f"The extractor {self.name} has no text model", remedy="Give it one", field="model")
         reply: Any = chosen.generate(self.request(window))
         # An author's model may be a plain function.
-        answer = await reply if isawaitable(reply) else reply
+        answer = await reply if is_awaitable(reply) else reply
         return self.answer_schema.read(parse_answer(answer, self.name))
 
     def request(self, window: TranscriptWindow) -> TextRequest:

@@ -17,6 +17,7 @@ from types import (
 )
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
+from gemini_live_runtime.author_code import deciding_threads
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.values import IMMUTABLE, MISSING
@@ -61,16 +62,12 @@ _UNDECIDED = (CoroutineType, GeneratorType, AsyncGeneratorType, Awaitable, *_FUN
 
 current_writer: ContextVar[Origin] = ContextVar("state_writer", default=PROGRAM)
 
-deciding_threads: list[int] = []
-"""Threads in which code that decides runs, once for each such call.
-
-It decides at once, so its thread tells it also where it runs something in a context of its own. What it starts to run
-later, such as a task, is known by the context alone.
-"""
-
 
 def is_deciding() -> bool:
-    """Return True in code that decides, and in tasks that it started."""
+    """Return True in code that decides, and in tasks that it started.
+
+    Its thread tells it, or the context, which tasks have from it.
+    """
     return current_writer.get() is DECIDING or (bool(deciding_threads) and get_ident() in deciding_threads)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemini_live_runtime.author_code import exact_text
+from gemini_live_runtime.author_code import exact_text, is_text
 from gemini_live_runtime.errors import StateError
 
 SCOPES = ("app", "user", "session", "turn", "bg", "temp", "derived")
@@ -14,7 +14,7 @@ PERSISTENT_SCOPES = ("app", "user", "bg", "")
 
 def as_key(key: object) -> str:
     """Return a key of any scope as plain text; raise `StateError` for no text."""
-    if not isinstance(key, str) or not key:
+    if not is_text(key) or not key:
         raise StateError(f"A state key is a text that is not empty, not {key!r:.60}", field="key", value=key)
     return exact_text(key)
 

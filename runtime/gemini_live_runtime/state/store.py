@@ -19,7 +19,7 @@ from threading import get_ident
 from types import MappingProxyType, TracebackType
 from typing import Any, TypeVar, overload
 
-from gemini_live_runtime.author_code import exact_text
+from gemini_live_runtime.author_code import deciding_threads, exact_text
 from gemini_live_runtime.errors import NotSetError, StateError
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.keys import StateKey
@@ -29,7 +29,6 @@ from gemini_live_runtime.state.mutations import (
     Mutation,
     MutationRecord,
     current_writer,
-    deciding_threads,
     is_deciding,
     writing_as,
 )

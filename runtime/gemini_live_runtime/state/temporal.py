@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, plain_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, is_text, plain_text
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import mutable_record, record
@@ -351,7 +351,7 @@ def _in_progress(detector: PatternDetector, state: State, now: float) -> bool:
 
 
 def _text(value: object) -> str:
-    return plain_text(value) if isinstance(value, str) else str(value)
+    return plain_text(value) if is_text(value) else str(value)
 
 
 def _safe_text(detector: PatternDetector, text: Callable[[PatternDetector], str]) -> str:

@@ -6,7 +6,7 @@ from copy import deepcopy
 from math import isfinite, isinf
 from typing import Any, Final
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, is_text
 from gemini_live_runtime.errors import StateError
 
 MAX_DEPTH = 64
@@ -89,16 +89,16 @@ def to_json(key: str, value: Any, depth: int = 0) -> Any:
             return value
         raise StateError(f"{key} cannot be {value}: JSON has no such number", field=key, value=value)
     if depth < MAX_DEPTH:
-        if isinstance(value, dict):
-            if all(isinstance(name, str) for name in value):
+        if issubclass(kind, dict):
+            if all(is_text(name) for name in value):
                 return {str.__str__(n): to_json(f"{key}.{n}", item, depth + 1) for n, item in value.items()}
             raise StateError(f"{key} has a name that is not a text: {_shown(list(value))}", field=key, value=value)
-        if isinstance(value, list | tuple):
+        if issubclass(kind, (list, tuple)):
             return [to_json(f"{key}[{index}]", item, depth + 1) for index, item in enumerate(value)]
-        if isinstance(value, str):  # a member of an enumeration: str(value) would be its name
+        if issubclass(kind, str):  # a member of an enumeration: str(value) would be its name
             return str.__str__(value)
         for plain in (int, float):
-            if isinstance(value, plain):
+            if issubclass(kind, plain):
                 return to_json(key, plain(value), depth)
         dump = getattr(value, "model_dump", None)
         if dump is not None and not isinstance(value, type):

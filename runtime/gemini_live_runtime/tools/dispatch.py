@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gemini_live_runtime.author_code import USER_ERRORS, result_or_error
+from gemini_live_runtime.author_code import USER_ERRORS, is_awaitable, result_or_error
 from gemini_live_runtime.clock import Clock, hold_time
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.state.mutations import Origin, writing_as
@@ -252,7 +252,7 @@ async def _call(call: ToolCall, declared: Tool, bound: dict[str, Any]) -> Outcom
 
     def run() -> Outcome | Awaitable[Any]:
         value = declared.function(**bound)
-        return value if inspect.isawaitable(value) else result_outcome(call, value)
+        return value if is_awaitable(value) else result_outcome(call, value)
 
     # In virtual time a thread takes no time; without the hold its timeout would fire first.
     with hold_time(declared.timeout_s):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any, Literal, cast
@@ -11,7 +10,7 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from gemini_live_runtime.author_code import error_text, exact_text, plain_text, text_alone
+from gemini_live_runtime.author_code import error_text, exact_text, plain_text, text_alone, traceback_of
 from gemini_live_runtime.state.values import MAX_INT
 
 Status = Literal["ok", "error", "timeout", "cancelled", "refused"]
@@ -87,7 +86,7 @@ def error_outcome(call: ToolCall, error: BaseException) -> Outcome:
         # str() of a KeyError is its argument in quotes.
         text = plain_text(error.args[0])
     text = text[:MAX_ERROR_CHARS]
-    trace = "".join(traceback.format_exception(error))[-2 * MAX_ERROR_CHARS :]
+    trace = traceback_of(error)[-2 * MAX_ERROR_CHARS :]
     cause = error_text(error)[:MAX_ERROR_CHARS]
     return outcome(call, "error", {"error": text or type(error).__name__}, cause, trace)
 

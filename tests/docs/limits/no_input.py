@@ -5,6 +5,7 @@ from __future__ import annotations
 NOT_INPUTS: dict[str, tuple[str, ...]] = {
     "bounds what is shown, quoted or told: the whole is elsewhere": (
         "actions.arguments.MAX_CHOICES",
+        "author_code.MAX_FRAMES",
         "cli.agent_output.MAX_LINE_CHARS",
         "console.banner.MAX_CHARACTERS",
         "console.banner.MAX_ROWS",

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 import pytest
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import traceback_of
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.rules.effects import (
     CancelDeferredPrompt,
@@ -231,7 +232,7 @@ def test_a_rule_that_raises_is_named_and_the_others_are_asked() -> None:
     assert reactor.effects(SoftTurnComplete()) == [PromptModel]
     fault = reactor.faults[0]
     assert (fault.rule, fault.error) == ("broken", "KeyError: 'mood'")
-    assert "in broken" in fault.trace
+    assert "in broken" in traceback_of(fault.cause)
     assert fault.defined_at.startswith("test_reactor.py:")
 
 

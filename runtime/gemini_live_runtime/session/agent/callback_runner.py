@@ -19,7 +19,15 @@ from contextlib import AbstractContextManager
 from types import CoroutineType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text, plain_text, result_or_error
+from gemini_live_runtime.author_code import (
+    USER_ERRORS,
+    error_text,
+    is_awaitable,
+    is_text,
+    plain_text,
+    result_or_error,
+    traceback_of,
+)
 from gemini_live_runtime.clock import Clock, LoopClock, VirtualTimeLoop
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS, CallbackMode, EventCallbacks, Listener
@@ -295,7 +303,7 @@ class CallbackRunner:
 
     async def _text(self, callback: str, listener: Listener, state: Any) -> str | None:
         text = await self._blocking(callback, listener, (state,))
-        if text is None or isinstance(text, str):
+        if text is None or is_text(text):
             return text if text is None else plain_text(text)
         self._invalid(callback, listener, f"returned {type(text).__name__}, not text")
         return None
@@ -308,7 +316,7 @@ class CallbackRunner:
             except USER_ERRORS as error:
                 self._fault(callback, listener, *_described(error))
                 result = None
-            if not isinstance(result, Awaitable):
+            if not is_awaitable(result):
                 self._timed(callback, listener, began)
                 return result
             task = self._task(callback, listener, result)
@@ -335,7 +343,7 @@ class CallbackRunner:
             result = listener.function(*args)
             # Only the synchronous part is timed: it blocks the loop, while nothing waits for the rest.
             self._timed(callback, listener, began)
-            return await result if isinstance(result, Awaitable) else result
+            return await result if is_awaitable(result) else result
 
         with self._around(callback, listener.name):
             self._task(callback, listener, call())
@@ -399,7 +407,7 @@ def refuse_coroutine(result: object) -> None:
 
 
 def _described(error: BaseException) -> tuple[str, str]:
-    return error_text(error), "".join(traceback.format_exception(error))
+    return error_text(error), traceback_of(error)
 
 
 def _waits_at(awaitable: Any) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import difflib
 import hashlib
-import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from dataclasses import field, replace
@@ -18,6 +17,7 @@ from typing import Any
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import is_awaitable
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, HarnessError
 from gemini_live_runtime.harness.consent_store import ConsentRecord
 from gemini_live_runtime.harness.worker import HarnessWorker
@@ -297,7 +297,7 @@ class ConsentGate:
             answer: object = False
             try:
                 answer = on_consent(request)
-                if inspect.isawaitable(answer):
+                if is_awaitable(answer):
                     answer = await answer
             finally:
                 # A fault is a no.

@@ -106,7 +106,7 @@ class FaultReporter:
         times = self._rule_faults[fault.rule]
         if is_reported(times):
             place = fault.defined_at
-            self.code(RULE_FAULT, fault.rule, fault.error, defined_at=place, times=times, cause=fault.trace)
+            self.code(RULE_FAULT, fault.rule, fault.error, defined_at=place, times=times, cause=fault.cause)
 
     def effect(self, fault: EffectFault | ContextNotSent) -> None:
         """Report an effect that could not be performed."""

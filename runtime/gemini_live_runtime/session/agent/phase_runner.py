@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import USER_ERRORS
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
 from gemini_live_runtime.conversation.transitions import (
     ClearKeys,
@@ -185,10 +186,10 @@ class PhaseRunner:
         assert record is not None
         try:
             return machine.result(record, gathered)
-        except AgentError as error:
+        except USER_ERRORS as error:  # Reading what the hook gave may run code of its class.
             phase = plan.to_phase
-            where = f"on_enter_context of {phase.name}"
-            self._code.failed(where, phase.name, error, str(error), defined_at=phase.defined_at)
+            where, said = f"on_enter_context of {phase.name}", str(error) if isinstance(error, AgentError) else ""
+            self._code.failed(where, phase.name, error, said, defined_at=phase.defined_at)
             return machine.result(record)
 
     def _mark_presented(self, keys: tuple[str, ...]) -> None:

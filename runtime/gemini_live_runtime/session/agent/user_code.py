@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, is_awaitable, result_or_error
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.state.functions import function_name, parameters_of
@@ -101,7 +101,7 @@ class UserCode:
             except USER_ERRORS as error:
                 self.failed(where, name, error, defined_at=defined_at)
                 return failed
-            if inspect.isawaitable(result):
+            if is_awaitable(result):
                 if len(self._overdue) >= MAX_CONCURRENT:
                     _dispose(result)
                     refused = f"not started: {MAX_CONCURRENT} actions still run after their deadline"
@@ -154,7 +154,7 @@ class UserCode:
             except USER_ERRORS as error:
                 self.failed(where, function_name(function), error, defined_at=defined_at)
                 return
-        if inspect.isawaitable(result):
+        if is_awaitable(result):
 
             async def wait() -> None:
                 await result
@@ -171,7 +171,7 @@ class UserCode:
     ) -> None:
         async def call() -> None:
             result = function(*args[: takes(function, len(args))])
-            if inspect.isawaitable(result):
+            if is_awaitable(result):
                 await result
 
         with writing_as(origin):

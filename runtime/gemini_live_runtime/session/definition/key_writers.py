@@ -12,6 +12,7 @@ from itertools import pairwise
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+from gemini_live_runtime.author_code import USER_ERRORS, is_text, plain_text
 from gemini_live_runtime.state.terms import Term
 from gemini_live_runtime.tools.results import is_agent
 
@@ -103,8 +104,8 @@ class Mentions:
 
     def _take(self, value: Any, module: str, names: Iterable[str] = ()) -> None:
         """Search what code of `module` uses; `names` are the members it may read of it."""
-        if isinstance(value, str):
-            self._texts.add(str.__str__(value))
+        if is_text(value):
+            self._texts.add(plain_text(value))
         elif isinstance(value, Term):
             self._texts.add(value.key)
         elif isinstance(value, MethodType):
@@ -148,8 +149,12 @@ class Mentions:
         used = ChainMap(held, function.__globals__)
         names = self._code(function.__code__, used)
         for name in dict.fromkeys((*(name for name in sorted(names) if name in used), *held)):
-            self._writes = self._writes or _is_agent(used[name])
-            self._take(used[name], function.__module__, names)
+            try:
+                self._writes = self._writes or _is_agent(used[name])
+                self._take(used[name], function.__module__, names)
+            except USER_ERRORS:
+                # A proxy, say, of something that does not exist yet.
+                self._writes = True
         if owner is not None:
             self._take(owner, function.__module__, names)
 

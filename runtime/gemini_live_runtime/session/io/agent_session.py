@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from inspect import isawaitable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, Unpack, overload
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import is_awaitable
 from gemini_live_runtime.choices import as_choice, as_member
 from gemini_live_runtime.conversation.chat import CHATS, as_chat, check_messages
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
@@ -302,7 +302,7 @@ class AgentSession:
             place_of_code.set(Place(self._orchestrator.handoff, is_open=lambda: bool(running)))
             try:
                 result = hook(*(session,)[: takes(hook, 1)])
-                if isawaitable(result):
+                if is_awaitable(result):
                     await result
             finally:
                 running.clear()

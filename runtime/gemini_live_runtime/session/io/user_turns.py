@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.author_code import is_awaitable
 from gemini_live_runtime.commands import ClearTurn, CommitTurn
 from gemini_live_runtime.errors import AgentError, StopResponse
 from gemini_live_runtime.redactor import redactor
@@ -228,7 +228,7 @@ class UserTurns:
         async def call() -> str | None:
             try:
                 result = hook(*(turn, self._orchestrator.lifecycle.session)[: takes(hook, 2)])
-                if isawaitable(result):
+                if is_awaitable(result):
                     await result
             except StopResponse as stop:
                 return redactor.text(str(stop))

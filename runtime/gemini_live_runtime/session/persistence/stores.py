@@ -19,13 +19,12 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
-from inspect import isawaitable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.author_code import error_text, exact_text, result_or_error
+from gemini_live_runtime.author_code import error_text, exact_text, is_awaitable, result_or_error
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError, write_remedy
 from gemini_live_runtime.journal.disk import FileDisk
 from gemini_live_runtime.journal.whole_file import remove_leftovers, write_problem, write_whole
@@ -89,7 +88,7 @@ class MemoryPersistence:
 async def in_store(call: Callable[[], Any]) -> Any:
     """Return the result of a store's method, plain or async."""
     result = call()
-    return await result if isawaitable(result) else result
+    return await result if is_awaitable(result) else result
 
 
 class _DamagedError(JournalError):

@@ -9,11 +9,10 @@ but the effects of one batch keep their order.
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import Awaitable, Callable, Iterable
 from typing import assert_never
 
-from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error
+from gemini_live_runtime.author_code import USER_ERRORS, error_text, result_or_error, traceback_of
 from gemini_live_runtime.events import Payload, PromptChanged
 from gemini_live_runtime.records import record
 from gemini_live_runtime.session.core.speech_queue import Speech
@@ -164,7 +163,7 @@ class LiveEffectExecutor:
         task.add_done_callback(self._running.pop)
 
     def _fault(self, reaction: Reaction, text: str, error: BaseException | None = None) -> None:
-        trace = "" if error is None else "".join(traceback.format_exception(error))
+        trace = "" if error is None else traceback_of(error)
         self._report(EffectFault(reaction.source, reaction.effect, text, trace, reaction.defined_at))
 
     def flush_deferred_prompt(self, reason: str = "") -> None:

@@ -8,7 +8,6 @@ dropped when the user takes the floor first.
 from __future__ import annotations
 
 import inspect
-import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -205,7 +204,7 @@ class RuleFault:
 
     rule: str
     error: str
-    trace: str
+    cause: BaseException
     defined_at: str
 
 
@@ -246,9 +245,7 @@ class LiveReactor:
             try:
                 wanted += call_to_decide(_reactions, rule, event, self.voice, state)
             except USER_ERRORS as error:
-                text = error_text(error)
-                trace = "".join(traceback.format_exception(error))
-                self._report(RuleFault(rule.name, text, trace, rule.defined_at))
+                self._report(RuleFault(rule.name, error_text(error), error, rule.defined_at))
         return wanted
 
 
