@@ -117,4 +117,4 @@ def is_finite(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Return True for a JSON number; true and false are none."""
     kind = type(value)
-    return kind is int or kind is float or (kind is not bool and isinstance(value, (int, float)))
+    return kind is int or kind is float or (kind is not bool and issubclass(kind, (int, float)))

@@ -10,6 +10,7 @@ from tests.session.talking import agent, two_phases
 
 from gemini_live_runtime import (
     Agent,
+    ChatContext,
     ComputedVar,
     ContextBuilder,
     FieldPromotion,
@@ -20,9 +21,11 @@ from gemini_live_runtime import (
     PhasePreparation,
     RateDetector,
     ReactorRule,
+    ScriptedTextModel,
     StateKey,
     SustainedDetector,
     TemporalPattern,
+    Tool,
     Transition,
     TurnCountDetector,
     Watcher,
@@ -31,7 +34,7 @@ from gemini_live_runtime import (
     on_phase_change,
     tool,
 )
-from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 
 
 def nothing(*_: Any) -> None:
@@ -155,3 +158,24 @@ def test_a_key_of_a_type_that_cannot_be_checked_is_refused(kind: Any) -> None:
 def test_a_computed_value_depends_on_keys() -> None:
     with pytest.raises(GeminiLiveError, match="cannot depend on 5"):
         ComputedVar("c", lambda state: 1, depends_on=5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [5, 1.5, object(), print, {"a"}], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda value: agent().initial_phase(value).plan(),
+        lambda value: agent().ignored_settings(value),
+        lambda value: Tool.from_schema("find", "Find.", value, lambda arguments: None),
+    ],
+    ids=["initial phase", "model", "schema"],
+)
+def test_names_and_schemas_of_another_type_are_refused_in_a_sentence(use: Any, wrong: Any) -> None:
+    with pytest.raises(AgentError, match=r"cannot be|not a string"):
+        use(wrong)
+
+
+@pytest.mark.parametrize("use", [ScriptedTextModel, ChatContext])
+def test_what_is_no_list_is_refused_in_a_sentence(use: Any) -> None:
+    with pytest.raises(AgentError, match="cannot be 5"):
+        use(5)

@@ -76,6 +76,10 @@ class ChatContext(Sequence[ChatItem]):
     __slots__ = ("items",)
 
     def __init__(self, items: Iterable[ChatItem] = ()) -> None:
+        if not isinstance(items, Iterable):
+            raise AgentError(
+                f"The items of a conversation cannot be {items!r:.60}", remedy="Give a list", field="items", value=items
+            )
         self.items: tuple[ChatItem, ...] = tuple(items)
 
     def messages(self) -> tuple[ChatMessage, ...]:

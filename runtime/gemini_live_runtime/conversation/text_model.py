@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from gemini_live_runtime.author_code import is_text
 from gemini_live_runtime.conversation.transcript import TranscriptTurn
-from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +38,19 @@ class TextModel(Protocol):
 class ScriptedTextModel:
     """A model with prepared replies, for tests and examples. It keeps the requests.
 
-    A reply that is an exception is raised; without a reply left it raises `GeminiLiveError`.
+    One reply needs no list. A reply that is an exception is raised; without a reply left it raises `GeminiLiveError`.
     """
 
-    def __init__(self, replies: Iterable[str | Exception] = ()) -> None:
+    def __init__(self, replies: str | Exception | Iterable[str | Exception] = ()) -> None:
+        if is_text(replies) or isinstance(replies, Exception):
+            replies = (replies,)
+        if not isinstance(replies, Iterable):
+            raise AgentError(
+                f"A model's replies cannot be {replies!r:.60}",
+                remedy="Give a list of texts",
+                field="replies",
+                value=replies,
+            )
         self._replies = deque(replies)
         self.requests: list[TextRequest] = []
 

@@ -38,6 +38,13 @@ def to_live_schema(schema: Mapping[str, Any], tool: str) -> dict[str, Any]:
     References are inlined and `X or null` becomes X; a top-level property that may be null is not required. Raises
     `AgentError` naming the tool and the parameter when there is no equivalent.
     """
+    if not isinstance(schema, Mapping):
+        raise AgentError(
+            f"Tool {tool}: its parameters cannot be {schema!r:.60}",
+            remedy="Give a JSON schema as a dict",
+            field="parameters",
+            value=schema,
+        )
     if schema.get("type", "object") != "object":
         raise AgentError(f"Tool {tool}: its parameters must be an object", field="parameters", value=schema.get("type"))
     return _Translator(tool).parameters(schema)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar
 
+from gemini_live_runtime.author_code import is_text
 from gemini_live_runtime.conversation.context import ContextBuilder
 from gemini_live_runtime.conversation.extraction import EXTRACTED, ExtractionSchedule, as_extractor
 from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_faults, unfillable_needs
@@ -150,6 +151,10 @@ class SessionPlan:
         An empty `model` is the agent's own.
         """
         definition = self.definition
+        if not is_text(model):
+            raise AgentError(
+                f"A model cannot be {model!r:.60}", remedy="Give its name as a text", field="model", value=model
+            )
         model = model or definition.model
         can = capabilities_of(model, vertex=vertex)
         ignored = []
@@ -231,7 +236,7 @@ def make_plan(definition: Definition) -> SessionPlan:
     unfilled: tuple[Fault, ...] = ()
     if definition.phases or (definition.initial_phase and not original.phases):
         chosen: Any = definition.initial_phase
-        initial = chosen if chosen and isinstance(chosen, str) else definition.phases[0].name
+        initial = chosen if chosen and is_text(chosen) else next((phase.name for phase in definition.phases), "")
         code = Mentions(_code(definition, tools))
         producers = _producers(definition, code)
         state_keys = frozenset(key.key for key in definition.state_keys)
