@@ -434,6 +434,23 @@ def test_a_handle_whose_session_is_over_says_so_on_other_threads() -> None:
         of_thread.call(lambda: None)
 
 
+async def test_another_loop_that_waits_for_a_session_learns_of_its_end_and_is_not_cancelled() -> None:
+    calls = LoopCalls(asyncio.get_running_loop())
+    begun: list[asyncio.Task[Any]] = []
+
+    async def waits() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        begun.append(task)
+        # As the end of the session's loop does to all of its tasks.
+        task.cancel()
+        await asyncio.Event().wait()
+
+    with pytest.raises(GeminiLiveError, match="has ended"):
+        await asyncio.to_thread(lambda: asyncio.run(calls.run(waits())))
+    assert begun
+
+
 async def test_a_tool_on_a_thread_may_prompt_the_model() -> None:
     held: list[LiveHandle] = []
 

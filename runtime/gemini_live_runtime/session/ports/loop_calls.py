@@ -65,13 +65,23 @@ class LoopCalls:
             raise
 
     async def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
-        """Run `coroutine` on the loop and return its result, on another loop."""
+        """Run `coroutine` on the loop and return its result, on another loop.
+
+        Raises its error, or `GeminiLiveError` when the loop has ended.
+        """
         try:
             future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         except RuntimeError:
             coroutine.close()
             raise _ended() from None
-        return await asyncio.wrap_future(future)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            # Nobody cancelled the caller: the session's loop ended its tasks.
+            raise _ended() from None
 
 
 class OnLoop(Protocol):
