@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gemini_live_runtime.wire.json_frame import MAX_DEPTH, MAX_TEXT_BYTES, MAX_VALUES, MAX_WIDE_BYTES
+from gemini_live_runtime.wire.json_frame import MAX_DEPTH, MAX_TEXT_BYTES, MAX_VALUES
 
 FRAMES = Path(__file__).parents[1] / "data" / "frames"
 
@@ -306,7 +306,6 @@ def _calls(*calls: dict[str, Any]) -> str:
 
 
 BYTES = MAX_TEXT_BYTES - 200
-WIDE = MAX_WIDE_BYTES - 200
 VALUES = MAX_VALUES - 20
 KEY_SIGNS = string.ascii_letters + string.digits + "_-=./+"
 TOO_LONG = 15 << 20
@@ -315,14 +314,14 @@ LARGE: dict[str, Callable[[], Frame]] = {
     "one long word": lambda: _spoken("x" * BYTES),
     "one long word like a key": lambda: _spoken("".join(random.Random(1).choices(KEY_SIGNS, k=BYTES))),
     "many words": lambda: _spoken("w " * (BYTES // 2)),
-    "escaped words": lambda: _spoken("漢" * (WIDE // 3)),
-    "escaped surrogates": lambda: '{"a":"' + "\\ud800x" * (WIDE // 4) + '"}',
-    "wide words": lambda: _wide("漢 " * (WIDE // 4)).encode(),
-    "a wide name": lambda: json.dumps({"漢" * (WIDE // 3): 1}, ensure_ascii=False),
-    "emoji": lambda: _wide("🎈" * (WIDE // 4)),
-    "dashes": lambda: _wide("—" * (WIDE // 3)),
-    "accents": lambda: _wide("\u0301" * (WIDE // 2)),
-    "joined signs": lambda: _wide("a\u200d" * (WIDE // 4)),
+    "escaped words": lambda: _spoken("漢" * (BYTES // 3)),
+    "escaped surrogates": lambda: '{"a":"' + "\\ud800x" * (BYTES // 4) + '"}',
+    "wide words": lambda: _wide("漢 " * (BYTES // 4)).encode(),
+    "a wide name": lambda: json.dumps({"漢" * (BYTES // 3): 1}, ensure_ascii=False),
+    "emoji": lambda: _wide("🎈" * (BYTES // 4)),
+    "dashes": lambda: _wide("—" * (BYTES // 3)),
+    "accents": lambda: _wide("\u0301" * (BYTES // 2)),
+    "joined signs": lambda: _wide("a\u200d" * (BYTES // 4)),
     "too many escaped words": lambda: _spoken("漢" * BYTES),
     "too many escaped surrogates": lambda: '{"inlineData":"' + "\\ud800" * BYTES + '"}',
     "many parts": lambda: _parts(*[{"text": "a"}] * (VALUES // 2)),

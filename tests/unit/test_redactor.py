@@ -511,6 +511,20 @@ def test_a_field_is_a_secret_by_its_name_however_long_and_even_when_the_name_is_
     }
 
 
+def test_all_patterns_can_be_compiled_ahead_step_by_step_and_once() -> None:
+    code = (
+        "from gemini_live_runtime.secret_patterns.compiled import compiled;"
+        "from gemini_live_runtime.secret_patterns.search import compile_patterns;"
+        "from gemini_live_runtime.secret_patterns.shapes import SHAPES;"
+        "steps = len(list(compile_patterns()));"
+        "known = compiled.cache_info().currsize;"
+        "[compiled(pattern) for _, pattern in SHAPES];"
+        "print(steps > len(SHAPES), compiled.cache_info().currsize == known, list(compile_patterns()))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["True", "True", "[]"]
+
+
 def test_a_process_compiles_a_pattern_when_its_first_credential_may_come() -> None:
     code = (
         "from gemini_live_runtime.secret_patterns.compiled import compiled\n"

@@ -80,6 +80,9 @@ _CUT = (
     rf"|{_BEARER}(?P<word>{tells(_WORD_SIGN)}{_WORD_SIGN}{{6,23}}))\Z"
 )
 
+PATTERNS = (OPEN_KEY, _OPEN, CUT_KEY, _CUT)
+"""Patterns of this module that take milliseconds to compile."""
+
 _ELLIPSIS = r"(?<=[0-9A-Za-z_\-+/=])(?:\u2026|\.\.\.)"
 _BEFORE_ELLIPSIS = 500
 """Characters before an ellipsis that can belong to the beginning of a secret."""

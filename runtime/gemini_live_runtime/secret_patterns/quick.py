@@ -74,6 +74,16 @@ def _plain() -> tuple[tuple[str, str], ...]:
     return tuple((one.anchor, rf"{begins(one.pattern)}{one.signs}{{{min(one.telling, _SEEN)}}}") for one in rows)
 
 
+SIGNS = "_-A.KJ/=GV~$"
+"""Hinges, each of which has patterns of its own."""
+
+
+def compile_for(sign: str) -> None:
+    """Compile the patterns of a hinge ahead of their first use."""
+    compiled(_whole(sign))
+    compiled(_open(sign))
+
+
 def has_key(text: str) -> bool:
     """Return False when `text` certainly has no provider's key or webhook."""
     return (

@@ -7,9 +7,12 @@ its match plus a bounded number of characters, except where the next anchor lies
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 
-from gemini_live_runtime.secret_patterns import ends, values
+from gemini_live_runtime.secret_patterns import ends, quick, values
 from gemini_live_runtime.secret_patterns.compiled import compiled
 from gemini_live_runtime.secret_patterns.escapes import has_other_separator, plain_text
 from gemini_live_runtime.secret_patterns.names import may_have_secret_field
@@ -17,8 +20,25 @@ from gemini_live_runtime.secret_patterns.quick import has_key, may_have_encoded_
 from gemini_live_runtime.secret_patterns.shapes import SHAPES
 from gemini_live_runtime.secret_patterns.values import CHAINS, NAMED, has_value
 
+_UNCOMPILED: deque[Callable[[], object]] = deque(
+    (
+        *(partial(quick.compile_for, sign) for sign in quick.SIGNS),
+        *(partial(compiled, pattern) for _, pattern in (*SHAPES, *CHAINS, *NAMED)),
+        *(partial(compiled, pattern) for pattern in ends.PATTERNS),
+    )
+)
+"""Steps by which the patterns are compiled that a text may need."""
+
 _REREAD = 40
 """Characters of a match that are searched again: the name of the next value may end it."""
+
+
+def compile_patterns() -> Iterator[None]:
+    """Compile patterns ahead of their first use, some milliseconds' worth a step."""
+    while _UNCOMPILED:
+        with suppress(IndexError):
+            _UNCOMPILED.popleft()()
+        yield
 
 
 def lowered(text: str) -> str:

@@ -19,7 +19,6 @@ from gemini_live_runtime.wire.enums import Scheduling
 from gemini_live_runtime.wire.fields import CodecRegistry, MessageCodec, Problems, WrongTypeError
 from gemini_live_runtime.wire.json_frame import (
     MAX_TEXT_BYTES,
-    MAX_WIDE_BYTES,
     check_size,
     count_commas,
     dump_object,
@@ -74,9 +73,9 @@ def decode_server_message(frame: str | bytes) -> ServerMessage:
     commas = count_commas(frame)
     value = read_object(frame)
     size, wide = text_sizes(frame, commas, value)
-    if wide > MAX_WIDE_BYTES:
+    if wide > MAX_TEXT_BYTES:
         # Before surrogates are looked for, which takes long. Speech is ASCII.
-        raise _too_much_text(MAX_WIDE_BYTES, "texts beyond ASCII")
+        raise _too_much_text()
     raw = scalar_texts(frame, value)
     message = _decode(ServerMessage, raw, problems)
     if size > MAX_TEXT_BYTES and size - _speech_size(message) > MAX_TEXT_BYTES:
@@ -87,8 +86,8 @@ def decode_server_message(frame: str | bytes) -> ServerMessage:
     return replace(message, raw=raw, problems=problems.sentences())
 
 
-def _too_much_text(most: int = MAX_TEXT_BYTES, what: str = "texts") -> ProtocolError:
-    return ProtocolError(f"The frame has {what} of more than {most:,} bytes", field="frame")
+def _too_much_text() -> ProtocolError:
+    return ProtocolError(f"The frame has texts of more than {MAX_TEXT_BYTES:,} bytes", field="frame")
 
 
 def _speech_size(message: ServerMessage) -> int:

@@ -26,6 +26,7 @@ from gemini_live_runtime.errors import (
     NotConnectedError,
     ProtocolError,
 )
+from gemini_live_runtime.secret_patterns.search import compile_patterns
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk
 from gemini_live_runtime.wire.backlog import AudioBacklog, DropOldest, UnsentSound
@@ -57,6 +58,11 @@ _NO_ENDPOINT = Endpoint("url", "")
 
 LONG_FRAME = 16 * 1024
 """Characters or bytes of a frame before which other tasks run: several in a row would hold up the event loop."""
+
+VERY_LONG_FRAME = 64 * 1024
+"""Characters or bytes of a frame before which the patterns of secrets are compiled, step by step.
+
+Its texts may need all of them, and to compile them at once takes more than a tenth of a second."""
 
 TransportFactory: TypeAlias = Callable[[Endpoint], Awaitable[Transport]]
 
@@ -249,6 +255,9 @@ class Connection:
             raise self._closed_error() from None
         if len(frame) > LONG_FRAME:
             await asyncio.sleep(0)
+        if len(frame) > VERY_LONG_FRAME:
+            for _ in compile_patterns():
+                await asyncio.sleep(0)
         return self._read(frame)
 
     async def close(self, code: int = 1000, reason: str = "") -> None:

@@ -21,14 +21,11 @@ MAX_DEPTH = 100
 MAX_VALUES = 5_000
 """Values of a server's message: what follows from them is done at once."""
 
-MAX_TEXT_BYTES = 250_000
+MAX_TEXT_BYTES = 125_000
 """Bytes (UTF-8) of texts in a server's message, which are all searched for secrets; speech is not counted.
 
-An answer of 65,536 tokens, the most that any model gives, has about as many. Frames above 1 MiB, which were captured,
-are speech."""
-
-MAX_WIDE_BYTES = 125_000
-"""Bytes of those texts that have more than ASCII, which take three times as long: signs may join, pile up and hide."""
+Several times as many as the longest answer of a live model, 8,192 tokens. Frames above 1 MiB were captured, which are
+speech."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -140,7 +137,7 @@ def text_sizes(frame: str | bytes, commas: int, value: dict[str, Any]) -> tuple[
     0 for a small object. Raises `ProtocolError` for one of more than `MAX_VALUES`.
     """
     # Commas bound the number of values from above; few frames have as many.
-    longest = MAX_WIDE_BYTES if isinstance(frame, bytes) or frame.isascii() else MAX_WIDE_BYTES // 4
+    longest = MAX_TEXT_BYTES if isinstance(frame, bytes) or frame.isascii() else MAX_TEXT_BYTES // 4
     if commas < MAX_VALUES // MAX_DEPTH and len(frame) <= longest:
         return 0, 0
     values, size, wide, waiting = 0, 0, 0, [value]

@@ -58,12 +58,6 @@ LIMITS = (
         "unit/wire/test_codec.py::test_more_values_or_text_than_can_be_handled_at_once_is_unreadable",
     ),
     Limit(
-        "those of the texts that have more than ASCII",
-        f"{json_frame.MAX_WIDE_BYTES:,} bytes",
-        "the message counts as unreadable",
-        "unit/wire/test_codec.py::test_more_values_or_text_than_can_be_handled_at_once_is_unreadable",
-    ),
-    Limit(
         "unreadable messages in a row",
         f"{connection.MAX_UNREADABLE}",
         "the connection is closed with a sentence",

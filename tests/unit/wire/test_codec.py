@@ -12,7 +12,7 @@ from tests.unit.wire.frames import encode_client
 from gemini_live_runtime.errors import FrameTooLargeError, ProtocolError
 from gemini_live_runtime.wire import codec, compose
 from gemini_live_runtime.wire.codec import decode_client, decode_server, encode_server, unknown_fields
-from gemini_live_runtime.wire.json_frame import MAX_TEXT_BYTES, MAX_VALUES, MAX_WIDE_BYTES
+from gemini_live_runtime.wire.json_frame import MAX_TEXT_BYTES, MAX_VALUES
 from gemini_live_runtime.wire.messages import (
     AudioFrame,
     Blob,
@@ -235,17 +235,17 @@ class TestLoadedFrames:
             ({"toolCallCancellation": {"ids": [["a"]] * (MAX_VALUES // 2)}}, "more than 5,000 values"),
             ({f"field{number}": number for number in range(MAX_VALUES + 1)}, "more than 5,000 values"),
             ({"x": [1] * (MAX_VALUES + MAX_TEXT_BYTES + 2)}, "more than 5,000 values"),
-            ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_WIDE_BYTES // 2 + 1)}}}, "125,000 bytes"),
-            ({"serverContent": {"outputTranscription": {"text": "漢" * (MAX_WIDE_BYTES // 3 + 1)}}}, "125,000 bytes"),
-            ({"serverContent": {"outputTranscription": {"text": "x" * MAX_WIDE_BYTES + "é"}}}, "125,000 bytes"),
-            ({"x" * (MAX_TEXT_BYTES + 1): 1}, "250,000 bytes"),
+            ({"serverContent": {"outputTranscription": {"text": "é" * (MAX_TEXT_BYTES // 2 + 1)}}}, "125,000 bytes"),
+            ({"serverContent": {"outputTranscription": {"text": "漢" * (MAX_TEXT_BYTES // 3 + 1)}}}, "125,000 bytes"),
+            ({"serverContent": {"outputTranscription": {"text": "x" * MAX_TEXT_BYTES + "é"}}}, "125,000 bytes"),
+            ({"x" * (MAX_TEXT_BYTES + 1): 1}, "125,000 bytes"),
             (
                 {
                     "toolCall": {
                         "functionCalls": [{"args": {"mimeType": "audio/pcm", "data": "A" * (MAX_TEXT_BYTES + 4)}}]
                     }
                 },
-                "250,000 bytes",
+                "125,000 bytes",
             ),
         ],
     )
@@ -262,7 +262,7 @@ class TestLoadedFrames:
     ) -> None:
         monkeypatch.setattr(codec, "read_object", None)
         frame = json.dumps({"toolCall": {"functionCalls": [{"args": {"text": "x" * 6 * MAX_TEXT_BYTES}}]}})
-        with pytest.raises(ProtocolError, match="250,000 bytes"):
+        with pytest.raises(ProtocolError, match="125,000 bytes"):
             codec.decode_server(frame.encode() if encoded else frame)
 
     @pytest.mark.parametrize(

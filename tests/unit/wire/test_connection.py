@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire import connection as connection_module
 from gemini_live_runtime.wire.audio_frame import encode_audio_chunk, encode_model_audio
 from gemini_live_runtime.wire.backlog import DropOldest
-from gemini_live_runtime.wire.connection import LONG_FRAME, Connection, connect
+from gemini_live_runtime.wire.connection import LONG_FRAME, VERY_LONG_FRAME, Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, RealtimeInput, ServerMessage, Setup
 from gemini_live_runtime.wire.transport import MemoryTransport, Transport, TransportClosed
@@ -439,4 +439,34 @@ async def test_other_tasks_run_before_each_long_frame_is_decoded() -> None:
         await connection.receive()
     task.cancel()
     assert turns >= count
+    await connection.close()
+
+
+async def test_before_a_very_long_frame_patterns_of_secrets_are_compiled_one_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # All at once they would hold up the event loop for a tenth of a second.
+    connection, theirs, _ = await open_pair()
+    steps, turns_at = iter(range(5)), []
+    turns = 0
+
+    def compile_patterns() -> Iterator[None]:
+        for _ in steps:
+            turns_at.append(turns)
+            yield
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    monkeypatch.setattr(connection_module, "compile_patterns", compile_patterns)
+    task = asyncio.create_task(other())
+    for size in (LONG_FRAME, VERY_LONG_FRAME):
+        await theirs.send(json.dumps({"goAway": {"timeLeft": "1s"}, "padding": "x" * size}))
+        await connection.receive()
+        assert len(turns_at) == (5 if size == VERY_LONG_FRAME else 0)
+    task.cancel()
+    assert len(set(turns_at)) == 5
     await connection.close()
