@@ -342,6 +342,39 @@ async def test_the_result_of_code_that_decides_cannot_write_as_it_is_read(what: 
         assert t.state.get("app:n") is None
 
 
+@pytest.mark.parametrize("run", [in_this_context, in_a_context_of_its_own])
+@pytest.mark.parametrize("callback", ["instruction_amendment", "instruction_template"])
+async def test_what_an_async_listener_decides_cannot_write_after_it_waited(callback: str, run: Any) -> None:
+    held: list[State] = []
+
+    async def told(state: State) -> str:
+        await asyncio.sleep(0.1)
+        for one in held:
+            run(count, one)
+        return "Yes."
+
+    async with talk(agent().on(callback, told)) as t:
+        held.append(t.state)
+        await t.turn()
+        await t.passes(1)
+        assert t.state.get("app:n") is None
+        assert "app:n cannot be written here" in t.failures()[0].error
+
+
+async def test_an_async_listener_that_decides_gets_what_it_awaits() -> None:
+    async def told(state: State) -> str:
+        try:
+            await asyncio.wait_for(asyncio.sleep(9), 0.1)
+        except TimeoutError:
+            return f"Be {await asyncio.sleep(0.1, 'brief')}."
+        return ""
+
+    async with talk(agent().on("instruction_amendment", told)) as t:
+        await t.turn()
+        assert t.failures() == []
+        assert "Be brief." in t.setup["systemInstruction"]["parts"][0]["text"]
+
+
 class OddTextError(Exception):
     """Exception whose text is code of an author."""
 

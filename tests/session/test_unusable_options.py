@@ -29,6 +29,7 @@ from gemini_live_runtime import (
     Transition,
     TurnCountDetector,
     Watcher,
+    WatchPredicate,
     after_tool_call,
     key,
     on_phase_change,
@@ -179,3 +180,14 @@ def test_names_and_schemas_of_another_type_are_refused_in_a_sentence(use: Any, w
 def test_what_is_no_list_is_refused_in_a_sentence(use: Any) -> None:
     with pytest.raises(AgentError, match="cannot be 5"):
         use(5)
+
+
+async def waits(state: Any) -> bool:
+    return True
+
+
+@pytest.mark.parametrize("wrong", [waits, 5, None], ids=["async", "number", "None"])
+@pytest.mark.parametrize("watch", [WatchPredicate.became_true, WatchPredicate.became_false])
+def test_what_is_no_guard_cannot_be_watched(watch: Any, wrong: Any) -> None:
+    with pytest.raises(AgentError, match=r"A watcher cannot wait for this: .*guard"):
+        watch(wrong)

@@ -61,6 +61,7 @@ from gemini_live_runtime.session.control.hot_reload import HotReload
 from gemini_live_runtime.session.control.operator_commands import OperatorCommands
 from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
 from gemini_live_runtime.session.debugger.pause_gate import MINOR, TURN_ENDS, Waiting
+from gemini_live_runtime.session.definition.callbacks import DECIDING
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter, PendingContext
 from gemini_live_runtime.session.ports.messages import ContextNote
@@ -626,6 +627,6 @@ LISTENED = (
 
 
 def _write_as(callback: str, listener: str) -> AbstractContextManager[None]:
-    if callback in ("instruction_template", "instruction_amendment"):
+    if callback in DECIDING:
         return deciding()
     return writing_as(Origin("callback", listener, callback))

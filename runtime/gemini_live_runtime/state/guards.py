@@ -466,7 +466,10 @@ class WatchPredicate:
 
     @classmethod
     def _of_guard(cls, value: GuardLike | str, wanted: bool) -> WatchPredicate:
-        guard = KeyExpression(check_key(value)).is_true() if isinstance(value, str) else as_guard(value)
+        try:
+            guard = KeyExpression(check_key(value)).is_true() if isinstance(value, str) else as_guard(value)
+        except TypeError as error:
+            raise AgentError(f"A watcher cannot wait for this: {error}", field="guard", value=value) from None
         return cls(truth_change(guard.text, wanted), guard.keys, guard, wanted)
 
     def missing(self, old: Any, new: Any, reader: Reader) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from types import (
     FunctionType,
     GeneratorType,
     MethodType,
+    coroutine,
 )
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 
@@ -134,6 +135,24 @@ def check_may_wait(what: str, remedy: str) -> None:
     """Raise `AgentError` in an agent's code, which the session waits for."""
     if current_writer.get().kind != "program":
         raise AgentError(f"A tool, a hook or a listener cannot wait {what}, which waits for it", remedy=remedy)
+
+
+@coroutine
+def await_decision(work: Awaitable[R]) -> Generator[Any, Any, R]:
+    """Await code that decides; what one of its steps writes is refused."""
+    steps: Any = work.__await__()
+    step, value = steps.send, None
+    while True:
+        try:
+            with deciding():
+                waits = step(value)
+        except StopIteration as ended:
+            found: R = ended.value
+            return found
+        try:
+            step, value = steps.send, (yield waits)
+        except BaseException as error:
+            step, value = steps.throw, error
 
 
 def call_to_decide(function: Callable[..., R], *args: Any) -> R:

@@ -30,7 +30,14 @@ from gemini_live_runtime.author_code import (
 )
 from gemini_live_runtime.clock import Clock, LoopClock, VirtualTimeLoop
 from gemini_live_runtime.records import record
-from gemini_live_runtime.session.definition.callbacks import CALLBACKS, CallbackMode, EventCallbacks, Listener
+from gemini_live_runtime.session.definition.callbacks import (
+    CALLBACKS,
+    DECIDING,
+    CallbackMode,
+    EventCallbacks,
+    Listener,
+)
+from gemini_live_runtime.state.mutations import await_decision
 
 R = TypeVar("R")
 
@@ -319,7 +326,8 @@ class CallbackRunner:
             if not is_awaitable(result):
                 self._timed(callback, listener, began)
                 return result
-            task = self._task(callback, listener, result)
+            work = await_decision(result) if callback in DECIDING else result
+            task = self._task(callback, listener, work)
         try:
             await asyncio.wait((task,), timeout=self._deadline_s)
         except asyncio.CancelledError:

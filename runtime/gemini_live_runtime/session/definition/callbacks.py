@@ -126,6 +126,10 @@ def _spec(callback: str) -> CallbackSpec:
     return spec
 
 
+DECIDING = frozenset(("instruction_template", "instruction_amendment"))
+"""Callbacks whose listeners decide, and may only read the state."""
+
+
 def _check(callback: str, spec: CallbackSpec, listener: Listener) -> None:
     who = f"{callback}: {listener.name} ({listener.defined_at})"
     function: Any = listener.function
