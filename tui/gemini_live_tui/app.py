@@ -385,6 +385,10 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         """Leave without what Textual would print of its own errors."""
         self._fatal_error()
 
+    def expect_key(self) -> None:
+        """Let a backlog wait: keys were typed, and come soon; any thread may call this."""
+        self.store.answer_key()
+
     async def on_event(self, event: events.Event) -> None:
         """Offer keys to `UnboundKeys` before the focused widget gets them."""
         if isinstance(event, events.Key):

@@ -60,6 +60,8 @@ class TerminalDriver(LinuxDriver):
                 # What was typed up to the end is read, too: the shell would get it.
                 is_over = self.exit_event.is_set()
                 data = os.read(self.fileno, READ_BYTES) if selector.select(TICK_S) else b""
+                if data:
+                    self._app.expect_key()  # type: ignore[attr-defined]
                 for message in keys.feed(data):
                     self.process_message(message)
         keys.close()

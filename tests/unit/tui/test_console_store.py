@@ -184,6 +184,41 @@ def test_what_a_key_leads_to_is_shown_at_once() -> None:
     run_virtual(main())
 
 
+def test_folding_ends_as_soon_as_a_key_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        store = _store()
+        for seq in range(1, 20):
+            await store.put(_event(seq))
+        monkeypatch.setattr("gemini_live_tui.session_data.store.FOLD_BUDGET_S", -1.0)
+        store.drain()
+        monkeypatch.setattr("gemini_live_tui.session_data.store.FOLD_BUDGET_S", 1000.0)
+        monkeypatch.setattr(store, "_budget_s", 1000.0)
+        # As the thread does that reads the terminal.
+        store.listen(ev.SessionState, lambda event: store.answer_key() if event.seq == 5 else None)
+        assert store.drain()
+        assert store.view.seq == 5
+
+    run_virtual(main())
+
+
+def test_while_keys_are_typed_a_backlog_is_folded_in_shorter_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def main() -> None:
+        store = _store()
+        ticks = itertools.count()
+        # Each look at the clock takes a millisecond: one event a look.
+        monkeypatch.setattr("gemini_live_tui.session_data.store.time.perf_counter", lambda: next(ticks) / 1000)
+        for seq in range(1, 200):
+            await store.put(_event(seq))
+        store.drain()
+        quick = store.view.seq
+        for _ in range(MAX_WAITS + 1):
+            store.answer_key()
+            store.drain()
+        assert 0 < store.view.seq - quick <= quick / 2
+
+    run_virtual(main())
+
+
 def test_less_is_folded_in_a_frame_while_drawing_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     async def main() -> None:
         store = _store()

@@ -41,6 +41,9 @@ KEY_FRAMES = 2
 MAX_WAITS = 3
 """Frames that a backlog waits at most in a row: keys may be typed without a pause."""
 
+HURRY = 4
+"""Part of the time for folding that a frame takes after `MAX_WAITS`, while keys are typed."""
+
 ALL = ~Dirty.NONE
 
 
@@ -178,7 +181,7 @@ class Store:
         return len(self._queue)
 
     def answer_key(self) -> None:
-        """Let a backlog wait for `KEY_FRAMES`: a key was pressed."""
+        """Let a backlog wait for `KEY_FRAMES`: a key was typed. Safe from threads."""
         if self._is_behind:
             self._to_wait = KEY_FRAMES
 
@@ -193,13 +196,14 @@ class Store:
         if self._to_wait and self._waited < MAX_WAITS:
             self._to_wait, self._waited = self._to_wait - 1, self._waited + 1
             return True
+        budget_s = min(FOLD_BUDGET_S, self._budget_s) / (HURRY if self._to_wait else 1)
         self._to_wait = self._waited = 0
-        deadline = time.perf_counter() + min(FOLD_BUDGET_S, self._budget_s)
+        deadline = time.perf_counter() + budget_s
         if self._queue:
             self._received_at = self._clock.now()
         while self._queue:
             self._fold(self._queue.popleft())
-            if time.perf_counter() > deadline:
+            if self._to_wait or time.perf_counter() > deadline:
                 break
         if len(self._queue) < MAX_QUEUED // 2:
             self._room.set()
