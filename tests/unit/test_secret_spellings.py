@@ -42,6 +42,8 @@ SPELLINGS = (
     # names
     "AccountName=x;AccountKey={};EndpointSuffix=y",
     *("DB_PASS={}", "db_pass: {}", "dbPass = '{}'", '"pass": "{}"', "PASSWORD_2={}", "password2: {}"),
+    *("LDAP_BIND_PW={}", "pw: {}", '"pw": "{}"', "ENCRYPTION_KEY: {}", "master_key={}", "signing_key = '{}'"),
+    *("subscription-key={}", "x-functions-key: {}", '<add key="Password" value="{}"/>', "'password': b'{}'"),
     *("API_KEY_2={}", "token_1 = '{}'", "secret_v2={}", "passcode: {}", "API key: {}", "pass={}"),
 )
 

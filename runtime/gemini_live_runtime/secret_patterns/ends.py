@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gemini_live_runtime.secret_patterns.compiled import compiled
+from gemini_live_runtime.secret_patterns.names import KEY_USES
 from gemini_live_runtime.secret_patterns.prefix import tells
 from gemini_live_runtime.secret_patterns.shapes import CUT_KEY, OPEN_KEY, PRIVATE_KEY
 from gemini_live_runtime.secret_patterns.values import (
@@ -30,8 +31,8 @@ _TAGGED_SIGN, _PLAIN_SIGN, _QUOTED_SIGN = r"[^<>\s\"'\\]", r"[^\s&\"'`\\,;)]", r
 _OPTION_SIGN = r"[^\s\"'\\]"
 
 _NAME = (
-    rf"(?ai:(?:passw(?:or)?d|passphrase|passcode|{OWNED_PASS}|secret|pwd|token"
-    r"|(?:api|access|private|secret|account)[-_ ]?key|authorization)s?(?:[_\-]?v?[0-9]{1,3})?)"
+    rf"(?ai:(?:passw(?:or)?d|passphrase|passcode|{OWNED_PASS}|secret|pwd|(?<![0-9a-z])pw|token"
+    rf"|(?:{'|'.join(KEY_USES)})[-_ ]?key|authorization)s?(?:[_\-]?v?[0-9]{{1,3}})?)"
 )
 _QUOTED_NAME = rf"(?:{_NAME}|(?ai:(?<![0-9a-z_\-])pass))\\{{0,7}}[\"'`]?\]?{OPENING_MARK}"
 _PLAIN_NAME = rf"{_NAME}\]?(?:{SEPARATOR}|{COLON})"

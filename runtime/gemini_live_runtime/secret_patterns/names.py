@@ -11,6 +11,12 @@ PASS_OWNERS = (
 )
 """Words before "pass" that make it a password: a boarding pass is none."""
 
+KEY_USES = (
+    *("api", "access", "account", "encryption", "functions", "hmac", "master", "private", "secret", "signing"),
+    "subscription",
+)
+"""Words before "key" that make it a secret: a sort key is none."""
+
 _FIELDS = frozenset(
     {
         "accesstoken",
@@ -38,7 +44,6 @@ _FIELDS = frozenset(
     }
 )
 _ENDINGS = (
-    "apikey",
     "apikeys",
     "privatekeys",
     "password",
@@ -51,10 +56,7 @@ _ENDINGS = (
     "secrets",
     "credential",
     "credentials",
-    "secretkey",
-    "accesskey",
-    "accountkey",
-    "privatekey",
+    *(f"{use}key" for use in KEY_USES),
     "token",
     *(f"{owner}pass" for owner in PASS_OWNERS),
 )
@@ -71,7 +73,7 @@ _CODE = r"(?:\A|[_\-. ]|(?<=[a-z])(?=[A-Z]))(?ai:pin(?:[_\-. ]?(?:code|number))?
 """End of the name of a field with a code of digits. A spin is none."""
 
 _END_IN_JSON = r"(?:[. ]?v)?[. ]?[0-9]{0,3}\":"
-_KEYS = "|".join(rf"(?<={end}key)|(?<={end}[. ]key)" for end in ("pi", "te", "ss", "et", "nt"))
+_KEYS = "|".join(rf"(?<={end}key)|(?<={end}[. ]key)" for end in sorted({use[-2:] for use in KEY_USES}))
 _IN_JSON = {
     word: rf"{word}{rest}{_END_IN_JSON}"
     for words, rest in {

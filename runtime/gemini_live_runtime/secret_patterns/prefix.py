@@ -15,7 +15,7 @@ DOTTED, PADDED, LOWER = r"[0-9A-Za-z_\-.]", r"[0-9A-Za-z_\-+/=]", "[0-9a-z]"
 URL, UUID = r"[0-9A-Za-z%+/=_\-~]", r"[0-9a-f\-]"
 
 _SEPARATORS = "_-./~=$"
-_CAPITALS = "AKJGV"
+_RARE = "AKJGVx12"
 """Signs of prefixes that are rare in ordinary texts; `Prefix.hinge` is one of them."""
 
 _IN_PATTERN = re.compile(r"\[(?P<one>[.$])\]|\[[^\]]*\]|\{[^}]*\}|(?P<sign>.)")
@@ -110,7 +110,7 @@ class Prefix:
         signs = [part for part in found if part[0] is not None]
         last = signs[-1]
         if last[0] not in _SEPARATORS or last[2] < len(self.pattern):
-            rare = [part for sign in _SEPARATORS + _CAPITALS for part in signs if part[0] == sign]
+            rare = [part for sign in _SEPARATORS + _RARE for part in signs if part[0] == sign]
             if not rare:
                 return None
             last = rare[0]

@@ -51,6 +51,7 @@ PREFIXES = (
     _word("AQ[.]", ANY, 20),
     _word("1//0", ANY, 20),
     _key("GOCSPX-", ANY, 16, 2),
+    _word("4/0A", ANY, 30),
     # models: OpenAI, Anthropic, OpenRouter and others; xAI, Groq, Perplexity, Tavily, NVIDIA, Cerebras, Together,
     # Hugging Face, Replicate, LangSmith, ElevenLabs, Fireworks, Jina, Firecrawl, Pinecone, RunPod, E2B, Voyage
     _word("sk-", ANY, 20),
@@ -210,6 +211,8 @@ PREFIXES = (
     _key("FLWSECK_TEST-", LOWER, 12),
     _key("duffel_(?:test|live)_", PADDED, 40, literal="duffel_"),
     _key("EZ[AT]K", BASE62, 50, literal="EZ"),
+    _key("xprv", BASE62, 100),
+    _key("nsec1", LOWER, 58),
     _key("shippo_(?:live|test)_", HEX, 40, literal="shippo_"),
     _key("pdl_(?:live|sdbx)_apikey_", NO_DASH, 40, literal="pdl_"),
 )

@@ -21,7 +21,7 @@ _SEEN = 8
 _SIGN = r"[0-9A-Za-z_\-+/=%\\&#;]"
 _LIKE_KEY = rf"(?=[a-z_\-+/=%\\&#;]{{0,24}}+[0-9A-Z])(?={_SIGN}{{2,9}}+(?:{_SIGN}|\.\.\.|\u2026))"
 
-_OPEN_SIGN = r"[_\-./~=$AKJGV]|cio|dapi|dose|oy2|xox|hooks"
+_OPEN_SIGN = r"[_\-./~=$AKJGVx12]|cio|dapi|dose|hooks"
 """Hinges, and words without one that begin keys or addresses."""
 
 _ENCODED_SIGN = r"(?i:%(?:25)*|\\+(?:u00|x))(?:2[fF]|3[aAdD]|7[cCeE]|40)|\\+/|&#"
@@ -99,8 +99,11 @@ def has_key(text: str) -> bool:
         or ("V" in text and _has("V", text))
         or ("~" in text and _has("~", text))
         or ("$" in text and _has("$", text))
+        or ("x" in text and _has("x", text))
+        or ("1" in text and _has("1", text))
+        or ("2" in text and _has("2", text))
         or (
-            ("cio" in text or "dapi" in text or "dose" in text or ("2" in text and "oy2" in text))
+            ("cio" in text or "dapi" in text or "dose" in text)
             and any(anchor in text and compiled(pattern).search(text) for anchor, pattern in _plain())
         )
     )

@@ -73,7 +73,7 @@ def _has_named_value(low: str) -> bool:
         or ("k" in low and ("cookie" in low or ("key" in low and values.KEY_VALUE.search(low))))
         or ("pass" in low and has_value(values.PASS_VALUE, low))
         or ("pin" in low and has_value(values.CODE_VALUE, low))
-        or ("w" in low and "pwd" in low)
+        or ("w" in low and "pw" in low)
         or ("z" in low and "authorization" in low)
     )
 
@@ -95,7 +95,7 @@ def may_match_line(line: str, low: str) -> bool:
         or ("k" in names and _has_key_or_token(low, names))
     ):
         return True
-    if ("w" in names and "pwd" in names) or ("z" in names and "authorization" in names):
+    if ("w" in names and "pw" in names) or ("z" in names and "authorization" in names):
         return True
     if has_key(line) or (("%" in line or "\\" in line or "&" in line) and may_have_encoded_sign(line)):
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gemini_live_runtime.secret_patterns.compiled import compiled
-from gemini_live_runtime.secret_patterns.names import PASS_OWNERS
+from gemini_live_runtime.secret_patterns.names import KEY_USES, PASS_OWNERS
 
 # A word after "bearer" or "token" is a credential when it is long or has a digit: "token holders" is not.
 _WORD = r"(?:(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{12,}|[0-9A-Za-z_\-.~+/=]{24,})"
@@ -14,10 +14,11 @@ _WORD = r"(?:(?=[A-Za-z_\-.~+/=]*+[0-9])[0-9A-Za-z_\-.~+/=]{12,}|[0-9A-Za-z_\-.~
 _NUMBER = r"(?:[_\-]?v?[0-9]{1,3})?"
 _END = rf"{_NUMBER}\\{{0,7}}[\"'`]?\]?"
 SEPARATOR = r"[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}"
-# As in `**Password**: "..."` and, with a type, in `api_key: str = "..."`.
+# As in `**Password**: "..."`, with a type in `api_key: str = "..."`, as attributes in `key="Password" value="..."`.
 _BEFORE_MARK = (
     rf"(?:[*_]{{0,3}}{SEPARATOR}(?:[*_]{{1,3}}[ \t]{{0,3}})?"
-    r"|[ \t]{0,3}:[ \t]{0,3}[A-Za-z][0-9A-Za-z_.<>\[\]|?]{0,40}[ \t]{0,3}=[ \t]{0,3})"
+    r"|[ \t]{0,3}:[ \t]{0,3}[A-Za-z][0-9A-Za-z_.<>\[\]|?]{0,40}[ \t]{0,3}=[ \t]{0,3}"
+    r"|[ \t]{1,3}value[ \t]?=[ \t]?)b?"
 )
 OPENING_MARK = _BEFORE_MARK + r"(?P<mark>(?P<sign>\\{0,7}[\"'`])(?:(?P=sign){2})?)"
 WITHIN_MARKS = r"(?:[^\"'`\\]|(?!(?<!\\)(?P=mark))[\s\S])"
@@ -44,11 +45,7 @@ _OPTION = (
     r"(?: |(?: |\\{0,7}[\"'], ?)\\{0,7}(?P<quote>[\"']))"
     r"(?P<option>(?(quote)[^\"'\\\-][^\"'\\]{3,400}(?=\\{0,7}[\"'])|[^\s\"'\\\-][^\s\"'\\]{7,}))"
 )
-_KEY_OF_NAMES = "|".join(
-    rf"(?<={name}{between}.ey)"
-    for name in ("api", "access", "private", "secret", "account")
-    for between in ("", "[-_ ]")
-)
+_KEY_OF_NAMES = "|".join(rf"(?<={name}{between}.ey)" for name in KEY_USES for between in ("", "[-_ ]"))
 _TAGGED = r"(?:[ \t][^<>]{0,100})?>\s{0,3}(?P<tagged>[^<>\s\"'\\]{4,400})(?=\s{0,3}</)"
 _FIELD = rf"{_QUOTED}|{_TAGGED}|{_BLOCK}"
 _PASSWORD = rf"s?(?:{_FIELD}|{_PLAIN}|{_ASSIGNED}|{_SAID})"
@@ -105,6 +102,7 @@ NAMED = tuple(
         ("pass", _PASS),
         ("secret", rf"secret(?:{_PASSWORD}|(?:(?<=--secret)|(?<=--client-secret)){_OPTION})"),
         ("pwd", rf"pwd(?<=\bpwd)(?:{_FIELD}|{_NUMBER}=(?P<plain>(?![/~.$])[^\s&\"'`\\,;)]{{4,}}))"),
+        ("pw", rf"pw(?<![0-9a-z]pw)(?:{_FIELD}|{_PLAIN}|{_ASSIGNED}|{_SAID})"),
         ("pin", _CODE),
         (
             "authorization",
