@@ -210,7 +210,8 @@ _REASONS: tuple[tuple[CloseKind, re.Pattern[str]], ...] = tuple(
     )
 )
 
-# RFC 6455, 7.4.1, as Google's servers use them: 1007 for a refused argument, 1008 for an aborted session.
+# RFC 6455, 7.4.1, as Google's servers use them: 1007 for a refused argument, 1008 for an aborted session. IANA has
+# registered 3000 (unauthorized), 3003 (forbidden) and 3008 (timeout).
 _CODES = {
     1000: CloseKind.NORMAL,
     1001: CloseKind.UNAVAILABLE,
@@ -226,6 +227,9 @@ _CODES = {
     1013: CloseKind.UNAVAILABLE,
     1014: CloseKind.UNAVAILABLE,
     1015: CloseKind.NETWORK,
+    3000: CloseKind.AUTH,
+    3003: CloseKind.AUTH,
+    3008: CloseKind.DEADLINE,
 }
 # These codes are about the transport itself, so their reason says nothing of the session.
 _FIXED_CODES = frozenset({1002, 1006, 1009, 1015})
@@ -271,12 +275,23 @@ def closed_error(code: int, reason: str = "", *, by_us: bool = False) -> Connect
 _STATUS = {
     400: ("refused the request", "Check the key, the model and the API version"),
     401: ("does not accept the credential", "Check the key or token"),
+    402: ("asks for a payment", "Enable billing for the key's project, or check the address"),
     403: ("does not allow this", "Check that the key is valid, unrestricted for this API, and that the API is enabled"),
     404: ("has no Live API at this address", "Check the URL and the API version"),
+    405: ("has no Live API at this address", "Check the URL and the API version"),
     407: ("is behind a proxy that requires a login", "Put the user name and password into HTTPS_PROXY"),
     408: ("gave up waiting for the request", "Try again in a moment"),
+    410: ("has no Live API at this address any more", "Check the URL and the API version"),
+    413: ("takes the request for too large", "Check the key and the address, which may be too long"),
+    414: ("takes the request for too large", "Check the key and the address, which may be too long"),
+    421: ("is not the server of this name", "Check the address, and whether a proxy changes it"),
     426: ("requires another protocol", "Check that the address is a Live API server"),
     429: ("has no quota left for this key", "Wait, or raise the quota or enable billing for the key's project"),
+    431: ("takes the request for too large", "Check the key and the address, which may be too long"),
+    451: ("is not allowed to offer this here", "Connect from another place"),
+    501: ("does not support this", "Check that the address is a Live API server"),
+    505: ("does not support HTTP/1.1", "Check that the address is a Live API server"),
+    511: ("is behind a network that requires a login", "Log in to the network with a browser, then try again"),
 }
 
 
@@ -342,11 +357,11 @@ def upgrade_refused(where: str, status: int, body: bytes = b"", *, is_cut: bool 
     problem, remedy = _STATUS.get(status, ("refused the connection", "Check the address"))
     if status < 200:
         problem = "gives no answer but preliminary ones"
-    elif status < 300:
+    elif status < 300 or status == 304:
         problem = "answered as a web server, not as a Live API server"
     elif 300 <= status < 400:
         problem, remedy = "redirects to another address, which is not followed", "Configure the final address"
-    elif status >= 500:
+    elif status >= 500 and status not in _STATUS:
         problem, remedy = "is currently unavailable", "Try again in a moment"
     reason = server_text(_cut_reason(body) if is_cut else _reason_of(body))
     if _kind_of(reason) is CloseKind.LOCATION:

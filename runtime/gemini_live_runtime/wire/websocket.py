@@ -38,6 +38,7 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.wire.closes import server_text, upgrade_refused
 from gemini_live_runtime.wire.endpoints import Endpoint, is_loopback
 from gemini_live_runtime.wire.interim_responses import InterimResponses
+from gemini_live_runtime.wire.proxies import proxy_failed, proxy_for
 from gemini_live_runtime.wire.transport import CLOSE_TIMEOUT, MAX_MESSAGE_BYTES, Transport, TransportClosed
 
 OPEN_TIMEOUT = 10.0
@@ -93,6 +94,8 @@ class BoundedConnection(WebSocketConnection):
 
         Where a write finds the reset, asyncio reads no more: the reason that the peer gave would be lost.
         """
+        if not hasattr(self, "transport"):  # TLS failed behind a proxy: no connection was made
+            return
         if isinstance(exc, ConnectionError):
             for data in _unread(self.transport):
                 self.data_received(data)
@@ -267,6 +270,7 @@ async def _open(endpoint: Endpoint, open_timeout: float, made: list[_ClientConne
 
     where = endpoint.host
     host = urlsplit(endpoint.url).hostname or ""
+    is_direct = is_loopback(host)
     try:
         return await _Connect(
             endpoint.url,
@@ -277,7 +281,7 @@ async def _open(endpoint: Endpoint, open_timeout: float, made: list[_ClientConne
             ping_interval=None,
             open_timeout=open_timeout,
             user_agent_header="gemini-live-tui",
-            proxy=None if is_loopback(host) else True,
+            proxy=None if is_direct else True,
             create_connection=cast("Any", make),  # any callable will do
             logger=_logger,
         )
@@ -286,30 +290,40 @@ async def _open(endpoint: Endpoint, open_timeout: float, made: list[_ClientConne
         encoding = ",".join(error.response.headers.get_all("Content-Encoding")).encode()
         body = _decompressed(bytes(error.response.body or b""), encoding)
         raise upgrade_refused(where, error.response.status_code, body) from None
-    except (InvalidProxy, ProxyError) as error:
-        raise _unreachable(f"The proxy for {where} failed: {error}", "Check HTTPS_PROXY and NO_PROXY") from None
     except InvalidURI as error:
         raise _unreachable(f"The address of {where} is not a WebSocket URL: {error.msg}", "Check the URL") from None
-    except TimeoutError:
-        raise _unreachable(
-            f"{where} did not answer within {open_timeout:g} s", "Check the network, then try again"
-        ) from None
-    except ssl.SSLError as error:
-        raise _tls_failed(where, error) from None
-    except socket.gaierror:
-        raise _unreachable(f"The host {host} cannot be found", "Check the address and the network") from None
-    except ConnectionRefusedError:
-        raise _unreachable(f"Nothing listens at {where}", "Check the port, and that the server is running") from None
-    except (ConnectionError, EOFError):
-        raise _broken_off(where) from None
-    except OSError as error:
-        raise _unreachable(
-            f"{where} cannot be reached: {error.strerror or error}", "Check the address and the network"
-        ) from None
+    except (InvalidProxy, ProxyError, ImportError, OSError) as error:
+        # A connection to the server is made once the proxy leads there.
+        if not made and not is_direct and (proxy := proxy_for(endpoint.url)) is not None:
+            raise proxy_failed(where, proxy, error) from None
+        raise _not_reached(where, host, error, open_timeout) from None
+    except EOFError:
+        raise _broken_off(where, made) from None
     except (InvalidHandshake, ValueError) as error:
         if isinstance(error.__cause__, ConnectionError | EOFError):
-            raise _broken_off(where) from None
+            raise _broken_off(where, made) from None
         raise _no_websocket(where, error) from None
+
+
+def _not_reached(where: str, host: str, error: Exception, open_timeout: float) -> UnreachableError:
+    """Return the error of a server that was not reached."""
+    match error:
+        case TimeoutError():
+            return _unreachable(
+                f"{where} did not answer within {open_timeout:g} s", "Check the network, then try again"
+            )
+        case ssl.SSLError():
+            return _tls_failed(where, error)
+        case socket.gaierror():
+            return _unreachable(f"The host {host} cannot be found", "Check the address and the network")
+        case ConnectionRefusedError():
+            return _unreachable(f"Nothing listens at {where}", "Check the port, and that the server is running")
+        case ConnectionError():
+            return _broken_off(where, [])
+        case OSError():
+            why = f"{where} cannot be reached: {error.strerror or error}"
+            return _unreachable(why, "Check the address and the network")
+    return _unreachable(f"{where} cannot be reached: {error}", "Check HTTPS_PROXY and NO_PROXY")
 
 
 def _refusal(where: str, answer: bytes) -> UpgradeRefusedError | None:
@@ -386,7 +400,12 @@ def _tls_failed(where: str, error: ssl.SSLError) -> UnreachableError:
     )
 
 
-def _broken_off(where: str) -> UnreachableError:
+def _broken_off(where: str, made: list[_ClientConnection]) -> UnreachableError:
+    answer = made[-1].answer if made else b""
+    if answer[:1] in (b"\x15", b"\x16") and answer[1:2] == b"\x03":
+        return _unreachable(f"{where} speaks TLS", "Begin the address with wss://")
+    if answer and not b"HTTP/".startswith(answer[:5]):
+        return _no_websocket(where, InvalidMessage(f"it answered {answer[:60]!r}"))
     return _unreachable(
         f"{where} closed the connection during the handshake",
         "Try again; if it recurs, check the address, and whether it needs wss:// or ws://",

@@ -19,6 +19,9 @@ from gemini_live_runtime.wire.closes import (
 SEEN = [
     (1000, "", CloseKind.NORMAL),
     (1005, "", CloseKind.NORMAL),
+    (3000, "", CloseKind.AUTH),
+    (3003, "no", CloseKind.AUTH),
+    (3008, "", CloseKind.DEADLINE),
     (1006, "", CloseKind.NETWORK),
     (1007, "Request contains an invalid argument.", CloseKind.ARGUMENT),
     (1007, "API key expired. Please renew the API key.", CloseKind.AUTH),

@@ -82,6 +82,14 @@ async def test_an_unreachable_server_is_a_sentence(url: str, says: str, monkeypa
     ("reply", "scheme", "says"),
     [
         (b"SSH-2.0-OpenSSH_9.6\r\n", "ws", "does not speak WebSocket"),
+        (b"\x15\x03\x03\x00\x02\x02\x28", "ws", r"speaks TLS\. Begin the address with wss://"),
+        (b"J\x00\x00\x00\n8.0.33\x00", "ws", r"does not speak WebSocket \(it answered b'J"),
+        (b"<html>hi</html>", "ws", r"does not speak WebSocket \(it answered b'<html>hi"),
+        (b"HTTP/1.1 304 Not Modified\r\n\r\n", "ws", "answered as a web server"),
+        (b"HTTP/1.1 402 Payment Required\r\n\r\n", "ws", "asks for a payment .* Enable billing"),
+        (b"HTTP/1.1 431 Large\r\n\r\n", "ws", "takes the request for too large"),
+        (b"HTTP/1.1 501 Not Implemented\r\n\r\n", "ws", r"does not support this \(HTTP 501\)"),
+        (b"HTTP/1.1 511 Login\r\n\r\n", "ws", "network that requires a login .* with a browser"),
         (b"HTTP/1.1 999 ?\r\n\r\n", "ws", r"does not speak WebSocket \(.*999"),
         (
             b"HTTP/1.1 101 Switching Protocols\r\nX-A: \x1b[31m\x00\x9b\r\n\r\n",
