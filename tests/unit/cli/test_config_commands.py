@@ -269,3 +269,13 @@ def test_a_value_that_looks_like_a_key_is_not_written_into_the_config_file() -> 
     assert (ended.code, key in ended.out + ended.err) == (2, False)
     assert "voice holds what looks like a key" in ended.err
     assert not config.config_path({}).exists()
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_doctor_shows_no_key_that_was_given_in_place_of_a_name(
+    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEMINI_LIVE_TUI_PROFILE", "AIzaSyD9tR4B7LNPDh3F8w6ZQ2VRM5KC")
+    ended = run("doctor", *options)
+    assert "There is no profile" in ended.out
+    assert "AIza" not in ended.out + ended.err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import click
 
@@ -50,9 +50,14 @@ def doctor(as_json: bool, profile: str | None) -> int:
 
     The exit code is 1 when a check failed.
     """
+    from gemini_live_runtime.redactor import redactor
     from gemini_live_tui.cli.checks import run_checks
 
-    checks = run_checks(profile)
+    # A key may stand where a name was to be: people show what this prints to others.
+    checks = [
+        replace(check, found=redactor.text(check.found), remedy=redactor.text(check.remedy))
+        for check in run_checks(profile)
+    ]
     failed = any(check.state == "failed" for check in checks)
     if as_json:
         click.echo(json.dumps({"ok": not failed, "checks": [asdict(check) for check in checks]}, indent=2))
