@@ -185,7 +185,7 @@ PREFIXES = (
         17,
         literal="-",
         form=rf"(?={HEX}{{8}}-{HEX}{{8}}(?!{UUID}))",
-        lead=f"{HEX}{{24,32}}",
+        lead=f"{HEX}{{16,32}}",
     ),
     _key("[0-9a-f]{32}-us", "[0-9]", 1, 1, literal="-us", lead=f"{HEX}{{32}}-?u?"),
     _key("xkeysib-", ANY, 60),

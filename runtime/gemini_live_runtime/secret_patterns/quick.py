@@ -26,7 +26,7 @@ _OPEN_SIGN = r"[_\-./~=$AKJGVx12]|cio|dapi|dose|hooks"
 
 _ENCODED_SIGN = r"(?i:%(?:25)*|\\+(?:u00|x))(?:2[fF]|3[aAdD]|7[cCeE]|40)|\\+/|&#"
 
-_LONG = 24
+_LONG = 16
 """Characters of a word from which on it may be the beginning of a key without a prefix."""
 
 
