@@ -270,7 +270,9 @@ def write_private_text(path: Path, text: str, *, sync: bool = False, new: bool =
                 os.fsync(file.fileno())
         if new:
             os.link(part, path)
-            part.unlink()
+            # The file has its name: a second one that stays is no reason to tell that it was not written.
+            with contextlib.suppress(OSError):
+                part.unlink()
         else:
             part.replace(path)
     except BaseException:

@@ -45,6 +45,19 @@ def test_a_file_that_cannot_be_written_in_full_leaves_the_old_one_and_nothing_el
     assert [(item.name, item.read_text()) for item in tmp_path.iterdir()] == [("config.toml", "old")]
 
 
+def test_a_new_file_is_written_although_its_first_name_cannot_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(path: Path, missing_ok: bool = False) -> None:
+        if not path.exists():
+            raise FileNotFoundError
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Path, "unlink", fails)
+    paths.write_private_text(tmp_path / "work.toml", "new", new=True)
+    assert (tmp_path / "work.toml").read_text() == "new"
+
+
 def test_a_file_is_written_although_its_folder_cannot_be_synced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
