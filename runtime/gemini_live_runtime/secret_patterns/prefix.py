@@ -14,8 +14,8 @@ NO_DASH, NO_UNDERSCORE = r"[0-9A-Za-z_]", r"[0-9A-Za-z\-]"
 DOTTED, PADDED, LOWER = r"[0-9A-Za-z_\-.]", r"[0-9A-Za-z_\-+/=]", "[0-9a-z]"
 URL, UUID = r"[0-9A-Za-z%+/=_\-~]", r"[0-9a-f\-]"
 
-_SEPARATORS = "_-./~=$"
-_RARE = "AKJGVx12"
+SEPARATORS = "_-./~=$"
+RARE = "AKJGVx12"
 """Signs of prefixes that are rare in ordinary texts; `Prefix.hinge` is one of them."""
 
 _IN_PATTERN = re.compile(r"\[(?P<one>[.$])\]|\[[^\]]*\]|\{[^}]*\}|(?P<sign>.)")
@@ -109,8 +109,8 @@ class Prefix:
         found = [(match["one"] or match["sign"], *match.span()) for match in _IN_PATTERN.finditer(self.pattern)]
         signs = [part for part in found if part[0] is not None]
         last = signs[-1]
-        if last[0] not in _SEPARATORS or last[2] < len(self.pattern):
-            rare = [part for sign in _SEPARATORS + _RARE for part in signs if part[0] == sign]
+        if last[0] not in SEPARATORS or last[2] < len(self.pattern):
+            rare = [part for sign in SEPARATORS + RARE for part in signs if part[0] == sign]
             if not rare:
                 return None
             last = rare[0]

@@ -10,7 +10,7 @@ import re
 from functools import cache
 
 from gemini_live_runtime.secret_patterns.compiled import compiled
-from gemini_live_runtime.secret_patterns.prefix import Hinge, Prefix, begins
+from gemini_live_runtime.secret_patterns.prefix import RARE, SEPARATORS, Hinge, Prefix, begins
 from gemini_live_runtime.secret_patterns.providers import PREFIXES
 from gemini_live_runtime.secret_patterns.shapes import OTHER_SHAPES
 
@@ -74,7 +74,7 @@ def _plain() -> tuple[tuple[str, str], ...]:
     return tuple((one.anchor, rf"{begins(one.pattern)}{one.signs}{{{min(one.telling, _SEEN)}}}") for one in rows)
 
 
-SIGNS = "_-A.KJ/=GV~$"
+SIGNS = SEPARATORS + RARE
 """Hinges, each of which has patterns of its own."""
 
 
