@@ -13,7 +13,7 @@ from gemini_live_runtime.audio.interface import MIC_RATE, AudioListener, MicChun
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
 from gemini_live_runtime.audio.resample import BlockResampler
 from gemini_live_runtime.audio.ring import SampleRing
-from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
+from gemini_live_runtime.audio.samples import FRAME, Int16, to_int16
 from gemini_live_runtime.audio.self_hearing import SelfHearing
 from gemini_live_runtime.audio.voice_detector import VoiceDetector
 
@@ -36,8 +36,8 @@ MIC_SLACK_FRAMES = 1
 More of them for half a second mean that the loudspeaker lost samples, which never come. The microphone would stay late,
 so silence is rendered in their place once the model pauses."""
 _SLACK_WINDOW_FRAMES = 50
-_QUIET = 1e-3
-"""Amplitude (-60 dBFS) below which what is played makes no echo that matters."""
+_QUIET = 33
+"""Amplitude (int16 units, -60 dBFS) below which what is played makes no echo that matters."""
 _QUIET_FRAMES = 100
 
 _SILENCE: Int16 = np.zeros(FRAME, np.int16)
@@ -51,12 +51,12 @@ class _Frames:
         self.rate = rate
         self._taken = 0
         self._resampler = BlockResampler(rate, MIC_RATE)
-        self._samples: Float32 = np.zeros(0, np.float32)
+        self._samples: Int16 = np.zeros(0, np.int16)
 
     def collect(self) -> None:
         """Read and resample everything in the ring."""
         if self.ring.available:
-            fresh = self._resampler.process(self.ring.read())
+            fresh = to_int16(self._resampler.process(self.ring.read()))
             self._samples = np.concatenate((self._samples, fresh)) if len(self._samples) else fresh
 
     @property
@@ -74,11 +74,12 @@ class _Frames:
         """Remove and return the oldest frame."""
         frame, self._samples = self._samples[:FRAME], self._samples[FRAME:]
         self._taken += FRAME
-        return to_int16(frame) if frame.any() else _SILENCE
+        return frame
 
     def is_quiet(self, frames: int) -> bool:
         """Return True when the oldest `frames` frames are silent."""
-        return not bool((np.abs(self._samples[: frames * FRAME]) > _QUIET).any())
+        oldest = self._samples[: frames * FRAME]
+        return bool(oldest.max(initial=0) < _QUIET and oldest.min(initial=0) > -_QUIET)
 
     def skip(self, frames: int) -> None:
         """Drop the oldest `frames` frames."""
@@ -291,7 +292,7 @@ class Capture:
             self.out_level.add(frame, mean_square(frame))
 
     def _frame(self, mic: Int16, far: Int16, moment: float) -> None:
-        far_power = mean_square(far) if far.any() else 0.0
+        far_power = mean_square(far)
         if self._far is not None:
             self.out_level.add(far, far_power)
         self._far_quiet = 0 if far_power > 1e-7 else self._far_quiet + 1

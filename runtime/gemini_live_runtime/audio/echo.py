@@ -374,11 +374,13 @@ class DualCanceller:
         free = certain and (self._witness.is_confirmed or not self._expects_echo)
         held = _STALE if certain and not self._witness.is_fresh else _HELD_BACK
         gain = self._gain + (_FREE_SMOOTHING * (1 - self._gain) if free else _HOLD_SMOOTHING * (held - self._gain))
-        of_filter = self._person + (person - self._person) * _RAMP
         of_behind = self._mix + (mix - self._mix) * _RAMP
         gains = self._gain + (gain - self._gain) * _RAMP
+        of_filter = self._person + (person - self._person) * _RAMP if person or self._person else None
         self._person, self._mix, self._gain = person, mix, gain
         rest = of_behind * behind + (1 - of_behind) * alone
+        if of_filter is None:
+            return rounded(gains * rest)
         # The filter's output is held back half as much: it may be a person's first sound.
         return rounded(of_filter * np.sqrt(gains) * left + (1 - of_filter) * gains * rest)
 
