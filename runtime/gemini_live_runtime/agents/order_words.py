@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+from gemini_live_runtime.local.accounting import unaccounted
+from gemini_live_runtime.local.clauses import clauses_of, quotes
 from gemini_live_runtime.local.matching import Words
 from gemini_live_runtime.local.mood import only_speaks
 
@@ -24,6 +28,31 @@ WISHES = {
 """Pattern of each wish, for words in small letters without punctuation."""
 
 
-def asks_for_nothing(said: str) -> bool:
-    """Return True for words that only speak of a thing: "would a salad be extra?"."""
-    return only_speaks(Words(said).plain, is_question=said.rstrip().endswith("?"))
+_ORDER = frozenset({"order", "food", "meal", "table", "bill", "kitchen", "everything"})
+
+
+def wishes_in(said: str) -> dict[str, bool]:
+    """Return the `WISHES` that the words have.
+
+    "Cancel my newspaper" has none: it speaks of another thing.
+    """
+    parts = [said, *(() if quotes(said) else clauses_of(said))]
+    found = {
+        "done": _has("done", said),
+        "agrees": _is_wish("agrees", said),
+        "cancels": _has("cancels", said) and any(_is_wish("cancels", part) for part in parts),
+    }
+    return {wish: True for wish, is_said in found.items() if is_said}
+
+
+def _has(wish: str, said: str) -> bool:
+    written_out = re.sub("n['\u2019]t", " not", said.lower())
+    words = re.findall(r"[a-z]+", re.sub("['\u2019]", "", written_out))
+    return re.search(WISHES[wish], " ".join(words)) is not None
+
+
+def _is_wish(wish: str, said: str) -> bool:
+    words = Words(said)
+    if not _has(wish, said) or only_speaks(words.plain, is_question=said.rstrip().endswith("?")):
+        return False
+    return not unaccounted(words, _ORDER.union(re.findall("[a-z]+", WISHES[wish])))

@@ -7,7 +7,6 @@ takes the payment by card, and a background tool whose result the model announce
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import Literal
 
 from gemini_live_runtime import (
@@ -29,7 +28,8 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime.agents.card_payment import CardPayment
 from gemini_live_runtime.agents.order_tools import ITEMS, add_item, in_words, remove_item, swap_item, total
-from gemini_live_runtime.agents.order_words import MENU, WISHES, asks_for_nothing
+from gemini_live_runtime.agents.order_words import MENU, wishes_in
+from gemini_live_runtime.local.confirmation import words_to_act_on
 
 DONE, AGREED = StateKey("app:done", bool, default=False), StateKey("app:agreed", bool, default=False)
 CANCELLED, SUGGEST = StateKey("app:cancelled", bool, default=False), StateKey("app:suggest", bool, default=False)
@@ -53,11 +53,7 @@ async def send_to_kitchen(state: State) -> dict[str, str]:
 
 def wishes(window: TranscriptWindow) -> dict[str, bool]:
     """Extract what the guest wants by regular expressions, without a model."""
-    said = re.sub("n['\u2019]t", " not", window.last_user.lower())
-    words = " ".join(re.findall(r"[a-z]+", re.sub("['\u2019]", "", said)))
-    only_talks = asks_for_nothing(window.last_user)
-    found = {wish: bool(re.search(pattern, words)) for wish, pattern in WISHES.items()}
-    return {wish: True for wish, is_said in found.items() if is_said and (wish == "done" or not only_talks)}
+    return wishes_in(words_to_act_on(window))
 
 
 PROMOTIONS = [

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from gemini_live_runtime import TranscriptWindow
+from gemini_live_runtime.local.confirmation import words_to_act_on
 from gemini_live_runtime.local.words import parse_number, parse_time, split_words
 
 _TABLE = re.compile(r"\b(tables?|reservations?)\b")
@@ -24,7 +25,7 @@ def table_request(window: TranscriptWindow) -> dict[str, Any]:
     """
     if any(turn.tool_calls for turn in window.turns):
         return {}
-    said, asked = window.last_user.lower(), window.asked.lower()
+    said, asked = words_to_act_on(window).lower(), window.asked.lower()
     if _LET_GO.search(said):
         return {"wants_table": False}
     asks_on = any("?" in turn.model + turn.unheard for turn in window.turns)

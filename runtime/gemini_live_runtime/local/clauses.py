@@ -19,6 +19,7 @@ _FORBIDS = re.compile(
     r"|\b(?:not yet|never|unless|what happens|would happen|stop|without)\b",
     re.IGNORECASE,
 )
+_QUOTES = re.compile(r"[\"\u201c\u201d\u00ab\u00bb]|:(?!\d)|(?<!\w)['\u2018](?!em\b).+['\u2019](?!\w)")
 
 MAX_CLAUSES = 6
 
@@ -27,6 +28,11 @@ def clauses_of(text: str) -> list[str]:
     """Return the clauses of `text`; [] for a single one, and for too many."""
     parts = [part.strip() for part in _BREAKS.split(text) if part.strip(" .,-'\"")]
     return parts if 1 < len(parts) <= MAX_CLAUSES else []
+
+
+def quotes(text: str) -> bool:
+    """Return True when a text quotes words, or tells them after a colon."""
+    return _QUOTES.search(text) is not None
 
 
 def forbids(text: str) -> bool:

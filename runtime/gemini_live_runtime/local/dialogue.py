@@ -8,8 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gemini_live_runtime.local.accounting import Accounting
 from gemini_live_runtime.local.announcement import announcement_of
-from gemini_live_runtime.local.clauses import clauses_of, forbids
+from gemini_live_runtime.local.clauses import clauses_of, forbids, quotes
+from gemini_live_runtime.local.confirmation import check_of, is_no, meant, phrase_asked, question_of
+from gemini_live_runtime.local.consent_question import NO, YES
 from gemini_live_runtime.local.dialogue_state import DialogueState, Pending, last_question
 from gemini_live_runtime.local.grammar import Grammar, build_grammar
 from gemini_live_runtime.local.intents import IntentMatcher
@@ -66,6 +69,7 @@ class ScriptedDialogue:
         # Tools used in phases cannot be called by name: the script defines when they are called.
         self._phased = {call.tool for intent in script.intents if intent.during for call in intent.calls}
         self._samples = sample_sentences(script)
+        self._accounting = Accounting(script)
         self._state = DialogueState()
         self._wording = Wording(script, self._matching, self._state)
 
@@ -80,6 +84,8 @@ class ScriptedDialogue:
         if state.pending is not None:
             patterns += self._script.slots[state.pending.slot].answer
         patterns += state.consent.patterns
+        if phrase_asked(state.last_reply):
+            patterns += [tuple(phrase.split()) for phrase in (*YES, *NO)]
         patterns += self._corrections
         scripted = {call.tool for intent in self._script.intents for call in intent.calls}
         own = {name: schema for name, schema in state.tools.items() if name not in scripted}
@@ -207,7 +213,7 @@ class ScriptedDialogue:
         state.turns += 1
         misses = state.misses
         agreed = state.consent.reply_to(text)
-        reply = Reply(agreed) if agreed else self._answer(text)
+        reply = Reply(agreed) if agreed else self._answer(meant(text, state.last_reply))
         if state.misses == misses:
             state.misses = 0
         self.remember(text)
@@ -225,7 +231,7 @@ class ScriptedDialogue:
         trial = copy.copy(self)
         trial._state = self._state.for_trial()
         trial._wording = Wording(self._script, self._matching, trial._state)
-        reply = trial._answer(text)
+        reply = trial._answer(meant(text, self._state.last_reply))
         if trial._state.misses:
             return reply if self._matching.tells(Words(text), self._state) else None
         if self._free_text_pending() and reply.calls:
@@ -263,6 +269,8 @@ class ScriptedDialogue:
 
     def _answer(self, text: str) -> Reply:
         state = self._state
+        if phrase_asked(state.last_reply) and is_no(text):
+            return Reply(self._wording.fill("All right. {last_question}") or "All right.")
         words = Words(text)
         best = self._matching.best(words, state)
         if best is None or best[1].cost > 0:
@@ -272,7 +280,7 @@ class ScriptedDialogue:
         if state.pending is not None and (best is None or best[1].cost > 0):
             answer = self._pending_answer(words)
             if answer is not None and (best is None or answer.cost <= best[1].cost or self._free_text_pending()):
-                return self._filled(state.pending, answer)
+                return self._filled(state.pending, answer, words)
         ended = self._matching.ending(state.notes) is not None
         by_name = named_tools(words, [] if ended or not self._script.call_by_name else self._callable_by_name)
         asked = state.text_question
@@ -286,14 +294,16 @@ class ScriptedDialogue:
             known = tools and tools <= set(state.tools) and match.cost == 0
             if not by_name or intent.during or tools & {tool.name for tool in by_name} or known:
                 pending = state.pending if state.pending and state.pending.intent == intent.name else None
-                return self._act(intent, {**(pending.slots if pending else {}), **match.slots})
+                slots = {**(pending.slots if pending else {}), **match.slots}
+                part = self._answer_clause(text) if self._says_more(intent, slots, words) else None
+                return part or self._act(intent, slots, words)
         if by_name:
             state.pending = None
             tool = by_name[0]
             return self._call_by_name(tool.name, arguments_for(state.tools[tool.name], tool.rest))
         within = self._matching.find_within(words, state)
         if within is not None:
-            return self._act(within, {})
+            return self._act(within, {}, words)
         return self._changed_call(words) or self._answer_clause(text) or self._not_understood()
 
     def _answer_clause(self, text: str) -> Reply | None:
@@ -302,9 +312,10 @@ class ScriptedDialogue:
         Nothing is called when two clauses ask for different calls, or when one of them forbids something.
         """
         state = self._state
-        found: list[tuple[Intent, Mapping[str, SlotValue]]] = []
+        found: list[tuple[Intent, Mapping[str, SlotValue], Words]] = []
         texts = clauses_of(text)
         whole = Words(text)
+        is_quoted = quotes(text)
         asks, is_remark = asks_besides(whole.plain), takes_back(whole.plain) or self._matching.is_remark(whole)
         for part in texts:
             words = Words(part)
@@ -317,26 +328,27 @@ class ScriptedDialogue:
                 self._pending_answer(words) if state.pending is not None and not self._free_text_pending() else None
             )
             if state.pending is not None and answer is not None and (best is None or answer.cost < best[1].cost):
-                found.append((self._intents[state.pending.intent], {**state.pending.slots, **answer.slots}))
+                found.append((self._intents[state.pending.intent], {**state.pending.slots, **answer.slots}, words))
             elif best is not None:
-                found.append((best[0], best[1].slots))
+                # What is agreed to is told by the question: the rest of the sentence may be about anything.
+                found.append((best[0], best[1].slots, whole if is_quoted or best[0].is_consent else words))
             elif state.last_call is not None and (changed := self._changed_slots(words)):
                 intent, said = self._intents[state.last_call[0]], state.last_call[1]
                 if not (intent.acts and asks):
-                    found.append((intent, {**said, **changed}))
-        calling = [(intent, slots) for intent, slots in found if intent.calls]
-        if len({intent.name for intent, _ in calling}) > 1:
+                    found.append((intent, {**said, **changed}, words))
+        calling = [one for one in found if one[0].calls]
+        if len({intent.name for intent, _, _ in calling}) > 1:
             return None
         if calling:
-            intent, slots = calling[-1]
+            intent, slots, words = calling[-1]
             is_free = any(self._script.slots[name].kind == "text" for name in slots)
-            return None if is_free or any(forbids(part) for part in texts) else self._act(intent, slots)
-        own = [(intent, slots) for intent, slots in found if intent.during or intent.after]
-        own = own or [(intent, slots) for intent, slots in found if intent.name not in _BY_THE_WAY]
+            return None if is_free or any(forbids(part) for part in texts) else self._act(intent, slots, words)
+        own = [one for one in found if one[0].during or one[0].after]
+        own = own or [one for one in found if one[0].name not in _BY_THE_WAY]
         if not own:
             return None
-        told = {name: value for _, slots in own for name, value in slots.items()}
-        return self._act(own[0][0], {**told, **own[0][1]})
+        told = {name: value for _, slots, _ in own for name, value in slots.items()}
+        return self._act(own[0][0], {**told, **own[0][1]}, own[0][2])
 
     def _call_by_name(self, tool: str, args: Mapping[str, Any]) -> Reply:
         """Call a tool, or ask for a text that it needs."""
@@ -372,6 +384,8 @@ class ScriptedDialogue:
         slots = [best[1].slots for best in found if best is not None]
         if any(name not in said for said in slots for call in intent.calls for name in call.needs):
             return None
+        if intent.acts and self._accounting.unaccounted(intent, Words(text), *slots):
+            return None
         self._state.pending = None
         requests = [ToolRequest(call.tool, arguments_of(call, said)) for said in slots for call in intent.calls]
         return self._call(requests, intent.name, slots[-1])
@@ -393,7 +407,7 @@ class ScriptedDialogue:
             return None
         intent, said = self._intents[state.last_call[0]], state.last_call[1]
         slots = self._changed_slots(words)
-        return self._act(intent, {**said, **slots}) if slots else None
+        return self._act(intent, {**said, **slots}, words) if slots else None
 
     def _changed_slots(self, words: Words) -> Mapping[str, SlotValue]:
         """Return the slots of the last call that `words` give anew, {} for none."""
@@ -429,8 +443,8 @@ class ScriptedDialogue:
     def _free_text_pending(self) -> bool:
         return self._state.pending is not None and self._script.slots[self._state.pending.slot].kind == "text"
 
-    def _filled(self, pending: Pending, answer: Match) -> Reply:
-        return self._act(self._intents[pending.intent], {**pending.slots, **answer.slots})
+    def _filled(self, pending: Pending, answer: Match, words: Words) -> Reply:
+        return self._act(self._intents[pending.intent], {**pending.slots, **answer.slots}, words)
 
     def _not_understood(self) -> Reply:
         state = self._state
@@ -457,8 +471,11 @@ class ScriptedDialogue:
 
     # --- from intents to replies and calls ------------------------------------------------------------------------
 
-    def _act(self, intent: Intent, said: Mapping[str, SlotValue]) -> Reply:
+    def _act(self, intent: Intent, said: Mapping[str, SlotValue], words: Words) -> Reply:
+        """Do what `words` ask for, or ask first when they say more than that."""
         state = self._state
+        if self._says_more(intent, said, words):
+            return self._ask_back(intent, said)
         if intent.again and state.last_call and state.last_call[0] in self._intents:
             intent, said = self._intents[state.last_call[0]], state.last_call[1]
         pending, state.pending = state.pending, None
@@ -482,6 +499,17 @@ class ScriptedDialogue:
             return Reply(text=self._script.slots[missing].ask)
         requests = [ToolRequest(c.tool, arguments_of(c, slots, {"told": self._wording.told})) for c in intent.calls]
         return self._call(requests, intent.name, slots)
+
+    def _says_more(self, intent: Intent, said: Mapping[str, SlotValue], words: Words) -> bool:
+        """Return True when words are left over that nothing done by `intent` explains."""
+        return intent.acts and bool(self._accounting.unaccounted(intent, words, said, asked=self._state.question))
+
+    def _ask_back(self, intent: Intent, said: Mapping[str, SlotValue]) -> Reply:
+        question = self._state.question
+        if intent.is_consent and question:
+            return Reply(check_of(question))
+        phrase = self._accounting.phrase_for(intent, said)
+        return Reply(question_of(phrase)) if phrase else self._not_understood()
 
     def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
         self._state.open.add(requests, intent, slots)

@@ -66,3 +66,31 @@ NAMES_ALIKE = """
 fred ted ned jed ahmed mohamed muhammed hamed reed sterling irving browning fielding king ming ling ping jing sly
 beverly emily carly charly kimberly tilly
 """
+
+COLOURING = """
+ready ages ahead almost alone along altogether angry anyhow apparently asap awful awfully beautiful bloody brief bright
+brilliant brilliantly calm careful cheers cheerio cheeky clear clearly completely correct crikey daft damn definitely
+dreadful dreadfully early easily easy enough entire entirely especially exact exactly excellent extremely fair fairly
+fancy fantastic fast finally frankly fully fun funny generally gentle gently gladly glad god gosh handy happy happily
+hard hardly honest hopefully horrible huge hurry ideal immediately important incredibly indeed instant instantly keen
+kindest knackered late lately loads lovely lucky lad lads lass mates folks dude bro gentleman nearly nope obviously odd
+okey otherwise particularly pet poor popular properly proper proud promptly quiet quietly sad safe sensible serious
+seriously short shortly silly simple slight slightly slow slowly small somehow sooner sounds straight strange strong
+stupid super surely surprised terrible terribly therefore thirsty hungry starving tired tick ta together tonight's
+totally true truly ugh unfortunately until weird welcome worried worse worst worth young yet innit pls darling sweetie
+duck guv boss chief lol haha btw tbh omg rn mo jiffy sec secs righto alright aright alrighty hiya afternoon evening
+morning noon day appreciate appreciated grateful instead favour hold wait hang moment rush sake forever away next
+"""
+"""Words that colour a request: they say nothing of what is asked for."""
+
+OTHERS = """
+he him his she her hers they their theirs
+"""
+"""Words for persons who are spoken of."""
+
+TELLTALE = """
+was were been had did done if called said says suppose somebody someone
+anyone anybody everyone everybody nobody keeps kept felt seemed wonder wondering ever every night nights week weeks
+during minute second hour day days stuff each
+"""
+"""Common words of others' deeds and of the past: scripts name those that a request has."""

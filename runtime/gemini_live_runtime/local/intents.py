@@ -73,12 +73,12 @@ class IntentMatcher:
 
     def _meant_by(self, intent: Intent, words: Words) -> Iterator[Match]:
         """Yield what the meanings of `intent` find, where it is sure enough to act on."""
-        # What is agreed to is said by the question: what else is said may turn it round.
-        is_consent = intent.acts and bool(intent.calls) and ("yes",) in (*intent.say, *intent.typed)
         for meaning in intent.means:
             meant = self._meanings.match(meaning, words)
-            if meant is None or (intent.acts and meant.is_told_of) or (is_consent and meant.extra):
+            if meant is None or (intent.acts and meant.is_told_of):
                 continue
+            if intent.calls and not intent.acts and meant.is_of_others:
+                continue  # What another person has forgotten is no question for the weather.
             if meant.may_be_acted_on if intent.calls else meant.is_sure:
                 yield Match(meant.cost, meant.slots)
 

@@ -11,6 +11,7 @@ from gemini_live_runtime.local.vocabulary import (
     DENYING,
     EVERYDAY_WORDS,
     FILLERS,
+    HESITATIONS,
     expand,
     is_name_like,
     is_no_text,
@@ -56,7 +57,7 @@ class Words:
         self.original: list[str] = []
         for written in split_original(text):
             plain = split_words(written)
-            if len(plain) != 1:
+            if len(plain) != 1 or plain[0] in HESITATIONS:
                 continue
             meant = expand(plain)
             self.plain += meant

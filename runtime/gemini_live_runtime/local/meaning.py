@@ -17,6 +17,7 @@ from gemini_live_runtime.local.vocabulary import (
     DENIALS,
     EVERYDAY_WORDS,
     NEGATIONS,
+    OTHERS,
     PAST,
     TELLING,
     base_forms,
@@ -91,9 +92,9 @@ class Understood:
     is_past: bool = False
     is_told_of: bool = False
     """True when it tells something of a thing that it names: "the pasta is for my son"."""
+    is_of_others: bool = False
+    """True when it speaks of another person."""
     among_others: bool = False
-    extra: int = 0
-    """Number of words left that say something, everyday ones included."""
 
     @property
     def is_sure(self) -> bool:
@@ -152,10 +153,15 @@ class MeaningMatcher:
             return None
         found_at = before - sentence.free
         # Other words for what was found make it surer, and words that may be said explain themselves.
-        for phrase in (phrase for alternatives in meaning.needs for phrase in alternatives):
-            if (at := sentence.find_free(phrase)) is not None:
-                sentence.take(at, len(phrase))
-                hits += 1
+        is_turned = False
+        for alternatives, (start, length) in zip(meaning.needs, places, strict=True):
+            denies = not DENIALS.isdisjoint(sentence.words[start : start + length])
+            for phrase in alternatives:
+                if (at := sentence.find_free(phrase)) is not None:
+                    sentence.take(at, len(phrase))
+                    hits += 1
+                    # "I do not want to cancel it" keeps what "I do not want it" cancels.
+                    is_turned |= (at > start) == denies and denies != (not DENIALS.isdisjoint(phrase))
         for phrase in meaning.also:
             if (at := sentence.find_free(phrase)) is not None:
                 sentence.take(at, len(phrase))
@@ -178,14 +184,14 @@ class MeaningMatcher:
             unexplained,
             slots,
             guessed,
-            bool(negations),
+            bool(negations) or is_turned,
             is_denied,
             is_torn,
             is_told,
             is_past,
             any(self._is_told_of(name, slots[name], sentence) for name in meaning.slots),
+            sentence.has_any(OTHERS),
             meaning.among_others,
-            sum(word not in COMMON_WORDS and word not in NEGATIONS for word in rest),
         )
 
     def fill_only(

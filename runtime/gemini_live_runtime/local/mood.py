@@ -53,7 +53,7 @@ _ASKING = _any_of(
 _SUPPOSING = _any_of(
     _not_after("i") + r"\bsuppose\b",
     r"\b(?:supposing|imagine|pretend|hypothetically|theoretically|wish (?:i|we)|maybe not|or not)\b",
-    r"\bmight\b(?! (?:i|we|as well)\b)|\bwould (?:hate|never|not)\b",
+    r"\b(?:some|one) day\b|\bmight\b(?! (?:i|we|as well)\b)|\bwould (?:hate|never|not)\b",
     r"\b(?:(?:can|could) (?:i|we)|possible to) (?:still )?\w+ .*\blater\b",
     r"\band (?:i|we) (?:will not|would (?!like|love|want|need)|will be)\b",
     _not_after("me", "us", "up", "know", "say", "shout", "buzz", "ring")

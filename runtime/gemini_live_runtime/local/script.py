@@ -26,14 +26,19 @@ word of `before`; `values` when spoken), or `text` (anything of at most `max` wo
 
 `[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when
-missing) or `calls` (a list of such, sent together), `acts = true` (a sentence that only speaks of it, such as "do you
-take cards?" or "I might pay by card", does not lead to it, mood.py), `again = true` (it makes the last call once more),
+missing) or `calls` (a list of such, sent together), `acts = true` (see below), `again = true` (it makes the last call
+once more),
 `from_last_call = true` (slots that are missing are those of the last call, as in "make that three"), `change = true`
 (words that only name other slots, such as "and in Rome?", make the call anew), `reply` (lines, the first that fits is
 said: text, or `when` and `say`), `forget = true` (drops a question that is open), `remember = true` (lines and
 arguments of later intents may use its slots too), `during` (a text or a list of texts: matched only while the
 instruction or a note contains one of them), and `after` (the same: matched only when the model has just said one of
 them). A sentence whose parts, joined by commas or "and", mean the same intent makes its calls for each part.
+
+An intent with `acts = true` does something. A sentence that only speaks of it, such as "do you take cards?" or "I might
+pay by card", does not lead to it (mood.py). One that says more than the intent, its slots and courtesy have words for,
+such as "cancel my newspaper", leads to a question (accounting.py): "Do you mean: cancel my order?" A clear yes then
+stands for the phrase that it quotes, in `[extract]` too. Meanings with `...` allow any words.
 
 `means` of an intent are sentences by their words, typed or said, wherever they stand (meaning.py; meaning_reader.py
 tells how they are written), with lists of words under `[concepts]`. What remains unsure is not acted on.

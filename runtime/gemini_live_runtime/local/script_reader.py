@@ -232,7 +232,8 @@ class ScriptReader:
         value = raw.get("value")
         if not _is_scalar(value):
             raise self.fail(f"{where}.value", f"is {value!r}", "Use a text, a number, true or false")
-        return ExtractRule(when=when, value=value, after=after, means=means, acts=self._flag(raw, "acts", where))
+        acts, intent = self._flag(raw, "acts", where), raw.get("intent", "")
+        return ExtractRule(when=when, value=value, after=after, means=means, acts=acts, intent=intent)
 
     def _means_of(self, name: Any, where: str, intents: Mapping[str, Intent]) -> tuple[Meaning, ...]:
         """Return the meanings of the intent that a rule names."""

@@ -103,6 +103,11 @@ class Intent:
     change: bool = False
     """True when words such as "and in Rome?" make its calls anew with other slots."""
 
+    @property
+    def is_consent(self) -> bool:
+        """True when a bare yes is enough."""
+        return self.acts and ("yes",) in (*self.say, *self.typed)
+
 
 @record
 class Cue:
@@ -132,6 +137,8 @@ class ExtractRule:
     means: tuple[Meaning, ...] = ()
     acts: bool = False
     """True when a sentence that only speaks of it does not lead to it."""
+    intent: str = ""
+    """Intent whose meanings are among `means`."""
 
     def fits(self, asked: str) -> bool:
         """Return True when the rule applies after the model has said `asked` (folded)."""

@@ -32,11 +32,14 @@ _POLITE = tuple(
     for text in (
         "you can manage it", "you can", "you could", "you would", "you please", "you do not mind", "you like",
         "possible", "that is possible", "that is ok", "that is okay", "that is all right", "that is alright",
-        "it is possible", "i may", "i can", "it is not too much trouble", "that works",
+        "it is possible", "i may", "i can", "i could", "we may", "we can", "we could",
+        "it is not too much trouble", "that works",
     )
 )  # fmt: skip
 _WONDERING = tuple(
-    (who, *text.split()) for who in ("i", "we") for text in ("was wondering", "were wondering", "was hoping")
+    (who, *text.split())
+    for who in ("i", "we")
+    for text in ("was wondering", "were wondering", "was hoping", "do not suppose")
 )
 """Words of the past that ask for something now."""
 _MAX_NAME = 3

@@ -13,11 +13,14 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.local.clauses import clauses_of, forbids
+from gemini_live_runtime.local.accounting import Accounting
+from gemini_live_runtime.local.clauses import clauses_of, forbids, quotes
+from gemini_live_runtime.local.confirmation import asks_back, meant
+from gemini_live_runtime.local.dialogue_state import last_question
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.meaning import MeaningMatcher
 from gemini_live_runtime.local.mood import asks_besides, is_open_wish, is_remark, only_speaks, takes_back
-from gemini_live_runtime.local.script_types import Intent, Pattern, Scalar, Script, SlotRef
+from gemini_live_runtime.local.script_types import ExtractRule, Intent, Pattern, Scalar, Script, SlotRef
 from gemini_live_runtime.local.words import folded
 from gemini_live_runtime.records import record
 
@@ -75,6 +78,15 @@ class _Utterance:
     clauses: tuple[str, ...] = ()
     only_speaks: bool = False
     """True when they ask for nothing to be done."""
+    whole: Words | None = None
+    """Words of the whole utterance, of which these are a clause."""
+    is_quoted: bool = False
+    """True when the whole utterance quotes words."""
+
+    @property
+    def sentence(self) -> Words:
+        """Words of the whole utterance, or these if they are all of it."""
+        return self.whole or self.words
 
 
 class SlotExtractor:
@@ -87,8 +99,9 @@ class SlotExtractor:
         meanings = (meaning for intent in script.intents for meaning in intent.means)
         self._with_slots = tuple(meaning for meaning in meanings if meaning.slots)
         owners = {name: [intent for intent in script.intents if name in _slots_of(intent)] for name in script.slots}
-        self._acted_on = {name for name, own in owners.items() if own and all(intent.acts for intent in own)}
-        """Slots that only intents with `acts` have: what is only spoken of fills none of them."""
+        self._acted_on = {name: own for name, own in owners.items() if any(intent.acts for intent in own)}
+        """Slots of intents with `acts`, with all that have them: what is only spoken of fills none of them."""
+        self._accounting = Accounting(script)
         phrases = (pattern for intent in script.intents for pattern in (*intent.say, *intent.typed))
         self._patterns = tuple(dict.fromkeys(pattern for pattern in phrases if self._tells_its_slots(pattern)))
 
@@ -125,29 +138,47 @@ class SlotExtractor:
         for clause in utterance.clauses:
             if not forbids(clause):
                 words = Words(clause)
-                speaks = remarks or only_speaks(words.plain) or (asks and not is_open_wish(words.plain))
-                part = _Utterance(words, utterance.asked, only_speaks=speaks)
+                only = remarks or only_speaks(words.plain) or (asks and not is_open_wish(words.plain))
+                part = replace(utterance, words=words, clauses=(), only_speaks=only, whole=utterance.words)
                 found = {**self._told_in(part, wanted), **found}
         return found
 
     def _told_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
         slots = self._slots_in(utterance)
-        if utterance.only_speaks:
-            slots = {name: value for name, value in slots.items() if name not in self._acted_on}
+        slots = {name: value for name, value in slots.items() if self._may_fill(name, slots, utterance)}
         values = {name: self._value(name, utterance, slots) for name in wanted}
         fitted = {name: _fitted(value, _mapping(wanted[name])) for name, value in values.items() if value is not None}
         return {name: value for name, value in fitted.items() if value is not None}
 
+    def _may_fill(self, name: str, slots: Mapping[str, SlotValue], utterance: _Utterance) -> bool:
+        """Return True unless something is done with the slot, and the words say more."""
+        if name not in self._acted_on:
+            return True
+        words = utterance.sentence if utterance.is_quoted else utterance.words
+        left = (self._accounting.unaccounted(intent, words, slots) for intent in self._acted_on[name])
+        return not utterance.only_speaks and not all(left)
+
+    def _may_act(self, rules: Sequence[ExtractRule], rule: ExtractRule, utterance: _Utterance) -> bool:
+        """Return True unless the words say more than the rules of a field know.
+
+        An answer to a question has to be the whole utterance.
+        """
+        words = utterance.sentence if rule.after or utterance.is_quoted else utterance.words
+        question = last_question(utterance.asked) if rule.after else ""
+        same = [other for other in rules if other.value == rule.value]
+        return not (utterance.only_speaks or self._accounting.of_rules(same, words, question))
+
     def _value(self, name: str, utterance: _Utterance, slots: Mapping[str, SlotValue]) -> Scalar | None:
-        for rule in self._script.extract.get(name, ()):
-            if not rule.fits(utterance.asked) or (rule.acts and utterance.only_speaks):
+        rules = self._script.extract.get(name, ())
+        for rule in rules:
+            if not rule.fits(utterance.asked) or (rule.acts and not self._may_act(rules, rule, utterance)):
                 continue
             if rule.slot and rule.slot in slots:
                 return slots[rule.slot]
             if any(self._matcher.find(pattern, utterance.words) for pattern in rule.when):
                 return rule.value
-            meant = (self._meanings.match(meaning, utterance.words) for meaning in rule.means)
-            if any(found is not None and found.is_sure and not found.is_denied for found in meant):
+            understood = (self._meanings.match(meaning, utterance.words) for meaning in rule.means)
+            if any(found is not None and found.is_sure and not found.is_denied for found in understood):
                 return rule.value
         return slots.get(name)
 
@@ -171,8 +202,8 @@ class SlotExtractor:
         if any(self._script.slots[name].kind != "text" for name in slots):
             return slots
         # A text may tell a name, too: "tell him Dave rang".
-        meant = self._slots_meant(utterance)
-        return {**slots, **{name: value for name, value in meant.items() if self._script.slots[name].kind == "name"}}
+        told = self._slots_meant(utterance)
+        return {**slots, **{name: value for name, value in told.items() if self._script.slots[name].kind == "name"}}
 
     def _slots_meant(self, utterance: _Utterance) -> Mapping[str, SlotValue]:
         """Return the slots that meanings of any phase fill, the surest one's first.
@@ -180,13 +211,13 @@ class SlotExtractor:
         A bare number counts only as an answer to the question for it.
         """
         found = (self._meanings.match(meaning, utterance.words) for meaning in self._with_slots)
-        sure = [meant for meant in found if meant is not None and meant.is_sure and not meant.is_denied]
+        sure = [one for one in found if one is not None and one.is_sure and not one.is_denied]
         if not sure:
             return {}
         slots: dict[str, SlotValue] = {}
-        for meant in sorted(sure, key=lambda meant: meant.cost):
-            told = {name: value for name, value in meant.slots.items() if name not in meant.guessed}
-            guessed = {name: meant.slots[name] for name in meant.guessed if self._asks(name, utterance)}
+        for one in sorted(sure, key=lambda one: one.cost):
+            told = {name: value for name, value in one.slots.items() if name not in one.guessed}
+            guessed = {name: one.slots[name] for name in one.guessed if self._asks(name, utterance)}
             slots = {**told, **guessed, **slots}
         return slots
 
@@ -218,11 +249,13 @@ def _newest_first(request: Request) -> list[_Utterance]:
     if not turns:
         return [_Utterance(Words(request.text), "", tuple(clauses_of(request.text)))]
     utterances: list[_Utterance] = []
-    asked = folded(getattr(request, "asked", ""))
+    asked = getattr(request, "asked", "")
     for turn in turns:
-        if turn.user.strip():
-            utterances.append(_Utterance(Words(turn.user), asked, tuple(clauses_of(turn.user))))
-        asked = folded(turn.model + getattr(turn, "unheard", "")) or asked
+        model = turn.model + getattr(turn, "unheard", "")
+        if turn.user.strip() and not asks_back(model):
+            said = meant(turn.user, asked)
+            utterances.append(_Utterance(Words(said), folded(asked), tuple(clauses_of(said)), is_quoted=quotes(said)))
+        asked = model if model.strip() else asked
     return utterances[::-1]
 
 

@@ -19,8 +19,8 @@ _SPOKEN_FORMS = {
     "whats": "what is", "hows": "how is", "whos": "who is", "thats": "that is", "let's": "let us",
     "lets": "let us", "gonna": "going to", "wanna": "want to", "gotta": "got to", "gimme": "give me", "lemme": "let me",
     "shan't": "shall not", "ain't": "is not", "y'all": "you all", "dunno": "do not know", "kinda": "kind of",
-    "ya": "you", "em": "them", "u": "you", "pls": "please", "plz": "please", "thx": "thanks", "tmrw": "tomorrow",
-    "abt": "about", "ur": "your",
+    "d'you": "do you", "y'know": "you know", "ya": "you", "em": "them", "u": "you", "pls": "please", "plz": "please",
+    "thx": "thanks", "tmrw": "tomorrow", "abt": "about", "ur": "your",
 }  # fmt: skip
 
 _COMMON = """
@@ -77,11 +77,17 @@ _ASKING = re.compile(
     r"|is (?!there\b|it (?:possible|ok|okay|all right|alright)\b)|are (?!there\b|you able\b)"
 )
 
+OTHERS = frozenset(everyday_words.OTHERS.split())
+"""Words for persons who are spoken of."""
+
 TELLING = PAST | frozenset(everyday_words.TELLING.split())
 """Words of stories and conditions, which ask for nothing."""
 
 NEGATIONS = frozenset({"not", "never", "no", "nobody", "nothing", "without", "already", "yesterday", "ago", "stop"})
 """Words that turn a request round, or say that it was in the past."""
+
+HESITATIONS = frozenset({"um", "uh", "er", "erm", "uhm", "umm"})
+"""Sounds between words."""
 
 FILLERS = frozenset(everyday_words.FILLERS.split())
 """Words that are no text by themselves, as in "write something down for me"."""

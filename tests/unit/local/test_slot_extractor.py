@@ -171,3 +171,13 @@ acts = true
     assert agrees("yes please") == {"agrees": True}
     for text in ("are you sure?", "yes but how long does it take", "I might say yes", "sure, it's raining"):
         assert agrees(text) == {}, text
+
+
+def test_words_whose_meaning_the_model_asks_for_tell_nothing() -> None:
+    turn = Turn("my name is Maria, or so they say", "Do you mean: my name is Maria?")
+    assert extracted(turn, caller=STRING) == {}
+
+
+def test_a_yes_tells_what_the_model_asked() -> None:
+    asked = Turn(model="Do you mean: my name is Maria?")
+    assert extracted(asked, Turn("yes"), caller=STRING) == {"caller": "Maria"}

@@ -1,0 +1,45 @@
+"""A question about what was meant, and the answer to it."""
+
+from __future__ import annotations
+
+import pytest
+
+from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, TranscriptWindow
+from gemini_live_runtime.local.confirmation import asks_back, check_of, meant, question_of, words_to_act_on
+
+ASKED = question_of("cancel my order")
+
+
+@pytest.mark.parametrize("text", ["yes", "Yes, please.", "Yep", "yes, that's right"])
+def test_a_clear_yes_stands_for_the_phrase(text: str) -> None:
+    assert meant(text, ASKED) == "cancel my order"
+
+
+@pytest.mark.parametrize("text", ["no", "yes but not now", "a coffee", ""])
+def test_other_words_stand_for_themselves(text: str) -> None:
+    assert meant(text, ASKED) == text
+
+
+def test_a_yes_to_another_question_is_a_yes() -> None:
+    assert meant("yes", f"{ASKED} Anything else?") == "yes"
+
+
+def test_a_question_of_consent_is_asked_again_in_its_own_words() -> None:
+    assert check_of(check_of("Do you agree?")) == "Just to be sure: Do you agree?"
+
+
+@pytest.mark.parametrize("said", [ASKED, f"All right. {ASKED}", check_of("Do you agree?")])
+def test_asking_back_is_noticed(said: str) -> None:
+    assert asks_back(said)
+
+
+def test_nothing_is_acted_on_while_the_model_asks_back() -> None:
+    assert words_to_act_on(window("Cancel my newspaper.", ASKED)) == ""
+
+
+def test_after_a_yes_the_phrase_is_acted_on() -> None:
+    assert words_to_act_on(window("Yes.", "No problem.", ASKED)) == "cancel my order"
+
+
+def window(user: str, model: str, asked: str = "") -> TranscriptWindow:
+    return TranscriptWindow((TranscriptTurn(number=1, by="typed", started_at=0.0, user=user, model=model),), asked)
