@@ -12,11 +12,13 @@ from tests.session.authors_code import FailingPlace, goes_everywhere, places
 from tests.session.talking import agent, talk, two_phases
 
 from gemini_live_runtime import (
+    ComputedVar,
     ContextBuilder,
     FunctionExtractor,
     InstructionModifier,
     Live,
     MemoryPersistence,
+    Phase,
     TranscriptWindow,
     key,
     tool,
@@ -239,3 +241,17 @@ async def test_a_text_of_a_class_of_its_own_is_read_as_the_text_it_is(of: Live) 
         assert t.state.get("session:turn_count") == 2
         assert "Odd." in str(t.setup) + str(t.wire)
         assert not t.failures()
+
+
+@pytest.mark.parametrize("read", [list, lambda s: s[0], lambda s: s.get(5), lambda s: None in s, lambda s: s[b"app:x"]])
+async def test_a_guard_that_reads_what_is_no_key_is_told_so_and_explained(read: Any) -> None:
+    first, second = two_phases(lambda state: read(state))
+    computed = ComputedVar("n", read, "app:x")
+    guarded = Phase("second", second.instruction, terminal=True, guard=read)
+    async with talk(agent().computed(computed).phase(first, guarded)) as t:
+        await t.turn()
+        await t.writes(x=1)
+        for fault in t.failures():
+            assert "A state key is a text that is not empty, not" in fault.error
+        assert t.handle.explain()["phase"] == "first"
+        assert t.state["session:turn_count"] == 1

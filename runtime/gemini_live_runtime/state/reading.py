@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, TypeAlias, TypeVar, overload
 
-from gemini_live_runtime.author_code import exact_text
+from gemini_live_runtime.author_code import exact_text, is_text
 from gemini_live_runtime.errors import NotSetError, StateError
 from gemini_live_runtime.state.keys import StateKey
-from gemini_live_runtime.state.scopes import SCOPES
+from gemini_live_runtime.state.scopes import SCOPES, no_key
 from gemini_live_runtime.state.terms import Term
 from gemini_live_runtime.state.values import MISSING, copy_value
 
@@ -291,6 +291,8 @@ class ReadRecorder(ReadOnlyView):
         return tuple(self._keys)
 
     def _raw(self, key: str, /) -> Any:
+        if not is_text(key):
+            raise no_key(key)
         self._keys[exact_text(key)] = None
         return self._state._raw(key)
 

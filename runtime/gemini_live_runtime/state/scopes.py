@@ -15,8 +15,16 @@ PERSISTENT_SCOPES = ("app", "user", "bg", "")
 def as_key(key: object) -> str:
     """Return a key of any scope as plain text; raise `StateError` for no text."""
     if not is_text(key) or not key:
-        raise StateError(f"A state key is a text that is not empty, not {key!r:.60}", field="key", value=key)
+        raise no_key(key)
     return exact_text(key)
+
+
+def no_key(key: object) -> StateError:
+    """Return the error of a key that is no text, such as the index of a loop."""
+    remedy = "Give its name; state.keys() lists those that exist"
+    return StateError(
+        f"A state key is a text that is not empty, not {key!r:.60}", remedy=remedy, field="key", value=key
+    )
 
 
 def check_key(key: object) -> str:

@@ -19,7 +19,7 @@ from threading import get_ident
 from types import MappingProxyType, TracebackType
 from typing import Any, TypeVar, overload
 
-from gemini_live_runtime.author_code import deciding_threads, exact_text
+from gemini_live_runtime.author_code import deciding_threads, exact_text, is_text
 from gemini_live_runtime.errors import NotSetError, StateError
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.keys import StateKey
@@ -33,7 +33,7 @@ from gemini_live_runtime.state.mutations import (
     writing_as,
 )
 from gemini_live_runtime.state.reading import KeySet, Readable, read_only_error
-from gemini_live_runtime.state.scopes import check_key
+from gemini_live_runtime.state.scopes import check_key, no_key
 from gemini_live_runtime.state.terms import Term
 from gemini_live_runtime.state.values import IMMUTABLE, MAX_INT, MIN_INT, MISSING, PLAIN, copy_value, to_json
 
@@ -116,6 +116,8 @@ class State(Readable):
         live = self._live_function(key)
         if live is not None:
             return live()
+        if not is_text(key):
+            raise no_key(key)
         key = exact_text(key)
         return MISSING if ":" in key else self._own(f"derived:{key}")
 
