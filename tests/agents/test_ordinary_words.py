@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from tests.paraphrases.measuring import measure
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.agents.concierge import concierge
+from gemini_live_runtime.agents.hotel_tools import TAXI_S
+from gemini_live_runtime.clock import run_virtual
 
 MISSED = ("catch that", "still don't follow", "didn't understand")
 """Words of an answer to what was not understood."""
@@ -15,7 +21,10 @@ SOUP_AND_COFFEES = ["a soup and two coffees"]
 REVIEWED = ["one pasta", "that is all"]
 TO_PAY = [*REVIEWED, "yes that is right"]
 
-RESTAURANT: list[tuple[list[str], str, Mapping[str, Any]]] = [
+Case = tuple[list[str], str, Mapping[str, Any]]
+"""Sentences before, the sentence, and the outcome that it has to have."""
+
+RESTAURANT: list[Case] = [
     (SOUP_AND_COFFEES, "take one coffee away", {"state": {"app:items": {"soup": 1, "coffee": 1}}}),
     (["five fish"], "one less fish", {"state": {"app:items": {"fish": 4}}}),
     (["five fish"], "take two fish off", {"state": {"app:items": {"fish": 3}}}),
@@ -37,6 +46,8 @@ RESTAURANT: list[tuple[list[str], str, Mapping[str, Any]]] = [
     ([], "what's the soup today?", {"answers": ["its price"]}),
     ([], "what's the cheapest thing", {"answers": ["water"]}),
     ([], "I'll have that", {"answers": ["which dish"]}),
+    (["two fish"], "no wait, make hers pasta", {"state": {"app:items": {"fish": 2}}, "asks": True}),
+    (["two fish"], "looks good", {"answers": ["is that everything"]}),
     ([], "no I meant the soup", {"state": {"app:items": {"soup": 1}}}),
     (["a pasta"], "no onions in the soup please", {"answers": ["can't note wishes"]}),
     (["a pasta"], "can I see the whole order", {"answers": ["1 pasta"]}),
@@ -46,10 +57,194 @@ RESTAURANT: list[tuple[list[str], str, Mapping[str, Any]]] = [
 ]  # fmt: skip
 
 
+ANNA = ["My name is Anna and I was born in 1982"]
+WITH_A_FEVER = [*ANNA, "I have a fever"]
+
+CLINIC: list[Case] = [
+    (["Maria"], "I'm thirty-six", {"answers": ["the year not your age"]}),
+    ([], "I'm not registered", {"answers": ["can't register you"]}),
+    (ANNA, "I don't have a fever", {"answers": ["what is wrong then"]}),
+    (ANNA, "my son swallowed a coin", {"answers": ["call me back"]}),
+    (WITH_A_FEVER, "maybe somewhere around six or seven", {"answers": ["one of the two"]}),
+    (WITH_A_FEVER, "late afternoon if possible", {"answers": ["in a moment"]}),
+    (WITH_A_FEVER, "is there four?", {"refuses": True}),
+    (WITH_A_FEVER, "five of us at home have it", {"refuses": True}),
+    (WITH_A_FEVER, "in my family the pain is always ten", {"refuses": True}),
+    (WITH_A_FEVER, "no pain at all", {"state": {"app:pain": 0, "session:phase": "schedule"}}),
+    (WITH_A_FEVER, "it's agony, easily nine out of ten", {"state": {"app:pain": 9}}),
+    (WITH_A_FEVER, "should I go to hospital?", {"answers": ["the doctor can"]}),
+    (WITH_A_FEVER, "please have a nurse call me back", {"state": {"session:phase": "call_back"}}),
+    ([*ANNA, "my chest hurts"], "it's a 7 when I cough", {"state": {"session:phase": "emergency"}}),
+    ([*ANNA, "I cut my finger while cooking", "it bleeds a lot"], "8", {"answers": ["thank you would you like"]}),
+    ([*WITH_A_FEVER, "a two", "in the morning"], "hmm, is that today?", {"answers": ["tomorrow at nine"]}),
+    ([*WITH_A_FEVER, "hmm hmm ho", "la la", "what what", "ho ho"], "tra la", {"state": {"session:phase": "call_back"}}),
+]  # fmt: skip
+
+
+SLOW = ["my internet is slow"]
+TESTED = [*SLOW, "test the line"]
+BROKEN = ["my phone is dead", "test the line"]
+
+TECH_SUPPORT: list[Case] = [
+    (["nothing works"], "the internet I suppose", {"answers": ["sorry to hear that let's find the cause"]}),
+    (SLOW, "on all my devices", {"answers": ["i see thank you"]}),
+    (SLOW, "sure", {"call": {"tool": "check_line", "args": {}}}),
+    (SLOW, "did you restart it", {"answers": ["not yet"]}),
+    (SLOW, "what's a line test", {"answers": ["signal through the cable"]}),
+    (SLOW, "which one is the router", {"answers": ["the box with the lights"]}),
+    (SLOW, "specialist? who's that", {"answers": ["reset your connection"]}),
+    (TESTED, "it worked yesterday", {"refuses": True}),
+    (TESTED, "it works in the kitchen I said", {"refuses": True}),
+    (TESTED, "is it fixed", {"answers": ["the test is done"]}),
+    (TESTED, "what did it show", {"answers": ["the cable to your house is fine"]}),
+    (TESTED, "still can't", {"answers": ["shall i test the line"]}),
+    ([*SLOW, "restart the router", "nothing changed"], "ok go ahead",
+     {"call": {"tool": "call_specialist", "args": {}}}),
+    (BROKEN, "it's Sue Green", {"call": {"tool": "hand_over", "args": {"name": "Sue Green"}}}),
+    (BROKEN, "what does that mean", {"answers": ["has to repair it"]}),
+    (BROKEN, "my name is not important", {"answers": ["a first name will do"]}),
+    (BROKEN, "just call me", {"answers": ["a first name will do"]}),
+    (BROKEN, "it's faster now", {"refuses": True}),
+    (BROKEN, "why do you need my name", {"answers": ["a first name will do"]}),
+    (BROKEN, "Jane, but call her on her mobile", {"call": {"tool": "hand_over", "args": {"name": "Jane"}}}),
+    ([*BROKEN, "Jane"], "what's my ticket number", {"answers": ["telephone broken"]}),
+]  # fmt: skip
+
+
+UNDERSTOOD = ["yes I understand"]
+MARIA = [*UNDERSTOOD, "Maria Lopez", "42"]
+PLAN = [*MARIA, "I can pay thirty dollars a month"]
+VERIFIED = {"call": {"tool": "verify_identity", "args": {"name": "Maria Lopez", "digits": 42}}}
+
+DEBT_COLLECTION: list[Case] = [
+    ([], "what happens if I hang up", {"answers": ["nothing happens now"]}),
+    ([*UNDERSTOOD, "it's Maria", "Lopez"], "42", VERIFIED),
+    ([*UNDERSTOOD, "Lopez", "Maria"], "it's 42", VERIFIED),
+    ([*UNDERSTOOD, "it's Maria", "Lopez", "43"], "no, 42", VERIFIED),
+    ([*UNDERSTOOD, "Maria Lopez", "43"], "oh sorry, 42", VERIFIED),
+    ([*UNDERSTOOD, "la", "le", "lu", "lo", "li", "ly"], "lala", {"state": {"session:phase": "call_back"}}),
+    (MARIA, "I paid twenty yesterday", {"answers": ["can't see that payment"]}),
+    (MARIA, "how did you get to three hundred", {"answers": ["300 dollars"]}),
+    (MARIA, "that's a lot", {"answers": ["little by little"]}),
+    (MARIA, "my rent is three hundred a month", {"refuses": True}),
+    (MARIA, "my brother pays fifty a month to you", {"refuses": True}),
+    (MARIA, "maybe in a couple weeks", {"answers": ["which day"]}),
+    (MARIA, "can I think about it until Monday", {"answers": ["which day"]}),
+    (MARIA, "can I give you half", {"answers": ["300 dollars"]}),
+    (MARIA, "put me down for sixty", {"answers": ["now or each month"]}),
+    ([*MARIA, "put me down for sixty", "monthly"], "sixty", {"state": {"app:monthly": 60}}),
+    ([*MARIA, "I've lost my job"], "maybe 20", {"refuses": True}),
+    ([*MARIA, "that's a lot"], "20 dollars", {"state": {"app:monthly": 20}, "answers": ["20 dollars a month"]}),
+    ([*MARIA, "take fifty dollars from my card"], "and the rest next month", {"answers": ["each month"]}),
+    ([*MARIA, "take fifty dollars from my card"], "the rest monthly, fifty", {"state": {"app:monthly": 50}}),
+    (PLAN, "hm, wait, how many months is that", {"state": {"session:phase": "plan"}, "asks": True}),
+]  # fmt: skip
+
+
+PETER = ["it's Peter, about the lawn mower"]
+
+CALL_SCREENING: list[Case] = [
+    (["it's Anna"], "Anna Miller", {"state": {"user:caller": "Anna Miller"}}),
+    (["it's Anna", "Anna Miller", "mum's in hospital"], "yes very urgent", {"state": {"session:phase": "connected"}}),
+    ([], "fine, it's Peter, about the lawn mower", {"answers": ["thank you peter is it urgent"]}),
+    ([], "my name is Helga Braun from the tax office", {"answers": ["thank you helga braun what is it about"]}),
+    ([], "this is Anna Miller, I'm his sister", {"answers": ["thank you anna miller what is it about"]}),
+    ([], "John Smith here from next door about the fence",
+     {"state": {"user:caller": "John Smith", "user:reason": "the fence"}}),
+    ([], "Laura from the bank, please call us back", {"state": {"user:caller": "Laura", "session:phase": "screen"}}),
+    ([], "Tom", {"state": {"user:caller": "Tom"}}),
+    ([], "I'm a friend", {"answers": ["what is your name"]}),
+    ([], "can I have his mobile number", {"answers": ["can't tell you anything about sam"]}),
+    ([], "sorry, my mistake", {"answers": ["no problem"]}),
+    ([], "bye", {"answers": ["goodbye"]}),
+    (PETER, "well, it starts in an hour", {"answers": ["yes or no"]}),
+    ([*PETER, "it's burning, yes"], "yeah", {"state": {"app:urgency": "high"}}),
+    ([*PETER, "no"], "no", {"state": {"app:urgency": "low"}}),
+    (PETER, "can you tell him the pitch moved to Elm Street",
+     {"state": {"user:reason": "the lawn mower"}, "answers": ["in a moment"]}),
+]  # fmt: skip
+
+
+NOTES = ["take a note milk", "take a note eggs"]
+TABLE = ["book a table for four people at 19:45"]
+
+CONCIERGE: list[Case] = [
+    ([], "get me a cab at ten", {"answers": ["right now"]}),
+    ([], "and can you order us a taxi afterwards", {"answers": ["right now"]}),
+    (["order a taxi"], "how much will it cost", {"answers": ["don't know the fare"]}),
+    (NOTES, "remove all notes", {"state": {"app:notes": ["milk", "eggs"]}, "answers": ["only delete the newest"]}),
+    ([], "my neighbour's note said milk", {"refuses": True}),
+    ([], "what day is it tomorrow", {"answers": ["only know today's date"]}),
+    ([], "could you move my table to nine", {"answers": ["no table yet"]}),
+    (TABLE, "can you make it a window seat", {"answers": ["can't note wishes"]}),
+    (TABLE, "one more will join us", {"answers": ["can't change a table"]}),
+    (TABLE, "push it back an hour", {"answers": ["can't change a table"]}),
+    (TABLE, "drop it", {"answers": ["do you mean your table"]}),
+    (TABLE, "what did you book exactly", {"answers": ["a table for 4 at 19 45"]}),
+    ([], "is the restaurant any good", {"answers": ["open from 12 00"]}),
+    (["could we eat there tonight?", "two of us"], "around quarter past eight",
+     {"call": {"tool": "book_table", "args": {"people": 2, "time": "20:15"}}}),
+    ([], "I've a table at home", {"refuses": True}),
+    ([], "a table for two would be silly in my flat", {"refuses": True}),
+    (["set a timer for 40 minutes"], "and another for an hour",
+     {"call": {"tool": "set_timer", "args": {"minutes": 60}}}),
+    ([], "set a timer for half an hour and remind me to call mum",
+     {"call": {"tool": "set_timer", "args": {"minutes": 30, "label": "call mum"}}}),
+    ([], "my name's Ollie, and I'm vegan by the way",
+     {"call": {"tool": "memory_put", "args": {"key": "name", "value": "Ollie"}}}),
+    ([], "do you speak Spanish", {"answers": ["only speak english"]}),
+    ([], "is there a gym", {"answers": ["at the reception"]}),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(("before", "say", "outcome"), RESTAURANT)
 def test_the_restaurant_takes_the_order_that_was_meant(before: list[str], say: str, outcome: Mapping[str, Any]) -> None:
     judged = measure({"agent": "restaurant", "before": before, "say": say, **outcome})
     assert judged.is_right, judged.turn
+
+
+@pytest.mark.parametrize(("before", "say", "outcome"), CLINIC)
+def test_the_clinic_understands_its_callers(before: list[str], say: str, outcome: Mapping[str, Any]) -> None:
+    judged = measure({"agent": "clinic", "before": before, "say": say, **outcome})
+    assert judged.is_right, judged.turn
+
+
+@pytest.mark.parametrize(("before", "say", "outcome"), TECH_SUPPORT)
+def test_technical_support_does_what_was_meant(before: list[str], say: str, outcome: Mapping[str, Any]) -> None:
+    judged = measure({"agent": "tech_support", "before": before, "say": say, **outcome})
+    assert judged.is_right, judged.turn
+
+
+@pytest.mark.parametrize(("before", "say", "outcome"), DEBT_COLLECTION)
+def test_the_debt_collector_hears_people_out(before: list[str], say: str, outcome: Mapping[str, Any]) -> None:
+    judged = measure({"agent": "debt_collection", "before": before, "say": say, **outcome})
+    assert judged.is_right, judged.turn
+
+
+@pytest.mark.parametrize(("before", "say", "outcome"), CALL_SCREENING)
+def test_the_call_screener_learns_who_calls_and_why(before: list[str], say: str, outcome: Mapping[str, Any]) -> None:
+    judged = measure({"agent": "call_screening", "before": before, "say": say, **outcome})
+    assert judged.is_right, judged.turn
+
+
+@pytest.mark.parametrize(("before", "say", "outcome"), CONCIERGE)
+def test_the_concierge_does_what_guests_meant(before: list[str], say: str, outcome: Mapping[str, Any]) -> None:
+    judged = measure({"agent": "concierge", "before": before, "say": say, **outcome})
+    assert judged.is_right, judged.turn
+
+
+def test_a_no_right_after_it_stops_the_search_for_a_taxi() -> None:
+    async def main() -> list[str]:
+        async with concierge().connect(backend="local", fast=True) as session:
+            events = session.events()
+            await session.until_quiet()
+            await session.send_text("order a taxi")
+            await asyncio.sleep(TAXI_S / 2)
+            await session.send_text("no")
+            await session.until_quiet()
+        return [event.payload.text async for event in events if isinstance(event.payload, ev.TranscriptDelta)]
+
+    assert "All right, I've stopped looking for a taxi." in "".join(run_virtual(main()))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -14,23 +13,14 @@ from gemini_live_runtime import (
     LlmExtractor,
     Phase,
     PhasePreparation,
-    State,
-    StateKey,
     SteeringMode,
     SustainedDetector,
     TemporalPattern,
-    ToolContext,
     Transition,
     called_ok,
     key,
-    tool,
 )
-
-CONTACTS = {"Anna Miller": "his sister", "John Smith": "his neighbour"}  # Sam's address book
-
-CALLER = StateKey("user:caller", str, description="who is calling")
-REASON = StateKey("user:reason", str, description="what it is about")
-CONTACT = StateKey("app:contact", str, description="what the caller is to Sam")
+from gemini_live_runtime.agents.call_tools import CALLER, CONTACT, REASON, is_the_same_caller, look_up, take_message
 
 
 class Call(BaseModel):
@@ -42,33 +32,19 @@ class Call(BaseModel):
     spam: bool | None = Field(None, description="They are selling something, or it is a recording.")
 
 
+SCREENED = (key("session:phase") == "decide") | (key("session:phase") == "message")
 FACTS = [
-    FieldPromotion.keep_known("caller").to(CALLER),  # a name given later does not replace the first
-    FieldPromotion.non_empty("reason").to(REASON),
+    FieldPromotion.overwrite("caller").to(CALLER).when(is_the_same_caller),
+    FieldPromotion.non_empty("reason").to(REASON).when(~SCREENED),  # later words are a message
     FieldPromotion.overwrite("urgency").when(key("session:phase") == "decide"),  # only when the agent has asked
     FieldPromotion.true_only("spam"),
 ]
 LISTENER = LlmExtractor(Call, window=1, promotions=FACTS)
 
 
-@tool
-def take_message(message: str, state: State, context: ToolContext) -> dict[str, str]:
-    """Write down what the caller wants Sam to know, in their words."""
-    state["app:message"] = message
-    context.notify(f"A message from {state.get(CALLER, 'somebody')}: {message}")  # Sam sees this on his screen
-    return {"message": message}
-
-
-async def look_up(state: State) -> None:
-    """Look for the caller in Sam's address book, which takes a moment."""
-    await asyncio.sleep(0.05)
-    if contact := CONTACTS.get(state[CALLER]):
-        state[CONTACT] = contact
-
-
 def nameless(phase: str, seconds: float, mark: str) -> TemporalPattern:
-    """Set `mark` after `seconds` in `phase` without a caller's name."""
-    guard = CALLER.is_missing() & (key("session:phase") == phase)
+    """Set `mark` after `seconds` of silence in `phase` without a caller's name."""
+    guard = CALLER.is_missing() & (key("session:phase") == phase) & ~key("session:is_model_speaking")
     return TemporalPattern(mark, SustainedDetector(guard, seconds), lambda state: state.set(mark, True))
 
 

@@ -6,8 +6,6 @@ preparation, and a consent that counts only after the appointment was offered.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import BaseModel, Field
 
 from gemini_live_runtime import (
@@ -19,49 +17,28 @@ from gemini_live_runtime import (
     Phase,
     PhasePreparation,
     State,
-    StateKey,
     Transition,
     Watcher,
     key,
-    tool,
+)
+from gemini_live_runtime.agents.clinic_tools import (
+    AGREED,
+    BOOKING,
+    CALENDAR,
+    FREE,
+    NAME,
+    OFFER,
+    PAIN,
+    SYMPTOM,
+    book_slot,
+    find_patient,
+    find_slot,
 )
 
-PATIENTS = {("anna", 1982): "P-17", ("david", 1971): "P-23", ("maria", 1990): "P-42"}
-FREE = {"morning": ["nine", "eleven"], "afternoon": ["two", "four"]}
-
-NAME = StateKey("user:name", str, description="the caller's name")
-SYMPTOM = StateKey("app:symptom", str, description="what is wrong")
-PAIN = StateKey("app:pain", int, description="how bad the pain is, from zero to ten")
-CALENDAR = StateKey("app:calendar", dict[str, list[str]])
-OFFER = StateKey("app:offer", str, description="an appointment to offer")
-AGREED = StateKey("app:agreed", bool)
-BOOKING = StateKey("app:booking", dict[str, str])
-
-
-@tool
-def find_patient(name: str, birth_year: int, state: State) -> dict[str, str]:
-    """Look a patient up by first name and year of birth."""
-    patient = PATIENTS.get((name.lower(), birth_year))
-    if patient is None:
-        return {"error": f"There is no {name} born in {birth_year}"}
-    state.set(NAME, name)
-    state.set("user:patient_id", patient)
-    return {"patient_id": patient}
-
-
-@tool
-def find_slot(part_of_day: Literal["morning", "afternoon"], state: State) -> dict[str, str]:
-    """Find the first free appointment in a part of the day."""
-    offer = f"{state.get('app:day', 'tomorrow')} at {state[CALENDAR][part_of_day][0]}"
-    state.set(OFFER, offer)
-    return {"offer": offer}
-
-
-@tool
-def book_slot(state: State) -> dict[str, str]:
-    """Book the appointment that was offered, once the caller has agreed to it."""
-    state.set(BOOKING, {"patient": state["user:patient_id"], "at": state[OFFER]})
-    return {"booked": state[OFFER]}
+OUT = (
+    Transition("call_back", key("app:wants_call"), because="they would rather talk to a nurse"),
+    Transition("call_back", key("session:repair:escalation"), because="we do not understand each other"),
+)
 
 
 class Intake(BaseModel):
@@ -70,6 +47,7 @@ class Intake(BaseModel):
     symptom: str | None = Field(None, description="the complaint in one or two words, such as fever or chest pain")
     pain: int | None = Field(None, ge=0, le=10, description="how bad the pain is")
     agrees: bool | None = Field(None, description="whether the caller takes the offered appointment")
+    wants_call: bool | None = Field(None, description="whether the caller asks to be called back")
 
 
 def urgency(state: State) -> str | None:
@@ -88,7 +66,7 @@ def clinic() -> Live:
         "Ask for the caller's first name and year of birth, and look the patient up.",
         needs=NAME,
         tools=find_patient,
-        transitions=Transition("symptoms", key("user:patient_id").is_set(), because="the patient was found"),
+        transitions=[Transition("symptoms", key("user:patient_id").is_set(), because="the patient was found"), *OUT],
     )
     symptoms = Phase(
         "symptoms",
@@ -98,6 +76,7 @@ def clinic() -> Live:
         transitions=[
             urgent,
             Transition("schedule", key("derived:urgency").is_set(), because="there is time for an appointment"),
+            *OUT,
         ],
     )
     schedule = Phase(
@@ -108,7 +87,7 @@ def clinic() -> Live:
         tools=find_slot,
         prompt_on_enter=True,
         clear_on_enter=[OFFER, AGREED, BOOKING],
-        transitions=[urgent, Transition("confirm", OFFER.is_set(), because="there is something to offer")],
+        transitions=[urgent, Transition("confirm", OFFER.is_set(), because="there is something to offer"), *OUT],
     )
     confirm = Phase(
         "confirm",
@@ -119,9 +98,13 @@ def clinic() -> Live:
             urgent,
             Transition("booked", AGREED & BOOKING.is_set(), because="they agreed and it is booked"),
             Transition("schedule", AGREED.is_false(), because="it does not suit them"),
+            *OUT,
         ],
     )
     booked = Phase("booked", "Say when to come and wish them well.", terminal=True)
+    call_back = Phase(
+        "call_back", "Say that a nurse calls them back, and goodbye.", terminal=True, prompt_on_enter=True
+    )
     emergency = Phase("emergency", "Tell them to call an ambulance now.", terminal=True, prompt_on_enter=True)
     intake = LlmExtractor(
         Intake,
@@ -129,6 +112,7 @@ def clinic() -> Live:
         promotions=[
             FieldPromotion.keep_known("symptom").to(SYMPTOM),
             FieldPromotion.overwrite("pain").to(PAIN),
+            FieldPromotion.true_only("wants_call"),
             FieldPromotion.overwrite("agrees").to(AGREED).after_presented("appointment"),
         ],
     )
@@ -138,7 +122,7 @@ def clinic() -> Live:
         .instruction("You answer the phone of a small clinic. Ask one thing at a time. You give no diagnosis.")
         .greeting("Greet the caller and ask who it is.")
         .phrases("my name is Anna and I was born in 1982", "I have a fever", "the pain is a four", "in the morning")
-        .phase(identify, symptoms, schedule, confirm, booked, emergency)
+        .phase(identify, symptoms, schedule, confirm, booked, call_back, emergency)
         .tools(find_patient, find_slot, book_slot)
         .extract(intake)
         .computed(ComputedVar("urgency", urgency, depends_on=[SYMPTOM, PAIN]))

@@ -136,6 +136,7 @@ def concierge(wall_clock: Callable[[], datetime] = lambda: datetime.now().astime
         )
         .tools(*hotel_tools(wall_clock), book_table, cancel_booking)
         .memory("user")
+        .task_tools()
         .in_every_phase(ContextBuilder().memory("user").as_modifier())
         .voice("Puck")
         .phrases(*PHRASES)

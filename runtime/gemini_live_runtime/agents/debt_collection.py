@@ -15,41 +15,14 @@ from gemini_live_runtime import (
     LlmExtractor,
     Phase,
     RateDetector,
-    State,
-    StateKey,
     TemporalPattern,
     Transition,
     TurnCountDetector,
     Watcher,
     called_ok,
     key,
-    tool,
 )
-
-DEBTORS = {"Maria Lopez": (42, 300), "John Smith": (17, 120)}  # account's last digits, dollars owed
-
-OWED = StateKey("app:owed", int, description="what was owed when the call began, in dollars")
-PAID = StateKey("app:paid", int, default=0, description="what was paid in this call, in dollars")
-
-
-@tool
-def verify_identity(name: str, digits: int, state: State) -> dict[str, bool]:
-    """Check a caller's full name and the last two digits of their account."""
-    known, owed = DEBTORS.get(name, (None, 0))
-    if known != digits:
-        raise ValueError("the name and the digits do not match")  # the call fails, and the model is told why
-    state["user:name"], state[OWED] = name, owed
-    return {"verified": True}
-
-
-@tool
-def take_payment(amount: int, state: State) -> dict[str, int]:
-    """Take a payment, in dollars, from the caller's card."""
-    left = state["derived:left"]
-    if not 0 < amount <= left:
-        raise ValueError(f"{left} dollars are left to pay")
-    state.modify(PAID, 0, lambda paid: paid + amount)
-    return {"paid": amount, "left": left - amount}
+from gemini_live_runtime.agents.debt_tools import OWED, PAID, take_payment, verify_identity
 
 
 class Said(BaseModel):
@@ -95,7 +68,11 @@ PHASES = [
         needs="user:name",
         tools=verify_identity,
         prompt_on_enter=True,
-        transitions=[STOP, Transition("negotiate", called_ok("verify_identity"), because="we know who they are")],
+        transitions=[
+            STOP,
+            Transition("negotiate", called_ok("verify_identity"), because="we know who they are"),
+            Transition("call_back", key("session:repair:escalation"), because="we cannot find out who they are"),
+        ],
     ),
     Phase(
         "negotiate",
@@ -145,5 +122,6 @@ def debt_collection() -> Live:
         .in_every_phase(InstructionModifier.when(key("app:gentle"), "They are upset: apologise, slow down, listen."))
         .pattern(TemporalPattern("noes", TurnCountDetector(key("turn:refused"), 3), lambda s: s.set("app:tired", True)))
         .pattern(TemporalPattern("cuts", RateDetector("turn.interrupted", 3, 60), lambda s: s.set("app:gentle", True)))
+        .repair(nudge_after=3, escalate_after=7)
         .phase(*PHASES)
     )

@@ -16,7 +16,7 @@ _DISHES = "|".join(f"{dish}(?:e?s)?" for dish in MENU)
 
 WISHES = {
     "done": r"\b(that(s|ll be| is| will be| would be) (all|it|everything|enough|the lot)|that(ll| will) do|just that"
-    r"|nothing (else|more)|all (done|set|for (now|today)|(i|we) need)|(?<!not )finished|settle up|pay now"
+    r"|us done|nothing (else|more)|all (done|set|for (now|today)|(i|we) need)|(?<!not )finished|settle up|pay now"
     r"|the (bill|check)|(can (i|we)|want to|like to|ready to) pay|(im|i am|were|we are) (done|good|fine|full))\b"
     r"|^(no|nothing)( else| more| thanks| thank you| for me)*$|^done( ordering| thanks| thank you)*$",
     "agrees": r"^(?=.*\b(yes|yep|correct|perfect|exactly|absolutely|indeed|spot on|go (ahead|on)|yeah"

@@ -85,7 +85,7 @@ PHASES = [
     Phase(
         "diagnose",
         "Find the cause: offer to test the line or to restart the router, and ask whether it works.",
-        needs="app:works",
+        needs=[LINE, "app:works"],
         tools=[check_line, restart_router, call_specialist],
         modifiers=[
             InstructionModifier.with_state(PROBLEM, LINE, label="So far"),
@@ -127,6 +127,6 @@ def tech_support() -> Live:
         .computed(ComputedVar("ticket", ticket, [PROBLEM, LINE]))
         .watch(Watcher(PROBLEM.changed(), lambda state: state.remove(LINE), name="another problem", blocking=True))
         .pattern(TemporalPattern("no router", ConsecutiveFailureDetector("restart_router", 2), give_up))
-        .repair(nudge_after=3, escalate_after=6)
+        .repair(nudge_after=3, escalate_after=8)
         .phase(*PHASES)
     )

@@ -211,6 +211,7 @@ class ScriptedDialogue:
         state = self._state
         state.broken.forget()
         state.turns += 1
+        state.heard = text
         misses = state.misses
         agreed = state.consent.reply_to(text)
         reply = Reply(agreed) if agreed else self._answer(meant(text, state.last_reply))
@@ -230,6 +231,7 @@ class ScriptedDialogue:
             return Reply(agreed)
         trial = copy.copy(self)
         trial._state = self._state.for_trial()
+        trial._state.heard = text
         trial._wording = Wording(self._script, self._matching, trial._state)
         reply = trial._answer(meant(text, self._state.last_reply))
         if trial._state.misses:
@@ -277,7 +279,7 @@ class ScriptedDialogue:
             several = self._several(text)
             if several is not None:
                 return several
-        if state.pending is not None and (best is None or best[1].cost > 0):
+        if state.pending is not None and (best is None or best[1].cost > 0 or self._asks_again(state.pending, *best)):
             answer = self._pending_answer(words)
             if answer is not None and (best is None or answer.cost <= best[1].cost or self._free_text_pending()):
                 return self._filled(state.pending, answer, words)
@@ -304,7 +306,15 @@ class ScriptedDialogue:
         within = self._matching.find_within(words, state)
         if within is not None:
             return self._act(within, {}, words)
-        return self._changed_call(words) or self._answer_clause(text) or self._not_understood()
+        reply = self._changed_call(words) or self._answer_clause(text)
+        if reply is None and (told := self._matching.told(text, state)):
+            reply = self._act(*told, words)
+        return reply or self._not_understood()
+
+    def _asks_again(self, pending: Pending, intent: Intent, match: Match) -> bool:
+        """Return True when another intent than the one that asked lacks a slot."""
+        needed = {name for call in intent.calls for name in call.needs}
+        return intent.name != pending.intent and not needed <= {*match.slots, *self._state.remembered}
 
     def _answer_clause(self, text: str) -> Reply | None:
         """Answer the clause that means something, when the whole sentence does not.
@@ -497,7 +507,8 @@ class ScriptedDialogue:
         if missing is not None:
             state.pending = Pending(intent.name, missing, slots)
             return Reply(text=self._script.slots[missing].ask)
-        requests = [ToolRequest(c.tool, arguments_of(c, slots, {"told": self._wording.told})) for c in intent.calls]
+        facts = {"told": self._wording.told, "known": state.known}
+        requests = [ToolRequest(call.tool, arguments_of(call, slots, facts)) for call in intent.calls]
         return self._call(requests, intent.name, slots)
 
     def _says_more(self, intent: Intent, said: Mapping[str, SlotValue], words: Words) -> bool:

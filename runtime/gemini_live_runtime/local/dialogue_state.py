@@ -51,6 +51,8 @@ class DialogueState:
     """Words of the client's setup, such as the agent's name."""
     pending: Pending | None = None
     text_question: TextQuestion | None = None
+    heard: str = ""
+    """The utterance that is answered now."""
     said: list[str] = field(default_factory=list)
     last_reply: str = ""
     question: str = ""

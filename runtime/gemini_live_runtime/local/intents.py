@@ -11,7 +11,8 @@ from gemini_live_runtime.local.instruction_notes import InstructionNotes
 from gemini_live_runtime.local.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.meaning import MeaningMatcher
 from gemini_live_runtime.local.mood import is_open_wish, is_remark, only_speaks
-from gemini_live_runtime.local.script_types import Cue, Intent, Script, SlotRef
+from gemini_live_runtime.local.script_types import Cue, Intent, Scalar, Script, SlotRef
+from gemini_live_runtime.local.slot_extractor import SlotExtractor
 from gemini_live_runtime.local.vocabulary import PAST
 from gemini_live_runtime.local.words import folded, name_words
 
@@ -140,6 +141,20 @@ class IntentMatcher:
                     best, best_rank = intent, rank
         return best
 
+    def told(self, text: str, now: DialogueState) -> tuple[Intent, Mapping[str, Scalar]] | None:
+        """Return the intent that answers facts that only extraction finds, and these.
+
+        None without one: words that change the state should not be answered as not understood.
+        """
+        telling = [intent for intent in self._script.intents if intent.tells and self.age(intent, now) is not None]
+        facts = self.facts(text, now) if telling else {}
+        intent = next((intent for intent in telling if not facts.keys().isdisjoint(intent.tells)), None)
+        return None if intent is None else (intent, facts)
+
+    def facts(self, text: str, now: DialogueState) -> Mapping[str, Scalar]:
+        """Return the fields of `[extract]` that the utterance `text` tells now."""
+        return self._extractor.facts(text, now.last_reply)
+
     def tells(self, words: Words, now: DialogueState) -> bool:
         """Return True when extraction finds a fact in the words."""
         asked = folded(now.last_reply)
@@ -187,6 +202,10 @@ class IntentMatcher:
         newest = min(ages.values(), default=(math.inf, 0))
         special = [text for text, age in ages.items() if age == newest]
         return special, [text for text, age in ages.items() if newest < age and age[0] in (newest[0], math.inf)]
+
+    @cached_property
+    def _extractor(self) -> SlotExtractor:
+        return SlotExtractor(self._script)
 
     @cached_property
     def _meant(self) -> list[tuple[str, tuple[Intent, ...]]]:

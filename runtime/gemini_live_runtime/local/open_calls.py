@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,9 @@ from gemini_live_runtime.local.script_types import ScriptedCall
 from gemini_live_runtime.local.template import fill
 from gemini_live_runtime.local.tool_output import output_of
 from gemini_live_runtime.records import record
+
+_ONE_SLOT = re.compile(r"\w+")
+"""Name of a slot: "{first} {last}" has two, "{told.left}" has none."""
 
 MAX_OPEN_CALLS = 64
 """Most open calls kept; the oldest are dropped."""
@@ -112,7 +116,7 @@ def arguments_of(
             args[name] = template
             continue
         inner = template.strip("{}").removesuffix("?")
-        if ("." not in inner and template == f"{{{inner}}}") or template == f"{{{inner}?}}":
+        if (_ONE_SLOT.fullmatch(inner) and template == f"{{{inner}}}") or template == f"{{{inner}?}}":
             # A template of a single slot keeps the value's type.
             if inner in slots:
                 args[name] = slots[inner]

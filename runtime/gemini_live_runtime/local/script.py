@@ -33,7 +33,8 @@ once more),
 said: text, or `when` and `say`), `forget = true` (drops a question that is open), `remember = true` (lines and
 arguments of later intents may use its slots too), `during` (a text or a list of texts: matched only while the
 instruction or a note contains one of them), and `after` (the same: matched only when the model has just said one of
-them). A sentence whose parts, joined by commas or "and", mean the same intent makes its calls for each part.
+them). `tells` (a list of fields of `[extract]`) lets it answer words that only extraction understands. A sentence whose
+parts, joined by commas or "and", mean the same intent makes its calls for each part.
 
 An intent with `acts = true` does something. A sentence that only speaks of it, such as "do you take cards?" or "I might
 pay by card", does not lead to it (mood.py). One that says more than the intent, its slots and courtesy have words for,
@@ -61,7 +62,8 @@ text, number, true or false); `after` and `acts` restrict it as for intents. `[[
 rules; the first that fits the newest utterance counts.
 
 `[facts]` names values within the instruction or its notes by the words around them: with `left = "pay the {} dollars"`
-templates and arguments have `{told.left}`.
+templates and arguments have `{told.left}`. `{heard.FIELD}` is a field of `[extract]` in the utterance that a line
+answers.
 
 `[pronunciations]` adds ways in which a word may be spoken, in ARPAbet: a text or a list of texts.
 """

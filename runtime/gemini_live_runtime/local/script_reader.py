@@ -39,6 +39,7 @@ class ScriptReader:
     def __init__(self, source: str) -> None:
         self._source = source
         self._slots: dict[str, Slot] = {}
+        self._extracted: frozenset[str] = frozenset()
         self._meanings = MeaningReader(self.fail, {})
 
     def fail(self, where: str, problem: str, remedy: str) -> ConfigError:
@@ -60,6 +61,7 @@ class ScriptReader:
         for name in raw_slots:
             self._slots[name] = Slot(name, "text", "", ())
         self._slots = {name: self._slot(name, raw) for name, raw in raw_slots.items()}
+        self._extracted = frozenset(self._table(data, "extract", ""))
         raw_intents = self._tables(data, "intent", "")
         if not raw_intents:
             raise self.fail("intent", "is missing", "Add at least one [[intent]]")
@@ -150,10 +152,14 @@ class ScriptReader:
         name = self._text(raw, "name", f"intent {index}", required=True)
         where = f"intent {name!r}"
         known = {"name", "say", "typed", "means", "during", "after", "call", "calls", "reply"}
-        self._only(raw, known | {"acts", "again", "change", "forget", "from_last_call", "remember"}, where)
+        self._only(raw, known | {"acts", "again", "change", "forget", "from_last_call", "remember", "tells"}, where)
         say, typed = self._patterns(raw, "say", where), self._patterns(raw, "typed", where)
         means = self._means(raw, where, (*say, *typed))
-        if not say and not typed and not means:
+        tells = self._texts(raw, "tells", where)
+        if unknown := sorted(set(tells) - self._extracted):
+            known_fields = ", ".join(sorted(self._extracted)) or "none"
+            raise self.fail(f"{where}.tells", f"names {unknown[0]!r}", f"The fields of [extract] are: {known_fields}")
+        if not say and not typed and not means and not tells:
             raise self.fail(f"{where}.say", "is missing", "List at least one phrase")
         replies = raw.get("reply")
         if not isinstance(replies, list) or not replies:
@@ -169,7 +175,9 @@ class ScriptReader:
         after = self._folded(raw, "after", where)
         again, change = self._flag(raw, "again", where), self._flag(raw, "change", where)
         last, acts = self._flag(raw, "from_last_call", where), self._flag(raw, "acts", where)
-        return Intent(name, say, typed, lines, calls, forget, during, remember, after, means, again, last, acts, change)
+        return Intent(
+            name, say, typed, lines, calls, forget, during, remember, after, means, again, last, acts, change, tells
+        )
 
     def _means(self, raw: dict[str, Any], where: str, phrases: tuple[Pattern, ...] = ()) -> tuple[Meaning, ...]:
         """Return the meanings of an intent or rule.

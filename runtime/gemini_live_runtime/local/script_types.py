@@ -102,6 +102,8 @@ class Intent:
     """True when its calls do something: a question that only wants to know does not lead to it."""
     change: bool = False
     """True when words such as "and in Rome?" make its calls anew with other slots."""
+    tells: tuple[str, ...] = ()
+    """Fields: it answers words in which only extraction finds one of them."""
 
     @property
     def is_consent(self) -> bool:

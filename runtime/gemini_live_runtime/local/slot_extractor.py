@@ -130,6 +130,11 @@ class SlotExtractor:
         fields = {name: found.get(name) for name in properties if name in found or name in required}
         return json.dumps(fields, ensure_ascii=False)
 
+    def facts(self, text: str, asked: str) -> dict[str, Scalar]:
+        """Return the fields of the script's `[extract]` in `text`, said after `asked`."""
+        utterance = _Utterance(Words(text), folded(asked), tuple(clauses_of(text)))
+        return self._fields_in(utterance, {name: {} for name in self._script.extract})
+
     def _fields_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
         plain, is_question = utterance.words.plain, utterance.words.is_question
         asks, remarks = asks_besides(plain), is_remark(plain, self._meanings.known) or takes_back(plain)

@@ -39,6 +39,8 @@ class Wording:
     def reply_of(self, intent: Intent, slots: Mapping[str, SlotValue], answers: Mapping[str, Any]) -> str:
         """Return the line of `intent` that fits its slots and the results of its calls."""
         facts = {**self._facts(), **slots, "result": {}, **answers}
+        if any("heard." in line.when for line in intent.reply):
+            facts["heard"] = self._matching.facts(self._state.heard, self._state)
         unconditional = []
         for line in intent.reply:
             text = line.fits(facts)

@@ -8,7 +8,8 @@ from tests.unit.session.session_support import stage
 
 from gemini_live_runtime import State, TemporalEvent, TemporalRegistry
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.agents.debt_collection import debt_collection, take_payment, verify_identity
+from gemini_live_runtime.agents.debt_collection import debt_collection
+from gemini_live_runtime.agents.debt_tools import take_payment, verify_identity
 from gemini_live_runtime.local.script import bundled_script
 from gemini_live_runtime.local.slot_extractor import SlotExtractor
 

@@ -85,7 +85,7 @@ def test_who_asks_for_a_person_gets_one() -> None:
 
 
 def test_who_is_not_understood_for_long_is_handed_over() -> None:
-    happened = call(*["the fridge hums"] * 6)
+    happened = call(*["the fridge hums"] * 8)
     assert happened.phases[-1] == "escalate"
     assert entered(happened, "escalate").because == "we do not understand each other"
     acted = [event.payload.action for event in happened.events if isinstance(event.payload, ev.RepairActed)]

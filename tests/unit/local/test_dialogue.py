@@ -12,7 +12,16 @@ from gemini_live_runtime.local.script import bundled_script
 
 TOOLS = (
     *("get_weather", "set_timer", "list_timers", "add_note", "list_notes"),
-    *("delete_last_note", "book_table", "cancel_booking", "order_taxi", "get_time", "memory_put", "memory_delete"),
+    *(
+        "delete_last_note",
+        "book_table",
+        "cancel_booking",
+        "order_taxi",
+        "get_time",
+        "memory_put",
+        "memory_delete",
+        "task_cancel",
+    ),
 )
 
 

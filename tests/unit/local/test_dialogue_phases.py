@@ -8,8 +8,10 @@ from phased_script import SCRIPT
 from gemini_live_runtime.local.dialogue import ScriptedDialogue
 from gemini_live_runtime.local.dialogue_state import MAX_KNOWN_CHARS
 from gemini_live_runtime.local.instruction_notes import MAX_NOTE_CHARS, MAX_NOTES
+from gemini_live_runtime.local.open_calls import arguments_of
 from gemini_live_runtime.local.parts import Reply
 from gemini_live_runtime.local.script import parse_script
+from gemini_live_runtime.local.script_types import ScriptedCall
 
 TOOLS = ("confirm", "pay", "send_receipt")
 
@@ -198,6 +200,11 @@ name = "hello"
 say = ["good day"]
 typed = ["this is {who}"]
 reply = ["Good day."]
+[[intent]]
+name = "told"
+tells = ["wanted"]
+during = "ask for the shirt"
+reply = ["I see, {wanted}."]
 [[cue]]
 told = "read it back"
 say = "It is {known.sum}. Right?"
@@ -208,6 +215,9 @@ end = "It is over. {known.sum} Farewell."
 [extract.finished]
 when = ["we are done"]
 value = true
+[extract.wanted]
+when = ["polo"]
+value = "a polo shirt"
 [[extract.more]]
 when = ["yes"]
 after = "anything else?"
@@ -277,6 +287,16 @@ def test_what_is_extracted_among_other_words_is_no_slip() -> None:
     assert hear(dialogue, "oh yes why not").text.startswith("Pardon?")
     noted(dialogue, sum="one shirt")
     assert hear(dialogue, "oh yes why not").text == "Which shirt?"
+
+
+def test_an_argument_may_be_put_together_from_two_slots() -> None:
+    call = ScriptedCall("check", {"name": "{first} {last}"}, ("first", "last"))
+    assert arguments_of(call, {"first": "Ada", "last": "Byron"}) == {"name": "Ada Byron"}
+
+
+def test_what_only_extraction_understands_is_answered_where_an_intent_tells_it() -> None:
+    assert hear(clerk(), "the polo I saw in your window").text == "I see, a polo shirt."
+    assert hear(clerk(told="Chat."), "the polo I saw in your window").text.startswith("Pardon?")
 
 
 def test_a_text_has_at_most_so_many_words() -> None:

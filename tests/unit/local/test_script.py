@@ -79,6 +79,7 @@ value = true
         ('during = "pay"', "during = 3", "intent 'weather'.during"),
         ('during = "pay"', 'during = ["pay", " "]', "intent 'weather'.during"),
         ('during = "pay"', "after = 3", "intent 'weather'.after"),
+        ('during = "pay"', 'tells = ["towns"]', "intent 'weather'.tells"),
         ('say = "How much?"', 'say = "How much?"\nend = "{how much}"', "cue 1.end"),
         ("value = true", "value = true\nafter = [1]", "extract.angry.after"),
         ('during = "pay"', 'remember = "yes"', "intent 'weather'.remember"),

@@ -1,0 +1,33 @@
+"""Tools of the call screener: Sam's address book, and messages for him."""
+
+from __future__ import annotations
+
+import asyncio
+
+from gemini_live_runtime import State, StateKey, ToolContext, tool
+
+CONTACTS = {"Anna Miller": "his sister", "John Smith": "his neighbour"}  # Sam's address book
+
+CALLER = StateKey("user:caller", str, description="who is calling")
+REASON = StateKey("user:reason", str, description="what it is about")
+CONTACT = StateKey("app:contact", str, description="what the caller is to Sam")
+
+
+@tool
+def take_message(message: str, state: State, context: ToolContext) -> dict[str, str]:
+    """Write down what the caller wants Sam to know, in their words."""
+    state["app:message"] = message
+    context.notify(f"A message from {state.get(CALLER, 'somebody')}: {message}")  # Sam sees this on his screen
+    return {"message": message}
+
+
+async def look_up(state: State) -> None:
+    """Look for the caller in Sam's address book, which takes a moment."""
+    await asyncio.sleep(0.05)
+    if contact := CONTACTS.get(state[CALLER]):
+        state[CONTACT] = contact
+
+
+def is_the_same_caller(name: str, state: State) -> bool:
+    """Return True for the first name, and for more of it: "Anna", then "Anna Miller"."""
+    return f"{name} ".startswith(f"{state.get(CALLER, '')} ".lstrip())
