@@ -27,8 +27,9 @@ from tests.rooms.scenes import draw_room, make_scene  # noqa: E402
 from tests.rooms.scores import Scores, run, score  # noqa: E402
 from tests.rooms.voices import has_voices  # noqa: E402
 
-from gemini_live_runtime.audio.echo import Aec3, DualCanceller, EchoCanceller  # noqa: E402
-from gemini_live_runtime.audio.warm_up import WarmUp  # noqa: E402
+from gemini_live_runtime.audio.echo import Aec3, EchoCanceller  # noqa: E402
+from gemini_live_runtime.audio.echo_path import EchoPath  # noqa: E402
+from gemini_live_runtime.audio.warm_up import WarmUp, make_canceller  # noqa: E402
 
 CI_ROOMS = range(202, 208)
 """Rooms with each of the levels that are drawn."""
@@ -46,17 +47,16 @@ TARGETS = (
 )
 
 
-def alone() -> EchoCanceller:
-    """Return AEC3 alone."""
+FIRST_MS, FIRST_P95_MS = 200.0, 300.0
+"""Targets for the ms until a person is noticed who speaks into the first words; the output is silent 3 ms later."""
+
+
+def alone(path: EchoPath | None = None) -> EchoCanceller:
+    """Return AEC3 alone, which does not use what is known of the echo path."""
     return WarmUp(Aec3())
 
 
-def used() -> EchoCanceller:
-    """Return the canceller for devices."""
-    return WarmUp(DualCanceller())
-
-
-CANCELLERS: dict[str, Callable[[], EchoCanceller]] = {"AEC3 alone": alone, "used": used}
+CANCELLERS: dict[str, Callable[[EchoPath | None], EchoCanceller]] = {"AEC3 alone": alone, "used": make_canceller}
 
 
 def main() -> int:
@@ -67,7 +67,7 @@ def main() -> int:
     table("rooms of CI", CI_ROOMS)
     count = int(os.environ.get("ECHO_ROOMS", "6"))
     met = table(f"rooms drawn anew (ECHO_SEED={seed})", range(seed, seed + count))
-    print(f"one frame of 10 ms: {frame_cost(used) * 1e6:.0f} us, AEC3 alone {frame_cost(alone) * 1e6:.0f} us")
+    print(f"one frame of 10 ms: {frame_cost(make_canceller) * 1e6:.0f} us, AEC3 alone {frame_cost(alone) * 1e6:.0f} us")
     return 0 if met else 1
 
 
@@ -86,6 +86,7 @@ def table(title: str, seeds: Sequence[int]) -> bool:
                 for room in rooms:
                     if room.where:
                         print(f"    marks and cuts in {room.room}: {', '.join(room.where)}")
+                print(f"    {of_first_words(rooms)}")
                 for level in sorted({room.room.ser_db for room in rooms}):
                     print(f"    {of_level(rooms, level)}")
     print("  target" + " " * 24 + "".join(f"{at:11.1f}" for *_, at, _ in TARGETS), flush=True)
@@ -108,17 +109,27 @@ def of_level(rooms: Sequence[Scores], level: float) -> str:
     return f"SER {level:+3.0f} dB, {len(those):2} rooms: {lost:5.1%} lost, SDR {sdr:4.1f} dB"
 
 
+def of_first_words(rooms: Sequence[Scores]) -> str:
+    """Return how soon a person is noticed who speaks into the first words."""
+    texts = []
+    for call, times in (("first", [room.first_ms for room in rooms]), ("later", [room.again_ms for room in rooms])):
+        for side, values in zip(("server", "client"), map(sorted, zip(*times, strict=True)), strict=True):
+            worst = values[round(0.95 * (len(values) - 1))]
+            texts.append(f"{call} call, {side} {statistics.median(values):.0f} ms (p95 {worst:.0f})")
+    return f"first words: {'; '.join(texts)}; target {FIRST_MS:.0f} ({FIRST_P95_MS:.0f})"
+
+
 def score_room(name: str, seed: int) -> Scores:
     """Return the scores of a canceller in the room of a seed."""
     return score(CANCELLERS[name], draw_room(seed))
 
 
-def frame_cost(make: Callable[[], EchoCanceller]) -> float:
+def frame_cost(make: Callable[[EchoPath | None], EchoCanceller]) -> float:
     """Return the seconds of a frame, the best of three runs over a scene."""
     scene = make_scene("double", draw_room(CI_ROOMS[0]))
     times = []
     for _ in range(3):
-        canceller = make()
+        canceller = make(None)
         began = time.perf_counter()
         run(canceller, scene)
         times.append((time.perf_counter() - began) / (len(scene.far) / 160))

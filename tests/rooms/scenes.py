@@ -15,8 +15,8 @@ from tests.rooms.voices import RATE, draw_speech
 
 from gemini_live_runtime.audio.samples import FRAME, Float32
 
-Kind = Literal["single", "double", "jump", "drift", "near", "turns"]
-KINDS: tuple[Kind, ...] = ("single", "double", "jump", "drift", "near", "turns")
+Kind = Literal["single", "double", "jump", "drift", "near", "turns", "first"]
+KINDS: tuple[Kind, ...] = ("single", "double", "jump", "drift", "near", "turns", "first")
 
 FAR_DBFS = -20.0
 NEAR_DBFS = -26.0
@@ -25,7 +25,11 @@ LEAD_S = 0.5
 NEAR_FROM_S = 8.0
 JUMP_AT_S = 12.0
 DRIFT_PPM = 100.0
-LENGTH_S: dict[Kind, float] = {"single": 24, "double": 24, "jump": 20, "drift": 40, "near": 12, "turns": 36}
+FIRST_WORDS_S = (0.05, 1.0)
+"""Seconds into the first answer at which a person begins to interrupt it, shortest and longest."""
+LENGTH_S: dict[Kind, float] = {
+    "single": 24, "double": 24, "jump": 20, "drift": 40, "near": 12, "turns": 36, "first": 5,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,10 @@ def make_scene(kind: Kind, room: Room) -> Scene:
         near = silence.copy()
         at = int(NEAR_FROM_S * RATE)
         near[at:] = _speech(rng, count - at, NEAR_DBFS, pause_s=1.0)
+    elif kind == "first":
+        near = silence.copy()
+        at = int(np.flatnonzero(np.abs(far) > 0.003)[0]) + int(rng.uniform(*FIRST_WORDS_S) * RATE)
+        near[at:] = _speech(rng, count - at, NEAR_DBFS)
     elif kind == "jump":
         moved = convolve(played, _shifted(response, room.jump_ms)) * gain
         at = int(JUMP_AT_S * RATE)

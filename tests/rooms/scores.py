@@ -19,13 +19,17 @@ from tests.rooms.scenes import (
 from tests.rooms.voices import RATE
 
 from gemini_live_runtime.audio.echo import EchoCanceller
+from gemini_live_runtime.audio.echo_path import EchoPath
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
 from gemini_live_runtime.audio.voice_detector import VoiceDetector
+from gemini_live_runtime.audio.warm_up import WarmUp
 from gemini_live_runtime.local.activity import ActivityDetector, Started
 from gemini_live_runtime.session.endpointing.activity import InputActivity
 
 TAPS = 256
 """Length of the filter that may stand between a person's words and their copy."""
+
+NEVER_MS = 9_999.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,13 @@ class Scores:
     """Scores of a canceller in one room.
 
     ERLE in dB over frames with a loud echo, by seconds from the first word, after a jump of the delay, and with clocks
-    that drift. `sdr_db` is the distortion of the person's words in double talk, `lost` the share of frames of these
-    words that are cut by more than 12 dB. `cuts` counts turns that the embedded server begins on leaked echo while the
-    model answers, in `answer_minutes`, and `client_cuts` those of our own detector. `marks` counts voice marks on
-    leaked echo, in `minutes`; `caught` counts the person's utterances that gave one.
+    that drift. `first_ms` are the ms after which the server, and then our own detector, notices a person who speaks
+    into the first words of the first answer, `again_ms` the same in a later call with these devices; `NEVER_MS` stands
+    for one who goes unnoticed, or whom an echo was taken for. `sdr_db` is the distortion of the person's words in
+    double talk, `lost` the share of frames of these words that are cut by more than 12 dB. `cuts` counts turns that the
+    embedded server begins on leaked echo while the model answers, in `answer_minutes`, and `client_cuts` those of our
+    own detector. `marks` counts voice marks on leaked echo, in `minutes`; `caught` counts the person's utterances that
+    gave one.
     """
 
     room: Room
@@ -44,6 +51,8 @@ class Scores:
     erle_10: float = 0.0
     jump_1_3: float = 0.0
     drift: float = 0.0
+    first_ms: tuple[float, float] = (0.0, 0.0)
+    again_ms: tuple[float, float] = (0.0, 0.0)
     sdr_db: float = 0.0
     lost: float = 0.0
     cuts: int = 0
@@ -94,20 +103,26 @@ def run(canceller: EchoCanceller, scene: Scene) -> Output:
     return Output(np.concatenate(out).astype(np.float32) / 32768, marks, speaking, near_ends)
 
 
-def score(make: Callable[[], EchoCanceller], room: Room) -> Scores:
-    """Return the scores of new cancellers of `make` in all scenes of a room."""
-    lag = _lag(run(make(), near := make_scene("near", room)).clean, near.near)
+def score(make: Callable[[EchoPath | None], EchoCanceller], room: Room) -> Scores:
+    """Return the scores of new cancellers in all scenes of a room.
+
+    `make` gets what an earlier call has learned of the echo path.
+    """
+    lag = _lag(run(make(None), near := make_scene("near", room)).clean, near.near)
     values: dict[str, float] = {}
     where: list[str] = []
     minutes = 0.0
+    path: EchoPath | None = None
     for kind in ("single", "jump", "drift"):
         scene = make_scene(kind, room)
-        output = run(make(), scene)
+        canceller = make(None)
+        output = run(canceller, scene)
         clean = output.clean
         loud = active(scene.echo, -30)
         if kind == "single":
             values["erle_1_3"] = _erle(scene, clean, loud, LEAD_S + 1, LEAD_S + 3)
             values["erle_10"] = _erle(scene, clean, loud, LEAD_S + 10, 1e9)
+            path = canceller.learned_path(0.0) if isinstance(canceller, WarmUp) else None
         elif kind == "jump":
             values["jump_1_3"] = _erle(scene, clean, loud, JUMP_AT_S + 1, JUMP_AT_S + 3)
         else:
@@ -115,16 +130,19 @@ def score(make: Callable[[], EchoCanceller], room: Room) -> Scores:
         where += [f"{kind} {at:.1f}" for at in output.marks]
         minutes += len(clean) / RATE / 60
     scene = make_scene("double", room)
-    output = run(make(), scene)
+    output = run(make(None), scene)
     values["sdr_db"], values["lost"] = _person(scene, _aligned(output.clean, lag))
     caught, utterances = _caught(scene, output.speaking)
     turns = make_scene("turns", room)
-    heard = run(make(), turns)
+    heard = run(make(None), turns)
+    first = make_scene("first", room)
     begun, by_client = own_turns(turns, heard), client_turns(turns, heard)
     where += [f"turns {at:.1f}" for at in (*begun, *by_client)]
     return Scores(
         room,
         **values,
+        first_ms=noticed_ms(first, run(make(None), first)),
+        again_ms=noticed_ms(first, run(make(path), first)),
         cuts=len(begun),
         client_cuts=len(by_client),
         answer_minutes=float(answering(turns).sum()) / RATE / 60,
@@ -144,10 +162,32 @@ def answering(scene: Scene) -> np.ndarray:
 
 def own_turns(scene: Scene, output: Output) -> list[float]:
     """Return the seconds at which the server takes an answer for a person."""
-    server, answers = ActivityDetector(), answering(scene)
+    answers = answering(scene)
+    return [at for at in server_starts(output) if answers[int(at * RATE)]]
+
+
+def server_starts(output: Output) -> list[float]:
+    """Return the seconds at which the server begins a turn."""
+    server = ActivityDetector()
     pcm, step = to_int16(output.clean), 2 * FRAME
     starts = ((at, server.add(pcm[at : at + step].tobytes())) for at in range(0, len(pcm) - step, step))
-    return [at / RATE for at, edges in starts if answers[at] and any(isinstance(edge, Started) for edge in edges)]
+    return [at / RATE for at, edges in starts if any(isinstance(edge, Started) for edge in edges)]
+
+
+def noticed_ms(scene: Scene, output: Output) -> tuple[float, float]:
+    """Return the ms after which server and client notice the person.
+
+    They count from the first sample above -40 dBFS.
+    """
+    began = float(np.flatnonzero(np.abs(scene.near) > 0.01)[0]) / RATE
+    answer = float(np.flatnonzero(scene.far)[0]) / RATE
+
+    def after(starts: list[float]) -> float:
+        begun = [at for at in starts if at > answer]
+        # The decision needs the whole chunk of 20 ms that begins then.
+        return 1000 * (begun[0] - began) + 20 if begun and begun[0] > began else NEVER_MS
+
+    return after(server_starts(output)), after(client_starts(scene, output))
 
 
 def client_turns(scene: Scene, output: Output) -> list[float]:

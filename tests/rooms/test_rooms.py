@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from tests.rooms.scenes import Kind, Scene, active, draw_room, make_scene, powers
-from tests.rooms.scores import Output, client_starts, client_turns, own_turns, run
+from tests.rooms.scores import Output, client_starts, client_turns, noticed_ms, own_turns, run
 from tests.rooms.voices import has_voices
 
 from gemini_live_runtime.audio.echo import Aec3, DualCanceller
@@ -71,3 +71,8 @@ def test_nearly_no_word_of_a_person_is_cut_while_the_model_speaks(seed: int, lev
     # The canceller answers 8 ms later.
     kept = np.maximum(powers(output.clean), np.roll(powers(output.clean), -1))
     assert float((kept[spoken] < 0.06 * powers(scene.near)[spoken]).mean()) < 0.02
+
+
+@pytest.mark.parametrize(("seed", "level"), ROOMS[2:])
+def test_a_person_who_interrupts_the_first_words_is_noticed_within_a_second(seed: int, level: float) -> None:
+    assert max(noticed_ms(*heard("first", seed, level))) < 1000

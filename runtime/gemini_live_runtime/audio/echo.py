@@ -15,10 +15,12 @@ from typing import Literal, Protocol
 import numpy as np
 
 from gemini_live_runtime.audio.echo_path import RESPONSE_LEAD_MS, EchoPath
+from gemini_live_runtime.audio.expected_echo import LouderSpeech
 from gemini_live_runtime.audio.levels import power_db
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
 from gemini_live_runtime.audio.near_end import (
     GOOD_LEFTOVER,
+    PROVEN_LEFTOVER,
     ClearSpeech,
     Incoherence,
     NearEndShare,
@@ -146,12 +148,12 @@ _WORSE = 1.25
 """Ratio of output to input power from which the filter's echo path counts as wrong."""
 _LONG_SMOOTHING = 0.95
 """Smoothing over about 200 ms."""
+_LONG_FRAMES = 20
+"""Frames of that time: before, a filter may still be learning, or the first echo be on its way."""
 _BAD = 0.35
 """Ratio of output to input power over that time below which a quiet sound alone was predicted wrongly.
 
 A filter that is right about what is loud is not to be given up for that."""
-_PROVEN_LEFTOVER = 0.1
-"""Ratio of residual to predicted echo (-10 dB) from which a filter is proven."""
 _DISTURBED_FRAMES = 50
 TAIL_FRAMES = 30
 """Frames (300 ms) after a sound in which its echo may return."""
@@ -200,16 +202,21 @@ class DualCanceller:
         "_gain",
         "_in_power",
         "_incoherence",
+        "_is_known",
+        "_judged",
         "_left",
         "_long_in",
         "_long_out",
+        "_louder",
         "_mix",
         "_open",
         "_out_power",
         "_person",
         "_quiet",
         "_share",
+        "_was_proven",
         "_witness",
+        "louder_frames",
         "restarts",
     )
 
@@ -217,8 +224,12 @@ class DualCanceller:
         """`echo_path` is what the filter begins with, where it was measured."""
         self._far = _FarQueue()
         self._filter = LinearEchoFilter()
+        is_known = echo_path is not None and echo_path.delay_ms is not None and bool(echo_path.response)
         if echo_path is not None and echo_path.delay_ms is not None and echo_path.response:
             self._filter.begin_with(echo_path.response, max(0.0, echo_path.delay_ms - RESPONSE_LEAD_MS))
+        self._louder = LouderSpeech(self._filter.partitions, is_known=is_known)
+        self.louder_frames = 0
+        """Frames for which a person is still believed who was louder than the echo to be expected."""
         self._behind = Aec3()
         self._alone = Aec3()
         self._share = NearEndShare()
@@ -230,7 +241,9 @@ class DualCanceller:
         self._behind_power = self._in_power = self._out_power = self._long_in = self._long_out = 0.0
         self._person = self._mix = self._open = 0.0
         self._gain = 1.0
-        self._disturbed = 0
+        self._disturbed = self._judged = 0
+        self._is_known = is_known
+        self._was_proven = False
         self._quiet = _IDLE_FRAMES
         self.restarts = 0
         """Times that the filter had to start over."""
@@ -240,7 +253,7 @@ class DualCanceller:
         """State of the linear filter."""
         if self._disturbed:
             return "disturbed"
-        return "proven" if self._share.leftover < _PROVEN_LEFTOVER else "learning"
+        return "proven" if self._share.leftover < PROVEN_LEFTOVER else "learning"
 
     @property
     def has_near_end(self) -> bool:
@@ -286,6 +299,7 @@ class DualCanceller:
     def on_frames_lost(self, later: int = 0) -> None:
         """Shift the filter with the echo, and trust AEC3 alone for a moment."""
         self._filter.shift(later)
+        self._louder.begin_again()
         self._disturb()
 
     def capture(self, frame: Int16) -> Int16:
@@ -319,7 +333,8 @@ class DualCanceller:
         left = rounded(error)
         behind = self._behind.process(left, far).astype(np.float32)
         alone = self._alone.process(frame, far).astype(np.float32)
-        proven = self._share.leftover < _PROVEN_LEFTOVER
+        proven = self._share.leftover < PROVEN_LEFTOVER
+        self._was_proven |= proven
         self._behind_power += 0.3 * (_power(behind) - self._behind_power)
         if self._expects_echo:
             suppressed = self._behind_power < _SUPPRESSED * self._share.left
@@ -327,6 +342,15 @@ class DualCanceller:
             is_loud = error_power > self._witness.least_speech
             clear = self._clear.update(heard, self._share.leftover, incoherence, is_loud=is_loud)
             self._witness.update(heard, bare_power, _power(alone), proven=proven, clear=clear)
+            self.louder_frames = max(0, self.louder_frames - 1)
+            louder = self._louder.update(
+                self._filter, self._incoherence.spectra, incoherence, proven=proven, is_audible=is_audible
+            )
+            if louder and not self._disturbed and not (proven and suppressed):
+                self._witness.confirm()
+                self.louder_frames = self._witness.HOLD_FRAMES
+            if self.louder_frames and self._witness.believes:
+                share = max(share, self._louder.passing_share)
         else:
             self._witness.hear_noise(bare_power)
         self._delay(error)
@@ -342,6 +366,7 @@ class DualCanceller:
             self._behind.process(newest, _SILENCE)
             self._alone.process(newest, _SILENCE)
             self._share.forget_echo()
+            self._louder.forget_sound()
         self._witness.reset()
         self._clear.begin()
         self._open, self._gain = 0.0, _HELD_BACK
@@ -386,14 +411,18 @@ class DualCanceller:
 
     def _judge(self, bare_power: float, error_power: float, echo_power: float) -> None:
         """Start over with a filter that makes the frame louder: the delay jumped."""
-        if echo_power < _AUDIBLE_ECHO**2:
+        if echo_power < _AUDIBLE_ECHO**2 or bare_power < self._witness.least_speech:
             return
         self._in_power += (1 - _POWER_SMOOTHING) * (bare_power - self._in_power)
         self._out_power += (1 - _POWER_SMOOTHING) * (error_power - self._out_power)
         self._long_in += (1 - _LONG_SMOOTHING) * (bare_power - self._long_in)
         self._long_out += (1 - _LONG_SMOOTHING) * (error_power - self._long_out)
+        self._judged += 1
+        if not self._was_proven and (not self._is_known or self._judged < _LONG_FRAMES):
+            return
         if self._out_power > _WORSE * self._in_power and self._long_out > _BAD * self._long_in:
             self._filter.reset()
+            self._louder.begin_again()
             self._disturb()
             self.restarts += 1
 
@@ -403,6 +432,7 @@ class DualCanceller:
         self._clear.begin()
         self._in_power = self._out_power = self._long_in = self._long_out = self._open = 0.0
         self._disturbed = _DISTURBED_FRAMES
+        self._judged = 0
 
 
 _RAMP: Float32 = ((np.arange(FRAME, dtype=np.float32) + 1) / FRAME).astype(np.float32)

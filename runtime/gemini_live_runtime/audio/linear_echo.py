@@ -25,6 +25,8 @@ _FORGETTING = 0.998
 Measured best trade of tracking against depth."""
 _FORGETTING_SQUARED = _FORGETTING**2
 _START_COVARIANCE = 1e-2
+_LEAST_COVARIANCE = 1e-3
+"""The same beside a path that was known before, which may be wrong."""
 _MAX_COVARIANCE = 10.0
 _SIZE = 2 * FRAME
 """Samples of a transform. Spectra are divided by it: numpy calculates those in float32, plain ones in float64."""
@@ -46,21 +48,24 @@ class LinearEchoFilter:
         "_newest",
         "_noise",
         "_padded",
-        "_partitions",
         "_products",
         "_ratios",
         "_silent_frames",
         "_weights",
+        "partitions",
+        "path_power",
     )
 
     def __init__(self, tail_ms: int = TAIL_MS) -> None:
-        partitions = self._partitions = max(1, tail_ms // 10)
+        partitions = self.partitions = max(1, tail_ms // 10)
         bins = FRAME + 1
         # Past far spectra, newest first from row `_newest`. Rows before it are free, so a new frame copies nothing.
         self._history = np.zeros((4 * partitions, bins), np.complex64)
         self._far_power = np.zeros((4 * partitions, bins), np.float32)
         self._newest = 3 * partitions
         self._weights = np.zeros((partitions, bins), np.complex64)
+        self.path_power = np.zeros((partitions, bins), np.float32)
+        """Power of the echo path, by the frames of its delay and the bins of its spectrum."""
         self._covariance = np.empty((partitions, bins), np.float32)
         self._noise = np.empty(bins, np.float32)
         self._far = np.zeros(_SIZE, np.float32)
@@ -74,6 +79,7 @@ class LinearEchoFilter:
     def reset(self) -> None:
         """Forget the echo path, keep the played frames."""
         self._weights[:] = 0
+        self.path_power[:] = 0
         self._covariance[:] = _START_COVARIANCE
         self._noise[:] = _START_NOISE
 
@@ -82,11 +88,27 @@ class LinearEchoFilter:
 
         What is longer than the filter is left out.
         """
-        path = np.zeros(self._partitions * FRAME, np.float32)
+        path = np.zeros(self.partitions * FRAME, np.float32)
         at = round(delay_ms * FRAME / FRAME_MS)
         count = max(0, min(len(response), len(path) - at))
         path[at : at + count] = response[:count]
         self._weights[:] = np.fft.rfft(path.reshape(-1, FRAME), _SIZE, axis=1)
+        self.path_power[:] = self._weights.real**2 + self._weights.imag**2
+        # Today's delay differs by some milliseconds, so all of it has to be learned anew, but it will be where it was.
+        power = self.path_power.mean(axis=1, keepdims=True)
+        power[1:] = np.maximum(power[1:], power[:-1])
+        power[:-1] = np.maximum(power[:-1], power[1:])
+        self._covariance[:] = power + _LEAST_COVARIANCE
+
+    @property
+    def newest_far_power(self) -> Float32:
+        """Power spectrum of the newest two far frames under a Hann window."""
+        spectrum = self._history[self._newest]
+        # A window on samples is a convolution of the spectrum.
+        smooth = 0.5 * spectrum
+        smooth[1:-1] -= 0.25 * (spectrum[:-2] + spectrum[2:])
+        power: Float32 = smooth.real**2 + smooth.imag**2
+        return power
 
     @property
     def response(self) -> Float32:
@@ -98,15 +120,16 @@ class LinearEchoFilter:
 
         What moves out is lost.
         """
-        count = min(abs(later), self._partitions)
+        count = min(abs(later), self.partitions)
+        moved = ((self._weights, 0), (self.path_power, 0), (self._covariance, _START_COVARIANCE))
         if later > 0:
-            for values, fill in ((self._weights, 0), (self._covariance, _START_COVARIANCE)):
-                values[count:] = values[: self._partitions - count].copy()
+            for values, fill in moved:
+                values[count:] = values[: self.partitions - count].copy()
                 values[:count] = fill
         elif later < 0:
-            for values, fill in ((self._weights, 0), (self._covariance, _START_COVARIANCE)):
-                values[: self._partitions - count] = values[count:].copy()
-                values[self._partitions - count :] = fill
+            for values, fill in moved:
+                values[: self.partitions - count] = values[count:].copy()
+                values[self.partitions - count :] = fill
 
     def step(self, far: Int16, near: Int16) -> tuple[Float32, Float32]:
         """Learn from a frame; return (`near` less the predicted echo, predicted echo).
@@ -114,11 +137,11 @@ class LinearEchoFilter:
         Both are in int16 units.
         """
         self._silent_frames = 0 if np.count_nonzero(far) else self._silent_frames + 1
-        if self._silent_frames > self._partitions + 1:
+        if self._silent_frames > self.partitions + 1:
             # The far end has been silent for longer than the tail: there is no echo to predict or to learn from.
             return near.astype(np.float32), np.zeros(FRAME, np.float32)
         self._push(far)
-        recent = slice(self._newest, self._newest + self._partitions)
+        recent = slice(self._newest, self._newest + self.partitions)
         spectra = self._history[recent]
         np.multiply(spectra, self._weights, out=self._products)
         echo = _SIZE * np.fft.irfft(self._products.sum(0))[FRAME:].astype(np.float32, copy=False)
@@ -132,7 +155,7 @@ class LinearEchoFilter:
         self._far[:FRAME] = self._far[FRAME:]
         self._far[FRAME:] = far
         if self._newest == 0:
-            keep = self._partitions - 1
+            keep = self.partitions - 1
             for past in (self._history, self._far_power):
                 past[-keep:] = past[:keep].copy()
             self._newest = len(self._history) - keep
@@ -160,7 +183,6 @@ class LinearEchoFilter:
         covariance *= np.subtract(1, step, out=step)
         covariance.clip(0, _MAX_COVARIANCE, out=covariance)
         covariance *= _FORGETTING_SQUARED
-        power = np.square(self._weights.real, out=ratios)
+        power = np.square(self._weights.real, out=self.path_power)
         power += self._weights.imag**2
-        power *= 1 - _FORGETTING_SQUARED
-        covariance += power
+        covariance += np.multiply(power, 1 - _FORGETTING_SQUARED, out=ratios)

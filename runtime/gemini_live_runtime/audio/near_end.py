@@ -16,6 +16,9 @@ from gemini_live_runtime.audio.samples import FRAME, Complex64, Float32
 GOOD_LEFTOVER = 0.03
 """Ratio (-15 dB) of the residual to the predicted echo below which a filter is good."""
 
+PROVEN_LEFTOVER = 0.1
+"""The same (-10 dB) from which a filter is proven."""
+
 
 class Incoherence:
     """Estimator of the part of a signal that another does not explain.
@@ -30,7 +33,7 @@ class Incoherence:
     _POWER = 2
     """Exponent that makes up for the coherence of short averages with anything."""
 
-    __slots__ = ("_cross", "_powers", "_windows")
+    __slots__ = ("_cross", "_powers", "_windows", "spectra")
 
     def __init__(self) -> None:
         bins = FRAME + 1
@@ -38,6 +41,8 @@ class Incoherence:
         self._windows = np.zeros((2, 2 * FRAME), np.float32)
         self._powers = np.zeros((2, bins), np.float32)
         self._cross = np.zeros(bins, np.complex64)
+        self.spectra: Complex64 = np.zeros((2, bins), np.complex64)
+        """Spectra of both in the newest two frames under a Hann window."""
 
     def update(self, error: Float32, echo: Float32) -> float:
         """Return the share (0 to 1) of the power of `error` that `echo` does not explain."""
@@ -46,7 +51,7 @@ class Incoherence:
         windows[0, FRAME:] = error
         windows[1, FRAME:] = echo
         # Unlike others, numpy calculates the forward transform of float32 in float32.
-        spectra: Complex64 = np.fft.rfft(windows * _HANN, norm="forward").astype(np.complex64, copy=False)
+        spectra = self.spectra = np.fft.rfft(windows * _HANN, norm="forward").astype(np.complex64, copy=False)
         new = 1 - self._SMOOTHING
         self._powers *= self._SMOOTHING
         self._powers += new * (spectra.real**2 + spectra.imag**2)
@@ -115,6 +120,8 @@ class NearEndShare:
     _MARGIN = 2.0
     _FROM_DB, _FROM_DB_IN_SPEECH, _SPAN_DB = 6.0, 3.0, 4.0
     _RISE, _FALL = 0.004, 0.05
+    _FIRST_FALL = 0.15
+    """The same before the filter is proven: as fast as one learns, from what is assumed to there in 30 frames."""
     _FASTEST, _FASTEST_WITH_SPEECH = 0.03, 0.0005
     """Most rise per frame, as a part of the present value: 13 and 0.2 dB a second."""
     _RELEASE = 0.1
@@ -168,7 +175,8 @@ class NearEndShare:
     def _learn(self, believed: bool) -> None:
         ratio = min(max(1.0, self.leftover), self.left / (self._held_echo + 1000.0))
         if ratio < self.leftover:
-            self.leftover += self._FALL * (ratio - self.leftover)
+            fall = self._FALL if self.leftover < PROVEN_LEFTOVER else self._FIRST_FALL
+            self.leftover += fall * (ratio - self.leftover)
             return
         most = self._FASTEST_WITH_SPEECH if believed or self._share > 0.5 else self._FASTEST
         self.leftover += min(self._RISE * (ratio - self.leftover), most * self.leftover)
@@ -287,6 +295,12 @@ class NearEndWitness:
         """Take the power of the microphone in a pause of the loudspeaker."""
         self._microphone += (1 - self._SMOOTHING) * (microphone - self._microphone)
         self.noise = max(self._LEAST_POWER, min(self._microphone, self.noise * self._NOISE_RISE))
+
+    def confirm(self) -> None:
+        """Believe in speech that needs no witness."""
+        self._hold = self.HOLD_FRAMES
+        self._evidence = max(self._evidence, self.CONFIRMING_FRAMES)
+        self.is_confirmed = True
 
     def update(self, share: float, microphone: float, suppressed: float, *, proven: bool, clear: bool = False) -> None:
         """Take the share of near-end speech, and two powers (mean squares in int16 units).

@@ -3,6 +3,7 @@
 A new canceller leaks echo for a moment, loud enough to make a model interrupt its own greeting. So at first the
 microphone is attenuated during playback and shortly after it: half-duplex until the echo is seen to be gone, for at
 most `PATIENCE_FRAMES` of audible far end. Lost samples shift the echo: then it is attenuated again, for less time.
+A person who is louder than the echo to be expected comes through meanwhile.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from gemini_live_runtime.audio.echo import TAIL_FRAMES, DualCanceller, EchoCanceller, EchoState
 from gemini_live_runtime.audio.echo_path import EchoPath
 from gemini_live_runtime.audio.levels import mean_square
-from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, Float32, Int16
+from gemini_live_runtime.audio.samples import FRAME, Float32, Int16
 
 LEARNING_FRAMES = 60
 """Least audible frames of 10 ms; the first echo returns up to about 300 ms later."""
@@ -20,11 +21,11 @@ LEARNING_FRAMES = 60
 CLEAN_FRAMES = 40
 """Consecutive frames without echo that show convergence; longer than the echo's delay."""
 
-KNOWN_LEARNING_FRAMES, KNOWN_CLEAN_FRAMES = 30, 20
-"""The same where the echo path is known, after its delay: a filter that begins with a wrong one leaves echo at once."""
-
 PATIENCE_FRAMES = 200
-"""Most audible frames of attenuation, for double talk in the first answer or a bad room."""
+"""Audible frames of attenuation for a first echo, and the most of them in a bad room.
+
+Where the echo is louder than a person, both cancellers pass bursts for as long, also after they seem to have converged
+(rooms drawn with SER -6 and -10 dB)."""
 
 DISTURBED_FRAMES = 120
 """Most audible frames of attenuation after samples were lost.
@@ -40,43 +41,6 @@ _CANCELLED = 10 ** (-28 / 10)
 """Most residual power of a well cancelled echo: for speech at -20 dBFS, -48 dBFS."""
 _SMOOTHING = 0.9
 """Smoothing over about 100 ms, as residual echo comes in bursts between syllables."""
-_LOUDER = 4.0
-"""Power ratio (6 dB) over the expected echo from which someone speaks."""
-_FAR_DECAY = 0.93
-"""Decay per frame of the played power that an echo may still come from."""
-_COUPLING_FRAMES = 30
-"""Audible frames after which the echo's level is known."""
-
-
-class _ExpectedEcho:
-    """Estimator of the echo's level from what is played.
-
-    A person is heard as more than that.
-    """
-
-    __slots__ = ("_coupling", "_far", "_frames", "_microphone")
-
-    def __init__(self, level_db: float | None) -> None:
-        """`level_db` is the echo's level relative to what is played, if measured."""
-        self._far = self._microphone = 0.0
-        self._coupling = 0.0 if level_db is None else 10 ** (level_db / 10)
-        self._frames = 0 if level_db is None else _COUPLING_FRAMES
-
-    def is_exceeded(self, far: float, microphone: float) -> bool:
-        """Take the powers of a frame; return True when more than the echo is heard."""
-        self._far = max(far, self._far * _FAR_DECAY)
-        self._microphone += (1 - _SMOOTHING) * (microphone - self._microphone)
-        if self._far < _AUDIBLE_POWER:
-            return False
-        ratio = self._microphone / self._far
-        self._frames += 1
-        if self._frames <= _COUPLING_FRAMES:
-            self._coupling = max(self._coupling, ratio)
-            return False
-        exceeded = ratio > _LOUDER * self._coupling and self._microphone > _AUDIBLE_POWER
-        if not exceeded and ratio > self._coupling:
-            self._coupling += 0.05 * (ratio - self._coupling)
-        return exceeded
 
 
 class WarmUp:
@@ -88,13 +52,12 @@ class WarmUp:
     __slots__ = (
         "_clean",
         "_clean_power",
-        "_expected",
         "_far",
         "_gain",
+        "_has_echo",
+        "_has_learned",
         "_heard",
         "_inner",
-        "_least_clean",
-        "_least_heard",
         "_mic_power",
         "_restarts",
         "_since_far",
@@ -112,11 +75,7 @@ class WarmUp:
         self._since_far = TAIL_FRAMES
         self._gain = 1.0
         self._restarts = 0
-        self._expected = _ExpectedEcho(None if echo_path is None else echo_path.level_db)
-        self._least_heard, self._least_clean = LEARNING_FRAMES, CLEAN_FRAMES
-        if echo_path is not None and echo_path.delay_ms is not None and echo_path.response:
-            self._least_heard = KNOWN_LEARNING_FRAMES + round(echo_path.delay_ms / FRAME_MS)
-            self._least_clean = KNOWN_CLEAN_FRAMES
+        self._has_echo = self._has_learned = False
         self.learned = False
         """True when the canceller has converged or its time is over."""
 
@@ -156,7 +115,6 @@ class WarmUp:
     def capture(self, frame: Int16) -> Int16:
         """Return the clean frame, attenuated while the canceller learns."""
         clean = self._inner.capture(frame)
-        exceeded = self._expected.is_exceeded(self._far, mean_square(frame))
         restarts = getattr(self._inner, "restarts", 0)
         if restarts != self._restarts:
             self._restarts = restarts
@@ -165,7 +123,8 @@ class WarmUp:
                 self._since_far = 0
         if not self.learned:
             self._judge(frame, clean)
-        closed = not self.learned and self._since_far < TAIL_FRAMES and not exceeded
+        is_louder = getattr(self._inner, "louder_frames", 0) > 0
+        closed = not self.learned and self._since_far < TAIL_FRAMES and not is_louder
         target = GAIN if closed else 1.0
         if target == self._gain == 1.0:
             return clean
@@ -194,8 +153,11 @@ class WarmUp:
         self._clean_power += (1 - _SMOOTHING) * (mean_square(clean) - self._clean_power)
         gone = self._clean_power < max(_AUDIBLE_POWER, self._mic_power * _CANCELLED)
         self._clean = self._clean + 1 if gone else 0
-        shown = self._heard >= self._least_heard and self._clean >= self._least_clean
-        self.learned = shown or self._heard >= PATIENCE_FRAMES
+        self._has_echo |= self._mic_power > _AUDIBLE_POWER
+        shown = self._heard >= LEARNING_FRAMES and self._clean >= CLEAN_FRAMES
+        may_be_early = self._has_echo and not self._has_learned
+        self.learned = (shown and not may_be_early) or self._heard >= PATIENCE_FRAMES
+        self._has_learned |= self.learned
 
 
 _UP: Float32 = ((np.arange(FRAME, dtype=np.float32) + 1) / FRAME).astype(np.float32)

@@ -10,6 +10,7 @@ from tests.unit.audio.audio_support import Recorder, Shifts, babble, correlation
 
 from gemini_live_runtime.audio.capture import FAR_SLACK_FRAMES, WAIT_FRAMES
 from gemini_live_runtime.audio.echo import Aec3, DualCanceller, EchoCanceller, NoCanceller
+from gemini_live_runtime.audio.echo_path import EchoPath
 from gemini_live_runtime.audio.erle import ErleMeter
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
 from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
@@ -121,7 +122,7 @@ def test_after_the_delay_jumps_the_linear_filter_starts_anew_and_the_echo_is_red
 def test_a_filter_is_given_up_for_a_loud_sound_that_it_predicts_wrongly_not_for_a_quiet_one(
     level: float, restarts: int
 ) -> None:
-    canceller = DualCanceller()
+    canceller = DualCanceller(EchoPath(measured_at=0, room_db=-60, delay_ms=30, level_db=-10, response=(0.3,)))
     for _ in range(50):
         canceller._judge(1e6, 1e4, 1e6)
     for _ in range(25):
@@ -129,6 +130,13 @@ def test_a_filter_is_given_up_for_a_loud_sound_that_it_predicts_wrongly_not_for_
         if canceller.restarts:
             break
     assert canceller.restarts == restarts
+
+
+def test_a_filter_that_has_known_no_path_yet_is_not_given_up() -> None:
+    canceller = DualCanceller()
+    for _ in range(50):
+        canceller._judge(1e6, 2e6, 1e6)
+    assert canceller.restarts == 0
 
 
 class Suppressor(Aec3):

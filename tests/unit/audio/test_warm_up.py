@@ -31,6 +31,7 @@ class Learner:
     def __init__(self, left: float) -> None:
         self.left = left
         self.restarts = 0
+        self.louder_frames = 0
 
     def render(self, frame: Int16) -> None:
         pass
@@ -62,9 +63,18 @@ def test_what_leaks_does_not_come_through_however_long_the_canceller_takes_to_le
     assert warm_up.learned
 
 
-def test_a_canceller_that_cancels_at_once_is_trusted_after_the_fewest_frames() -> None:
+def test_a_first_echo_keeps_the_microphone_closed_although_it_seems_to_be_gone() -> None:
     warm_up = WarmUp(Learner(0.01))
-    for _ in range(LEARNING_FRAMES - 1):
+    for _ in range(PATIENCE_FRAMES - 1):
+        step(warm_up, LOUD, LOUD)
+    assert not warm_up.learned
+    step(warm_up, LOUD, LOUD)
+    assert warm_up.learned
+
+
+def test_after_lost_samples_an_echo_that_is_gone_opens_the_microphone_sooner() -> None:
+    warm_up = disturbed(Learner(0.01))
+    for _ in range(CLEAN_FRAMES - 1):
         step(warm_up, LOUD, LOUD)
     assert not warm_up.learned
     step(warm_up, LOUD, LOUD)
@@ -73,8 +83,8 @@ def test_a_canceller_that_cancels_at_once_is_trusted_after_the_fewest_frames() -
 
 def test_one_burst_of_echo_starts_the_proof_anew() -> None:
     canceller = Learner(0.01)
-    warm_up = WarmUp(canceller)
-    for _ in range(LEARNING_FRAMES - 1):
+    warm_up = disturbed(canceller)
+    for _ in range(CLEAN_FRAMES - 1):
         step(warm_up, LOUD, LOUD)
     canceller.left = 0.5
     step(warm_up, LOUD, LOUD)
@@ -82,6 +92,15 @@ def test_one_burst_of_echo_starts_the_proof_anew() -> None:
     for _ in range(CLEAN_FRAMES - 1):
         step(warm_up, LOUD, LOUD)
     assert not warm_up.learned
+
+
+def disturbed(canceller: Learner) -> WarmUp:
+    """Return a warm-up that had learned when samples were lost."""
+    warm_up = WarmUp(canceller)
+    while not warm_up.learned:
+        step(warm_up, LOUD, LOUD)
+    warm_up.on_frames_lost()
+    return warm_up
 
 
 def test_where_nothing_comes_back_the_microphone_is_soon_open() -> None:
@@ -135,10 +154,11 @@ def test_after_lost_samples_the_microphone_is_turned_down_again_for_a_moment() -
 
 
 def test_someone_louder_than_the_echo_comes_through_while_the_canceller_learns() -> None:
-    warm_up = WarmUp(Learner(0.3))
-    for _ in range(40):
-        step(warm_up, LOUD, QUIET)
-    heard = [step(warm_up, LOUD, LOUD) for _ in range(20)]
+    canceller = Learner(0.3)
+    warm_up = WarmUp(canceller)
+    assert step(warm_up, LOUD, LOUD) <= TURNED_DOWN
+    canceller.louder_frames = 1
+    heard = [step(warm_up, LOUD, LOUD) for _ in range(2)]
     assert not warm_up.learned
     assert heard[-1] > 2000
 

@@ -1,0 +1,123 @@
+"""A person louder than the echo is noticed before a filter knows its phase."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gemini_live_runtime.audio.echo import DualCanceller
+from gemini_live_runtime.audio.echo_path import EchoPath
+from gemini_live_runtime.audio.expected_echo import LouderSpeech
+from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
+from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, Float32, to_int16
+
+DELAY_MS = 60.0
+ECHO = 0.3
+"""Amplitude of the echo to that of what is played."""
+PROOF_MS = LouderSpeech.WINDOW * FRAME_MS
+WINDOW: Float32 = np.hanning(2 * FRAME).astype(np.float32)
+
+
+class Call:
+    """A call whose loudspeaker plays noise, with a known echo path or without."""
+
+    def __init__(self, *, known_ms: float | None = None, echo: float = ECHO) -> None:
+        self.filter = LinearEchoFilter()
+        if known_ms is not None:
+            self.filter.begin_with((ECHO,), known_ms)
+        self.louder = LouderSpeech(self.filter.partitions, is_known=known_ms is not None)
+        self._random = np.random.default_rng(7)
+        self._far = self._random.normal(0, 0.1, 3 * 16_000).astype(np.float32)
+        delay = round(DELAY_MS * FRAME / FRAME_MS)
+        self._echo = echo * np.concatenate((np.zeros(delay, np.float32), self._far))
+        self._before = np.zeros((2, FRAME), np.float32)
+        self._at = 0
+
+    def go_on(self, ms: int, person: float = 0.0, incoherence: float = 1.0, *, proven: bool = False) -> bool:
+        """Return True when a person was noticed.
+
+        `person` is the amplitude of one relative to that of the echo.
+        """
+        found = False
+        for _ in range(ms // FRAME_MS):
+            part = slice(self._at, self._at + FRAME)
+            self._at += FRAME
+            words = person * ECHO * self._random.normal(0, 0.1, FRAME).astype(np.float32)
+            far, microphone = to_int16(self._far[part]), to_int16(self._echo[part] + words)
+            newest = np.stack(self.filter.step(far, microphone))
+            spectra = np.fft.rfft(np.hstack((self._before, newest)) * WINDOW, norm="forward").astype(np.complex64)
+            self._before = newest
+            found |= self.louder.update(self.filter, spectra, incoherence, proven=proven, is_audible=True)
+        return found
+
+
+def test_an_echo_alone_is_nobody_in_a_first_call_nor_in_a_later_one() -> None:
+    assert not Call().go_on(2_000)
+    assert not Call(known_ms=DELAY_MS).go_on(2_000)
+
+
+def test_a_person_13_db_over_the_echo_is_noticed_within_120_ms_in_the_first_second() -> None:
+    call = Call()
+    assert not call.go_on(700)
+    assert call.go_on(PROOF_MS, person=4.5)
+
+
+def test_who_is_as_loud_as_the_echo_in_all_bands_is_not_told_from_it() -> None:
+    call = Call(known_ms=DELAY_MS)
+    assert not call.go_on(500)
+    assert not call.go_on(500, person=1.0)
+
+
+def test_a_path_known_before_is_believed_within_300_ms_although_its_delay_differs_by_5() -> None:
+    call = Call(known_ms=DELAY_MS + 5)
+    assert not call.go_on(300)
+    assert call.go_on(PROOF_MS, person=4.5)
+
+
+def test_the_same_person_is_not_told_from_an_unknown_echo_after_300_ms() -> None:
+    call = Call()
+    assert not call.go_on(300 + PROOF_MS, person=4.5)
+
+
+def test_an_echo_12_db_louder_than_the_known_one_is_learned_before_anybody_is_noticed() -> None:
+    assert not Call(known_ms=DELAY_MS, echo=4 * ECHO).go_on(2_000)
+
+
+def test_what_is_like_the_prediction_is_no_person_however_loud() -> None:
+    call = Call()
+    assert not call.go_on(500)
+    assert not call.go_on(500, person=3.2, incoherence=0.5)
+
+
+@pytest.mark.parametrize("proven", [False, True])
+def test_a_sound_that_a_proven_filter_predicts_is_no_person_however_loud(*, proven: bool) -> None:
+    call = Call()
+    call.go_on(700)
+    sound = np.random.default_rng(1).normal(0, 300, (2, FRAME + 1)).astype(np.complex64)
+    sound[0] *= 0.03  # of it is left
+    found = [call.louder.update(call.filter, sound, 1.0, proven=proven, is_audible=True) for _ in range(12)]
+    assert any(found) is not proven
+
+
+def test_after_a_jump_to_an_unknown_place_the_echo_is_learned_anew() -> None:
+    call = Call()
+    assert not call.go_on(500)
+    call.louder.begin_again()
+    assert not call.go_on(LouderSpeech.LEARNING_AGAIN_FRAMES * FRAME_MS, person=3.2)
+
+
+def test_the_noise_before_the_first_echo_does_not_make_a_filter_forget_a_known_path() -> None:
+    random = np.random.default_rng(3)
+    path = EchoPath(measured_at=0.0, room_db=-60.0, delay_ms=DELAY_MS, level_db=-10.0, response=(0.0,) * 32 + (ECHO,))
+    canceller = DualCanceller(path)
+
+    def hear(far: float) -> None:
+        canceller.render(to_int16(random.normal(0, far, FRAME).astype(np.float32)))
+        canceller.capture(to_int16(random.normal(0, 1e-3, FRAME).astype(np.float32)))
+
+    for _ in range(50):
+        hear(0.0)
+    # What is played becomes louder while its echo is on the way.
+    for frame in range(int(DELAY_MS) // FRAME_MS):
+        hear(0.02 * (frame + 1))
+    assert canceller.restarts == 0
