@@ -82,5 +82,7 @@ def _tools(agent: str) -> dict[str, Mapping[str, Any]]:
 def _keys(agent: str) -> set[str]:
     """Return the state keys that an agent's extractors or its module name."""
     promoted = {one.key for extractor in bundled(agent).definition.extractors for one in extractor.promotions}
-    module = importlib.import_module(f"gemini_live_runtime.agents.{agent}")
-    return {"session:phase"} | promoted | set(re.findall(r'"((?:app|user|turn):\w+)"', inspect.getsource(module)))
+    source = inspect.getsource(importlib.import_module(f"gemini_live_runtime.agents.{agent}"))
+    parts = re.findall(r"^from (gemini_live_runtime\.agents\.\w+) import", source, re.MULTILINE)
+    source += "".join(inspect.getsource(importlib.import_module(part)) for part in parts)
+    return {"session:phase"} | promoted | set(re.findall(r'"((?:app|user|turn):\w+)"', source))
