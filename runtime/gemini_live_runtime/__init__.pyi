@@ -72,22 +72,28 @@ from gemini_live_runtime.harness.tasks import TaskRuntimeInstance as TaskRuntime
 from gemini_live_runtime.harness.tasks import TaskStatus as TaskStatus
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher as BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.background_agents import TextAgent as TextAgent
-from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime as HarnessToolRuntime
-from gemini_live_runtime.session.agent.mock_tools import mock_tools as mock_tools
-from gemini_live_runtime.session.agent.session_events import AgentStateChangedEvent as AgentStateChangedEvent
-from gemini_live_runtime.session.agent.session_events import CloseEvent as CloseEvent
-from gemini_live_runtime.session.agent.session_events import CloseReason as CloseReason
-from gemini_live_runtime.session.agent.session_events import ConversationItemAddedEvent as ConversationItemAddedEvent
-from gemini_live_runtime.session.agent.session_events import ErrorEvent as ErrorEvent
-from gemini_live_runtime.session.agent.session_events import FunctionToolsExecutedEvent as FunctionToolsExecutedEvent
-from gemini_live_runtime.session.agent.session_events import MetricsCollectedEvent as MetricsCollectedEvent
-from gemini_live_runtime.session.agent.session_events import SpeechCreatedEvent as SpeechCreatedEvent
-from gemini_live_runtime.session.agent.session_events import UserInputTranscribedEvent as UserInputTranscribedEvent
-from gemini_live_runtime.session.agent.session_events import UserStateChangedEvent as UserStateChangedEvent
+from gemini_live_runtime.session.agent.harness.harness_tool_runtime import HarnessToolRuntime as HarnessToolRuntime
+from gemini_live_runtime.session.agent.listeners.session_events import AgentStateChangedEvent as AgentStateChangedEvent
+from gemini_live_runtime.session.agent.listeners.session_events import CloseEvent as CloseEvent
+from gemini_live_runtime.session.agent.listeners.session_events import CloseReason as CloseReason
+from gemini_live_runtime.session.agent.listeners.session_events import (
+    ConversationItemAddedEvent as ConversationItemAddedEvent,
+)
+from gemini_live_runtime.session.agent.listeners.session_events import ErrorEvent as ErrorEvent
+from gemini_live_runtime.session.agent.listeners.session_events import (
+    FunctionToolsExecutedEvent as FunctionToolsExecutedEvent,
+)
+from gemini_live_runtime.session.agent.listeners.session_events import MetricsCollectedEvent as MetricsCollectedEvent
+from gemini_live_runtime.session.agent.listeners.session_events import SpeechCreatedEvent as SpeechCreatedEvent
+from gemini_live_runtime.session.agent.listeners.session_events import (
+    UserInputTranscribedEvent as UserInputTranscribedEvent,
+)
+from gemini_live_runtime.session.agent.listeners.session_events import UserStateChangedEvent as UserStateChangedEvent
+from gemini_live_runtime.session.agent.listeners.subscription import LiveEvent as LiveEvent
 from gemini_live_runtime.session.agent.session_keys import SessionSignals as SessionSignals
 from gemini_live_runtime.session.agent.session_keys import SessionType as SessionType
 from gemini_live_runtime.session.agent.soft_turn import SoftTurnDetector as SoftTurnDetector
-from gemini_live_runtime.session.agent.subscription import LiveEvent as LiveEvent
+from gemini_live_runtime.session.agent.tools.mock_tools import mock_tools as mock_tools
 from gemini_live_runtime.session.core.speech_queue import SpeechPriority as SpeechPriority
 from gemini_live_runtime.session.definition.callbacks import CallbackMode as CallbackMode
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks as EventCallbacks

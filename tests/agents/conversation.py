@@ -18,8 +18,8 @@ from tests.support.synthetic_speech import RATE, say
 from gemini_live_runtime import Live, State, paths
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.events import ContextSent, Event, TranscriptDelta
-from gemini_live_runtime.journal.catalog import list_entries
-from gemini_live_runtime.journal.reader import read_journal
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.sessions.catalog import list_entries
 
 VOICE = "flite:slt"
 

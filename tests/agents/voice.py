@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.local.speech import EspeakSpeech
-from gemini_live_runtime.local.voices import EspeakVoice
+from gemini_live_runtime.local.speech.espeak import EspeakSpeech
+from gemini_live_runtime.local.speech.voices import EspeakVoice
 
 _synthesise = EspeakSpeech._clause
 _spoken: dict[tuple[str, EspeakVoice], bytes] = {}

@@ -15,7 +15,7 @@ import pytest
 from tests.unit.audio.audio_support import Recorder
 
 from gemini_live_runtime.audio.interface import MODEL_RATE
-from gemini_live_runtime.audio.process_audio import ProcessAudio
+from gemini_live_runtime.audio.process.process_audio import ProcessAudio
 from gemini_live_runtime.samples import MeterSample
 
 pytestmark = pytest.mark.pulse
@@ -101,7 +101,7 @@ async def levels_while_a_core_burns() -> MeterSample:
 ENGINE = """
 import asyncio
 from tests.unit.audio.audio_support import Recorder
-from gemini_live_runtime.audio.process_audio import ProcessAudio
+from gemini_live_runtime.audio.process.process_audio import ProcessAudio
 
 async def main():
     opened = await ProcessAudio({"echo": False}).open(Recorder())

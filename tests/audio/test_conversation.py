@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.audio.conversation import RATE, Conversation, is_a, say, set_echo, text_of
 
-from gemini_live_runtime.journal.tracks import read_track
+from gemini_live_runtime.journal.files.tracks import read_track
 
 pytestmark = [
     pytest.mark.pulse,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.audio.device_helper import __file__ as helper_file
+from gemini_live_runtime.audio.checks.device_helper import __file__ as helper_file
 
 pytestmark = pytest.mark.pulse
 
@@ -23,7 +23,7 @@ class Process:
 
     def __init__(self, environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "gemini_live_runtime.audio.device_helper"],
+            [sys.executable, "-m", "gemini_live_runtime.audio.checks.device_helper"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.audio.conversation import Conversation, is_a, say, set_echo, text_of
 
-from gemini_live_runtime.session.agent.silence import LULL_S
+from gemini_live_runtime.session.agent.harness.silence import LULL_S
 from gemini_live_tui.cli import main
 
 pytestmark = [

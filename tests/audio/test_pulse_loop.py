@@ -21,8 +21,8 @@ import pytest
 from tests.unit.audio.audio_support import Recorder, correlation
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio
+from gemini_live_runtime.audio.devices.probe import list_devices
 from gemini_live_runtime.audio.interface import MicChunk
-from gemini_live_runtime.audio.probe import list_devices
 from gemini_live_runtime.audio.resample import Resampler
 from gemini_live_runtime.audio.samples import to_int16
 from gemini_live_runtime.audio.wav import WavReader

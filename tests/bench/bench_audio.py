@@ -28,9 +28,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 from tests.unit.audio.audio_support import FakePortAudio, Recorder  # noqa: E402
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio  # noqa: E402
-from gemini_live_runtime.audio.echo import Aec3, DualCanceller, EchoCanceller, EchoState, NoCanceller  # noqa: E402
-from gemini_live_runtime.audio.linear_echo import LinearEchoFilter  # noqa: E402
-from gemini_live_runtime.audio.pipeline import AudioPipeline  # noqa: E402
+from gemini_live_runtime.audio.echo.cancellers import Aec3, DualCanceller, EchoCanceller, EchoState, NoCanceller  # noqa: E402
+from gemini_live_runtime.audio.echo.linear_echo import LinearEchoFilter  # noqa: E402
+from gemini_live_runtime.audio.processing.pipeline import AudioPipeline  # noqa: E402
 from gemini_live_runtime.audio.resample import Resampler  # noqa: E402
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16  # noqa: E402
 from gemini_live_runtime.audio.wav import WavReader  # noqa: E402

@@ -73,7 +73,7 @@ class Times:
 
 def watch_callbacks(path: str) -> None:
     """Note each callback of the product's loudspeaker streams in `path`."""
-    from gemini_live_runtime.audio.streams import LoudspeakerStream
+    from gemini_live_runtime.audio.devices.streams import LoudspeakerStream
 
     noted, before = Times(path), LoudspeakerStream._callback
 
@@ -92,7 +92,7 @@ def copy_only(path: str) -> None:
     import numpy as np
     import sounddevice
 
-    from gemini_live_runtime.audio.priority import raise_priority
+    from gemini_live_runtime.audio.devices.priority import raise_priority
 
     raise_priority()
     times = Times(path)
@@ -214,7 +214,7 @@ async def costs(folder: Path) -> tuple[float, float, float]:
     import numpy as np
     from tests.unit.audio.audio_support import Recorder
 
-    from gemini_live_runtime.audio.process_audio import ProcessAudio
+    from gemini_live_runtime.audio.process.process_audio import ProcessAudio
 
     recorder = Recorder()
     audio = ProcessAudio({}, program=program(folder / "costs"))
@@ -256,7 +256,7 @@ async def engine(path: str) -> None:
     """Hold the devices open until the bench kills this process."""
     from tests.unit.audio.audio_support import Recorder
 
-    from gemini_live_runtime.audio.process_audio import ProcessAudio
+    from gemini_live_runtime.audio.process.process_audio import ProcessAudio
 
     await ProcessAudio({}, program=program(Path(path))).open(Recorder())
     print("open", flush=True)
@@ -272,7 +272,7 @@ def main() -> int:
     """Measure, print, judge."""
     match sys.argv[1:2]:
         case ["host"]:
-            from gemini_live_runtime.audio import process_host
+            from gemini_live_runtime.audio.process import process_host
 
             watch_callbacks(sys.argv[2])
             del sys.argv[1:3]
@@ -290,7 +290,7 @@ def main() -> int:
 def measure(folder: Path, rounds: int) -> int:
     """Run the rounds and print the table."""
     from gemini_live_runtime.audio.device_audio import DeviceAudio
-    from gemini_live_runtime.audio.process_audio import ProcessAudio
+    from gemini_live_runtime.audio.process.process_audio import ProcessAudio
 
     inside_path = folder / "inside"
     watch_callbacks(str(inside_path))

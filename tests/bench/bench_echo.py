@@ -27,9 +27,9 @@ from tests.rooms.scenes import draw_room, make_scene  # noqa: E402
 from tests.rooms.scores import Scores, run, score  # noqa: E402
 from tests.rooms.voices import has_voices  # noqa: E402
 
-from gemini_live_runtime.audio.echo import Aec3, EchoCanceller  # noqa: E402
-from gemini_live_runtime.audio.echo_path import EchoPath  # noqa: E402
-from gemini_live_runtime.audio.warm_up import WarmUp, make_canceller  # noqa: E402
+from gemini_live_runtime.audio.echo.cancellers import Aec3, EchoCanceller  # noqa: E402
+from gemini_live_runtime.audio.echo.echo_path import EchoPath  # noqa: E402
+from gemini_live_runtime.audio.echo.warm_up import WarmUp, make_canceller  # noqa: E402
 
 CI_ROOMS = range(202, 208)
 """Rooms with each of the levels that are drawn."""

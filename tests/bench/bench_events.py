@@ -21,10 +21,10 @@ from gemini_live_runtime import events as ev  # noqa: E402
 from gemini_live_runtime.clock import LoopClock  # noqa: E402
 from gemini_live_runtime.engine.hub import Hub  # noqa: E402
 from gemini_live_runtime.engine.link import Snapshot, decode, encode  # noqa: E402
-from gemini_live_runtime.journal.fold import apply, fold  # noqa: E402
-from gemini_live_runtime.journal.reader import read_journal  # noqa: E402
-from gemini_live_runtime.journal.view import SessionView  # noqa: E402
-from gemini_live_runtime.journal.writer import JournalWriter  # noqa: E402
+from gemini_live_runtime.journal.fold.session_fold import apply, fold  # noqa: E402
+from gemini_live_runtime.journal.fold.view import SessionView  # noqa: E402
+from gemini_live_runtime.journal.recording.reader import read_journal  # noqa: E402
+from gemini_live_runtime.journal.recording.writer import JournalWriter  # noqa: E402
 from gemini_live_runtime.redactor import Redactor  # noqa: E402
 from gemini_live_runtime.text import sanitise  # noqa: E402
 

@@ -29,7 +29,7 @@ from gemini_live_runtime.harness.delivery import Delivery  # noqa: E402
 from gemini_live_runtime.harness.notifications import NewNotification  # noqa: E402
 from gemini_live_runtime.harness.store import Harness  # noqa: E402
 from gemini_live_runtime.harness.worker import HarnessWorker  # noqa: E402
-from gemini_live_runtime.session.agent.silence import LULL_S  # noqa: E402
+from gemini_live_runtime.session.agent.harness.silence import LULL_S  # noqa: E402
 
 ROUNDS = 30
 WAITING = 1_000

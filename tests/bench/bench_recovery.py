@@ -39,9 +39,9 @@ from gemini_live_runtime.engine.link import Link, Snapshot  # noqa: E402
 from gemini_live_runtime.engine.registry import list_engines  # noqa: E402
 from gemini_live_runtime.engine.resume import resume_engine  # noqa: E402
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id  # noqa: E402
-from gemini_live_runtime.journal.kept_journal import read_kept  # noqa: E402
-from gemini_live_runtime.journal.reader import read_journal  # noqa: E402
-from gemini_live_runtime.journal.writer import JournalWriter  # noqa: E402
+from gemini_live_runtime.journal.recording.kept_journal import read_kept  # noqa: E402
+from gemini_live_runtime.journal.recording.reader import read_journal  # noqa: E402
+from gemini_live_runtime.journal.recording.writer import JournalWriter  # noqa: E402
 
 ROUNDS = 5
 RECORDS = 5000

@@ -31,13 +31,13 @@ from tests.bench.recording import BLOCKS, KEYS, recording  # noqa: E402
 
 from gemini_live_runtime import events as ev  # noqa: E402
 from gemini_live_runtime import vocabulary  # noqa: E402
-from gemini_live_runtime.journal import page_store  # noqa: E402
-from gemini_live_runtime.journal.fold import apply, fold  # noqa: E402
-from gemini_live_runtime.journal.history import History  # noqa: E402
-from gemini_live_runtime.journal.live_history import LiveHistory  # noqa: E402
-from gemini_live_runtime.journal.page_store import PAGE  # noqa: E402
-from gemini_live_runtime.journal.recorded_history import RecordedHistory  # noqa: E402
-from gemini_live_runtime.journal.view import SessionView  # noqa: E402
+from gemini_live_runtime.journal.fold.session_fold import apply, fold  # noqa: E402
+from gemini_live_runtime.journal.fold.view import SessionView  # noqa: E402
+from gemini_live_runtime.journal.history import page_store  # noqa: E402
+from gemini_live_runtime.journal.history.live_history import LiveHistory  # noqa: E402
+from gemini_live_runtime.journal.history.page_store import PAGE  # noqa: E402
+from gemini_live_runtime.journal.history.recorded_history import RecordedHistory  # noqa: E402
+from gemini_live_runtime.journal.history.session_history import History  # noqa: E402
 
 LONG, SHORT = 100_000, 10_000
 SEEKS = 200

@@ -22,8 +22,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 
 from gemini_live_runtime.clock import run_virtual  # noqa: E402
 from gemini_live_runtime.local.parts import SpeechChunk  # noqa: E402
-from gemini_live_runtime.local.speech import clauses, split_at_words  # noqa: E402
-from gemini_live_runtime.local.utterance import Utterance  # noqa: E402
+from gemini_live_runtime.local.protocol.utterance import Utterance  # noqa: E402
+from gemini_live_runtime.local.speech.espeak import clauses, split_at_words  # noqa: E402
 from gemini_live_runtime.session.core.speech_pace import SpeakingRate, SpeechPace  # noqa: E402
 from gemini_live_runtime.speech_map import Place, add_text, sample_of  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""Fit the weights of local/rejection.py and print them.
+"""Fit the weights of local/recognition/rejection.py and print them.
 
 Run `python -m tests.bench.fit_recogniser`.
 
@@ -12,10 +12,10 @@ import random
 import numpy as np
 from tests.support.synthetic_speech import say
 
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.grammar import Grammar
-from gemini_live_runtime.local.recogniser import Engine
-from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
+from gemini_live_runtime.local.recognition.recogniser import Engine
+from gemini_live_runtime.local.scripts.grammar import Grammar
+from gemini_live_runtime.local.scripts.script import bundled_script
 
 VOICES = ("espeak:en-us", "espeak:en-us+f3", "espeak:en-gb", "flite:slt")
 OTHER = """

@@ -16,10 +16,10 @@ from gemini_live_runtime.audio.interface import (
     MicChunk,
     OpenDevice,
 )
-from gemini_live_runtime.audio.loop_listener import LoopListener
+from gemini_live_runtime.audio.processing.loop_listener import LoopListener
 from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.engine.hub import Hub
-from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.journal.recording.writer import JournalWriter
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits

@@ -11,14 +11,9 @@ from tests.docs import fault_tables, key_tables, theme_tables
 from tests.docs.limits import page as limits_page
 
 from gemini_live_runtime.conversation import extraction
-from gemini_live_runtime.session.agent import (
-    background_agents,
-    callback_runner,
-    lifecycle,
-    settle_engine,
-    turn_pipeline,
-    user_code,
-)
+from gemini_live_runtime.session.agent import background_agents, settle_engine, turn_pipeline, user_code
+from gemini_live_runtime.session.agent.handover import lifecycle
+from gemini_live_runtime.session.agent.listeners import callback_runner
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
 from gemini_live_runtime.session.endpointing.policy import PRESETS
 from gemini_live_runtime.session.persistence.snapshot import PERSISTENT_SCOPES

@@ -28,7 +28,7 @@ from tests.support.fake_live_server import (
 from websockets.asyncio.server import ServerConnection
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.journal.completion import EXIT_CODES
+from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-m", "gemini_live_tui"]

@@ -18,8 +18,8 @@ from tests.support.fake_live_server import FakeLiveServer, answers, says
 from tests.support.pseudo_terminal import PseudoTerminal
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.journal.catalog import list_entries
-from gemini_live_runtime.journal.reader import read_journal
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.sessions.catalog import list_entries
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-m", "gemini_live_tui"]

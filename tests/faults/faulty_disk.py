@@ -6,7 +6,7 @@ import errno
 import os
 from pathlib import Path
 
-from gemini_live_runtime.journal.disk import Disk, FileDisk
+from gemini_live_runtime.journal.files.disk import Disk, FileDisk
 
 
 class Killed(BaseException):

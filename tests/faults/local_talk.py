@@ -15,8 +15,8 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.audio.program_audio import ProgramAudio
-from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.journal.fold.session_fold import apply
+from gemini_live_runtime.journal.fold.view import Block, SessionView
 from gemini_live_runtime.local.faults import Fault
 from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.server import LocalServer

@@ -29,7 +29,7 @@ from tests.faults.fuzz_account import memory_kb
 from gemini_live_runtime.audio.interface import MicChunk
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.engine.hub import Outbox
-from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.journal.recording.writer import JournalWriter
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
 from gemini_live_runtime.wire.transport import Transport, TransportClosed
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from gemini_live_runtime import Live
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.session_fold import apply
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.session.io.handle import LiveHandle
 
 PATIENCE_S = 60.0

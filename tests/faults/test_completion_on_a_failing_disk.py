@@ -14,9 +14,9 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.link import Bye
 from gemini_live_runtime.engine.spec import EngineSpec
-from gemini_live_runtime.journal.catalog import list_entries
-from gemini_live_runtime.journal.completion import Completion
-from gemini_live_runtime.journal.reader import completion_of, read_journal
+from gemini_live_runtime.journal.completion.missing_parts import Completion
+from gemini_live_runtime.journal.recording.reader import completion_of, read_journal
+from gemini_live_runtime.journal.sessions.catalog import list_entries
 
 ANSWER = (
     ev.TurnStarted(by="typed"),
@@ -57,7 +57,7 @@ def test_a_disk_that_fails_at_any_call_is_told_by_the_engine_as_a_reader_finds_i
         disk = FaultyDisk(at, errno.ENOSPC, lasting=lasting)
         data = tmp_path / str(at)
         with monkeypatch.context() as patch:
-            patch.setattr("gemini_live_runtime.journal.writer.Disk", lambda disk=disk: disk)
+            patch.setattr("gemini_live_runtime.journal.recording.writer.Disk", lambda disk=disk: disk)
             said = asyncio.run(goodbye(data))
         entries = list_entries(data / "sessions")
         if entries and not entries[0].problem:

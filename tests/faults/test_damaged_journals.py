@@ -14,11 +14,11 @@ from tests.support.command_line import run
 from tests.support.recordings import debt_call
 
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.catalog import list_entries
 from gemini_live_runtime.journal.export import export
-from gemini_live_runtime.journal.lines import EVENTS_FILE
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.recorded_history import RecordedHistory
+from gemini_live_runtime.journal.files.lines import EVENTS_FILE
+from gemini_live_runtime.journal.history.recorded_history import RecordedHistory
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.sessions.catalog import list_entries
 
 HEADER_BYTES = 80
 

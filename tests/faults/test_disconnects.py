@@ -132,8 +132,8 @@ def answers(one: Stage) -> dict[int, str]:
 async def test_disconnects_at_random_points_lose_and_double_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gemini_live_runtime.session.link.watchdog.PING_EVERY_S", 0.1)
     monkeypatch.setattr("gemini_live_runtime.wire.websocket.CLOSE_TIMEOUT", 0.05)
-    monkeypatch.setattr("gemini_live_runtime.local.utterance.TEXT_INTERVAL_S", 0.001)
-    monkeypatch.setattr("gemini_live_runtime.local.turns.NO_SPEECH", "")
+    monkeypatch.setattr("gemini_live_runtime.local.protocol.utterance.TEXT_INTERVAL_S", 0.001)
+    monkeypatch.setattr("gemini_live_runtime.local.protocol.turns.NO_SPEECH", "")
     tasks, descriptors = len(asyncio.all_tasks()), open_descriptors()
     parts = ClerksParts()
     server = LocalServer(ServerOptions(), parts)

@@ -17,7 +17,7 @@ from tests.support.command_line import Ended, run
 from tests.support.fake_live_server import FakeLiveServer, RawServer
 from tests.support.pseudo_terminal import PseudoTerminal
 
-from gemini_live_runtime.journal.completion import EXIT_CODES
+from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
 
 SOAK = bool(os.environ.get("SOAK"))
 EVERY = 1 if SOAK else 3

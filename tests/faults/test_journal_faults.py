@@ -17,13 +17,13 @@ from faulty_disk import FaultyDisk, Killed
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal import writer as writer_module
-from gemini_live_runtime.journal.catalog import list_entries
-from gemini_live_runtime.journal.events_file import EventsFile
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.retention import purge, session_folders, trim_audio
-from gemini_live_runtime.journal.tracks import TrackFile, read_track
-from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.journal.files.events_file import EventsFile
+from gemini_live_runtime.journal.files.tracks import TrackFile, read_track
+from gemini_live_runtime.journal.recording import writer as writer_module
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.recording.writer import JournalWriter
+from gemini_live_runtime.journal.sessions.catalog import list_entries
+from gemini_live_runtime.journal.sessions.retention import purge, session_folders, trim_audio
 
 EVENTS = 12
 SAMPLES = b"\x07\x00" * 200

@@ -21,6 +21,7 @@ from tests.mutants.mutations import MUTATIONS
 from tests.mutants.plugin import VARIABLE
 
 ROOT = Path(__file__).parents[2]
+SESSION_TESTS = ROOT / "tests" / "session"
 LONGEST_S = 60.0
 """Seconds after which tests count as hanging, which is a way of noticing."""
 
@@ -47,7 +48,7 @@ def run_tests(files: Sequence[str], part: str = "") -> tuple[int | None, str]:
 
     The exit code is None when the tests with a mutation hung.
     """
-    paths = [f"tests/session/test_{file}.py" for file in files]
+    paths = [str(path) for file in files for path in SESSION_TESTS.rglob(f"test_{file}.py")]
     options = ["-c", "tests/mutants/pytest.ini", "--rootdir", str(ROOT), "-p", "tests.mutants.plugin"]
     environment = {
         **{name: value for name, value in os.environ.items() if name not in (VARIABLE, "PYTEST_ADDOPTS", "CI")},

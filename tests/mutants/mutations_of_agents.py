@@ -76,7 +76,7 @@ RELOAD = rows(
 )
 
 ADOPTION = rows(
-    "agent.adoption",
+    "agent.handover.adoption",
     "AgentAdoption",
     ("adopt", "the instruction that was read is used", leave_out("agent.plan"), RELOADING),
     ("adopt", "declared keys are replaced", drop("redeclare"), RELOADING),
@@ -94,7 +94,7 @@ ADOPTION = rows(
 )
 
 LIFECYCLE = rows(
-    "agent.lifecycle",
+    "agent.handover.lifecycle",
     "AgentLifecycle",
     ("enter_first_phase", "the initial phase is entered", each(drop("phases.begin"), drop("on_entered")), PHASES),
     ("setup_text", "deferred context is part of a setup", gives("with_instruction", "instruction"), DEFERRED),
@@ -113,7 +113,7 @@ LIFECYCLE = rows(
 )
 
 HANDING = rows(
-    "agent.handoff",
+    "agent.handover.handoff",
     "HandoffRunner",
     ("_wait", "the model finishes speaking", gives("host.until", "asyncio.sleep(0)"), HANDING_OVER),
     ("_hand_over", "the agent that speaks is left", drop("_leave_taking.leave"), HANDING_OVER),
@@ -124,7 +124,7 @@ HANDING = rows(
 )
 
 TAKING_OVER = rows(
-    "agent.takeover",
+    "agent.handover.takeover",
     "Takeover",
     ("enter_phases", "the other agent's phases are entered", gives("phases.begin", "asyncio.sleep(0)"), HANDING_OVER),
     ("put_in_place", "another connection carries the other agent", drop("host.move"), HANDING_OVER),
@@ -141,7 +141,7 @@ CANCELLING = rows(
 )
 
 EVENT_VIEWS = rows(
-    "agent.event_views",
+    "agent.listeners.event_views",
     "EventViews",
     ("on_event", "the user's words are added with the end of a turn", drop("_tell_user", number=2), EVENTS),
     ("on_event", "what was heard of a cut answer is added", drop("_tell_model", number=1), EVENTS),
@@ -163,7 +163,7 @@ RUNS = rows(
     "AgentSession",
     ("run", "a run inside a run is refused", decide("_is_in_run", False), RUN),
 ) + rows(
-    "agent.mock_tools",
+    "agent.tools.mock_tools",
     "",
     ("stand_in", "a mock is of one agent", decide("is_for", True), RUN),
 )
@@ -176,14 +176,14 @@ HISTORY = rows(
 )
 
 AGENT_UPDATES = rows(
-    "agent.agent_updates",
+    "agent.handover.agent_updates",
     "AgentUpdates",
     ("replace_tools", "tools are checked first", drop("_adoption.prepare"), CHANGED),
     ("replace_chat", "a new context replaces what was said", drop("agent.replace_chat"), CHANGED),
     ("replace_chat", "another connection is told of the context", drop("host.move"), CHANGED),
     ("close", "changes that wait fail at the end", drop("_fail"), CHANGED),
 ) + rows(
-    "agent.adoption",
+    "agent.handover.adoption",
     "AgentAdoption",
     ("continue_with", "counts and mutes are kept", drop("continue_from", "_settle.watchers"), RELOADING),
     ("continue_with", "patterns go on", drop("continue_from", "_settle.temporal"), RELOADING),
@@ -192,7 +192,7 @@ AGENT_UPDATES = rows(
 
 SPOKEN_CONSENT = (
     *rows(
-        "agent.spoken_question",
+        "agent.tools.spoken_question",
         "SpokenQuestion",
         ("_check", "the question has its own words", gives("has_asked", "True"), SPOKEN),
         ("on_playback", "the model speaks before the answer", drop("close"), SPOKEN),
@@ -204,7 +204,7 @@ SPOKEN_CONSENT = (
         ("_due", "what goes on after a pause belongs to it", instead_of("CONTINUES_S", "0.1"), SPOKEN),
     ),
     *rows(
-        "agent.voice_consent",
+        "agent.tools.voice_consent",
         "VoiceConsent",
         ("question_for", "a notification is not asked about aloud", decide("by_notification", False), SPOKEN),
         ("question_for", "the program answers", decide("by_program", False), SPOKEN),
@@ -219,7 +219,7 @@ SPOKEN_CONSENT = (
         ("_ask", "the question calls no tool", leave_out("speech.uses_tools"), SPOKEN),
     ),
     *rows(
-        "agent.consent",
+        "agent.tools.consent",
         "ConsentGate",
         ("_on_listening", "the time begins anew", drop("renew"), SPOKEN),
         ("_on_voice_off", "nobody else answers", drop("_answer"), SPOKEN),
@@ -227,7 +227,7 @@ SPOKEN_CONSENT = (
 )
 
 DELIVERY = rows(
-    "agent.notification_delivery",
+    "agent.harness.notification_delivery",
     "NotificationDelivery",
     ("begin", "files are looked at by themselves", drop("call_later"), NOTIFICATIONS),
     ("_on_poll", "the poll goes on", drop("call_later"), NOTIFICATIONS),
@@ -253,14 +253,14 @@ DELIVERY = rows(
 )
 
 SILENCE = rows(
-    "agent.silence",
+    "agent.harness.silence",
     "Silence",
     ("awaited", "a short silence is awaited", decide("end", False), NOTIFICATIONS),
     ("ends", "the answer to the user's voice is awaited", decide("_voice_ended", False), NOTIFICATIONS),
 )
 
 WITHHELD = rows(
-    "agent.withheld_notifications",
+    "agent.harness.withheld_notifications",
     "Withheld",
     ("_on_presence", "a user who is away comes back", assign("_is_user_gone", "False", number=2), NOTIFY),
     ("_on_words", "words of the user end an absence", drop("_on_back"), NOTIFY),

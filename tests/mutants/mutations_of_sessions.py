@@ -260,7 +260,7 @@ STEPS = (
         "core.server_events", "ServerEvents", ("on_prompt_sent", "so does a prompt", drop("begin_again"), TOOL_STEPS)
     ),
     *rows(
-        "agent.tool_executor",
+        "agent.tools.tool_executor",
         "ToolExecutor",
         ("_gate", "a further round is refused", decide("call.refusal", False), TOOL_STEPS),
     ),

@@ -283,7 +283,7 @@ PHASE_RUNNER = rows(
 )
 
 STEERING_RUNNER = rows(
-    "agent.steering_runner",
+    "agent.steering.steering_runner",
     "SteeringRunner",
     ("replace_instruction", "the program's instruction reaches the model", drop("put"), STEERING),
     ("on_connected", "a new connection knows nothing", drop("forget"), RECONNECTING),
@@ -314,7 +314,7 @@ STEERING_RUNNER = rows(
 )
 
 TOOL_EXECUTOR = rows(
-    "agent.tool_executor",
+    "agent.tools.tool_executor",
     "ToolExecutor",
     ("on_calls", "tool calls pass the gate", drop("put"), TOOLS),
     ("on_outcome", "the program answers for a tool", decide("override", False), TOOLS),

@@ -14,8 +14,8 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import HangUp
 from gemini_live_runtime.engine.link import Link
 from gemini_live_runtime.errors import EngineError
-from gemini_live_runtime.journal.completion import MissingPart
-from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.completion.missing_parts import MissingPart
+from gemini_live_runtime.journal.fold.session_fold import apply
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.console.outcome import failure_of
 from gemini_live_tui.session_data import link, store

@@ -60,7 +60,7 @@ except GeminiLiveError as error:
 """
 
 SINGLE_PROCESS = """
-from gemini_live_runtime.audio import native_stderr
+from gemini_live_runtime.audio.devices import native_stderr
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.engine import assemble
 from gemini_live_tui.cli import main

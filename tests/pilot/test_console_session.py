@@ -10,7 +10,7 @@ from tests.support.console_driver import console
 from tests.support.scripted_link import ScriptedLink
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.journal.fold.view import Block, SessionView
 from gemini_live_tui.cli.console_start import DEMO_HINT
 from gemini_live_tui.painting.glyphs import STATE_LABELS
 

@@ -18,8 +18,8 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import SendText, SetMark, SetMicrophone
 from gemini_live_runtime.engine.link import Hello, Snapshot
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.fold import fold
-from gemini_live_runtime.journal.history import History
+from gemini_live_runtime.journal.fold.session_fold import fold
+from gemini_live_runtime.journal.history.session_history import History
 from gemini_live_runtime.vocabulary import header
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.panes.events import Events

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from tests.session.agents.test_handing_over import handing, hands_over
 from tests.session.talking import talk
-from tests.session.test_handing_over import handing, hands_over
 from tests.support.console_driver import console
 from tests.support.scripted_link import ScriptedLink
 

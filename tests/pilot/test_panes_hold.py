@@ -19,8 +19,8 @@ from tests.unit.vocabulary_strategies import instances, payloads
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal import blocks
-from gemini_live_runtime.journal.live_history import LiveHistory
+from gemini_live_runtime.journal.fold import blocks
+from gemini_live_runtime.journal.history.live_history import LiveHistory
 from gemini_live_tui.session_data.store import ALL
 from gemini_live_tui.widgets import line_list
 

@@ -26,7 +26,7 @@ from tests.support.recordings_screens import (
 )
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.journal import catalog, trash
+from gemini_live_runtime.journal.sessions import catalog, trash
 from gemini_live_tui.editors.export import ExportScreen
 from gemini_live_tui.pickers.sessions import SessionsScreen
 

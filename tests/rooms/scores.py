@@ -18,12 +18,12 @@ from tests.rooms.scenes import (
 )
 from tests.rooms.voices import RATE
 
-from gemini_live_runtime.audio.echo import EchoCanceller
-from gemini_live_runtime.audio.echo_path import EchoPath
+from gemini_live_runtime.audio.echo.cancellers import EchoCanceller
+from gemini_live_runtime.audio.echo.echo_path import EchoPath
+from gemini_live_runtime.audio.echo.warm_up import WarmUp
+from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
-from gemini_live_runtime.audio.voice_detector import VoiceDetector
-from gemini_live_runtime.audio.warm_up import WarmUp
-from gemini_live_runtime.local.activity import ActivityDetector, Started
+from gemini_live_runtime.local.protocol.activity import ActivityDetector, Started
 from gemini_live_runtime.session.endpointing.activity import InputActivity
 
 TAPS = 256

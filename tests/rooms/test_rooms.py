@@ -10,8 +10,8 @@ from tests.rooms.scenes import Kind, Scene, active, draw_room, make_scene, power
 from tests.rooms.scores import Output, client_starts, client_turns, noticed_ms, own_turns, run
 from tests.rooms.voices import has_voices
 
-from gemini_live_runtime.audio.echo import Aec3, DualCanceller
-from gemini_live_runtime.audio.warm_up import WarmUp
+from gemini_live_runtime.audio.echo.cancellers import Aec3, DualCanceller
+from gemini_live_runtime.audio.echo.warm_up import WarmUp
 
 pytestmark = pytest.mark.skipif(not has_voices(), reason="espeak-ng and flite are needed to draw voices")
 

@@ -35,7 +35,7 @@ from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.engine.stop import stop_engine
 from gemini_live_runtime.errors import ConfigError, EngineError, HarnessError, UsageError
 from gemini_live_runtime.harness.store import Harness
-from gemini_live_runtime.journal.disk import lock
+from gemini_live_runtime.journal.files.disk import lock
 from gemini_live_tui import config
 from gemini_live_tui.cli import checks
 from gemini_live_tui.profile_files import profile_path

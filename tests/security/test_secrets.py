@@ -29,7 +29,7 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.engine.launch import EngineProcess, start_engine
 from gemini_live_runtime.engine.registry import OUTPUT_FILE
 from gemini_live_runtime.engine.spec import EngineSpec
-from gemini_live_runtime.journal.completion import EXIT_CODES
+from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
 from gemini_live_runtime.redactor import redactor
 
 

@@ -14,10 +14,10 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.engine import registry, saved_spec
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import AudioFileError, ConfigError, CredentialError, EngineError
-from gemini_live_runtime.journal import catalog
-from gemini_live_runtime.journal.lines import EVENTS_FILE
-from gemini_live_runtime.journal.session_summary import started_at, summarise
-from gemini_live_runtime.journal.tracks import read_track
+from gemini_live_runtime.journal.files.lines import EVENTS_FILE
+from gemini_live_runtime.journal.files.tracks import read_track
+from gemini_live_runtime.journal.sessions import catalog
+from gemini_live_runtime.journal.sessions.session_summary import started_at, summarise
 from gemini_live_runtime.wire import credentials
 from gemini_live_runtime.wire.credentials import find_api_key
 from gemini_live_tui import config, config_files, saved_layout

@@ -17,11 +17,11 @@ import signal
 from pathlib import Path
 from typing import Any
 
+from tests.session.link.test_conversations_on_a_failing_disk import converse
 from tests.session.payment import Outside
-from tests.session.test_conversations_on_a_failing_disk import converse
 
 from gemini_live_runtime.clock import run_virtual
-from gemini_live_runtime.journal.disk import FileDisk
+from gemini_live_runtime.journal.files.disk import FileDisk
 
 
 class KillingDisk(FileDisk):

@@ -20,7 +20,7 @@ from gemini_live_runtime.audio.interface import AudioIO
 from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.autosave import OwnStore
-from gemini_live_runtime.session.agent.consent import ConsentOptions
+from gemini_live_runtime.session.agent.tools.consent import ConsentOptions
 
 P = TypeVar("P", bound=ev.Payload)
 

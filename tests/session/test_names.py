@@ -19,7 +19,7 @@ NAMES = ASKED_FOR.replace("\n", " ").replace(" ", "").split(",")
 @cache
 def in_file(file: str) -> set[str]:
     """Return the names of the tests in a file."""
-    tree = ast.parse((HERE / f"test_{file}.py").read_text())
+    tree = ast.parse(next(HERE.rglob(f"test_{file}.py")).read_text())
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return {node.name for node in functions if node.name.startswith("test_")}
 
@@ -37,7 +37,7 @@ def test_a_public_name_is_imported_from_the_package_itself(name: str) -> None:
 def test_the_test_of_a_name_exists_and_its_file_uses_the_name(name: str) -> None:
     file, _, test = COVERED[name].partition("::")
     assert test in in_file(file)
-    uses = re.findall(rf"\b{name}\b", (HERE / f"test_{file}.py").read_text())
+    uses = re.findall(rf"\b{name}\b", next(HERE.rglob(f"test_{file}.py")).read_text())
     assert len(uses) >= 2, "it is imported and not used"
 
 

@@ -18,8 +18,8 @@ from tests.simulation.world import World
 from gemini_live_runtime import MemoryPersistence
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import VirtualTimeLoop
-from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
-from gemini_live_runtime.journal.kept_journal import KeptJournal
+from gemini_live_runtime.journal.completion.completion_gate import RealtimeCompletionGate
+from gemini_live_runtime.journal.recording.kept_journal import KeptJournal
 from gemini_live_runtime.session.agent.autosave import OwnStore
 
 ONCE = ("add", "pay")

@@ -26,7 +26,7 @@ from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.errors import UnreachableError
 from gemini_live_runtime.session.agent.autosave import OwnStore
-from gemini_live_runtime.session.agent.session_events import SpeechCreatedEvent
+from gemini_live_runtime.session.agent.listeners.session_events import SpeechCreatedEvent
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.core.limits import Limits

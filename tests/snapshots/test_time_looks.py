@@ -10,7 +10,7 @@ from tests.support.scripted_link import ScriptedLink
 from textual.pilot import Pilot
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.session.metrics.sound_health import PROBLEMS
 
 WIDE, NORMAL, NARROW = (160, 45), (120, 36), (80, 24)

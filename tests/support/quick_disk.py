@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gemini_live_runtime.journal.disk import FileDisk
+from gemini_live_runtime.journal.files.disk import FileDisk
 
 
 class QuickDisk(FileDisk):

@@ -16,10 +16,10 @@ from zlib import crc32
 from tests.support.synthetic_speech import say
 
 from gemini_live_runtime.clock import run_virtual
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.grammar import Grammar
-from gemini_live_runtime.local.recogniser import PocketsphinxRecogniser
-from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
+from gemini_live_runtime.local.recognition.recogniser import PocketsphinxRecogniser
+from gemini_live_runtime.local.scripts.grammar import Grammar
+from gemini_live_runtime.local.scripts.script import bundled_script
 
 VOICES = ("espeak:en-us", "espeak:en-us+f3", "flite:rms")
 UNCOVERED = """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.journal.recording.writer import JournalWriter
 
 WALL = 1_795_000_000.0
 

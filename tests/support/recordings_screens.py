@@ -9,7 +9,7 @@ from tests.support.console_driver import Driver
 from tests.support.recordings import WALL, Recorder, debt_call
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.journal.catalog import rename
+from gemini_live_runtime.journal.sessions.catalog import rename
 from gemini_live_tui.editors.export import ExportScreen
 from gemini_live_tui.pickers.sessions import SessionsScreen
 

@@ -33,8 +33,8 @@ from gemini_live_runtime.commands import (
     UndoEdit,
 )
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
-from gemini_live_runtime.journal.completion import MissingPart
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.completion.missing_parts import MissingPart
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.vocabulary import command_from_line
 

@@ -12,7 +12,7 @@ from tests.support.console_driver import Driver, idle
 from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink, source_of
 
-from gemini_live_runtime.audio.devices import SoundDevice
+from gemini_live_runtime.audio.devices.selection import SoundDevice
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.config import Loaded, load

@@ -10,8 +10,8 @@ from tests.support.ten_minutes import TICK_S, TenMinutes
 
 from gemini_live_runtime.commands import Command
 from gemini_live_runtime.engine.link import Hello, LinkMessage, Snapshot
-from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.session_fold import apply
+from gemini_live_runtime.journal.fold.view import SessionView
 
 
 class TenMinutesLink:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from vocabulary_strategies import sessions
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal import blocks
-from gemini_live_runtime.journal.fold import apply, fold
-from gemini_live_runtime.journal.view import MAX_BLOCK_CHARS, MAX_EVENT_TYPES, Dirty, SessionView
+from gemini_live_runtime.journal.fold import blocks
+from gemini_live_runtime.journal.fold.session_fold import apply, fold
+from gemini_live_runtime.journal.fold.view import MAX_BLOCK_CHARS, MAX_EVENT_TYPES, Dirty, SessionView
 from gemini_live_runtime.text import sanitise
 
 

@@ -9,10 +9,10 @@ from typing import Any, SupportsIndex
 import pytest
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.blocks import _MAX_ALTERNATING
-from gemini_live_runtime.journal.fold import apply, fold
+from gemini_live_runtime.journal.fold.blocks import _MAX_ALTERNATING
+from gemini_live_runtime.journal.fold.session_fold import apply, fold
+from gemini_live_runtime.journal.fold.view import Block, SessionView
 from gemini_live_runtime.journal.plain import PlainWriter
-from gemini_live_runtime.journal.view import Block, SessionView
 
 
 def stamped(payloads: Iterable[ev.Payload]) -> list[ev.Event]:

@@ -20,14 +20,15 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime import vocabulary
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import JournalError, NewerFormatError
-from gemini_live_runtime.journal import blob_store, blocks, keyframes, page_store
-from gemini_live_runtime.journal.earlier_events import load_earlier
-from gemini_live_runtime.journal.fold import apply_sample, fold
-from gemini_live_runtime.journal.history import TRANSITIONS, TURNS, History
-from gemini_live_runtime.journal.live_history import LiveHistory
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.recorded_history import RecordedHistory
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold import blocks
+from gemini_live_runtime.journal.fold.session_fold import apply_sample, fold
+from gemini_live_runtime.journal.fold.view import SessionView
+from gemini_live_runtime.journal.history import blob_store, keyframes, page_store
+from gemini_live_runtime.journal.history.earlier_events import load_earlier
+from gemini_live_runtime.journal.history.live_history import LiveHistory
+from gemini_live_runtime.journal.history.recorded_history import RecordedHistory
+from gemini_live_runtime.journal.history.session_history import TRANSITIONS, TURNS, History
+from gemini_live_runtime.journal.recording.reader import read_journal
 from gemini_live_runtime.samples import MeterSample
 
 Events = list[ev.Event]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gemini_live_runtime.events import Event, Unknown
-from gemini_live_runtime.journal.split_secrets import SplitSecrets
+from gemini_live_runtime.journal.privacy.split_secrets import SplitSecrets
 from gemini_live_runtime.redactor import REDACTED, Redactor
 
 SECRET = "hunter2hunter22A9"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from gemini_live_runtime.clock import Clock
     from gemini_live_runtime.commands import Order
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.view import SessionView
     from gemini_live_tui.actions import Scope
     from gemini_live_tui.launcher import Choice
     from gemini_live_tui.session_data.link import SessionLink

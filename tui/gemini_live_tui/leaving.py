@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
-    from gemini_live_runtime.journal.harness_view import TaskCard
+    from gemini_live_runtime.journal.fold.harness_view import TaskCard
     from gemini_live_tui.context import ConsoleContext
     from gemini_live_tui.launcher import Choice
 

@@ -10,7 +10,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
-    from gemini_live_runtime.journal.agent_view import AgentView, TransitionStatus
+    from gemini_live_runtime.journal.fold.agent_view import AgentView, TransitionStatus
 
 DetailPart = tuple[str, Any]
 """A heading, "" for none, and a value: text as it is, everything else as JSON."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from gemini_live_runtime.local.accounting import unaccounted
-from gemini_live_runtime.local.clauses import clauses_of, quotes
-from gemini_live_runtime.local.matching import Words
-from gemini_live_runtime.local.mood import only_speaks
+from gemini_live_runtime.local.language.clauses import clauses_of, quotes
+from gemini_live_runtime.local.understanding.accounting import unaccounted
+from gemini_live_runtime.local.understanding.matching import Words
+from gemini_live_runtime.local.understanding.mood import only_speaks
 
 MENU = {"fish": 14, "pasta": 11, "salad": 8, "soup": 6, "coffee": 3, "water": 2}
 """Dishes and drinks, with their prices in dollars."""

@@ -29,7 +29,7 @@ from gemini_live_runtime import (
 from gemini_live_runtime.agents.card_payment import CardPayment
 from gemini_live_runtime.agents.order_tools import ITEMS, add_item, in_words, remove_item, swap_item, total
 from gemini_live_runtime.agents.order_words import MENU, wishes_in
-from gemini_live_runtime.local.confirmation import words_to_act_on
+from gemini_live_runtime.local.dialogue.confirmation import words_to_act_on
 
 DONE, AGREED = StateKey("app:done", bool, default=False), StateKey("app:agreed", bool, default=False)
 CANCELLED, SUGGEST = StateKey("app:cancelled", bool, default=False), StateKey("app:suggest", bool, default=False)

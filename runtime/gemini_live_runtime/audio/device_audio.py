@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gemini_live_runtime.audio import native_stderr
-from gemini_live_runtime.audio.canceller_maker import CancellerMaker
 from gemini_live_runtime.audio.device_exchange import exchange_device
-from gemini_live_runtime.audio.device_opening import (
+from gemini_live_runtime.audio.device_recovery import DeviceRecovery, best_devices, is_complete
+from gemini_live_runtime.audio.devices import native_stderr
+from gemini_live_runtime.audio.devices.opening import (
     NO_ANSWER,
     OPEN_TIMEOUT_S,
     at_rates,
@@ -27,10 +27,18 @@ from gemini_live_runtime.audio.device_opening import (
     selected_devices,
     within,
 )
-from gemini_live_runtime.audio.device_recovery import DeviceRecovery, best_devices, is_complete
-from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
-from gemini_live_runtime.audio.echo import EchoCanceller
-from gemini_live_runtime.audio.echo_path import EchoPath, no_echo_path
+from gemini_live_runtime.audio.devices.probe import list_devices
+from gemini_live_runtime.audio.devices.selection import DeviceList, SoundDevice, select_device
+from gemini_live_runtime.audio.devices.streams import (
+    DeviceStream,
+    LoudspeakerStream,
+    MicrophoneStream,
+    closing_hangs,
+)
+from gemini_live_runtime.audio.echo.canceller_maker import CancellerMaker
+from gemini_live_runtime.audio.echo.cancellers import EchoCanceller
+from gemini_live_runtime.audio.echo.echo_path import EchoPath, no_echo_path
+from gemini_live_runtime.audio.echo.warm_up import make_canceller
 from gemini_live_runtime.audio.interface import (
     AudioListener,
     AudioOpened,
@@ -38,18 +46,10 @@ from gemini_live_runtime.audio.interface import (
     MicChunk,
     OpenDevice,
 )
-from gemini_live_runtime.audio.loop_listener import LoopListener
-from gemini_live_runtime.audio.pipeline import AudioPipeline, PipelineAudio
-from gemini_live_runtime.audio.playout import Playout
-from gemini_live_runtime.audio.probe import list_devices
-from gemini_live_runtime.audio.streams import (
-    DeviceStream,
-    LoudspeakerStream,
-    MicrophoneStream,
-    closing_hangs,
-)
-from gemini_live_runtime.audio.warm_up import make_canceller
-from gemini_live_runtime.audio.worker import AudioWorker, lead_slots
+from gemini_live_runtime.audio.playback.playout import Playout
+from gemini_live_runtime.audio.processing.loop_listener import LoopListener
+from gemini_live_runtime.audio.processing.pipeline import AudioPipeline, PipelineAudio
+from gemini_live_runtime.audio.processing.worker import AudioWorker, lead_slots
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.restarts import RestartLimit
 from gemini_live_runtime.samples import MeterSample

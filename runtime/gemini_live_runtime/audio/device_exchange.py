@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gemini_live_runtime.audio.device_opening import open_stream
-from gemini_live_runtime.audio.devices import SoundDevice
-from gemini_live_runtime.audio.echo import EchoCanceller
+from gemini_live_runtime.audio.devices.opening import open_stream
+from gemini_live_runtime.audio.devices.selection import SoundDevice
+from gemini_live_runtime.audio.devices.streams import DeviceStream, LoudspeakerStream, MicrophoneStream, rates_of
+from gemini_live_runtime.audio.echo.cancellers import EchoCanceller
 from gemini_live_runtime.audio.interface import Direction
+from gemini_live_runtime.audio.processing.worker import AudioWorker
 from gemini_live_runtime.audio.ring import PlayoutRing, SampleRing
-from gemini_live_runtime.audio.streams import DeviceStream, LoudspeakerStream, MicrophoneStream, rates_of
-from gemini_live_runtime.audio.worker import AudioWorker
 from gemini_live_runtime.threads import call_in_thread
 
 MakeCanceller = Callable[[SoundDevice | None, SoundDevice | None], EchoCanceller]

@@ -11,7 +11,7 @@ import contextlib
 import itertools
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
-from gemini_live_runtime.audio.devices import SoundDevice, select_device
+from gemini_live_runtime.audio.devices.selection import SoundDevice, select_device
 from gemini_live_runtime.audio.interface import Direction
 from gemini_live_runtime.errors import DeviceError
 

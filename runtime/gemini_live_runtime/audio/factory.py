@@ -32,7 +32,7 @@ class AudioSpec:
 def make_audio(spec: AudioSpec) -> AudioIO:
     """Return an unopened `AudioIO`; raise AudioFileError for an unusable WAV file."""
     if spec.kind == "devices":
-        from gemini_live_runtime.audio.process_audio import ProcessAudio
+        from gemini_live_runtime.audio.process.process_audio import ProcessAudio
 
         return ProcessAudio(
             {

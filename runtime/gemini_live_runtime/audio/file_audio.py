@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from gemini_live_runtime.audio.echo import NoCanceller
+from gemini_live_runtime.audio.echo.cancellers import NoCanceller
 from gemini_live_runtime.audio.interface import (
     CHUNK_SAMPLES,
     MIC_RATE,
@@ -25,7 +25,7 @@ from gemini_live_runtime.audio.interface import (
     MicChunk,
     OpenDevice,
 )
-from gemini_live_runtime.audio.pipeline import AudioPipeline, PipelineAudio
+from gemini_live_runtime.audio.processing.pipeline import AudioPipeline, PipelineAudio
 from gemini_live_runtime.audio.resample import Resampler
 from gemini_live_runtime.audio.samples import BLOCK, FRAME, FRAME_MS, Float32, to_int16
 from gemini_live_runtime.audio.wav import WavReader, WavWriter

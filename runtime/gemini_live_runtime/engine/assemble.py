@@ -20,7 +20,7 @@ from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.autosave import OwnStore
-from gemini_live_runtime.session.agent.consent import ConsentOptions, OnConsent
+from gemini_live_runtime.session.agent.tools.consent import ConsentOptions, OnConsent
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.pricing import price_of, price_table, prices_as_of
@@ -41,7 +41,7 @@ from gemini_live_runtime.wire.observer import WireObserver
 
 if TYPE_CHECKING:
     from gemini_live_runtime.local.default_parts import DefaultParts
-    from gemini_live_runtime.local.script_types import Script
+    from gemini_live_runtime.local.scripts.script_types import Script
 
 
 OWN_SETUP = "the program's own adapter makes the setup"
@@ -226,7 +226,7 @@ def _local_model(plan: SessionPlan, parts: DefaultParts) -> str:
     if plan.definition.local_model:
         return plan.definition.local_model
     from gemini_live_runtime.local.default_parts import DEFAULT_SCRIPT
-    from gemini_live_runtime.local.script import bundled_names
+    from gemini_live_runtime.local.scripts.script import bundled_names
 
     if plan.name not in bundled_names():
         return f"local-{DEFAULT_SCRIPT}"
@@ -257,7 +257,7 @@ def _text_model(plan: SessionPlan, script: Script | None, backend: Backend) -> T
     if not isinstance(backend, Local):
         return backend.text_model()
     assert script is not None
-    from gemini_live_runtime.local.slot_extractor import SlotExtractor
+    from gemini_live_runtime.local.dialogue.slot_extractor import SlotExtractor
 
     return SlotExtractor(script)
 
@@ -270,6 +270,6 @@ def _local_phrases(plan: SessionPlan, script: Script, parts: DefaultParts) -> tu
     own_names = (plan.name, plan.definition.local_model.removeprefix("local-"))
     if script is parts.own or script.name in own_names:
         return script.examples
-    from gemini_live_runtime.local.words import name_words
+    from gemini_live_runtime.local.language.words import name_words
 
     return tuple(" ".join(name_words(tool.name)) for tool in plan.declared) or script.examples

@@ -105,7 +105,7 @@ class Local:
     def prepare(self) -> None:
         """Check the script; the embedded server takes no credential. Raises `ConfigError`."""
         if self._script:
-            from gemini_live_runtime.local.script import load_script
+            from gemini_live_runtime.local.scripts.script import load_script
 
             load_script(Path(self._script))
 

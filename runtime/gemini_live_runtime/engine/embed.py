@@ -20,7 +20,7 @@ from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.engine.spec import BACKENDS, AudioKind, EngineSpec, new_session_id
 from gemini_live_runtime.errors import EngineError, GeminiLiveError
 from gemini_live_runtime.harness.profile import Profile
-from gemini_live_runtime.session.agent.consent import OnConsent
+from gemini_live_runtime.session.agent.tools.consent import OnConsent
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.session.io.agent_session import AgentSession

@@ -34,10 +34,10 @@ from gemini_live_runtime.engine.saved_spec import save_spec
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.engine.status import EngineStatus
 from gemini_live_runtime.errors import GeminiLiveError, ProtocolError
-from gemini_live_runtime.journal.flac import convert_in_background, convert_left_over
-from gemini_live_runtime.journal.kept_journal import KeptJournal, read_kept
-from gemini_live_runtime.journal.retention import track_files
-from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.journal.recording.flac import convert_in_background, convert_left_over
+from gemini_live_runtime.journal.recording.kept_journal import KeptJournal, read_kept
+from gemini_live_runtime.journal.recording.writer import JournalWriter
+from gemini_live_runtime.journal.sessions.retention import track_files
 from gemini_live_runtime.redactor import redactor, traceback_lines
 from gemini_live_runtime.restarts import is_reported
 from gemini_live_runtime.threads import start_daemon_thread

@@ -23,17 +23,17 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock, hold_time
 from gemini_live_runtime.engine.link import Bye, Closed, Hello, encode, encode_snapshot, is_about_the_end
 from gemini_live_runtime.engine.payloads import field_names, plain_values, without_secrets
-from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
-from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS, cut_payload, is_huge, shortened
-from gemini_live_runtime.journal.split_secrets import HeldEvent, SplitSecrets
-from gemini_live_runtime.journal.view import SessionView
-from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.journal.completion.completion_gate import RealtimeCompletionGate
+from gemini_live_runtime.journal.files.large_values import MAX_LINE_CHARS, cut_payload, is_huge, shortened
+from gemini_live_runtime.journal.fold.session_fold import apply
+from gemini_live_runtime.journal.fold.view import SessionView
+from gemini_live_runtime.journal.privacy.split_secrets import HeldEvent, SplitSecrets
+from gemini_live_runtime.journal.recording.writer import JournalWriter
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.samples import MeterSample, have_changed
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.kept_journal import KeptJournal
+    from gemini_live_runtime.journal.recording.kept_journal import KeptJournal
 
 MAX_OUTBOX_LINES = 20_000
 MAX_OUTBOX_BYTES = 48 * 1024 * 1024

@@ -19,8 +19,8 @@ from typing import Any, Protocol
 from gemini_live_runtime.commands import Command
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.events import Event
-from gemini_live_runtime.journal.completion import MissingPart
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.completion.missing_parts import MissingPart
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.json_values import encode_line
 from gemini_live_runtime.records import record
 from gemini_live_runtime.samples import MeterSample

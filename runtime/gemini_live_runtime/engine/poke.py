@@ -18,7 +18,7 @@ from gemini_live_runtime.engine.status import EngineStatus
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.harness.delivery import delivering_engine
 from gemini_live_runtime.harness.paths import HarnessPaths
-from gemini_live_runtime.journal.disk import is_locked
+from gemini_live_runtime.journal.files.disk import is_locked
 
 MAX_ANSWER = 64 * 1024
 """Bytes of the longest answer."""

@@ -23,7 +23,7 @@ from typing import Any
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import EngineError, UsageError
-from gemini_live_runtime.journal.disk import is_locked, lock_holder, sign_lock, try_lock
+from gemini_live_runtime.journal.files.disk import is_locked, lock_holder, sign_lock, try_lock
 from gemini_live_runtime.json_values import strict_decoder
 from gemini_live_runtime.records import keyword_record
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from gemini_live_runtime import paths
 from gemini_live_runtime.harness.paths import HarnessPaths, may_exist
 from gemini_live_runtime.harness.record_files import is_file_at
-from gemini_live_runtime.journal.disk import try_lock
+from gemini_live_runtime.journal.files.disk import try_lock
 
 MAX_TRIES = 10
 """Tries to lock a file that other programs remove meanwhile."""

@@ -26,7 +26,7 @@ from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.pump import Acknowledge, Deliver, Expire, GiveUp, PumpStep, Requeue
 from gemini_live_runtime.harness.record_files import Problem, RecordFiles, is_file_at
 from gemini_live_runtime.harness.store import Harness
-from gemini_live_runtime.journal.disk import try_lock
+from gemini_live_runtime.journal.files.disk import try_lock
 
 _SETTLED_NS = 2_000_000_000
 """Least age, in nanoseconds, of a folder's change when no later one can have its time: file systems count in steps."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.record_files import RecordFiles, line_of, parse
 from gemini_live_runtime.harness.tasks import TaskEvent, TaskEventKind
-from gemini_live_runtime.journal.disk import write_all
+from gemini_live_runtime.journal.files.disk import write_all
 
 MAX_LOG = 16 * 1024 * 1024
 """Bytes of a task's events; a tool that reports more progress is heard, but no longer recorded."""

@@ -18,7 +18,7 @@ from gemini_live_runtime.harness.ids import new_id
 from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.record_files import RecordFiles, is_file_at
 from gemini_live_runtime.harness.tasks import HarnessTask, TaskRuntimeInstance
-from gemini_live_runtime.journal.disk import is_locked, try_lock
+from gemini_live_runtime.journal.files.disk import is_locked, try_lock
 
 STARTING_S = 60.0
 """Seconds from the creation of a lock file in which it may not be locked yet."""

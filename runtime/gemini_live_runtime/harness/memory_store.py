@@ -17,7 +17,7 @@ from gemini_live_runtime.harness.memory_index import IndexUnusableError, MemoryI
 from gemini_live_runtime.harness.memory_words import MemoryQuery, memory_words
 from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.record_files import Problem, RecordFiles, cleaned
-from gemini_live_runtime.journal.whole_file import remove_leftovers
+from gemini_live_runtime.journal.files.whole_file import remove_leftovers
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.text import clip
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias, TypeVar, 
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import HarnessError, UsageError, write_remedy
-from gemini_live_runtime.journal.disk import FileDisk, try_lock
-from gemini_live_runtime.journal.whole_file import write_problem, write_whole
+from gemini_live_runtime.journal.files.disk import FileDisk, try_lock
+from gemini_live_runtime.journal.files.whole_file import write_problem, write_whole
 from gemini_live_runtime.json_values import escaped
 from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor

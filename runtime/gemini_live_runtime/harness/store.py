@@ -15,8 +15,8 @@ from gemini_live_runtime.harness.notification_store import NotificationStore
 from gemini_live_runtime.harness.paths import DEFAULT_PROFILE, HarnessPaths, default_root, root_path
 from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, RecordFiles
 from gemini_live_runtime.harness.task_store import TaskStore
-from gemini_live_runtime.journal.disk import FileDisk
-from gemini_live_runtime.journal.whole_file import remove_leftovers
+from gemini_live_runtime.journal.files.disk import FileDisk
+from gemini_live_runtime.journal.files.whole_file import remove_leftovers
 from gemini_live_runtime.records import keyword_record
 
 FORMAT = "gemini-live-harness"

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.journal.agent_lines import AgentLines
-from gemini_live_runtime.journal.blocks import last_notices, open_call
-from gemini_live_runtime.journal.completion import Completion
-from gemini_live_runtime.journal.fold import apply, call_key
-from gemini_live_runtime.journal.link_blocks import LOST, sentences
-from gemini_live_runtime.journal.view import Block, Dirty, LogLine, SessionView
+from gemini_live_runtime.journal.completion.missing_parts import Completion
+from gemini_live_runtime.journal.fold.blocks import last_notices, open_call
+from gemini_live_runtime.journal.fold.link_blocks import LOST, sentences
+from gemini_live_runtime.journal.fold.session_fold import apply, call_key
+from gemini_live_runtime.journal.fold.view import Block, Dirty, LogLine, SessionView
 
 _CONTINUED = "\n    "
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.local.parts import Dialogue, Recogniser, Speech
-from gemini_live_runtime.local.script import bundled_names, bundled_script, load_script
-from gemini_live_runtime.local.script_types import Script
+from gemini_live_runtime.local.scripts.script import bundled_names, bundled_script, load_script
+from gemini_live_runtime.local.scripts.script_types import Script
 
 LOCAL_PREFIX = "local-"
 """Prefix of model names that name a bundled script or the server's own."""
@@ -34,7 +34,7 @@ class DefaultParts:
 
     def dialogue(self, model: str) -> Dialogue:
         """Return a dialogue that plays `script(model)`."""
-        from gemini_live_runtime.local.dialogue import ScriptedDialogue
+        from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
 
         return ScriptedDialogue(self.script(model))
 
@@ -52,13 +52,13 @@ class DefaultParts:
 
     def recogniser(self, dialogue: Dialogue, tools: Collection[str]) -> Recogniser:
         """Return a recogniser for the phrases of `dialogue`."""
-        from gemini_live_runtime.local.recogniser import PocketsphinxRecogniser
+        from gemini_live_runtime.local.recognition.recogniser import PocketsphinxRecogniser
 
         return PocketsphinxRecogniser(dialogue)
 
     def speech(self) -> Speech:
         """Return espeak-ng."""
-        from gemini_live_runtime.local.speech import EspeakSpeech
+        from gemini_live_runtime.local.speech.espeak import EspeakSpeech
 
         return EspeakSpeech()
 
@@ -69,7 +69,7 @@ class DefaultParts:
         """
         dialogue = self.dialogue("")
         with contextlib.suppress(Exception):
-            from gemini_live_runtime.local.recogniser import shared_engine
+            from gemini_live_runtime.local.recognition.recogniser import shared_engine
 
             engine = shared_engine()
             await engine.run(engine.prepare, dialogue.grammar, dialogue.pronunciations)
@@ -87,7 +87,7 @@ class DefaultParts:
 
     def recogniser_or_reason(self) -> bool | str:
         """Return True, or why there is no recogniser."""
-        from gemini_live_runtime.local.recogniser import shared_engine
+        from gemini_live_runtime.local.recognition.recogniser import shared_engine
 
         # Only the engine: a recogniser would load its models, half a second that is not needed yet.
         return _or_reason(shared_engine)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from gemini_live_runtime.local.grammar import Grammar
-from gemini_live_runtime.local.sample_sentences import SampleSentences
+from gemini_live_runtime.local.scripts.grammar import Grammar
+from gemini_live_runtime.local.scripts.sample_sentences import SampleSentences
 from gemini_live_runtime.records import record
 
 RECOGNISER_RATE = 16_000

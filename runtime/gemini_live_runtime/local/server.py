@@ -22,13 +22,13 @@ from websockets.server import ServerProtocol
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.local.default_parts import DefaultParts
 from gemini_live_runtime.local.faults import Fault, FaultSchedule
-from gemini_live_runtime.local.function_calls import CallIds
-from gemini_live_runtime.local.handles import Handles
-from gemini_live_runtime.local.live_session import LiveSession
 from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.parts import Parts
-from gemini_live_runtime.local.refusal import FAILURE, UNAVAILABLE
-from gemini_live_runtime.local.simulated_faults import PONG_S
+from gemini_live_runtime.local.protocol.function_calls import CallIds
+from gemini_live_runtime.local.protocol.handles import Handles
+from gemini_live_runtime.local.protocol.live_session import LiveSession
+from gemini_live_runtime.local.protocol.refusal import FAILURE, UNAVAILABLE
+from gemini_live_runtime.local.protocol.simulated_faults import PONG_S
 from gemini_live_runtime.wire.closes import upgrade_refused
 from gemini_live_runtime.wire.transport import MemoryTransport, Transport
 from gemini_live_runtime.wire.websocket import SERVER_OPTIONS, BoundedConnection, WebSocketTransport

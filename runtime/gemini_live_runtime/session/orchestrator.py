@@ -26,34 +26,34 @@ from gemini_live_runtime.conversation.needs import NeedsFulfillment
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.session.agent.adoption import AgentAdoption
-from gemini_live_runtime.session.agent.agent_updates import AgentUpdates
 from gemini_live_runtime.session.agent.autosave import Autosave, OwnStore
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
-from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
-from gemini_live_runtime.session.agent.consent import ConsentGate, ConsentOptions
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.event_observer import EventObserver
 from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
-from gemini_live_runtime.session.agent.handoff import HandoffRunner
-from gemini_live_runtime.session.agent.leave_taking import LeaveTaking
-from gemini_live_runtime.session.agent.lifecycle import AgentLifecycle
+from gemini_live_runtime.session.agent.handover.adoption import AgentAdoption
+from gemini_live_runtime.session.agent.handover.agent_updates import AgentUpdates
+from gemini_live_runtime.session.agent.handover.handoff import HandoffRunner
+from gemini_live_runtime.session.agent.handover.leave_taking import LeaveTaking
+from gemini_live_runtime.session.agent.handover.lifecycle import AgentLifecycle
+from gemini_live_runtime.session.agent.handover.takeover import Takeover
+from gemini_live_runtime.session.agent.harness.notification_delivery import NotificationDelivery
+from gemini_live_runtime.session.agent.harness.session_memory import SessionMemory
+from gemini_live_runtime.session.agent.harness.session_notifications import SessionNotifications
+from gemini_live_runtime.session.agent.listeners.callback_runner import CallbackRunner
+from gemini_live_runtime.session.agent.listeners.subscription import Subscribers
 from gemini_live_runtime.session.agent.metrics_reporter import SETTLING, MetricsReporter
-from gemini_live_runtime.session.agent.notification_delivery import NotificationDelivery
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
 from gemini_live_runtime.session.agent.problems import ProblemFinder
 from gemini_live_runtime.session.agent.session_keys import OBSERVED, SessionSignals
-from gemini_live_runtime.session.agent.session_memory import SessionMemory
-from gemini_live_runtime.session.agent.session_notifications import SessionNotifications
 from gemini_live_runtime.session.agent.settle_engine import SettleEngine
 from gemini_live_runtime.session.agent.state_events import StateEvents
-from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
-from gemini_live_runtime.session.agent.subscription import Subscribers
-from gemini_live_runtime.session.agent.takeover import Takeover
+from gemini_live_runtime.session.agent.steering.steering_runner import SteeringRunner
 from gemini_live_runtime.session.agent.task_queue import TaskQueue
 from gemini_live_runtime.session.agent.timers import Timers
-from gemini_live_runtime.session.agent.tool_executor import ToolExecutor
+from gemini_live_runtime.session.agent.tools.consent import ConsentGate, ConsentOptions
+from gemini_live_runtime.session.agent.tools.tool_executor import ToolExecutor
 from gemini_live_runtime.session.agent.turn_pipeline import TurnPipeline
 from gemini_live_runtime.session.agent.user_code import UserCode
 from gemini_live_runtime.session.control.debugger_commands import DebuggerCommands

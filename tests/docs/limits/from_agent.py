@@ -11,12 +11,12 @@ from gemini_live_runtime.harness import consent_store, event_log, memory_store, 
 from gemini_live_runtime.session.agent import (
     answers_in_a_row,
     background_agents,
-    callback_runner,
     event_observer,
-    handoff,
     settle_engine,
     user_code,
 )
+from gemini_live_runtime.session.agent.handover import handoff
+from gemini_live_runtime.session.agent.listeners import callback_runner
 from gemini_live_runtime.session.core import connection_events, speech_queue
 from gemini_live_runtime.session.definition import known_agents, workspace
 from gemini_live_runtime.session.io import listeners
@@ -32,7 +32,7 @@ LIMITS = (
         "answers in a row that its code asks for",
         f"{answers_in_a_row.MAX_IN_A_ROW}",
         "further requests are refused, prompts of phases left out with a notice",
-        "session/test_answers_in_a_row.py::test_a_listener_that_asks_for_the_next_answer_is_stopped_and_told",
+        "session/decisions/test_answers_in_a_row.py::test_a_listener_that_asks_for_the_next_answer_is_stopped_and_told",
     ),
     Limit(
         "nesting of a value in state",
@@ -56,7 +56,7 @@ LIMITS = (
         "checkpoint of a task",
         characters(progress.MAX_CHECKPOINT),
         "the tool gets an error",
-        "session/test_restarted_tasks.py::test_a_checkpoint_that_cannot_be_kept_is_refused",
+        "session/harness/test_restarted_tasks.py::test_a_checkpoint_that_cannot_be_kept_is_refused",
     ),
     Limit(
         "printed line",
@@ -110,13 +110,13 @@ LIMITS = (
         "memories that the model is told at the start",
         f"the {memory_text.MAX_TOLD} newest of a scope",
         "the rest is found with a tool",
-        "session/test_memory_in_a_session.py::test_of_short_memories_fifty_are_told",
+        "session/harness/test_memory_in_a_session.py::test_of_short_memories_fifty_are_told",
     ),
     Limit(
         "all of these together",
         characters(memory_text.MAX_CHARS),
         "the rest is counted",
-        "session/test_memory_in_a_session.py::test_what_is_told_is_capped_and_the_rest_counted",
+        "session/harness/test_memory_in_a_session.py::test_what_is_told_is_capped_and_the_rest_counted",
     ),
     Limit(
         "saved session",
@@ -128,14 +128,14 @@ LIMITS = (
         "requests for the rest of an answer that a lost connection broke off",
         f"{connection_events.MAX_CONTINUED}",
         "the answer stays as it is",
-        "session/test_broken_answers.py"
+        "session/link/test_broken_answers.py"
         "::test_an_answer_that_breaks_off_again_and_again_is_left_until_the_user_says_something",
     ),
     Limit(
         "notes that wait to be sent",
         f"{context_queue.MAX_NOTES}",
         "the oldest is dropped, counted and reported",
-        "session/test_telemetry_in_a_session.py"
+        "session/decisions/test_telemetry_in_a_session.py"
         "::test_notes_that_are_dropped_for_want_of_room_are_told_once_in_a_burst_and_counted",
     ),
     Limit(
@@ -148,49 +148,49 @@ LIMITS = (
         "speeches that wait",
         f"{speech_queue.MAX_QUEUED}",
         "a further one is refused",
-        "session/test_speeches.py::test_more_than_a_hundred_waiting_speeches_are_refused",
+        "session/voice/test_speeches.py::test_more_than_a_hundred_waiting_speeches_are_refused",
     ),
     Limit(
         "hand-offs without a word of the user",
         f"{handoff.MAX_IN_A_ROW}",
         "a further one is stopped",
-        "session/test_handing_over.py::test_agents_that_hand_over_in_a_circle_are_stopped",
+        "session/agents/test_handing_over.py::test_agents_that_hand_over_in_a_circle_are_stopped",
     ),
     Limit(
         "agents of a conversation that are known",
         f"{known_agents.MAX_KNOWN}",
         "further ones are not looked for",
-        "session/test_careless_programs.py::test_agents_that_are_made_without_end_are_known_up_to_a_limit",
+        "session/agents/test_careless_programs.py::test_agents_that_are_made_without_end_are_known_up_to_a_limit",
     ),
     Limit(
         "rounds in which watchers set each other off",
         f"{settle_engine.MAX_ROUNDS}",
         "they are stopped with a notice",
-        "session/test_watchers_in_a_session.py::test_watchers_that_set_each_other_off_are_stopped_and_told",
+        "session/decisions/test_watchers_in_a_session.py::test_watchers_that_set_each_other_off_are_stopped_and_told",
     ),
     Limit(
         "firings of one watcher or pattern",
         f"{settle_engine.MAX_PER_S} a second",
         "it rests for a while, with a notice",
-        "session/test_watchers_in_a_session.py::test_a_concurrent_watcher_that_sets_itself_off_rests_for_a_while",
+        "session/decisions/test_watchers_in_a_session.py::test_a_concurrent_watcher_that_sets_itself_off_rests_for_a_while",
     ),
     Limit(
         "ticks of a detector whose deadline is over",
         f"{temporal.MAX_OVERDUE} in a row",
         "it is reported, and not asked again",
-        "session/test_deciding_code_in_a_session.py::test_a_detector_whose_deadline_is_always_over_is_reported_and_not_asked_without_end",
+        "session/decisions/test_deciding_code_in_a_session.py::test_a_detector_whose_deadline_is_always_over_is_reported_and_not_asked_without_end",
     ),
     Limit(
         "answers of a rule",
         f"{rules_dispatch.MAX_PER_TURN} a turn",
         "it is stopped for the rest of the turn",
-        "session/test_deciding_code_in_a_session.py::test_a_rule_that_answers_everything_is_stopped_for_the_rest_of_the_turn",
+        "session/decisions/test_deciding_code_in_a_session.py::test_a_rule_that_answers_everything_is_stopped_for_the_rest_of_the_turn",
     ),
     Limit(
         "events that a rule emits",
         f"{rules_dispatch.MAX_EVENTS_PER_TURN:,} a turn",
         "it is stopped for the rest of the turn",
-        "session/test_deciding_code_in_a_session.py::test_a_rule_that_answers_its_own_errors_is_stopped_for_the_rest_of_the_turn",
+        "session/decisions/test_deciding_code_in_a_session.py::test_a_rule_that_answers_its_own_errors_is_stopped_for_the_rest_of_the_turn",
     ),
     Limit(
         "effects of rules at once",
@@ -232,19 +232,19 @@ LIMITS = (
         "restarts of a task in a row",
         f"{task_store.MAX_RESTARTS}",
         "it is given up",
-        "session/test_restarted_tasks.py::test_a_task_that_kills_its_program_is_given_up",
+        "session/harness/test_restarted_tasks.py::test_a_task_that_kills_its_program_is_given_up",
     ),
     Limit(
         "age of a lost task that is started anew",
         f"{task_store.MAX_AGE_S // 3600} hours",
         "it is not started",
-        "session/test_restarted_tasks.py::test_an_old_one_is_not_started",
+        "session/harness/test_restarted_tasks.py::test_an_old_one_is_not_started",
     ),
     Limit(
         "argument that is said in a question",
         characters(voice_consent.MAX_ARGUMENT),
         "only the operator can answer",
-        "session/test_spoken_consent.py::test_an_argument_that_is_too_long_to_be_heard_is_left_to_the_keys",
+        "session/harness/test_spoken_consent.py::test_an_argument_that_is_too_long_to_be_heard_is_left_to_the_keys",
     ),
     Limit(
         "signs without a width in a row",
@@ -256,7 +256,7 @@ LIMITS = (
         "chat context that a program gives",
         f"{chat.MAX_MESSAGES} messages, {chat.MAX_CHARS:,} characters",
         "it is refused before it is read to its end",
-        "session/test_careless_programs.py::test_a_chat_context_beyond_any_models_is_refused_before_it_is_read_to_its_end",
+        "session/agents/test_careless_programs.py::test_a_chat_context_beyond_any_models_is_refused_before_it_is_read_to_its_end",
     ),
     Limit(
         "title of a task, and a sentence about it",
@@ -274,7 +274,7 @@ LIMITS = (
         "integer in the state",
         f"{len(str(values.MAX_INT)) - 1} digits",
         "the write raises",
-        "session/test_plan_faults.py::test_a_number_that_no_event_can_hold_is_refused",
+        "session/agents/test_plan_faults.py::test_a_number_that_no_event_can_hold_is_refused",
     ),
     Limit(
         "levels of a schema",
@@ -298,7 +298,7 @@ LIMITS = (
         "path of a folder of its workspace",
         characters(workspace.MAX_PATH),
         "the plan is refused",
-        "session/test_profile_tools.py::test_a_folder_with_a_path_without_end_is_refused",
+        "session/harness/test_profile_tools.py::test_a_folder_with_a_path_without_end_is_refused",
     ),
     Limit(
         "calls that go on as tasks",
@@ -322,25 +322,25 @@ LIMITS = (
         "rules that set each other off",
         f"{rules_dispatch.MAX_DEPTH} in a row",
         "they are not asked further, with a notice",
-        "session/test_deciding_code_in_a_session.py::test_rules_that_set_each_other_off_are_not_asked_further",
+        "session/decisions/test_deciding_code_in_a_session.py::test_rules_that_set_each_other_off_are_not_asked_further",
     ),
     Limit(
         "changes that wait for rules",
         f"{event_observer.MAX_CHANGES:,}",
         "the oldest are not told",
-        "session/test_deciding_code_in_a_session.py::test_of_changes_without_end_that_wait_for_rules_the_newest_are_told",
+        "session/decisions/test_deciding_code_in_a_session.py::test_of_changes_without_end_that_wait_for_rules_the_newest_are_told",
     ),
     Limit(
         "events that wait for a program that reads slowly",
         f"{listeners.MAX_WAITING:,}",
         "the oldest is dropped and counted",
-        "session/test_session_events.py::test_a_program_that_reads_slowly_loses_the_oldest_events_and_finds_their_number",
+        "session/agents/test_session_events.py::test_a_program_that_reads_slowly_loses_the_oldest_events_and_finds_their_number",
     ),
     Limit(
         "failures of a part",
         f"{restarts.MAX_RESTARTS} in {restarts.WITHIN_S:g} s",
         "it counts as degraded, and is reported less often",
-        "session/test_degraded_parts_in_a_session.py::test_a_part_that_failed_five_times_in_a_minute_is_shown",
+        "session/link/test_degraded_parts_in_a_session.py::test_a_part_that_failed_five_times_in_a_minute_is_shown",
     ),
     Limit(
         "printed lines before the session begins",

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from tests.docs.limits.limit import Limit, characters, seconds, size
 
-from gemini_live_runtime.local import (
+from gemini_live_runtime.local import server
+from gemini_live_runtime.local.dialogue import dialogue_state, instruction_notes, open_calls, tools_by_name
+from gemini_live_runtime.local.protocol import (
     activity,
     content,
     context,
-    dialogue_state,
     function_calls,
-    grammar,
     handles,
-    instruction_notes,
     live_config,
-    matching,
-    open_calls,
     realtime_input,
-    recogniser,
-    server,
-    speech,
-    tool_output,
-    tools_by_name,
     turns,
     utterance,
 )
+from gemini_live_runtime.local.recognition import recogniser
+from gemini_live_runtime.local.scripts import grammar, tool_output
+from gemini_live_runtime.local.speech import espeak as speech
+from gemini_live_runtime.local.understanding import matching
 from gemini_live_runtime.wire import transport
 
 LIMITS = (

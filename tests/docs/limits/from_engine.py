@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.docs.limits.limit import Limit, size
 
 from gemini_live_runtime.engine import link, poke
-from gemini_live_runtime.journal import view
+from gemini_live_runtime.journal.fold import view
 from gemini_live_tui.session_data import link as console_link
 
 LIMITS = (

@@ -6,11 +6,14 @@ from tests.docs.limits.limit import Limit, characters, size
 
 from gemini_live_runtime import vocabulary
 from gemini_live_runtime.agents import loader
-from gemini_live_runtime.audio import echo_path, wav
+from gemini_live_runtime.audio import wav
+from gemini_live_runtime.audio.echo import echo_path
 from gemini_live_runtime.engine import registry, saved_spec
 from gemini_live_runtime.harness import profile
-from gemini_live_runtime.journal import catalog, lines, reader, session_summary
-from gemini_live_runtime.local import script
+from gemini_live_runtime.journal.files import lines
+from gemini_live_runtime.journal.recording import reader
+from gemini_live_runtime.journal.sessions import catalog, session_summary
+from gemini_live_runtime.local.scripts import script
 from gemini_live_runtime.session.persistence import snapshot
 from gemini_live_runtime.wire import credentials
 from gemini_live_tui import config_files, saved_layout, theming

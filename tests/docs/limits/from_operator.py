@@ -7,8 +7,8 @@ from tests.docs.limits.limit import Limit, characters, size
 from gemini_live_runtime import commands
 from gemini_live_runtime.harness import consent_store
 from gemini_live_runtime.harness import paths as harness_paths
-from gemini_live_runtime.journal import catalog, trash
 from gemini_live_runtime.journal.formats import sound
+from gemini_live_runtime.journal.sessions import catalog, trash
 from gemini_live_runtime.session.control import debugger_commands, preview_runner
 from gemini_live_runtime.session.debugger import breakpoints
 from gemini_live_runtime.session.link.policy import LinkPolicy
@@ -47,19 +47,19 @@ LIMITS = (
         "key of an edit",
         characters(edits.MAX_KEY),
         "the edit is refused",
-        "session/test_operator_edits_in_a_session.py::test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused",
+        "session/operator/test_operator_edits_in_a_session.py::test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused",
     ),
     Limit(
         "keys of one edit",
         f"{edits.MAX_EDITS:,}",
         "the edit is refused",
-        "session/test_operator_edits_in_a_session.py::test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused",
+        "session/operator/test_operator_edits_in_a_session.py::test_an_edit_of_nothing_of_too_much_or_of_one_key_twice_is_refused",
     ),
     Limit(
         "edits that can be undone",
         f"{edits.MAX_STEPS}",
         "the oldest is forgotten",
-        "session/test_operator_edits_in_a_session.py::test_only_so_many_edits_are_remembered",
+        "session/operator/test_operator_edits_in_a_session.py::test_only_so_many_edits_are_remembered",
     ),
     Limit(
         "value in the editor",
@@ -89,7 +89,7 @@ LIMITS = (
         "note of a mark",
         characters(debugger_commands.MAX_NOTE),
         "it is refused",
-        "session/test_holding_in_a_session.py::test_a_note_without_end_is_refused",
+        "session/operator/test_holding_in_a_session.py::test_a_note_without_end_is_refused",
     ),
     Limit(
         "engines that die one after the other",
@@ -101,7 +101,7 @@ LIMITS = (
         "previews under way",
         f"{preview_runner.MAX_THREADS}",
         "a further one is refused",
-        "session/test_operator_previews_in_a_session.py::test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up",
+        "session/operator/test_operator_previews_in_a_session.py::test_code_that_takes_too_long_on_a_copy_is_told_and_holds_nothing_up",
     ),
     Limit(
         "name of a profile",

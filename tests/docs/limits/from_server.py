@@ -5,11 +5,13 @@ from __future__ import annotations
 from tests.docs.limits.limit import Limit, characters, seconds, size
 
 from gemini_live_runtime import redactor
-from gemini_live_runtime.audio import kept_speech, playback_buffer
 from gemini_live_runtime.audio.interface import MODEL_RATE
+from gemini_live_runtime.audio.playback import kept_speech, playback_buffer
 from gemini_live_runtime.conversation import answer_schema, gemini_text, llm_extractor, transcript, transcript_turn
 from gemini_live_runtime.harness import due_times, memory_words
-from gemini_live_runtime.session.agent import consent_queue, session_keys, session_notifications
+from gemini_live_runtime.session.agent import session_keys
+from gemini_live_runtime.session.agent.harness import session_notifications
+from gemini_live_runtime.session.agent.tools import consent_queue
 from gemini_live_runtime.session.core import generation, turn_rules
 from gemini_live_runtime.tools import dispatch, folders, programs
 from gemini_live_runtime.wire import closes, connection, fields, json_frame, key_check, transport, websocket
@@ -73,7 +75,7 @@ LIMITS = (
         "resumption handle",
         characters(redactor.MAX_TEMPORARY_CHARS),
         "it is not kept, and the one before stays",
-        "session/test_reconnecting_in_a_session.py::test_a_handle_without_end_is_not_kept",
+        "session/link/test_reconnecting_in_a_session.py::test_a_handle_without_end_is_not_kept",
     ),
     Limit(
         "reason of a close",
@@ -110,7 +112,7 @@ LIMITS = (
         "calls that wait for consent",
         f"{consent_queue.MAX_QUESTIONS}",
         "further ones are answered with an error",
-        "session/test_tools_that_ask.py::test_a_model_that_asks_without_end_is_refused",
+        "session/tools/test_tools_that_ask.py::test_a_model_that_asks_without_end_is_refused",
     ),
     Limit(
         "an answer, to tell what of it was heard",
@@ -164,19 +166,19 @@ LIMITS = (
         "timers of a profile that wait",
         f"{session_notifications.MAX_TIMERS}",
         "a further one is refused",
-        "session/test_timers_in_a_session.py::test_more_timers_than_the_limit_are_refused",
+        "session/harness/test_timers_in_a_session.py::test_more_timers_than_the_limit_are_refused",
     ),
     Limit(
         "texts that models have queued with `notify`",
         f"{session_notifications.MAX_QUEUED}",
         "a further one is refused until some were heard",
-        "session/test_notify_tool.py::test_more_than_the_limit_are_refused_until_some_were_heard",
+        "session/harness/test_notify_tool.py::test_more_than_the_limit_are_refused_until_some_were_heard",
     ),
     Limit(
         "failures of the server in a row",
         f"{turn_rules.MAX_UNRECOVERABLE_ERRORS}",
         "the connection is given up with a notice",
-        "session/test_error_budget.py::test_the_fourth_failure_in_a_row_gives_the_connection_up_with_a_notice",
+        "session/link/test_error_budget.py::test_the_fourth_failure_in_a_row_gives_the_connection_up_with_a_notice",
     ),
     Limit(
         "refused fields of an extraction",
@@ -212,7 +214,7 @@ LIMITS = (
         "rounds of calls in an answer",
         f"{turn_rules.MAX_TOOL_STEPS}, unless the agent says otherwise",
         "further calls are refused, and the model answers without them",
-        "session/test_tool_steps.py::test_the_call_after_the_third_round_is_answered_with_an_error_and_the_model_speaks",
+        "session/tools/test_tool_steps.py::test_the_call_after_the_third_round_is_answered_with_an_error_and_the_model_speaks",
     ),
     Limit(
         "resumption handles that are redacted",
@@ -230,6 +232,6 @@ LIMITS = (
         "time of a timer",
         f"{due_times.MAX_S / 86_400:g} days",
         "it is refused with a sentence",
-        "session/test_timers_in_a_session.py::test_a_time_that_cannot_be_is_refused_with_a_sentence",
+        "session/harness/test_timers_in_a_session.py::test_a_time_that_cannot_be_is_refused_with_a_sentence",
     ),
 )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from tests.docs.limits.limit import Limit, characters, size
 
-from gemini_live_runtime.journal import agent_view, consent_fold, json_in_text, large_values, view, writer
+from gemini_live_runtime.journal.files import large_values
+from gemini_live_runtime.journal.fold import agent_view, consent_fold, view
+from gemini_live_runtime.journal.privacy import json_in_text
+from gemini_live_runtime.journal.recording import writer
 
 LIMITS = (
     Limit(

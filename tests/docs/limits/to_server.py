@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.docs.limits.limit import Limit, seconds, size
 
-from gemini_live_runtime.audio import loop_listener, shared_rings
+from gemini_live_runtime.audio.process import shared_rings
+from gemini_live_runtime.audio.processing import loop_listener
 from gemini_live_runtime.session.io import user_turns
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.wire import connection, interim_responses, websocket
@@ -20,7 +21,7 @@ LIMITS = (
         "microphone audio that waits for the network",
         f"{LinkPolicy().audio_kept_s:g} s, with speech {LinkPolicy().speech_kept_s:g} s more",
         "the oldest is dropped and counted",
-        "session/test_slow_networks_in_a_session.py"
+        "session/link/test_slow_networks_in_a_session.py"
         "::test_sound_that_a_slow_network_has_cost_is_told_and_no_number_falls_back",
     ),
     Limit(
@@ -58,6 +59,6 @@ LIMITS = (
         "sound of a turn, for the agent",
         seconds(user_turns.MAX_SOUND_S),
         "the newest is kept",
-        "session/test_ends_of_user_turns.py::test_of_a_turn_without_end_the_agent_gets_the_newest_sound",
+        "session/voice/test_ends_of_user_turns.py::test_of_a_turn_without_end_the_agent_gets_the_newest_sound",
     ),
 )

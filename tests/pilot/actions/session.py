@@ -17,7 +17,7 @@ from tests.support.recordings_screens import (
 )
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.journal.trash import trash_dir
+from gemini_live_runtime.journal.sessions.trash import trash_dir
 from gemini_live_tui.editors.export import ExportScreen
 from gemini_live_tui.pickers.sessions import SessionsScreen
 

@@ -19,9 +19,9 @@ from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.conversation.transcript_turn import ToolCallSummary, TranscriptTurn
 from gemini_live_runtime.events import InstructionUpdated, TranscriptDelta
-from gemini_live_runtime.journal.fold import fold
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.journal.fold.session_fold import fold
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
+from gemini_live_runtime.local.scripts.script import bundled_script
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.tools.dispatch import Outcome, ToolDispatcher
 from gemini_live_tui.panes import phase_rows, watcher_rows

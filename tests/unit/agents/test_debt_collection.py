@@ -10,8 +10,8 @@ from gemini_live_runtime import State, TemporalEvent, TemporalRegistry
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.debt_collection import debt_collection
 from gemini_live_runtime.agents.debt_tools import take_payment, verify_identity
-from gemini_live_runtime.local.script import bundled_script
-from gemini_live_runtime.local.slot_extractor import SlotExtractor
+from gemini_live_runtime.local.dialogue.slot_extractor import SlotExtractor
+from gemini_live_runtime.local.scripts.script import bundled_script
 
 KNOWN = ("yes I understand", "my name is Maria Lopez", "forty two")
 

@@ -11,10 +11,10 @@ from tests.agents.conversation import talk_to
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.loader import BUNDLED, bundled
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
+from gemini_live_runtime.local.language.words import folded
 from gemini_live_runtime.local.parts import Reply
-from gemini_live_runtime.local.script import bundled_script
-from gemini_live_runtime.local.words import folded
+from gemini_live_runtime.local.scripts.script import bundled_script
 
 PLANS = {name: bundled(name) for name in BUNDLED}
 PHASED = [name for name, plan in PLANS.items() if plan.definition.phases]

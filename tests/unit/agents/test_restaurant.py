@@ -12,7 +12,7 @@ from gemini_live_runtime.agents.order_words import MENU
 from gemini_live_runtime.agents.restaurant import restaurant, wishes
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, TranscriptWindow
-from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.local.scripts.script import bundled_script
 
 REVIEWED = ("two pasta please", "and a coffee", "that is all")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
-from gemini_live_runtime.audio.echo import EchoState
+from gemini_live_runtime.audio.devices.selection import DeviceList, SoundDevice
+from gemini_live_runtime.audio.echo.cancellers import EchoState
 from gemini_live_runtime.audio.interface import AudioOpened, MicChunk
 
 

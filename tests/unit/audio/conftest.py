@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.audio import worker
+from gemini_live_runtime.audio.processing import worker
 
 
 @pytest.fixture

@@ -22,8 +22,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 
 from tests.unit.audio.audio_support import FakePortAudio  # noqa: E402
 
-from gemini_live_runtime.audio import process_host, worker  # noqa: E402
 from gemini_live_runtime.audio.device_audio import DeviceAudio  # noqa: E402
+from gemini_live_runtime.audio.process import process_host  # noqa: E402
+from gemini_live_runtime.audio.processing import worker  # noqa: E402
 
 # On a busy machine callbacks may be seconds apart.
 worker.SILENT_AFTER_S = worker.FIRST_CALLBACK_S = 1000.0

@@ -12,7 +12,7 @@ import pytest
 import soxr
 from tests.unit.audio.audio_support import FakePortAudio, Recorder
 
-from gemini_live_runtime.audio.calibration import (
+from gemini_live_runtime.audio.checks.calibration import (
     ROOM_S,
     FrameRecorder,
     calibrate,
@@ -21,9 +21,9 @@ from gemini_live_runtime.audio.calibration import (
     measure,
 )
 from gemini_live_runtime.audio.device_audio import DeviceAudio
-from gemini_live_runtime.audio.devices import SoundDevice
-from gemini_live_runtime.audio.echo import EchoCanceller
-from gemini_live_runtime.audio.echo_path import (
+from gemini_live_runtime.audio.devices.selection import SoundDevice
+from gemini_live_runtime.audio.echo.cancellers import EchoCanceller
+from gemini_live_runtime.audio.echo.echo_path import (
     MAX_FILE_BYTES,
     MAX_PAIRS,
     MAX_RESPONSE,
@@ -33,11 +33,11 @@ from gemini_live_runtime.audio.echo_path import (
     store_echo_path,
     stored_echo_path,
 )
+from gemini_live_runtime.audio.echo.warm_up import WarmUp, make_canceller
 from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, MicChunk, OpenDevice
-from gemini_live_runtime.audio.pipeline import PipelineAudio
-from gemini_live_runtime.audio.process_host import make_devices
+from gemini_live_runtime.audio.process.process_host import make_devices
+from gemini_live_runtime.audio.processing.pipeline import PipelineAudio
 from gemini_live_runtime.audio.samples import FRAME, MIC_RATE, Float32, Int16
-from gemini_live_runtime.audio.warm_up import WarmUp, make_canceller
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import DeviceError
 

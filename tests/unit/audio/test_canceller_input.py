@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import babble
 
-from gemini_live_runtime.audio.echo import Aec3, EchoCanceller
+from gemini_live_runtime.audio.echo.cancellers import Aec3, EchoCanceller
+from gemini_live_runtime.audio.echo.warm_up import make_canceller
 from gemini_live_runtime.audio.samples import FRAME, to_int16
-from gemini_live_runtime.audio.warm_up import make_canceller
 
 
 @pytest.mark.parametrize("make", [Aec3, make_canceller])

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import Recorder, Shifts, babble, correlation, pcm, tone
 
-from gemini_live_runtime.audio.capture import FAR_SLACK_FRAMES, WAIT_FRAMES
-from gemini_live_runtime.audio.echo import Aec3, DualCanceller, EchoCanceller, NoCanceller
-from gemini_live_runtime.audio.echo_path import EchoPath
-from gemini_live_runtime.audio.erle import ErleMeter
+from gemini_live_runtime.audio.echo.cancellers import Aec3, DualCanceller, EchoCanceller, NoCanceller
+from gemini_live_runtime.audio.echo.echo_path import EchoPath
+from gemini_live_runtime.audio.echo.erle import ErleMeter
+from gemini_live_runtime.audio.echo.linear_echo import LinearEchoFilter
+from gemini_live_runtime.audio.echo.near_end import NearEndShare
+from gemini_live_runtime.audio.echo.warm_up import make_canceller
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
-from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
-from gemini_live_runtime.audio.near_end import NearEndShare
-from gemini_live_runtime.audio.pipeline import AudioPipeline
+from gemini_live_runtime.audio.processing.capture import FAR_SLACK_FRAMES, WAIT_FRAMES
+from gemini_live_runtime.audio.processing.pipeline import AudioPipeline
+from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.resample import BlockResampler, Resampler
-from gemini_live_runtime.audio.voice_detector import VoiceDetector
-from gemini_live_runtime.audio.warm_up import make_canceller
 from gemini_live_runtime.audio.wav import WavReader
 
 RATE = 16_000

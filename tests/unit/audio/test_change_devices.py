@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.unit.audio.audio_support import FakePortAudio, FakePortAudioError, FakeStream, Recorder, pcm
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio
-from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
-from gemini_live_runtime.audio.playout import Playout
+from gemini_live_runtime.audio.devices.selection import DeviceList, SoundDevice
+from gemini_live_runtime.audio.playback.playout import Playout
 from gemini_live_runtime.audio.ring import PlayoutRing
 from gemini_live_runtime.audio.samples import BLOCK
 from gemini_live_runtime.errors import DeviceError

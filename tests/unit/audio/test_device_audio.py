@@ -23,11 +23,11 @@ from tests.unit.audio.audio_support import (
     tone,
 )
 
-from gemini_live_runtime.audio import device_opening
 from gemini_live_runtime.audio.device_audio import DeviceAudio
-from gemini_live_runtime.audio.devices import DeviceList
+from gemini_live_runtime.audio.devices import opening as device_opening
+from gemini_live_runtime.audio.devices.probe import NO_DEVICE, NO_PORTAUDIO
+from gemini_live_runtime.audio.devices.selection import DeviceList
 from gemini_live_runtime.audio.interface import AudioOpened
-from gemini_live_runtime.audio.probe import NO_DEVICE, NO_PORTAUDIO
 from gemini_live_runtime.audio.resample import BlockResampler
 from gemini_live_runtime.errors import DeviceError
 

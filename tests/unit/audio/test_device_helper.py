@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import babble, pcm
 
-from gemini_live_runtime.audio.device_helper import DeviceHelper
+from gemini_live_runtime.audio.checks.device_helper import DeviceHelper
 from gemini_live_runtime.audio.interface import (
     CHUNK_SAMPLES,
     MIC_RATE,

@@ -14,10 +14,10 @@ from tests.unit.audio.audio_support import FakePortAudio, FakeStream, Recorder, 
 
 from gemini_live_runtime.audio import device_audio, device_recovery
 from gemini_live_runtime.audio.device_audio import DeviceAudio
-from gemini_live_runtime.audio.devices import DeviceList, SoundDevice
+from gemini_live_runtime.audio.devices.probe import NO_DEVICE
+from gemini_live_runtime.audio.devices.selection import DeviceList, SoundDevice
 from gemini_live_runtime.audio.interface import Direction
-from gemini_live_runtime.audio.pipeline import AudioPipeline
-from gemini_live_runtime.audio.probe import NO_DEVICE
+from gemini_live_runtime.audio.processing.pipeline import AudioPipeline
 
 pytestmark = pytest.mark.usefixtures("no_silence_watchdog")
 

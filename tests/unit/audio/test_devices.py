@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.audio.devices import DeviceList, SoundDevice, select_device
-from gemini_live_runtime.audio.probe import NO_DEVICE, NO_PORTAUDIO, list_devices, read_answer
+from gemini_live_runtime.audio.devices.probe import NO_DEVICE, NO_PORTAUDIO, list_devices, read_answer
+from gemini_live_runtime.audio.devices.selection import DeviceList, SoundDevice, select_device
 from gemini_live_runtime.errors import DeviceError
 
 RUNTIME = Path(__file__).resolve().parents[3] / "runtime"
@@ -107,7 +107,7 @@ def test_a_child_that_finds_nothing_is_a_sentence() -> None:
 def test_a_missing_portaudio_is_a_sentence_from_a_real_child(tmp_path: Path) -> None:
     (tmp_path / "sounddevice.py").write_text("raise OSError('PortAudio library not found')")
     child = subprocess.run(
-        [sys.executable, "-m", "gemini_live_runtime.audio.probe"],
+        [sys.executable, "-m", "gemini_live_runtime.audio.devices.probe"],
         env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{RUNTIME}"},
         capture_output=True,
         check=True,
@@ -141,7 +141,7 @@ def quiet_script(body: str) -> subprocess.CompletedProcess[str]:
 def test_while_c_libraries_are_hushed_python_still_has_its_standard_error() -> None:
     ran = quiet_script(
         "import os, sys\n"
-        "from gemini_live_runtime.audio.native_stderr import restore, silence\n"
+        "from gemini_live_runtime.audio.devices.native_stderr import restore, silence\n"
         "silence()\n"
         "silence()\n"
         "os.write(2, b'C inner ')\n"
@@ -159,7 +159,7 @@ def test_hushing_works_where_there_is_no_standard_error_at_all() -> None:
     ran = quiet_script(
         "import os, sys\n"
         "os.close(2); sys.stderr = None\n"
-        "from gemini_live_runtime.audio.native_stderr import restore, silence\n"
+        "from gemini_live_runtime.audio.devices.native_stderr import restore, silence\n"
         "silence()\n"
         "print('fine')\n"
         "restore()\n"

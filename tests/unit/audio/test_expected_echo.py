@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gemini_live_runtime.audio.echo import DualCanceller
-from gemini_live_runtime.audio.echo_path import EchoPath
-from gemini_live_runtime.audio.expected_echo import LouderSpeech
-from gemini_live_runtime.audio.linear_echo import LinearEchoFilter
+from gemini_live_runtime.audio.echo.cancellers import DualCanceller
+from gemini_live_runtime.audio.echo.echo_path import EchoPath
+from gemini_live_runtime.audio.echo.expected_echo import LouderSpeech
+from gemini_live_runtime.audio.echo.linear_echo import LinearEchoFilter
 from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, Float32, to_int16
 
 DELAY_MS = 60.0

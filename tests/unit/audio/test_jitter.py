@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemini_live_runtime.audio.jitter import MARGIN_MS, MAX_TARGET_MS, START_MS, JitterEstimator
+from gemini_live_runtime.audio.playback.jitter import MARGIN_MS, MAX_TARGET_MS, START_MS, JitterEstimator
 
 FRAME_MS = 80.0
 

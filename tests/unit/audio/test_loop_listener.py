@@ -9,7 +9,7 @@ import pytest
 from tests.unit.audio.audio_support import Recorder
 
 from gemini_live_runtime.audio.interface import MicChunk
-from gemini_live_runtime.audio.loop_listener import MAX_CHUNKS, LoopListener
+from gemini_live_runtime.audio.processing.loop_listener import MAX_CHUNKS, LoopListener
 
 
 async def test_chunks_wait_for_a_stalled_loop_up_to_a_limit_then_the_oldest_are_dropped_and_counted() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.audio.near_end import ClearSpeech, NearEndShare, NearEndWitness, PredictionDoubt
+from gemini_live_runtime.audio.echo.near_end import ClearSpeech, NearEndShare, NearEndWitness, PredictionDoubt
 
 LOUD = 1e6
 """Mean square of a microphone, in int16 units."""

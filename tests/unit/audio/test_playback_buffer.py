@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.audio.playback_buffer import PlaybackBuffer
+from gemini_live_runtime.audio.playback.playback_buffer import PlaybackBuffer
 
 MS = 24
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from gemini_live_runtime.audio.checks.player import Player
 from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, OpenDevice
-from gemini_live_runtime.audio.player import Player
 from gemini_live_runtime.clock import run_virtual
 
 RATE = 24_000
@@ -116,7 +116,7 @@ def test_the_process_says_in_a_sentence_why_it_plays_nothing() -> None:
     env = {**os.environ, "PYTHONPATH": str(RUNTIME)}
     env.pop("ALSA_CONFIG_PATH", None)  # the tests' own aborts whoever asks
     child = subprocess.run(
-        [sys.executable, "-m", "gemini_live_runtime.audio.player", "no such device"],
+        [sys.executable, "-m", "gemini_live_runtime.audio.checks.player", "no such device"],
         input=b"", capture_output=True, env=env, timeout=60, check=False,
     )  # fmt: skip
     (report,) = [json.loads(line) for line in child.stdout.splitlines()]

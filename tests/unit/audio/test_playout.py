@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from tests.unit.audio.audio_support import Recorder, pcm, tone
 
-from gemini_live_runtime.audio.playout import Playout
+from gemini_live_runtime.audio.playback.playout import Playout
 from gemini_live_runtime.audio.ring import PlayoutRing
 
 

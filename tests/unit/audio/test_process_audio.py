@@ -18,12 +18,13 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import Recorder, pcm, tone
 
-from gemini_live_runtime.audio import kept_speech, process_audio, process_link
 from gemini_live_runtime.audio.interface import AudioListener, AudioOpened
-from gemini_live_runtime.audio.process_audio import ProcessAudio
-from gemini_live_runtime.audio.process_host import EngineListener
-from gemini_live_runtime.audio.process_link import environment
-from gemini_live_runtime.audio.shared_rings import SpeechRing
+from gemini_live_runtime.audio.playback import kept_speech
+from gemini_live_runtime.audio.process import process_audio, process_link
+from gemini_live_runtime.audio.process.process_audio import ProcessAudio
+from gemini_live_runtime.audio.process.process_host import EngineListener
+from gemini_live_runtime.audio.process.process_link import environment
+from gemini_live_runtime.audio.process.shared_rings import SpeechRing
 from gemini_live_runtime.errors import DeviceError
 
 FAKE = Path(__file__).with_name("fake_audio_process.py")
@@ -326,7 +327,7 @@ async def test_no_block_is_lost_while_the_agents_code_holds_the_interpreter(tmp_
 ENGINE = """
 import asyncio, os, sys
 from tests.unit.audio.audio_support import Recorder
-from gemini_live_runtime.audio.process_audio import ProcessAudio
+from gemini_live_runtime.audio.process.process_audio import ProcessAudio
 
 async def main():
     audio = ProcessAudio({"echo": False}, program=tuple(sys.argv[1:]))

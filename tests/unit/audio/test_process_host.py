@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.audio import priority, process_host
+from gemini_live_runtime.audio.devices import priority
 from gemini_live_runtime.audio.interface import AudioListener, AudioOpened, MicChunk, OpenDevice
-from gemini_live_runtime.audio.process_host import AudioHost, Reports
-from gemini_live_runtime.audio.shared_rings import MEMORY_BYTES
+from gemini_live_runtime.audio.process import process_host
+from gemini_live_runtime.audio.process.process_host import AudioHost, Reports
+from gemini_live_runtime.audio.process.shared_rings import MEMORY_BYTES
 from gemini_live_runtime.samples import MeterSample
 
 resource = pytest.importorskip("resource")

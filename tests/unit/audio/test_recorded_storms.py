@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 import soundfile
 
-from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
+from gemini_live_runtime.audio.echo.cancellers import EchoCanceller, NoCanceller
+from gemini_live_runtime.audio.echo.warm_up import make_canceller
+from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.samples import FRAME
-from gemini_live_runtime.audio.voice_detector import VoiceDetector
-from gemini_live_runtime.audio.warm_up import make_canceller
-from gemini_live_runtime.local.activity import ActivityDetector, Started
+from gemini_live_runtime.local.protocol.activity import ActivityDetector, Started
 
 RECORDED = Path(__file__).parents[2] / "data" / "echo"
 NAMES = sorted(path.stem for path in RECORDED.glob("*.flac"))

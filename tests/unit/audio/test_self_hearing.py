@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import babble
 
-from gemini_live_runtime.audio.clock_rate import ClockRate, drift_ppm
-from gemini_live_runtime.audio.self_hearing import SelfHearing
+from gemini_live_runtime.audio.echo.self_hearing import SelfHearing
+from gemini_live_runtime.audio.processing.clock_rate import ClockRate, drift_ppm
 
 
 def powers(seed: int, frames: int, level: float) -> np.ndarray:

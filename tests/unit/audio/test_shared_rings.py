@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.audio.interface import MicChunk
-from gemini_live_runtime.audio.shared_rings import (
+from gemini_live_runtime.audio.process.shared_rings import (
     MAX_CHUNKS,
     MEMORY_BYTES,
     SPEECH_BYTES,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import babble, pcm
 
+from gemini_live_runtime.audio.checks.sound_check import SOUND_S, EchoCheck, MicrophoneCheck, echo_check_sound
 from gemini_live_runtime.audio.interface import CHUNK_SAMPLES, MIC_RATE, MODEL_RATE
 from gemini_live_runtime.audio.levels import mean_square, power_db
-from gemini_live_runtime.audio.sound_check import SOUND_S, EchoCheck, MicrophoneCheck, echo_check_sound
 from gemini_live_runtime.samples import MeterSample
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.audio.devices import SoundDevice
+from gemini_live_runtime.audio.devices.selection import SoundDevice
+from gemini_live_runtime.audio.devices.streams import MicrophoneStream
+from gemini_live_runtime.audio.processing.step_clock import IDLE_AFTER_S, StepClock
 from gemini_live_runtime.audio.ring import SampleRing
-from gemini_live_runtime.audio.step_clock import IDLE_AFTER_S, StepClock
-from gemini_live_runtime.audio.streams import MicrophoneStream
 
 
 def stream(callbacks: int = 0, last: float = 0.0, block_ms: int = 10) -> MicrophoneStream:

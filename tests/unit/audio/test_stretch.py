@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gemini_live_runtime.audio.playback.stretch import Stretcher
 from gemini_live_runtime.audio.samples import Float32
-from gemini_live_runtime.audio.stretch import Stretcher
 
 RATE = 24_000
 SPEEDS = [0.5, 2.0, 4.0]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gemini_live_runtime.audio.echo import NoCanceller
-from gemini_live_runtime.audio.samples import FRAME, Int16
-from gemini_live_runtime.audio.warm_up import (
+from gemini_live_runtime.audio.echo.cancellers import NoCanceller
+from gemini_live_runtime.audio.echo.warm_up import (
     CLEAN_FRAMES,
     DISTURBED_FRAMES,
     LEARNING_FRAMES,
@@ -14,6 +13,7 @@ from gemini_live_runtime.audio.warm_up import (
     TAIL_FRAMES,
     WarmUp,
 )
+from gemini_live_runtime.audio.samples import FRAME, Int16
 
 LOUD: Int16 = np.full(FRAME, 8000, np.int16)
 QUIET: Int16 = np.full(FRAME, 800, np.int16)

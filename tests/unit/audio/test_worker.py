@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import FakePortAudio, FakePortAudioError, Recorder, Shifts
 
-from gemini_live_runtime.audio.echo import EchoCanceller, NoCanceller
-from gemini_live_runtime.audio.pipeline import AudioPipeline
-from gemini_live_runtime.audio.streams import LoudspeakerStream, MicrophoneStream
-from gemini_live_runtime.audio.worker import AudioWorker
+from gemini_live_runtime.audio.devices.streams import LoudspeakerStream, MicrophoneStream
+from gemini_live_runtime.audio.echo.cancellers import EchoCanceller, NoCanceller
+from gemini_live_runtime.audio.processing.pipeline import AudioPipeline
+from gemini_live_runtime.audio.processing.worker import AudioWorker
 
 
 class Watched:

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from tests.unit.audio.audio_support import FakePortAudio, Recorder
 
-from gemini_live_runtime.audio.echo import NoCanceller
-from gemini_live_runtime.audio.pipeline import AudioPipeline
-from gemini_live_runtime.audio.streams import LoudspeakerStream, MicrophoneStream
-from gemini_live_runtime.audio.worker import AudioWorker, lead_slots
+from gemini_live_runtime.audio.devices.streams import LoudspeakerStream, MicrophoneStream
+from gemini_live_runtime.audio.echo.cancellers import NoCanceller
+from gemini_live_runtime.audio.processing.pipeline import AudioPipeline
+from gemini_live_runtime.audio.processing.worker import AudioWorker, lead_slots
 
 SECONDS = 30
 SPOKEN_S = 5.0

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.support.command_line import run
 
-from gemini_live_runtime.audio.calibration import describe, judge
-from gemini_live_runtime.audio.devices import SoundDevice
-from gemini_live_runtime.audio.echo_path import EchoPath, store_echo_path
+from gemini_live_runtime.audio.checks.calibration import describe, judge
+from gemini_live_runtime.audio.devices.selection import SoundDevice
+from gemini_live_runtime.audio.echo.echo_path import EchoPath, store_echo_path
 from gemini_live_tui.cli import calibrate, checks
 
 MIC = SoundDevice(0, "Desk Microphone", "Fake API", 2, 0, 48_000)

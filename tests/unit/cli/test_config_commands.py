@@ -203,7 +203,7 @@ def test_doctor_tells_the_priority_that_sound_would_get(
     (found,) = checks._audio_priority()
     assert (found.name, found.state) == ("audio priority", state)
     assert remedy in found.remedy
-    assert asked[0][-1] == "gemini_live_runtime.audio.priority"
+    assert asked[0][-1] == "gemini_live_runtime.audio.devices.priority"
 
 
 def test_a_key_can_be_set_beside_others_that_do_not_work_and_doctor_names_those() -> None:

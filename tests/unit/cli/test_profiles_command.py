@@ -18,7 +18,7 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.engine.registry import ENGINE_FILE, LOCK_FILE
 from gemini_live_runtime.harness.paths import default_root
 from gemini_live_runtime.harness.store import Harness
-from gemini_live_runtime.journal.disk import try_lock
+from gemini_live_runtime.journal.files.disk import try_lock
 from gemini_live_runtime.wire.credentials import KEYRING_SERVICE, find_api_key
 from gemini_live_tui import config
 

@@ -12,8 +12,8 @@ from tests.support.command_line import run
 from tests.support.recordings import Recorder, debt_call
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.journal.disk import Disk
-from gemini_live_runtime.journal.trash import trash_dir
+from gemini_live_runtime.journal.files.disk import Disk
+from gemini_live_runtime.journal.sessions.trash import trash_dir
 
 
 def record(name: str = "20261120-1", **changes: object) -> Path:

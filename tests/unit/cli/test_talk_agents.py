@@ -15,9 +15,9 @@ from tests.support.command_line import Ended, run
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.engine.host import InProcessEngine
-from gemini_live_runtime.journal.catalog import list_entries
-from gemini_live_runtime.journal.completion import EXIT_CODES
-from gemini_live_runtime.journal.reader import read_journal
+from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.sessions.catalog import list_entries
 from gemini_live_tui.cli.talk import _Conversation
 
 ASK = "what is the weather in Lisbon"

@@ -24,7 +24,7 @@ from tests.support.fake_live_server import (
 from websockets.asyncio.server import ServerConnection
 
 from gemini_live_runtime.engine import hub
-from gemini_live_runtime.journal.completion import EXIT_CODES
+from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 
 

@@ -14,10 +14,10 @@ from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.audio.samples import to_int16
 from gemini_live_runtime.audio.wav import WavReader, WavWriter
 from gemini_live_runtime.errors import AudioFileError
-from gemini_live_runtime.journal.completion import EXIT_CODES
-from gemini_live_runtime.journal.playback_sound import RATE, sound_between
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.recorded_history import RecordedHistory
+from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
+from gemini_live_runtime.journal.history.recorded_history import RecordedHistory
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.sound.playback_sound import RATE, sound_between
 from gemini_live_tui.cli import talk as cli_talk
 
 

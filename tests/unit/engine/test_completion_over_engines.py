@@ -13,8 +13,8 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.engine.host import in_process
 from gemini_live_runtime.engine.link import Bye
 from gemini_live_runtime.engine.spec import EngineSpec
-from gemini_live_runtime.journal.catalog import list_entries
-from gemini_live_runtime.journal.reader import completion_of, read_journal
+from gemini_live_runtime.journal.recording.reader import completion_of, read_journal
+from gemini_live_runtime.journal.sessions.catalog import list_entries
 
 ANSWER = (ev.TranscriptDelta(side="model", text="It is noon."), ev.TurnCompleted(outcome="complete"))
 

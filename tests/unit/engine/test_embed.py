@@ -17,8 +17,8 @@ from gemini_live_runtime.conversation.extraction import FunctionExtractor
 from gemini_live_runtime.conversation.llm_extractor import LlmExtractor
 from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.errors import AgentError, CredentialError, GeminiLiveError
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.local.scripts.script import bundled_script
 
 
 def greet() -> str:

@@ -27,9 +27,9 @@ from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.engine.stop import stop_engine
 from gemini_live_runtime.errors import EngineError, UsageError
-from gemini_live_runtime.journal.catalog import list_entries
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.tracks import read_track
+from gemini_live_runtime.journal.files.tracks import read_track
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.sessions.catalog import list_entries
 
 SCRIPT = Path(__file__).with_name("scripted_engine.py")
 WAIT = 20.0

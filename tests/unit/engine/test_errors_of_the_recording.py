@@ -12,7 +12,7 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.api import Live
-from gemini_live_runtime.journal.disk import Disk
+from gemini_live_runtime.journal.files.disk import Disk
 from gemini_live_runtime.session.io.handle import LiveHandle
 
 

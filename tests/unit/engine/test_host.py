@@ -20,7 +20,7 @@ from gemini_live_runtime.engine.link import Bye, LinkClosed
 from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
 from gemini_live_runtime.errors import EngineError, UsageError
-from gemini_live_runtime.journal.reader import read_journal
+from gemini_live_runtime.journal.recording.reader import read_journal
 
 
 def spec(**fields: object) -> EngineSpec:
@@ -239,7 +239,7 @@ def test_a_spec_round_trips_and_refuses_what_it_does_not_know():
 def test_what_a_console_imports_to_start_an_engine_does_not_import_pydantic():
     code = (
         "import sys, gemini_live_runtime.engine.launch, gemini_live_runtime.engine.link, "
-        "gemini_live_runtime.journal.fold, gemini_live_runtime.engine.console_server\n"
+        "gemini_live_runtime.journal.fold.session_fold, gemini_live_runtime.engine.console_server\n"
         "heavy = {'pydantic', 'numpy', 'websockets', 'httpx', 'textual'} & set(sys.modules)\n"
         "assert not heavy, heavy"
     )

@@ -15,7 +15,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.engine.hub import MAX_EARLY, METERS_S, SAMPLE_S, Hub, Outbox
 from gemini_live_runtime.engine.link import Hello, decode, encode
-from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.journal.fold.session_fold import fold
 from gemini_live_runtime.samples import MeterSample
 
 LOG = ev.Log(source="engine", level="info", text="x")

@@ -29,10 +29,10 @@ from gemini_live_runtime.engine.queue_link import QueueLink
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import ProtocolError
-from gemini_live_runtime.journal.agent_view import unpack
-from gemini_live_runtime.journal.completion import MissingPart
-from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.completion.missing_parts import MissingPart
+from gemini_live_runtime.journal.fold.agent_view import unpack
+from gemini_live_runtime.journal.fold.session_fold import apply
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.samples import MeterSample
 
 Attach = Callable[[], Awaitable[Link]]

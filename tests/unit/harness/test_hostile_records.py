@@ -16,7 +16,7 @@ from gemini_live_runtime.harness.memory import MemoryWrite
 from gemini_live_runtime.harness.notifications import NewNotification
 from gemini_live_runtime.harness.record_files import RecordFiles
 from gemini_live_runtime.harness.tasks import NewRunningTask, TaskStatus
-from gemini_live_runtime.journal.disk import is_locked, try_lock
+from gemini_live_runtime.journal.files.disk import is_locked, try_lock
 
 DEAD = {"instanceId": "runtime_of_a_dead_program", "pid": 1, "startedAtMs": 0}
 REPORT = NewRunningTask(title="report", restart="again")

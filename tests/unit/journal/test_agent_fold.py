@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.agent_view import (
+from gemini_live_runtime.journal.fold.agent_view import (
     MAX_KEYS,
     MAX_NUMBERS,
     MAX_REMOVED,
@@ -20,8 +20,8 @@ from gemini_live_runtime.journal.agent_view import (
     real_key,
     unpack,
 )
-from gemini_live_runtime.journal.fold import fold
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.session_fold import fold
+from gemini_live_runtime.journal.fold.view import SessionView
 
 
 def agent_view(*payloads: ev.Payload | tuple[float, ev.Payload]) -> AgentView:

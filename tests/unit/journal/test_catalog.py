@@ -20,12 +20,12 @@ from tests.support.recordings import WALL, Recorder, debt_call
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, UsageError
-from gemini_live_runtime.journal import catalog, session_summary
-from gemini_live_runtime.journal import lines as lines_module
-from gemini_live_runtime.journal.catalog import CACHE_FILE, Entry, list_entries, matches, preview, rename
 from gemini_live_runtime.journal.export import export
-from gemini_live_runtime.journal.reader import completion_of, read_journal
-from gemini_live_runtime.journal.session_summary import summarise
+from gemini_live_runtime.journal.files import lines as lines_module
+from gemini_live_runtime.journal.recording.reader import completion_of, read_journal
+from gemini_live_runtime.journal.sessions import catalog, session_summary
+from gemini_live_runtime.journal.sessions.catalog import CACHE_FILE, Entry, list_entries, matches, preview, rename
+from gemini_live_runtime.journal.sessions.session_summary import summarise
 from gemini_live_runtime.vocabulary import header
 
 

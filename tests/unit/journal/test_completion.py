@@ -14,10 +14,10 @@ from tests.support.recordings import Recorder
 from tests.unit.vocabulary_strategies import payloads
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.catalog import list_entries
-from gemini_live_runtime.journal.completion import EXIT_CODES, REMEDIES, Completion, Part
-from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
-from gemini_live_runtime.journal.reader import completion_of, read_journal
+from gemini_live_runtime.journal.completion.completion_gate import RealtimeCompletionGate
+from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES, REMEDIES, Completion, Part
+from gemini_live_runtime.journal.recording.reader import completion_of, read_journal
+from gemini_live_runtime.journal.sessions.catalog import list_entries
 
 CUT = {"heard_samples": 0, "unheard_samples": 9, "heard_text": "", "unheard_text": "Well"}
 
@@ -470,8 +470,8 @@ def test_a_part_of_a_long_recording_that_is_left_out_leaves_nothing_open(
     size = sum(len(event.to_line()) for event in made.events[:20])
     made.emit(*[ev.Log(source="engine", level="info", text="line")] * 50)
     ended(made).write(tmp_path)
-    monkeypatch.setattr("gemini_live_runtime.journal.session_summary.MAX_SCAN", size)
-    monkeypatch.setattr("gemini_live_runtime.journal.session_summary._TAIL_BYTES", 1000)
+    monkeypatch.setattr("gemini_live_runtime.journal.sessions.session_summary.MAX_SCAN", size)
+    monkeypatch.setattr("gemini_live_runtime.journal.sessions.session_summary._TAIL_BYTES", 1000)
     (entry,) = list_entries(tmp_path)
     assert entry.missing == ""
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.consent_fold import MAX_CALL
-from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.fold.consent_fold import MAX_CALL
+from gemini_live_runtime.journal.fold.session_fold import apply
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.journal.plain import PlainWriter
-from gemini_live_runtime.journal.view import SessionView
 
 
 def view_of(*payloads: ev.Payload) -> SessionView:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.unit.journal.test_link_blocks import typed, view
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.view import Block
+from gemini_live_runtime.journal.fold.view import Block
 
 FULL = "No space left on device"
 

@@ -19,13 +19,13 @@ from tests.support.recordings import Recorder, debt_call
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import JournalError, NewerFormatError, UsageError
 from gemini_live_runtime.journal.agent_lines import agent_lines
-from gemini_live_runtime.journal.catalog import rename
 from gemini_live_runtime.journal.export import export, pieces
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.journal.formats.base import FORMATS, SOUND, ExportSource, Range
 from gemini_live_runtime.journal.formats.markdown import escaped, quoted
 from gemini_live_runtime.journal.plain import PlainWriter
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.sessions.catalog import rename
 from gemini_live_runtime.vocabulary import event_from_json, header
 
 TEXTS = ("markdown", "text", "json", "realtime")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.disk import Disk
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.journal.files.disk import Disk
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.recording.writer import JournalWriter
 from gemini_live_runtime.restarts import MAX_RESTARTS
 
 

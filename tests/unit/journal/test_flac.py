@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_live_runtime.errors import AudioFileError
-from gemini_live_runtime.journal import flac
-from gemini_live_runtime.journal.disk import lock
-from gemini_live_runtime.journal.retention import purge, track_files, trim_audio
-from gemini_live_runtime.journal.tracks import has_track, read_track, wav_header
+from gemini_live_runtime.journal.files.disk import lock
+from gemini_live_runtime.journal.files.tracks import has_track, read_track, wav_header
+from gemini_live_runtime.journal.recording import flac
+from gemini_live_runtime.journal.sessions.retention import purge, track_files, trim_audio
 
 
 def session(root: Path, name: str = "s1", **tracks: np.ndarray) -> Path:
@@ -165,7 +165,7 @@ def test_the_process_converts_the_named_session_and_what_earlier_ones_left(tmp_p
     folders = [session(tmp_path, name, user=noise(2000), model=noise(3000)) for name in ("s1", "s2")]
     (folders[0] / "user.flac.part").write_bytes(b"of a killed process")
     before = [read_track(folder / "model.wav") for folder in folders]
-    command = [sys.executable, "-m", "gemini_live_runtime.journal.flac", str(tmp_path), "s2", "../elsewhere"]
+    command = [sys.executable, "-m", "gemini_live_runtime.journal.recording.flac", str(tmp_path), "s2", "../elsewhere"]
     subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(Path(flac.__file__).parents[2])})
     assert [names(folder) for folder in folders] == [{"user.flac", "model.flac"}] * 2
     assert [read_track(folder / "model.wav") for folder in folders] == before

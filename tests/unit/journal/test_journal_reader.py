@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AudioFileError, JournalError, NewerFormatError
-from gemini_live_runtime.journal import reader as reader_module
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.tracks import read_track, wav_header
+from gemini_live_runtime.journal.files.tracks import read_track, wav_header
+from gemini_live_runtime.journal.recording import reader as reader_module
+from gemini_live_runtime.journal.recording.reader import read_journal
 
 HEADER = json.dumps({"format": ev.FORMAT, "version": ev.VERSION, "session_id": "s1"})
 

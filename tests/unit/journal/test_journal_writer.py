@@ -13,12 +13,12 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import JournalError, UsageError
-from gemini_live_runtime.journal import retention
-from gemini_live_runtime.journal import writer as writer_module
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.retention import is_running
-from gemini_live_runtime.journal.tracks import HEADER_BYTES, read_track, wav_header
-from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.journal.files.tracks import HEADER_BYTES, read_track, wav_header
+from gemini_live_runtime.journal.recording import writer as writer_module
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.recording.writer import JournalWriter
+from gemini_live_runtime.journal.sessions import retention
+from gemini_live_runtime.journal.sessions.retention import is_running
 
 
 def event(seq: int, text: str = "hello") -> ev.Event:

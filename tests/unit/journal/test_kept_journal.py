@@ -10,13 +10,13 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.engine.hub import Hub
 from gemini_live_runtime.errors import EngineError, JournalError
-from gemini_live_runtime.journal.flac import convert_session
-from gemini_live_runtime.journal.kept_journal import read_kept
-from gemini_live_runtime.journal.open_work import OpenInput, OpenWork
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.session_summary import summarise
-from gemini_live_runtime.journal.tracks import flac_file, read_track
-from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.journal.completion.open_work import OpenInput, OpenWork
+from gemini_live_runtime.journal.files.tracks import flac_file, read_track
+from gemini_live_runtime.journal.recording.flac import convert_session
+from gemini_live_runtime.journal.recording.kept_journal import read_kept
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.recording.writer import JournalWriter
+from gemini_live_runtime.journal.sessions.session_summary import summarise
 
 STARTED = ev.SessionStarted(
     session_id="s", agent="a", model="m", backend="local", wall=100.0, record="audio", mode="voice", program="p"

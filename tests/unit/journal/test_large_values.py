@@ -12,11 +12,11 @@ import pytest
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.engine.hub import Hub
-from gemini_live_runtime.journal import large_values
-from gemini_live_runtime.journal import writer as writer_module
-from gemini_live_runtime.journal.large_values import MAX_LINE_CHARS
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.journal.files import large_values
+from gemini_live_runtime.journal.files.large_values import MAX_LINE_CHARS
+from gemini_live_runtime.journal.recording import writer as writer_module
+from gemini_live_runtime.journal.recording.reader import read_journal
+from gemini_live_runtime.journal.recording.writer import JournalWriter
 from gemini_live_runtime.json_values import encode_line
 
 STARTED = ev.SessionStarted(

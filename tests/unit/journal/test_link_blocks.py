@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.link_blocks import CONNECT, RESEND, lost
+from gemini_live_runtime.journal.fold.link_blocks import CONNECT, RESEND, lost
+from gemini_live_runtime.journal.fold.session_fold import apply
+from gemini_live_runtime.journal.fold.view import Block, SessionView
 from gemini_live_runtime.journal.plain import PlainWriter
-from gemini_live_runtime.journal.view import Block, SessionView
 
 CLOSED = ev.ConnectionClosed(close_code=1006, sentence="The connection broke", remedy="Check the network")
 UNREACHABLE = ev.ConnectionClosed(close_code=1006, sentence="Nothing listens there", remedy="Check the port")

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold import apply
-from gemini_live_runtime.journal.harness_view import MAX_NOTIFICATIONS
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.harness_view import MAX_NOTIFICATIONS
+from gemini_live_runtime.journal.fold.session_fold import apply
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.text import sanitise
 
 

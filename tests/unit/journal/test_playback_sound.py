@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import vocabulary
-from gemini_live_runtime.journal.playback_sound import RATE, Sound, playback, sound_between, sound_map
-from gemini_live_runtime.journal.recorded_history import RecordedHistory
-from gemini_live_runtime.journal.tracks import wav_header
+from gemini_live_runtime.journal.files.tracks import wav_header
+from gemini_live_runtime.journal.history.recorded_history import RecordedHistory
+from gemini_live_runtime.journal.sound.playback_sound import RATE, Sound, playback, sound_between, sound_map
 
 MIC = 16_000
 

@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 from tests.support.command_line import run
 
-from gemini_live_runtime.journal.fold import fold
-from gemini_live_runtime.journal.reader import read_journal
-from gemini_live_runtime.journal.recorded_history import RecordedHistory
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.session_fold import fold
+from gemini_live_runtime.journal.fold.view import SessionView
+from gemini_live_runtime.journal.history.recorded_history import RecordedHistory
+from gemini_live_runtime.journal.recording.reader import read_journal
 
 FOLDERS = sorted((Path(__file__).parents[2] / "data" / "journals").iterdir())
 

@@ -16,8 +16,8 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.memory_text import memory_key, memory_text, told
 from gemini_live_runtime.journal.export import pieces
 from gemini_live_runtime.journal.formats.base import ExportSource, Range
-from gemini_live_runtime.journal.json_in_text import MAX_LEVELS, private_values
-from gemini_live_runtime.journal.redaction import Redaction
+from gemini_live_runtime.journal.privacy.json_in_text import MAX_LEVELS, private_values
+from gemini_live_runtime.journal.privacy.redaction import Redaction
 from gemini_live_runtime.state.store import State
 
 TASK: dict[str, Any] = {"task_id": "t", "tool": "look_up", "call_id": "c", "status": "succeeded"}

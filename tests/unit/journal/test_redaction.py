@@ -14,11 +14,11 @@ from tests.support.recordings import Recorder, debt_call
 from tests.unit.vocabulary_strategies import sessions
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal import redaction
 from gemini_live_runtime.journal.export import pieces
-from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.journal.fold.session_fold import fold
 from gemini_live_runtime.journal.formats.base import ExportSource, Range
-from gemini_live_runtime.journal.redaction import Redaction
+from gemini_live_runtime.journal.privacy import redaction
+from gemini_live_runtime.journal.privacy.redaction import Redaction
 from gemini_live_runtime.text import sanitise
 from gemini_live_runtime.vocabulary import event_from_line
 

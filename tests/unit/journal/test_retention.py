@@ -10,11 +10,11 @@ import pytest
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.journal.catalog import list_entries
-from gemini_live_runtime.journal.disk import Disk, lock
-from gemini_live_runtime.journal.lines import EVENTS_FILE
-from gemini_live_runtime.journal.retention import purge, trim_audio
-from gemini_live_runtime.journal.writer import JournalWriter
+from gemini_live_runtime.journal.files.disk import Disk, lock
+from gemini_live_runtime.journal.files.lines import EVENTS_FILE
+from gemini_live_runtime.journal.recording.writer import JournalWriter
+from gemini_live_runtime.journal.sessions.catalog import list_entries
+from gemini_live_runtime.journal.sessions.retention import purge, trim_audio
 
 
 def record(root: Path, name: str, *, wall: float = 1e9, samples: int = 0, ended: bool = True) -> JournalWriter:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from gemini_live_runtime.journal.sound_map import Lane
+from gemini_live_runtime.journal.sound.sound_map import Lane
 
 RATE = 16_000
 SPAN_S = 0.2

@@ -22,8 +22,8 @@ from gemini_live_runtime.engine import hub as hub_module
 from gemini_live_runtime.engine.hub import HOLD_S, Hub
 from gemini_live_runtime.engine.link import decode
 from gemini_live_runtime.journal.formats.base import ExportSource, Range
-from gemini_live_runtime.journal.split_secrets import SplitSecrets
-from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.journal.privacy.split_secrets import SplitSecrets
+from gemini_live_runtime.journal.recording.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import Redactor
 from gemini_live_runtime.secret_patterns.providers import PREFIXES
 from gemini_live_runtime.wire.codec import decode_server_message

@@ -7,10 +7,10 @@ import json
 import pytest
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold import apply, fold
-from gemini_live_runtime.journal.heard_words import AHEAD_S, lit_chars, next_word_s
+from gemini_live_runtime.journal.fold.heard_words import AHEAD_S, lit_chars, next_word_s
+from gemini_live_runtime.journal.fold.session_fold import apply, fold
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.journal.plain import PlainWriter
-from gemini_live_runtime.journal.view import SessionView
 
 RATE = 24_000
 WORDS = ("Once ", "upon ", "a ", "time ", "there ", "was ", "a ", "fox.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold import fold
+from gemini_live_runtime.journal.fold.session_fold import fold
 
 
 def test_a_task_of_an_engine_that_died_runs_no_more() -> None:

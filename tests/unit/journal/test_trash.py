@@ -15,9 +15,9 @@ from tests.support.recordings import Recorder, debt_call
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, UsageError
-from gemini_live_runtime.journal import trash
-from gemini_live_runtime.journal.catalog import CACHE_FILE, DELETED_FILE, list_entries, rename
-from gemini_live_runtime.journal.trash import delete, empty, expire, list_trash, restore, trash_dir
+from gemini_live_runtime.journal.sessions import trash
+from gemini_live_runtime.journal.sessions.catalog import CACHE_FILE, DELETED_FILE, list_entries, rename
+from gemini_live_runtime.journal.sessions.trash import delete, empty, expire, list_trash, restore, trash_dir
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.record_files import RecordFiles
-from gemini_live_runtime.journal.disk import FileDisk
-from gemini_live_runtime.journal.whole_file import NotSyncedError, remove_leftovers, write_whole
+from gemini_live_runtime.journal.files.disk import FileDisk
+from gemini_live_runtime.journal.files.whole_file import NotSyncedError, remove_leftovers, write_whole
 
 
 class TidiedDisk(FileDisk):

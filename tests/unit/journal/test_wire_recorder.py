@@ -11,7 +11,7 @@ from tests.support.canaries import PROVIDERS_KEYS
 
 from gemini_live_runtime.errors import ProtocolError
 from gemini_live_runtime.events import Payload, Side, WireAudio, WireMessage
-from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.journal.recording.wire_recorder import WireRecorder
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.codec import client_to_json, decode_server_message
 from gemini_live_runtime.wire.json_frame import dump_object

@@ -14,9 +14,8 @@ import numpy as np
 
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import MissingExtraError
-from gemini_live_runtime.local.broken_answer import BrokenAnswer
-from gemini_live_runtime.local.grammar import Grammar, build_grammar
-from gemini_live_runtime.local.lost_words import LostWords
+from gemini_live_runtime.local.dialogue.broken_answer import BrokenAnswer
+from gemini_live_runtime.local.dialogue.lost_words import LostWords
 from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.parts import (
     SPEECH_RATE,
@@ -27,8 +26,9 @@ from gemini_live_runtime.local.parts import (
     SpeechChunk,
     ToolRequest,
 )
-from gemini_live_runtime.local.sample_sentences import SampleSentences, sample_sentences
-from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.local.scripts.grammar import Grammar, build_grammar
+from gemini_live_runtime.local.scripts.sample_sentences import SampleSentences, sample_sentences
+from gemini_live_runtime.local.scripts.script import bundled_script
 from gemini_live_runtime.local.server import LocalServer
 from gemini_live_runtime.wire.transport import Transport, TransportClosed
 

@@ -1,6 +1,6 @@
 """A small dialogue in phases, for tests."""
 
-from gemini_live_runtime.local.script import parse_script
+from gemini_live_runtime.local.scripts.script import parse_script
 
 TEXT = """
 format = 1

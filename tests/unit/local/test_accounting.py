@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.local.accounting import Accounting, unaccounted
-from gemini_live_runtime.local.matching import Words
-from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.local.scripts.script import bundled_script
+from gemini_live_runtime.local.understanding.accounting import Accounting, unaccounted
+from gemini_live_runtime.local.understanding.matching import Words
 
 SCRIPT = bundled_script("restaurant")
 ADD = next(intent for intent in SCRIPT.intents if intent.name == "add")

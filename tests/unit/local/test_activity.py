@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from live_support import hiss, voice
 
-from gemini_live_runtime.local.activity import (
+from gemini_live_runtime.local.protocol.activity import (
     MAX_UTTERANCE_S,
     ActivityDetector,
     ActivitySettings,

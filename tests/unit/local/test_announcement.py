@@ -8,9 +8,9 @@ import pytest
 
 from gemini_live_runtime.harness.notification_prompt import format_passive_notification_prompt
 from gemini_live_runtime.harness.notifications import HarnessNotification, NotificationKind, NotificationStatus
-from gemini_live_runtime.local.announcement import announcement_of
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.local.dialogue.announcement import announcement_of
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
+from gemini_live_runtime.local.scripts.script import bundled_script
 
 
 def note(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, TranscriptWindow
-from gemini_live_runtime.local.confirmation import asks_back, check_of, meant, question_of, words_to_act_on
+from gemini_live_runtime.local.dialogue.confirmation import asks_back, check_of, meant, question_of, words_to_act_on
 
 ASKED = question_of("cancel my order")
 

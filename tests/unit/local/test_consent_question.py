@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.script import bundled_script
-from gemini_live_runtime.session.agent.consent_prompt import format_consent_prompt
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
+from gemini_live_runtime.local.scripts.script import bundled_script
+from gemini_live_runtime.session.agent.tools.consent_prompt import format_consent_prompt
 
 QUESTION = "Shall I order a <b>taxi</b> & a cake?"
 

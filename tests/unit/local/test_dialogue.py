@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.dialogue_state import MAX_SAID
-from gemini_live_runtime.local.open_calls import MAX_OPEN_CALLS
+from gemini_live_runtime.local.dialogue.dialogue_state import MAX_SAID
+from gemini_live_runtime.local.dialogue.open_calls import MAX_OPEN_CALLS
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
 from gemini_live_runtime.local.parts import Reply
-from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.local.scripts.script import bundled_script
 
 TOOLS = (
     *("get_weather", "set_timer", "list_timers", "add_note", "list_notes"),

@@ -5,13 +5,13 @@ from typing import Any
 
 from phased_script import SCRIPT
 
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.dialogue_state import MAX_KNOWN_CHARS
-from gemini_live_runtime.local.instruction_notes import MAX_NOTE_CHARS, MAX_NOTES
-from gemini_live_runtime.local.open_calls import arguments_of
+from gemini_live_runtime.local.dialogue.dialogue_state import MAX_KNOWN_CHARS
+from gemini_live_runtime.local.dialogue.instruction_notes import MAX_NOTE_CHARS, MAX_NOTES
+from gemini_live_runtime.local.dialogue.open_calls import arguments_of
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
 from gemini_live_runtime.local.parts import Reply
-from gemini_live_runtime.local.script import parse_script
-from gemini_live_runtime.local.script_types import ScriptedCall
+from gemini_live_runtime.local.scripts.script import parse_script
+from gemini_live_runtime.local.scripts.script_types import ScriptedCall
 
 TOOLS = ("confirm", "pay", "send_receipt")
 

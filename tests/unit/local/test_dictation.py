@@ -1,7 +1,7 @@
-from gemini_live_runtime.local.dictated_words import as_typed
-from gemini_live_runtime.local.dictation import choose
+from gemini_live_runtime.local.language.dictated_words import as_typed
 from gemini_live_runtime.local.parts import Reply, ToolRequest
-from gemini_live_runtime.local.rejection import Decoding, Segment
+from gemini_live_runtime.local.recognition.dictation import choose
+from gemini_live_runtime.local.recognition.rejection import Decoding, Segment
 
 TIMER = Reply(calls=(ToolRequest("set_timer", {"minutes": 10}),))
 WEATHER = Reply(calls=(ToolRequest("get_weather", {}),))

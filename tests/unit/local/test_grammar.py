@@ -1,5 +1,5 @@
-from gemini_live_runtime.local.grammar import MAX_TOOL_CHOICES, Grammar, build_grammar, spoken_values
-from gemini_live_runtime.local.script_types import Slot, SlotRef
+from gemini_live_runtime.local.scripts.grammar import MAX_TOOL_CHOICES, Grammar, build_grammar, spoken_values
+from gemini_live_runtime.local.scripts.script_types import Slot, SlotRef
 
 CITY = Slot("city", "choice", "", (), values=("New York", "Zürich"))
 PEOPLE = Slot("people", "number", "", (), spoken=(2, 21))

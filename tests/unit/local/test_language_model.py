@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from gemini_live_runtime.local.language_model import COMMON, English, LanguageModel, build_language_model
-from gemini_live_runtime.local.sample_sentences import SampleSentences, sample_sentences
-from gemini_live_runtime.local.script import bundled_names, bundled_script
+from gemini_live_runtime.local.recognition.language_model import COMMON, English, LanguageModel, build_language_model
+from gemini_live_runtime.local.scripts.sample_sentences import SampleSentences, sample_sentences
+from gemini_live_runtime.local.scripts.script import bundled_names, bundled_script
 
 SENTENCES = [("set", "a", "timer"), ("set", "a", "timer"), ("start", "a", "clock")]
 

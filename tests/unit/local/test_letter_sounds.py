@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.local.letter_sounds import guess_phones
-from gemini_live_runtime.local.script_reader import ARPABET
+from gemini_live_runtime.local.language.letter_sounds import guess_phones
+from gemini_live_runtime.local.scripts.script_reader import ARPABET
 
 
 @pytest.mark.parametrize(

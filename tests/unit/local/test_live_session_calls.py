@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from live_support import Client, Parrot, TestParts, answer, hiss, join, server, session, tools, virtual, voice
 
-from gemini_live_runtime.local.function_calls import BACKGROUND_CALL_TIMEOUT_S, CALL_TIMEOUT_S, MAX_OPEN_CALLS
 from gemini_live_runtime.local.parts import Reply
-from gemini_live_runtime.local.turns import MAX_ROUNDS
+from gemini_live_runtime.local.protocol.function_calls import BACKGROUND_CALL_TIMEOUT_S, CALL_TIMEOUT_S, MAX_OPEN_CALLS
+from gemini_live_runtime.local.protocol.turns import MAX_ROUNDS
 
 
 async def calls_of(client: Client) -> list[dict[str, Any]]:

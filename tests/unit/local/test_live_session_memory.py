@@ -24,11 +24,11 @@ from live_support import (
     voice,
 )
 
-from gemini_live_runtime.local import handles
-from gemini_live_runtime.local.content import MAX_UNASKED
-from gemini_live_runtime.local.context import AUDIO_TOKENS_PER_SECOND, MAX_CONTEXT_TOKENS
 from gemini_live_runtime.local.faults import Fault
-from gemini_live_runtime.local.handles import HANDLE_LIFE_S, HANDLES_A_SESSION
+from gemini_live_runtime.local.protocol import handles
+from gemini_live_runtime.local.protocol.content import MAX_UNASKED
+from gemini_live_runtime.local.protocol.context import AUDIO_TOKENS_PER_SECOND, MAX_CONTEXT_TOKENS
+from gemini_live_runtime.local.protocol.handles import HANDLE_LIFE_S, HANDLES_A_SESSION
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES, TransportClosed
 
 

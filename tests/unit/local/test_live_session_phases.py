@@ -8,7 +8,7 @@ import pytest
 from live_support import Client, TestParts, answer, hiss, join, server, session, tools, virtual, voice
 from phased_script import SCRIPT
 
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
 from gemini_live_runtime.local.parts import Dialogue
 
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from live_support import Client, TestParts, join, refused, server, session, setup, tools, virtual
 
-from gemini_live_runtime.local.live_config import MAX_LABEL_CHARS, MAX_TOOLS
-from gemini_live_runtime.local.live_session import SETUP_TIMEOUT_S
+from gemini_live_runtime.local.protocol.live_config import MAX_LABEL_CHARS, MAX_TOOLS
+from gemini_live_runtime.local.protocol.live_session import SETUP_TIMEOUT_S
 from gemini_live_runtime.local.server import MAX_CONNECTIONS
 from gemini_live_runtime.wire.transport import MAX_MESSAGE_BYTES
 

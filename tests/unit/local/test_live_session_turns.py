@@ -23,8 +23,8 @@ from live_support import (
 )
 
 from gemini_live_runtime.local.parts import SpeechChunk
-from gemini_live_runtime.local.turns import MAX_WAITING
-from gemini_live_runtime.local.utterance import CHUNK_MS, MAX_LEAD_S
+from gemini_live_runtime.local.protocol.turns import MAX_WAITING
+from gemini_live_runtime.local.protocol.utterance import CHUNK_MS, MAX_LEAD_S
 from gemini_live_runtime.session.core.unanswered import UnansweredInput, note_of
 
 MANUAL = {"automaticActivityDetection": {"disabled": True}}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.local.markdown import without_markdown
-from gemini_live_runtime.local.template import describe
+from gemini_live_runtime.local.language.markdown import without_markdown
+from gemini_live_runtime.local.scripts.template import describe
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.local.matching import MAX_WORDS, Matcher, Words
-from gemini_live_runtime.local.script_types import Pattern, Slot, SlotRef
+from gemini_live_runtime.local.scripts.script_types import Pattern, Slot, SlotRef
+from gemini_live_runtime.local.understanding.matching import MAX_WORDS, Matcher, Words
 
 SLOTS = {
     "city": Slot("city", "choice", "", (), values=("New York", "Lisbon")),

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from gemini_live_runtime.errors import ConfigError
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.matching import MAX_WORDS, Words
-from gemini_live_runtime.local.meaning import MeaningMatcher
-from gemini_live_runtime.local.script import parse_script
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
+from gemini_live_runtime.local.scripts.script import parse_script
+from gemini_live_runtime.local.understanding.matching import MAX_WORDS, Words
+from gemini_live_runtime.local.understanding.meaning import MeaningMatcher
 
 SCRIPT = """
 format = 1

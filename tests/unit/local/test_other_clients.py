@@ -13,7 +13,7 @@ from gemini_live_runtime.local import main
 from gemini_live_runtime.local.default_parts import DefaultParts
 from gemini_live_runtime.local.options import ServerOptions
 from gemini_live_runtime.local.parts import Recognition
-from gemini_live_runtime.local.recogniser import shared_engine
+from gemini_live_runtime.local.recognition.recogniser import shared_engine
 
 HISTORY = {"historyConfig": {"initialHistoryInClientContent": True}}
 

@@ -11,11 +11,11 @@ from tests.support.synthetic_speech import have_voices, say
 
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import MissingExtraError
-from gemini_live_runtime.local import recogniser
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
 from gemini_live_runtime.local.parts import RECOGNISER_RATE, Recognition
-from gemini_live_runtime.local.recogniser import PocketsphinxRecogniser, prepare, shared_engine
-from gemini_live_runtime.local.script import bundled_script
+from gemini_live_runtime.local.recognition import recogniser
+from gemini_live_runtime.local.recognition.recogniser import PocketsphinxRecogniser, prepare, shared_engine
+from gemini_live_runtime.local.scripts.script import bundled_script
 
 pytestmark = [
     pytest.mark.skipif(not have_voices(), reason="espeak-ng and flite are not installed"),

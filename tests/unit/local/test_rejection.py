@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from gemini_live_runtime.local.rejection import ACCEPT, Decoding, Segment, confidence, similarity, weigh
+from gemini_live_runtime.local.recognition.rejection import ACCEPT, Decoding, Segment, confidence, similarity, weigh
 
 
 def decoding(score: float, *words: tuple[str, float]) -> Decoding:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.local.broken_answer import BrokenAnswer
-from gemini_live_runtime.local.dialogue import ScriptedDialogue
-from gemini_live_runtime.local.lost_words import LostWords
-from gemini_live_runtime.local.script import bundled_script
-from gemini_live_runtime.local.told_results import ToldResults, results_without_answer
+from gemini_live_runtime.local.dialogue.broken_answer import BrokenAnswer
+from gemini_live_runtime.local.dialogue.lost_words import LostWords
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
+from gemini_live_runtime.local.dialogue.told_results import ToldResults, results_without_answer
+from gemini_live_runtime.local.scripts.script import bundled_script
 from gemini_live_runtime.session.core.unanswered import UnansweredInput, note_of
 
 

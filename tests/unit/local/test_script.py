@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-import gemini_live_runtime.local.script as script_module
+import gemini_live_runtime.local.scripts.script as script_module
 from gemini_live_runtime.agents.concierge import concierge
 from gemini_live_runtime.errors import ConfigError
-from gemini_live_runtime.local.grammar import build_grammar, spoken_values
-from gemini_live_runtime.local.matching import Matcher, Words
-from gemini_live_runtime.local.script import bundled_names, bundled_script, load_script, parse_script
+from gemini_live_runtime.local.scripts.grammar import build_grammar, spoken_values
+from gemini_live_runtime.local.scripts.script import bundled_names, bundled_script, load_script, parse_script
+from gemini_live_runtime.local.understanding.matching import Matcher, Words
 
 SMALL = """
 format = 1

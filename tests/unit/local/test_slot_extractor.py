@@ -10,8 +10,8 @@ import pytest
 from phased_script import SCRIPT, TEXT
 
 from gemini_live_runtime.errors import UsageError
-from gemini_live_runtime.local.script import parse_script
-from gemini_live_runtime.local.slot_extractor import SlotExtractor
+from gemini_live_runtime.local.dialogue.slot_extractor import SlotExtractor
+from gemini_live_runtime.local.scripts.script import parse_script
 
 STRING, INTEGER, BOOLEAN = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
 

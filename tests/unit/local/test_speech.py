@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import MissingExtraError
-from gemini_live_runtime.local import speech
 from gemini_live_runtime.local.parts import SPEECH_RATE, SpeechChunk
-from gemini_live_runtime.local.speech import (
+from gemini_live_runtime.local.speech import espeak as speech
+from gemini_live_runtime.local.speech.espeak import (
     EspeakChild,
     EspeakProgram,
     EspeakSpeech,
@@ -19,7 +19,7 @@ from gemini_live_runtime.local.speech import (
     find_synthesiser,
     split_at_words,
 )
-from gemini_live_runtime.local.voices import DEFAULT_VOICE, VOICES, EspeakVoice, voice_for
+from gemini_live_runtime.local.speech.voices import DEFAULT_VOICE, VOICES, EspeakVoice, voice_for
 
 
 class Beep:

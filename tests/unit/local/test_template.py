@@ -1,6 +1,6 @@
 import pytest
 
-from gemini_live_runtime.local.template import Line, check_template, describe, fill
+from gemini_live_runtime.local.scripts.template import Line, check_template, describe, fill
 
 RESULT = {"result": {"sky": "clear", "notes": ["a", "b"], "count": 0, "who": {"firstName": "Ada"}}, "city": "Rome"}
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.local.open_calls import OpenCalls
+from gemini_live_runtime.local.dialogue.open_calls import OpenCalls
 from gemini_live_runtime.local.parts import ToolRequest
-from gemini_live_runtime.local.template import describe
-from gemini_live_runtime.local.tool_output import MAX_READ, output_of
+from gemini_live_runtime.local.scripts.template import describe
+from gemini_live_runtime.local.scripts.tool_output import MAX_READ, output_of
 
 WEATHER = {"temperature_c": 21, "sky": "clear", "wind": None, "rain": [0.5, -1], "umbrella": False}
 

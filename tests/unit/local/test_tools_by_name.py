@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.local.matching import Words
-from gemini_live_runtime.local.tools_by_name import MAX_DEPTH, arguments_for, default_for, missing_text, named_tools
+from gemini_live_runtime.local.dialogue.tools_by_name import (
+    MAX_DEPTH,
+    arguments_for,
+    default_for,
+    missing_text,
+    named_tools,
+)
+from gemini_live_runtime.local.understanding.matching import Words
 
 NAMES = ["roll_dice", "openDoor", "search", "open"]
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.local.words import (
+from gemini_live_runtime.local.language.words import (
     edit_distance,
     folded,
     name_words,

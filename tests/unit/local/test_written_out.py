@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.local.template import describe
-from gemini_live_runtime.local.tool_output import output_of
+from gemini_live_runtime.local.scripts.template import describe
+from gemini_live_runtime.local.scripts.tool_output import output_of
 
 
 def told(output: Any) -> str:

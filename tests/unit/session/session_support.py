@@ -19,7 +19,7 @@ from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.errors import GeminiLiveError, UnreachableError
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.session.agent.autosave import OwnStore
-from gemini_live_runtime.session.agent.consent import ConsentOptions
+from gemini_live_runtime.session.agent.tools.consent import ConsentOptions
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.state import CoreState

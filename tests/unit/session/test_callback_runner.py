@@ -13,7 +13,12 @@ import pytest
 from tests.support.manual_clock import ManualClock
 
 from gemini_live_runtime.clock import LoopClock, VirtualTimeLoop
-from gemini_live_runtime.session.agent.callback_runner import MAX_RUNNING, CallbackFault, CallbackRunner, SlowCallback
+from gemini_live_runtime.session.agent.listeners.callback_runner import (
+    MAX_RUNNING,
+    CallbackFault,
+    CallbackRunner,
+    SlowCallback,
+)
 from gemini_live_runtime.session.definition.callbacks import CallbackMode, EventCallbacks
 from gemini_live_runtime.wire.messages import FunctionCall
 

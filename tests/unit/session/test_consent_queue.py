@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.session.agent.consent_queue import PATIENCE_S, ConsentQuestion, ConsentQueue
+from gemini_live_runtime.session.agent.tools.consent_queue import PATIENCE_S, ConsentQuestion, ConsentQueue
 from gemini_live_runtime.tools.results import ToolCall
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.transcript import TranscriptBuffer
-from gemini_live_runtime.session.agent.event_views import EventViews
-from gemini_live_runtime.session.agent.session_events import FunctionToolsExecutedEvent
+from gemini_live_runtime.session.agent.listeners.event_views import EventViews
+from gemini_live_runtime.session.agent.listeners.session_events import FunctionToolsExecutedEvent
 
 
 def test_an_id_that_a_later_generation_uses_again_does_not_disturb_the_first() -> None:

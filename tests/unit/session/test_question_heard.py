@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gemini_live_runtime.session.agent.spoken_question import FASTEST, RATE, SpokenQuestion
+from gemini_live_runtime.session.agent.tools.spoken_question import FASTEST, RATE, SpokenQuestion
 from gemini_live_runtime.session.agent.utterances import Utterances
 
 QUESTION = "Shall I pay?"

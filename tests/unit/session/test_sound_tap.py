@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support.manual_clock import ManualClock
 
-from gemini_live_runtime.session.agent.callback_runner import CallbackFault, CallbackRunner, SlowCallback
+from gemini_live_runtime.session.agent.listeners.callback_runner import CallbackFault, CallbackRunner, SlowCallback
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks
 from gemini_live_runtime.session.io.sound_tap import GAPS, sound_tap
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry

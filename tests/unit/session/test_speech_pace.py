@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.local.parts import SPEECH_RATE, SpeechChunk
-from gemini_live_runtime.local.utterance import Utterance
+from gemini_live_runtime.local.protocol.utterance import Utterance
 from gemini_live_runtime.session.core.speech_pace import SAMPLES_PER_CHAR, SpeakingRate, SpeechPace
 
 RATE = 24_000

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError
-from gemini_live_runtime.journal.disk import FileDisk
+from gemini_live_runtime.journal.files.disk import FileDisk
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot, is_persistent, persistent
 from gemini_live_runtime.session.persistence.stores import (

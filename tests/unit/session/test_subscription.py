@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.session.agent.subscription import Subscription, class_of
+from gemini_live_runtime.session.agent.listeners.subscription import Subscription, class_of
 from gemini_live_runtime.session.definition.definition import Delivery, DeliveryConfig
 
 SMALL = DeliveryConfig(transcript=Delivery(3), control=Delivery(5), telemetry=Delivery(1))

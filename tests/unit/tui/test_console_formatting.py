@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_tui.console.meter_strip import MeterMemory
 from gemini_live_tui.painting.formatting import bar, bar_steps, clock_text, cost_text, decibel_text, duration_text

@@ -18,10 +18,10 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophone
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.errors import EngineError, NewerFormatError, ProtocolError
-from gemini_live_runtime.journal import missed_events
-from gemini_live_runtime.journal.completion import MissingPart
-from gemini_live_runtime.journal.fold import fold
-from gemini_live_runtime.journal.lines import EVENTS_FILE
+from gemini_live_runtime.journal.completion.missing_parts import MissingPart
+from gemini_live_runtime.journal.files.lines import EVENTS_FILE
+from gemini_live_runtime.journal.fold.session_fold import fold
+from gemini_live_runtime.journal.history import missed_events
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_tui.session_data import link as session_link
 from gemini_live_tui.session_data import store as store_module

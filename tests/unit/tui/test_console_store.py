@@ -14,7 +14,7 @@ from tests.support.manual_clock import ManualClock
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
-from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_tui.session_data.store import FRAME_S, MAX_QUEUED, MAX_WAITS, Store
 

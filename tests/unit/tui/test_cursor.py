@@ -12,9 +12,9 @@ from tests.support.manual_clock import ManualClock
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.fold import fold
-from gemini_live_runtime.journal.history import History
-from gemini_live_runtime.journal.live_history import LiveHistory
+from gemini_live_runtime.journal.fold.session_fold import fold
+from gemini_live_runtime.journal.history.live_history import LiveHistory
+from gemini_live_runtime.journal.history.session_history import History
 from gemini_live_tui.session_data.cursor import Cursor, OutOfReachError, slower_or_faster
 from gemini_live_tui.session_data.moment_parser import NoSuchMomentError, find
 
@@ -228,7 +228,7 @@ def test_no_text_breaks_the_search_for_a_moment(text: str) -> None:
 def test_a_recording_is_read_to_its_end(tmp_path) -> None:
     import json
 
-    from gemini_live_runtime.journal.recorded_history import RecordedHistory
+    from gemini_live_runtime.journal.history.recorded_history import RecordedHistory
     from gemini_live_runtime.vocabulary import header
 
     path = tmp_path / "events.jsonl"

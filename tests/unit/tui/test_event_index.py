@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold import fold
-from gemini_live_runtime.journal.live_history import LiveHistory
+from gemini_live_runtime.journal.fold.session_fold import fold
+from gemini_live_runtime.journal.history.live_history import LiveHistory
 from gemini_live_tui.session_data.event_index import EventFilter, EventIndex, Numbers
 
 KINDS: tuple[ev.Payload, ...] = (

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from gemini_live_runtime.harness.memory import MemoryAuthor, MemoryProvenance, MemoryRecord
-from gemini_live_runtime.journal.harness_view import NotificationCard, TaskCard
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.harness_view import NotificationCard, TaskCard
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_tui.harness.explanations import reason_of_memory, reason_of_notification, reason_of_task
 from gemini_live_tui.harness.items import (
     NotificationItem,

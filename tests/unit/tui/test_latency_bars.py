@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.agent_view import TurnCard
-from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.journal.fold.agent_view import TurnCard
+from gemini_live_runtime.journal.fold.view import Block, SessionView
 from gemini_live_runtime.latency import STAGES as STAGES_IN_ORDER
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.panes import latency_bars as waterfall

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.samples import MeterSample
 from gemini_live_tui.console.meter_strip import _short
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE

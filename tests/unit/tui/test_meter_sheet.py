@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_tui.dialogs.meters import MeterSheet
 from gemini_live_tui.painting.glyphs import UNICODE
 from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost

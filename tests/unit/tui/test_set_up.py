@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.canaries import KEY, OTHER_KEY
 
-from gemini_live_runtime.audio.devices import SoundDevice, select_device
+from gemini_live_runtime.audio.devices.selection import SoundDevice, select_device
 from gemini_live_runtime.wire.credentials import api_key, credential_environment, find_api_key
 from gemini_live_tui import config
 from gemini_live_tui.set_up import devices, keys, vertex

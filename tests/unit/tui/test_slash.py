@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.journal.agent_view import WatcherCard
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.agent_view import WatcherCard
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_tui.actions import ACTIONS, PANES, arguments, slash
 from gemini_live_tui.actions.action import Action
 from gemini_live_tui.app import ConsoleApp

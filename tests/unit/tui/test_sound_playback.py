@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.journal.live_history import LiveHistory
-from gemini_live_runtime.journal.playback_sound import RATE, Portion
+from gemini_live_runtime.journal.history.live_history import LiveHistory
+from gemini_live_runtime.journal.sound.playback_sound import RATE, Portion
 from gemini_live_tui.session_data import sound_playback
 from gemini_live_tui.session_data.sound_playback import AHEAD_S, SoundPlayback
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.agent_view import AgentView, Mark, TurnCard
-from gemini_live_runtime.journal.fold import apply, fold
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.agent_view import AgentView, Mark, TurnCard
+from gemini_live_runtime.journal.fold.session_fold import apply, fold
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_tui.session_data.state_diff import Pair, differences, mark_pair, turn_pair, who
 
 values = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.text(max_size=3), st.lists(st.integers(0, 1)))

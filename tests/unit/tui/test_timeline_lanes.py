@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.agent_view import Mark, PhaseVisit, Span, Tick, ToolRun, TurnCard
-from gemini_live_runtime.journal.harness_view import NotificationCard
-from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.journal.fold.agent_view import Mark, PhaseVisit, Span, Tick, ToolRun, TurnCard
+from gemini_live_runtime.journal.fold.harness_view import NotificationCard
+from gemini_live_runtime.journal.fold.view import Block, SessionView
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.panes import timeline_lanes as lanes
 from gemini_live_tui.panes.timeline_lanes import GUTTER, Lanes, Window

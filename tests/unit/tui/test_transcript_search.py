@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.journal.view import Block
+from gemini_live_runtime.journal.fold.view import Block
 from gemini_live_tui.panes.transcript_search import STYLE, TranscriptSearch
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gemini_live_runtime.journal.agent_view import Span
-from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.journal.fold.agent_view import Span
+from gemini_live_runtime.journal.fold.view import Block, SessionView
 from gemini_live_tui.session_data.utterances import EARLY_S, LATE_S, sound_span
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.journal.agent_view import AgentView, PatternCard, WatcherCard
+from gemini_live_runtime.journal.fold.agent_view import AgentView, PatternCard, WatcherCard
 from gemini_live_tui.painting.glyphs import ASCII, UNICODE
 from gemini_live_tui.painting.runs import Run, width_of
 from gemini_live_tui.panes import watcher_rows as watchers

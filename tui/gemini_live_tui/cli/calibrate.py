@@ -54,12 +54,12 @@ def _run(input: str, output: str, *, voice: bool, quiet: bool) -> dict[str, Any]
 
     Raises `DeviceError`.
     """
-    from gemini_live_runtime.audio.probe import read_answer
-    from gemini_live_runtime.audio.process_link import environment
+    from gemini_live_runtime.audio.devices.probe import read_answer
+    from gemini_live_runtime.audio.process.process_link import environment
 
     child = subprocess.Popen(
         [
-            *(sys.executable, "-P", "-m", "gemini_live_runtime.audio.calibration_run", input, output),
+            *(sys.executable, "-P", "-m", "gemini_live_runtime.audio.checks.calibration_run", input, output),
             *(["--voice"] if voice else []),
         ],
         stdin=subprocess.DEVNULL,

@@ -24,7 +24,7 @@ from gemini_live_tui import config as configuration
 from gemini_live_tui.config import Loaded
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.audio.devices import SoundDevice
+    from gemini_live_runtime.audio.devices.selection import SoundDevice
 
 Settings = Callable[[], Loaded]
 """Returns the settings; raises `ConfigError`."""
@@ -147,9 +147,9 @@ def _terminal() -> list[Check]:
 
 
 def _devices(settings: Settings) -> list[Check]:
-    from gemini_live_runtime.audio.devices import select_device
+    from gemini_live_runtime.audio.devices.probe import list_devices
+    from gemini_live_runtime.audio.devices.selection import select_device
     from gemini_live_runtime.audio.interface import Direction
-    from gemini_live_runtime.audio.probe import list_devices
 
     loaded = settings().config
     listed = list_devices()
@@ -176,10 +176,10 @@ def _devices(settings: Settings) -> list[Check]:
 
 
 def _audio_priority() -> list[Check]:
-    from gemini_live_runtime.audio.process_link import environment
+    from gemini_live_runtime.audio.process.process_link import environment
 
     priority = subprocess.run(
-        [sys.executable, "-P", "-m", "gemini_live_runtime.audio.priority"],
+        [sys.executable, "-P", "-m", "gemini_live_runtime.audio.devices.priority"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -195,8 +195,8 @@ def _audio_priority() -> list[Check]:
 
 def _calibration(microphone: SoundDevice, speaker: SoundDevice) -> Check:
     """Tell what `calibrate` has measured for these devices."""
-    from gemini_live_runtime.audio.calibration import describe, judge
-    from gemini_live_runtime.audio.echo_path import stored_echo_path
+    from gemini_live_runtime.audio.checks.calibration import describe, judge
+    from gemini_live_runtime.audio.echo.echo_path import stored_echo_path
 
     path = stored_echo_path(microphone, speaker)
     if path is None:
@@ -212,7 +212,7 @@ def _calibration(microphone: SoundDevice, speaker: SoundDevice) -> Check:
 
 
 def _echo() -> list[Check]:
-    from gemini_live_runtime.audio.warm_up import make_canceller
+    from gemini_live_runtime.audio.echo.warm_up import make_canceller
 
     name = str(getattr(make_canceller(), "name", ""))
     return [Check("echo canceller", "ok" if name else "missing", name or "none", "" if name else "Use headphones")]
@@ -220,7 +220,7 @@ def _echo() -> list[Check]:
 
 def _last_sound() -> list[Check]:
     """Repeat what was wrong with the sound of the newest recorded session."""
-    from gemini_live_runtime.journal.lines import EVENTS_FILE
+    from gemini_live_runtime.journal.files.lines import EVENTS_FILE
 
     folder = paths.sessions_dir()
     files = sorted(folder.glob(f"*/{EVENTS_FILE}")) if os.path.isdir(folder) else []

@@ -268,7 +268,7 @@ def show(source: LinkSource | None, settings: ConsoleSettings, *, recorded: bool
 
 def _is_recorded(folder: str) -> bool:
     """Return True when the engine could write an event to `folder`."""
-    from gemini_live_runtime.journal.lines import EVENTS_FILE
+    from gemini_live_runtime.journal.files.lines import EVENTS_FILE
 
     if not folder:
         return False
@@ -290,7 +290,7 @@ def show_recording(path: Path, settings: ConsoleSettings, *, speed: float | None
 
     Raises `JournalError` when `path` is not a recording.
     """
-    from gemini_live_runtime.journal.reader import read_journal
+    from gemini_live_runtime.journal.recording.reader import read_journal
 
     journal = read_journal(path)
     settings = replace(settings, detach_on_quit=False, hint="", first_screen="", starter=None)

@@ -73,7 +73,7 @@ def _newest_broken_off() -> Path:
 
     Raises `UsageError` without one.
     """
-    from gemini_live_runtime.journal.catalog import list_entries
+    from gemini_live_runtime.journal.sessions.catalog import list_entries
 
     for entry in list_entries(paths.sessions_dir()):
         if entry.is_broken_off and not entry.problem:

@@ -17,7 +17,7 @@ def devices(as_json: bool) -> int:
 
     --input-device and --output-device take a number or part of a name.
     """
-    from gemini_live_runtime.audio.probe import list_devices
+    from gemini_live_runtime.audio.devices.probe import list_devices
 
     found = list_devices()
     if as_json:

@@ -249,7 +249,7 @@ def delete(name: str, yes: bool, as_json: bool) -> int:
 def _refuse_in_use(name: str) -> None:
     """Raise `UsageError` while a session uses the profile."""
     from gemini_live_runtime.engine.registry import list_engines
-    from gemini_live_runtime.journal.disk import is_locked
+    from gemini_live_runtime.journal.files.disk import is_locked
 
     engines = [engine.session_id for engine in list_engines() if engine.profile == name]
     if engines:

@@ -16,12 +16,12 @@ from gemini_live_tui.config import load
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Event
-    from gemini_live_runtime.journal.reader import Journal
+    from gemini_live_runtime.journal.recording.reader import Journal
 
 
 def complete_session(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Return recorded sessions for shell completion, newest first."""
-    from gemini_live_runtime.journal.retention import session_folders
+    from gemini_live_runtime.journal.sessions.retention import session_folders
 
     names = [folder.name for folder in session_folders(paths.sessions_dir())]
     return [name for name in reversed(names) if name.startswith(incomplete)]
@@ -48,7 +48,7 @@ def replay(
 
     SESSION is an id from `sessions`, or a session's folder or events file from anywhere. Nothing in it is executed.
     """
-    from gemini_live_runtime.journal.reader import read_journal
+    from gemini_live_runtime.journal.recording.reader import read_journal
 
     if plain and as_json:
         raise UsageError("Give --plain or --json, not both", field="plain")
@@ -67,7 +67,7 @@ def replay(
         return _problems(journal, ended)
     if plain:
         from gemini_live_runtime.journal.agent_lines import agent_lines
-        from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
+        from gemini_live_runtime.journal.completion.completion_gate import RealtimeCompletionGate
         from gemini_live_runtime.journal.plain import PlainWriter
 
         gate = RealtimeCompletionGate()

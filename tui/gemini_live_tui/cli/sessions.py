@@ -18,8 +18,8 @@ from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.cli.records import complete_session, locate
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.catalog import Entry
-    from gemini_live_runtime.journal.retention import DeletionResult
+    from gemini_live_runtime.journal.sessions.catalog import Entry
+    from gemini_live_runtime.journal.sessions.retention import DeletionResult
 
 _UNITS = {"h": 3600.0, "d": 86400.0, "w": 604800.0}
 _YES = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -44,8 +44,8 @@ def list_(text: str, trash: bool, as_json: bool) -> int:
 
 
 def _list(text: str, trash: bool, as_json: bool) -> int:
-    from gemini_live_runtime.journal.catalog import list_entries, matches
-    from gemini_live_runtime.journal.trash import list_trash
+    from gemini_live_runtime.journal.sessions.catalog import list_entries, matches
+    from gemini_live_runtime.journal.sessions.trash import list_trash
 
     root = paths.sessions_dir()
     _expire(root)
@@ -100,7 +100,7 @@ def started(when: float) -> str:
 )
 def preview(session: str, count: int) -> int:
     """Print the last lines of a session."""
-    from gemini_live_runtime.journal.catalog import preview as last_lines
+    from gemini_live_runtime.journal.sessions.catalog import preview as last_lines
 
     for line in last_lines(_folder(session), count):
         click.echo(line)
@@ -112,7 +112,7 @@ def preview(session: str, count: int) -> int:
 @click.argument("title")
 def rename(session: str, title: str) -> int:
     """Give a session a title; "" removes it. The recording itself is not changed."""
-    from gemini_live_runtime.journal.catalog import rename as give_title
+    from gemini_live_runtime.journal.sessions.catalog import rename as give_title
 
     folder = _folder(session)
     kept = give_title(folder, title)
@@ -127,7 +127,7 @@ def delete(names: tuple[str, ...]) -> int:
 
     A running session cannot be deleted.
     """
-    from gemini_live_runtime.journal import trash
+    from gemini_live_runtime.journal.sessions import trash
 
     root = paths.sessions_dir()
     for name in names:
@@ -143,7 +143,7 @@ def delete(names: tuple[str, ...]) -> int:
 @click.argument("names", nargs=-1, required=True, metavar="SESSION...")
 def restore(names: tuple[str, ...]) -> int:
     """Restore deleted sessions from the trash."""
-    from gemini_live_runtime.journal import trash
+    from gemini_live_runtime.journal.sessions import trash
 
     for name in names:
         click.echo(f"Restored {trash.restore(paths.sessions_dir(), name)}.")
@@ -154,7 +154,7 @@ def restore(names: tuple[str, ...]) -> int:
 @_YES
 def empty_trash(yes: bool) -> int:
     """Permanently delete the sessions in the trash."""
-    from gemini_live_runtime.journal import trash
+    from gemini_live_runtime.journal.sessions import trash
 
     root = paths.sessions_dir()
     count = len(trash.list_trash(root))
@@ -173,7 +173,7 @@ def _expire(root: Path) -> None:
 
     Failures are not reported here but by `empty-trash`.
     """
-    from gemini_live_runtime.journal import trash
+    from gemini_live_runtime.journal.sessions import trash
 
     trash.expire(root, datetime.now().timestamp())
 
@@ -201,7 +201,7 @@ def _folder(session: str) -> Path:
 @_YES
 def purge(names: tuple[str, ...], older_than: str | None, everything: bool, yes: bool) -> int:
     """Permanently delete recorded sessions, except running ones."""
-    from gemini_live_runtime.journal import retention
+    from gemini_live_runtime.journal.sessions import retention
 
     if sum((bool(names), older_than is not None, everything)) != 1:
         raise UsageError("Say what to purge: session names, --older-than AGE, or --all", field="purge")

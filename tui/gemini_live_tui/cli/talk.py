@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime import events as ev
     from gemini_live_runtime.engine.host import InProcessEngine
     from gemini_live_runtime.engine.spec import EngineSpec
-    from gemini_live_runtime.journal.completion import Completion
+    from gemini_live_runtime.journal.completion.missing_parts import Completion
     from gemini_live_runtime.journal.plain import PlainWriter
     from gemini_live_runtime.session.io.live_session import LiveSession
 
@@ -432,7 +432,7 @@ class _Conversation:
 
 def _discard_recording(folder: str) -> None:
     """Delete the recording of a session that could not begin: it holds nothing."""
-    from gemini_live_runtime.journal.retention import delete_folders
+    from gemini_live_runtime.journal.sessions.retention import delete_folders
 
     if folder:
         delete_folders([Path(folder)])
@@ -446,7 +446,7 @@ async def _events(engine: InProcessEngine) -> AsyncIterator[ev.Event]:
     """
     from gemini_live_runtime import events as ev
     from gemini_live_runtime.engine.link import Bye, LinkClosed, Snapshot
-    from gemini_live_runtime.journal.missed_events import missed_events
+    from gemini_live_runtime.journal.history.missed_events import missed_events
 
     last = 0
     while True:

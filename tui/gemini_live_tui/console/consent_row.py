@@ -18,7 +18,7 @@ from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit, wrap
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.harness_view import ConsentCard
+    from gemini_live_runtime.journal.fold.harness_view import ConsentCard
 
 CALL_ROWS = 4
 """Rows of the call at most; of a longer one the transcript shows the rest."""

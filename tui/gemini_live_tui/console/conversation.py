@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.journal.link_blocks import lost
-from gemini_live_runtime.journal.view import NOT_UNDERSTOOD, Dirty
+from gemini_live_runtime.journal.fold.link_blocks import lost
+from gemini_live_runtime.journal.fold.view import NOT_UNDERSTOOD, Dirty
 from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise, sanitise_line
 from gemini_live_tui.actions import BY_ID

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.journal.fold.view import Dirty
 from gemini_live_tui.widgets.filter_line import FilterLine
 
 if TYPE_CHECKING:

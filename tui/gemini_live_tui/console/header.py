@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_tui.painting.formatting import clock_text, cost_text
 from gemini_live_tui.painting.glyphs import STATE_LABELS, STATE_WIDTH, UNICODE, Glyphs
 from gemini_live_tui.painting.runs import Run

@@ -16,7 +16,7 @@ from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.widgets.row import Row
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.agent_view import Hold
+    from gemini_live_runtime.journal.fold.agent_view import Hold
 
 LEAST_PLACE = 16
 """Least cells of the place; other parts are dropped before it gets shorter."""

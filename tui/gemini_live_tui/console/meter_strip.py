@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.records import mutable_record
 from gemini_live_tui.messages import OpenScreen
 from gemini_live_tui.painting.formatting import bar, decibel_text, duration_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.journal.fold.view import Dirty
 from gemini_live_tui.messages import OpenScreen
 from gemini_live_tui.widgets.line_list import LineList
 from gemini_live_tui.widgets.row_list import RowList

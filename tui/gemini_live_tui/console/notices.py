@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.journal.view import Dirty, LogLine
+from gemini_live_runtime.journal.fold.view import Dirty, LogLine
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.painting.formatting import clock_text
 

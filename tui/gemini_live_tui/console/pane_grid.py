@@ -13,7 +13,7 @@ from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.message import Message
 from textual.widget import Widget
 
-from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_tui.pane_layout import PANES, Arrangement, PaneLayout, arrange
 from gemini_live_tui.panes.base import Frame, Pane
 from gemini_live_tui.settings import ConsoleSettings

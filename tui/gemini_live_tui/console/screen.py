@@ -18,7 +18,7 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.journal.fold.view import Dirty
 from gemini_live_tui.actions import BY_ID, PANES, bindings, slash
 from gemini_live_tui.actions.arguments import FORMATS, choices
 from gemini_live_tui.actions.keymap import key_label, keys_of

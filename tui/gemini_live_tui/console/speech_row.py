@@ -13,7 +13,7 @@ from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.widgets.row import Row
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.view import SessionView
 
 SHOWN_AFTER_S = 0.5
 """Seconds of waiting from which the row is there: what waits for a moment only moves no pane."""

@@ -11,7 +11,7 @@ from gemini_live_runtime.errors import GeminiLiveError, JournalError
 from gemini_live_tui.session_data.cursor import OutOfReachError, slower_or_faster
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.live_history import LiveHistory
+    from gemini_live_runtime.journal.history.live_history import LiveHistory
     from gemini_live_tui.console.notices import Notices
     from gemini_live_tui.context import ConsoleContext
 
@@ -58,7 +58,7 @@ class TimeTravel:
 
     def _read_earlier(self, move: Callable[[], None], reason: str) -> str:
         """Read events from before this console attached out of the session's recording."""
-        from gemini_live_runtime.journal.live_history import LiveHistory
+        from gemini_live_runtime.journal.history.live_history import LiveHistory
 
         store = self._store
         folder = store.hello.folder if store.hello is not None else ""
@@ -69,7 +69,7 @@ class TimeTravel:
         return ""
 
     async def _load_earlier(self, history: LiveHistory, folder: Path, move: Callable[[], None]) -> None:
-        from gemini_live_runtime.journal.earlier_events import load_earlier
+        from gemini_live_runtime.journal.history.earlier_events import load_earlier
 
         def on_progress(share: float) -> None:
             self.reading = share
@@ -88,7 +88,7 @@ class TimeTravel:
 
     async def read_recording(self, path: Path) -> None:
         """Show a recording from its end while it is read; report failures to the store."""
-        from gemini_live_runtime.journal.recorded_history import RecordedHistory
+        from gemini_live_runtime.journal.history.recorded_history import RecordedHistory
 
         store = self._store
         try:

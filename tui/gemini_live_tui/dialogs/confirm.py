@@ -13,7 +13,7 @@ from textual.widgets import Static
 from gemini_live_tui.widgets.modal import TopModalScreen
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.harness_view import TaskCard
+    from gemini_live_runtime.journal.fold.harness_view import TaskCard
 
 
 class ConfirmScreen(TopModalScreen[bool]):

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 
 from gemini_live_runtime.events import SoundProblem
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_tui.dialogs.move_keys import MOVES
 from gemini_live_tui.painting.formatting import cost_text, duration_text
 from gemini_live_tui.painting.glyphs import Glyphs, glyphs

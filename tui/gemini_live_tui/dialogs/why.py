@@ -22,7 +22,7 @@ from gemini_live_tui.panes.why_rows import EXPLAINED, Reason, explained, lines_o
 from gemini_live_tui.widgets.modal import TopModalScreen
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.history import History
+    from gemini_live_runtime.journal.history.session_history import History
     from gemini_live_tui.context import ConsoleContext
 
 WIDTH = 69

@@ -26,8 +26,8 @@ from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
-    from gemini_live_runtime.journal.agent_view import Breakpoint
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.agent_view import Breakpoint
+    from gemini_live_runtime.journal.fold.view import SessionView
     from gemini_live_tui.context import ConsoleContext
 
 MAX_SAID = 1000

@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import GeminiLiveError, UsageError
-from gemini_live_runtime.journal.tracks import FILES, has_track
+from gemini_live_runtime.journal.files.tracks import FILES, has_track
 from gemini_live_runtime.records import mutable_record, record
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings

@@ -13,7 +13,7 @@ from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from gemini_live_runtime.journal.agent_view import plain_key, real_key, unpack
+from gemini_live_runtime.journal.fold.agent_view import plain_key, real_key, unpack
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.editors.base import Edit, EditorScreen
@@ -24,8 +24,8 @@ from gemini_live_tui.panes.state_rows import SCOPES, scope_of
 from gemini_live_tui.widgets.line_input import LineInput
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.agent_view import KeyCell
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.agent_view import KeyCell
+    from gemini_live_runtime.journal.fold.view import SessionView
     from gemini_live_tui.context import ConsoleContext
 
 _WRITABLE = tuple(scope for scope in SCOPES if scope not in ("derived", "other"))

@@ -28,8 +28,8 @@ from gemini_live_tui.widgets.box_screen import BOX_STYLES, BoxScreen
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
     from gemini_live_runtime.events import Event
-    from gemini_live_runtime.journal.agent_view import PatternCard, WatcherCard
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.agent_view import PatternCard, WatcherCard
+    from gemini_live_runtime.journal.fold.view import SessionView
     from gemini_live_tui.context import ConsoleContext
 
 MAX_FIRINGS = 20
@@ -100,7 +100,7 @@ class WatcherScreen(BoxScreen):
         return view.agent_view.patterns.get(self._name_of)
 
     def _lines(self, card: WatcherCard | PatternCard, view: SessionView) -> Iterator[Line]:
-        from gemini_live_runtime.journal.agent_view import WatcherCard
+        from gemini_live_runtime.journal.fold.agent_view import WatcherCard
 
         signs = self.signs
         if self._name_of in breaks_on(view.agent_view, "watcher"):

@@ -16,8 +16,8 @@ from gemini_live_runtime.text import sanitise, sanitise_line
 if TYPE_CHECKING:
     from gemini_live_runtime.harness.notifications import HarnessNotification
     from gemini_live_runtime.harness.tasks import HarnessTask
-    from gemini_live_runtime.journal.harness_view import NotificationCard, TaskCard
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.harness_view import NotificationCard, TaskCard
+    from gemini_live_runtime.journal.fold.view import SessionView
 
 MAX_TEXT = 300
 MAX_BODY = 10_000

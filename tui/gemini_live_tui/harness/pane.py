@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from gemini_live_runtime.errors import HarnessError
-from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.journal.fold.view import Dirty
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.harness.parts import PARTS, Parts
@@ -28,7 +28,7 @@ from gemini_live_tui.widgets.row import Row
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.view import SessionView
     from gemini_live_tui.context import ConsoleContext, Level
     from gemini_live_tui.harness.records import Name, Records
     from gemini_live_tui.harness.row_changes import RowChanges

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from gemini_live_runtime.harness.memory import MemoryRecord
     from gemini_live_runtime.harness.notifications import HarnessNotification
-    from gemini_live_runtime.journal.harness_view import TaskCard
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.harness_view import TaskCard
+    from gemini_live_runtime.journal.fold.view import SessionView
     from gemini_live_tui.context import ConsoleContext
     from gemini_live_tui.harness.records import Found, Name, Records
     from gemini_live_tui.painting.glyphs import Glyphs

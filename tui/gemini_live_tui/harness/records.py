@@ -20,7 +20,7 @@ from gemini_live_runtime.harness.notifications import HarnessNotification, NewNo
 from gemini_live_runtime.harness.paths import HarnessPaths
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import HarnessTask, TaskDetail, TaskStatus
-from gemini_live_runtime.journal.disk import is_locked
+from gemini_live_runtime.journal.files.disk import is_locked
 from gemini_live_runtime.records import record
 from gemini_live_tui.harness.changed_files import ChangedFiles, stamps_of_records, stamps_of_tasks
 from gemini_live_tui.harness.items import NotificationItem, TaskItem, notification_item, task_item, task_order

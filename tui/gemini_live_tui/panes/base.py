@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from gemini_live_runtime.journal.view import Dirty
+from gemini_live_runtime.journal.fold.view import Dirty
 from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings
@@ -27,8 +27,8 @@ from gemini_live_tui.pane_layout import BY_PANE, PaneName, tab_texts
 from gemini_live_tui.settings import ConsoleSettings
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.history import History
-    from gemini_live_runtime.journal.view import LogLine, SessionView
+    from gemini_live_runtime.journal.fold.view import LogLine, SessionView
+    from gemini_live_runtime.journal.history.session_history import History
 
 FRAME = 6
 """Cells of the upper edge that the names cannot use: corners, lines and spaces."""

@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.cache import LRUCache
 
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import GoToEvent, OpenScreen, PaneChanged, ShowDetails, ShowHint

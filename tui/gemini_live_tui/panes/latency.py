@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from gemini_live_runtime.journal.agent_view import TurnCard
-from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.journal.fold.agent_view import TurnCard
+from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import PaneChanged
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs

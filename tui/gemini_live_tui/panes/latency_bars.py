@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gemini_live_runtime.journal.agent_view import TurnCard
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.agent_view import TurnCard
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.latency import STAGES, percentile, rounded_stages, stage_words
 from gemini_live_tui.painting.formatting import clock_text, duration_text
 from gemini_live_tui.painting.glyphs import Glyphs

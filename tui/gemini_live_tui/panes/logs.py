@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from gemini_live_runtime.journal.view import Dirty, LogLine, SessionView
+from gemini_live_runtime.journal.fold.view import Dirty, LogLine, SessionView
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import PaneChanged, ShowDetails, ShowHint

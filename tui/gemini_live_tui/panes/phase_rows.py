@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.agent_view import unpack
+from gemini_live_runtime.journal.fold.agent_view import unpack
 from gemini_live_tui.painting.formatting import clock_text, ordinal, seconds_text, whole_seconds_text
 from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.runs import Run, cut, filled, fitted, spread, width_of
 from gemini_live_tui.panes.explanations import live_value
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.agent_view import AgentView, Tick, TransitionStatus
+    from gemini_live_runtime.journal.fold.agent_view import AgentView, Tick, TransitionStatus
 
 HEAD = 7
 """Cells of the words at the left."""

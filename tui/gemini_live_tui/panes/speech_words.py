@@ -11,7 +11,7 @@ from gemini_live_tui.painting.runs import Run
 
 if TYPE_CHECKING:
     from gemini_live_runtime import events as ev
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.view import SessionView
 
 _NO_FAULT = "It never began: it was interrupted, or another answer or agent took its place."
 

@@ -12,8 +12,8 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.widgets import Input
 
-from gemini_live_runtime.journal.agent_view import AgentView, real_key, unpack
-from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.journal.fold.agent_view import AgentView, real_key, unpack
+from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_runtime.json_values import escaped
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import EditKey, SendOrder, ShowHint
@@ -31,7 +31,7 @@ from gemini_live_tui.widgets.row_list import RowList
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gemini_live_runtime.journal.agent_view import KeyCell
+    from gemini_live_runtime.journal.fold.agent_view import KeyCell
 
 MAX_CACHED_ROWS = 512
 """Number of painted rows that are kept."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.agent_view import unpack
+from gemini_live_runtime.journal.fold.agent_view import unpack
 from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.painting.formatting import spark
@@ -18,7 +18,7 @@ from gemini_live_tui.painting.runs import Run, cut, filled, fitted, spread
 from gemini_live_tui.panes.explanations import value_text
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.agent_view import KeyCell
+    from gemini_live_runtime.journal.fold.agent_view import KeyCell
 
 SCOPES: Mapping[str, str] = {
     "app": "",
@@ -212,6 +212,6 @@ def _note(key: str, cell: KeyCell, glyphs: Glyphs, declared: Declared, fresh: bo
 
 def scope_json(keys: Mapping[str, KeyCell], scope: str) -> dict[str, Any]:
     """Return the values of a scope, by key."""
-    from gemini_live_runtime.journal.agent_view import real_key
+    from gemini_live_runtime.journal.fold.agent_view import real_key
 
     return {real_key(key): unpack(cell.value) for key, cell in keys.items() if scope_of(key) == scope}

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual import events
 from textual.binding import BindingType
 
-from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import GoToTime, PaneChanged
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rich.cells import cell_len
 
-from gemini_live_runtime.journal.agent_view import Span, Tick
-from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.journal.fold.agent_view import Span, Tick
+from gemini_live_runtime.journal.fold.view import Block, SessionView
 from gemini_live_runtime.records import record
 from gemini_live_tui.painting.formatting import clock_text
 from gemini_live_tui.painting.glyphs import Glyphs

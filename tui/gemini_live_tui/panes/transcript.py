@@ -8,9 +8,9 @@ from typing import ClassVar
 from textual import events
 from textual.binding import BindingType
 
-from gemini_live_runtime.journal.agent_view import TurnCard
-from gemini_live_runtime.journal.heard_words import lit_chars, next_word_s
-from gemini_live_runtime.journal.view import MAX_BLOCK_CHARS, NOT_UNDERSTOOD, Block, SessionView
+from gemini_live_runtime.journal.fold.agent_view import TurnCard
+from gemini_live_runtime.journal.fold.heard_words import lit_chars, next_word_s
+from gemini_live_runtime.journal.fold.view import MAX_BLOCK_CHARS, NOT_UNDERSTOOD, Block, SessionView
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import ExplainEvent, FollowChanged, ShowHint
 from gemini_live_tui.painting.formatting import clock_text, duration_text

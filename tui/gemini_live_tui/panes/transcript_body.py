@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widgets import Input
 
-from gemini_live_runtime.journal.view import Block, Dirty, SessionView
+from gemini_live_runtime.journal.fold.view import Block, Dirty, SessionView
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import hints, key_label, keys_of
 from gemini_live_tui.messages import PaneChanged

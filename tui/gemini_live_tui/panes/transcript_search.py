@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gemini_live_runtime.journal.view import Block
+from gemini_live_runtime.journal.fold.view import Block
 from gemini_live_tui.painting.runs import Run, sliced
 
 STYLE = "chosen"

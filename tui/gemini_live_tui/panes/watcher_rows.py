@@ -9,7 +9,7 @@ from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.runs import Run, filled, fitted
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.agent_view import AgentView, PatternCard, WatcherCard
+    from gemini_live_runtime.journal.fold.agent_view import AgentView, PatternCard, WatcherCard
 
 EMPTY = ("This agent watches nothing.", "Live.builder().watch(...) and .pattern(...) add watchers.")
 NO_AGENT = ("No watcher yet.", "The agent's watchers are listed when the session starts.")

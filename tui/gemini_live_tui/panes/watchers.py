@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from gemini_live_runtime.journal.agent_view import AgentView
-from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.journal.fold.agent_view import AgentView
+from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import SendOrder, ShowHint, ShowWatcher
 from gemini_live_tui.painting.formatting import until_older
@@ -20,7 +20,7 @@ from gemini_live_tui.session_data.breakpoints import breaks_on, toggle_breakpoin
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.agent_view import PatternCard, WatcherCard
+    from gemini_live_runtime.journal.fold.agent_view import PatternCard, WatcherCard
 
 
 class WatchersPane(RowList):

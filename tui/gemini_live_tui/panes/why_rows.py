@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from gemini_live_runtime.journal.agent_view import AgentView, plain_key, unpack
+from gemini_live_runtime.journal.fold.agent_view import AgentView, plain_key, unpack
 from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.painting.formatting import clock_text, seconds_text
@@ -21,8 +21,8 @@ from gemini_live_tui.panes.speech_words import dropped
 
 if TYPE_CHECKING:
     from gemini_live_runtime import events as ev
-    from gemini_live_runtime.journal.agent_view import KeyCell, TransitionStatus, WatcherCard
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.agent_view import KeyCell, TransitionStatus, WatcherCard
+    from gemini_live_runtime.journal.fold.view import SessionView
 
 EXPLAINED = frozenset(
     {

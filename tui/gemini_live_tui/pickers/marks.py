@@ -20,8 +20,8 @@ from gemini_live_tui.widgets.modal import TopModalScreen
 from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.agent_view import Mark
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.agent_view import Mark
+    from gemini_live_runtime.journal.fold.view import SessionView
     from gemini_live_tui.context import ConsoleContext
 
 

@@ -15,7 +15,7 @@ from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.catalog import Entry
+    from gemini_live_runtime.journal.sessions.catalog import Entry
 
 LENGTH, TURNS, COST = 7, 5, 7
 """Widths of the columns that are the same in every window, in cells."""

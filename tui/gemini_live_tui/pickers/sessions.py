@@ -27,7 +27,7 @@ from gemini_live_tui.widgets.modal import TopScreen
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.catalog import Entry
+    from gemini_live_runtime.journal.sessions.catalog import Entry
     from gemini_live_tui.context import ConsoleContext
 
 WIDE = 150
@@ -131,8 +131,8 @@ class SessionsScreen(TopScreen[None]):
         self._look_ahead()
 
     def _look(self, now: float) -> list[Entry]:
-        from gemini_live_runtime.journal import trash
-        from gemini_live_runtime.journal.catalog import list_entries
+        from gemini_live_runtime.journal.sessions import trash
+        from gemini_live_runtime.journal.sessions.catalog import list_entries
 
         trash.expire(self._root, now)
         return trash.list_trash(self._root) if self._in_trash else list_entries(self._root, wall=lambda: now)
@@ -141,7 +141,7 @@ class SessionsScreen(TopScreen[None]):
         """List the sessions that the filter lets through."""
         found: list[Entry] = []
         if self._all is not None:
-            from gemini_live_runtime.journal.catalog import matches
+            from gemini_live_runtime.journal.sessions.catalog import matches
 
             words = self.field.value if self._naming is None else self._kept_filter
             found = [entry for entry in self._all if matches(entry, words)]
@@ -192,7 +192,7 @@ class SessionsScreen(TopScreen[None]):
         ident = entry.id if entry is not None else ""
         if entry is None or ident == self._previewed:
             return
-        from gemini_live_runtime.journal.catalog import preview
+        from gemini_live_runtime.journal.sessions.catalog import preview
 
         lines = [] if entry.problem else await asyncio.to_thread(preview, self._folder(entry), PREVIEW_LINES)
         if not self.query("#sessions-preview-pane"):
@@ -221,7 +221,7 @@ class SessionsScreen(TopScreen[None]):
         return "\n".join(lines) or "Nothing was said."
 
     def _folder(self, entry: Entry) -> Path:
-        from gemini_live_runtime.journal.trash import trash_dir
+        from gemini_live_runtime.journal.sessions.trash import trash_dir
 
         return (trash_dir(self._root) if self._in_trash else self._root) / entry.id
 
@@ -293,7 +293,7 @@ class SessionsScreen(TopScreen[None]):
             if self._in_trash:
                 self.say("It is deleted already. For good: gemini-live-tui sessions empty-trash")
             return
-        from gemini_live_runtime.journal import trash
+        from gemini_live_runtime.journal.sessions import trash
 
         try:
             self._deleted.append(trash.delete(self._root, entry.id, wall=self.console.time.wall))
@@ -311,7 +311,7 @@ class SessionsScreen(TopScreen[None]):
         self._restore(self._deleted[-1])
 
     def _restore(self, name: str) -> None:
-        from gemini_live_runtime.journal import trash
+        from gemini_live_runtime.journal.sessions import trash
 
         try:
             ident = trash.restore(self._root, name)
@@ -364,7 +364,7 @@ class SessionsScreen(TopScreen[None]):
         if entry is None:
             self.set_focus(self.list)
             return
-        from gemini_live_runtime.journal.catalog import rename
+        from gemini_live_runtime.journal.sessions.catalog import rename
 
         try:
             title = rename(self._folder(entry), event.value)

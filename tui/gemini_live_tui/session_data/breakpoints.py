@@ -9,12 +9,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from gemini_live_runtime.journal.agent_view import real_key, unpack
+from gemini_live_runtime.journal.fold.agent_view import real_key, unpack
 from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
-    from gemini_live_runtime.journal.agent_view import AgentView, Breakpoint
+    from gemini_live_runtime.journal.fold.agent_view import AgentView, Breakpoint
 
 Kind = Literal["watcher", "phase", "transition", "tool", "key", "expression"]
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from gemini_live_runtime.errors import JournalError
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
-    from gemini_live_runtime.journal.history import History
+    from gemini_live_runtime.journal.history.session_history import History
 
 Kind = Literal["event", "turn", "transition", "mark"]
 """Kinds of steps."""
@@ -130,7 +130,7 @@ class Cursor:
             marks = sorted(mark.of for mark in history.live.agent_view.marks)
             index = bisect_right(marks, at) if direction > 0 else bisect_left(marks, at) - 1
             return marks[index] if 0 <= index < len(marks) else None
-        from gemini_live_runtime.journal.history import TRANSITIONS, TURNS
+        from gemini_live_runtime.journal.history.session_history import TRANSITIONS, TURNS
 
         types = TURNS if kind == "turn" else TRANSITIONS
         found = history.following(at, types) if direction > 0 else history.preceding(at, types)

@@ -16,7 +16,7 @@ from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Event
-    from gemini_live_runtime.journal.history import History
+    from gemini_live_runtime.journal.history.session_history import History
 
 STRETCH = 100
 """Events looked at between two looks at the clock."""

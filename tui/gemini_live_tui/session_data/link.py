@@ -14,7 +14,7 @@ from gemini_live_runtime.commands import Command, HangUp, Order, SendText
 from gemini_live_runtime.engine.link import Bye, Hello, Link, LinkClosed, LinkMessage, Snapshot
 from gemini_live_runtime.errors import EngineError, GeminiLiveError, NewerFormatError, ProtocolError
 from gemini_live_runtime.events import CommandRefused, Event, SessionEnded, TextSent
-from gemini_live_runtime.journal.completion import MissingPart
+from gemini_live_runtime.journal.completion.missing_parts import MissingPart
 from gemini_live_tui.session_data.store import NotSent, Store, Takeover
 
 LinkSource = Callable[[], Awaitable[Link]]
@@ -58,7 +58,7 @@ MAX_MISSED = 50_000
 
 def _missing(folder: Path) -> tuple[MissingPart, ...]:
     """Return what the run of a recording lacks to be complete."""
-    from gemini_live_runtime.journal.reader import completion_of, read_journal
+    from gemini_live_runtime.journal.recording.reader import completion_of, read_journal
 
     with contextlib.suppress(GeminiLiveError, OSError):
         return completion_of(read_journal(folder)).missing
@@ -322,7 +322,7 @@ class SessionLink:
 
     async def _read_last(self) -> bool:
         """Read the newest events, which tell how the session ended."""
-        from gemini_live_runtime.journal.missed_events import last_events
+        from gemini_live_runtime.journal.history.missed_events import last_events
 
         if self._folder:
             with contextlib.suppress(GeminiLiveError, OSError):
@@ -332,7 +332,7 @@ class SessionLink:
 
     async def _read_missed(self, last: int | None) -> bool:
         """Read the events after the last one; return True when they are all there."""
-        from gemini_live_runtime.journal.missed_events import missed_events
+        from gemini_live_runtime.journal.history.missed_events import missed_events
 
         if not self._folder:
             return last == self._seq
@@ -444,7 +444,7 @@ class SessionLink:
 
 def is_recorded(folder: Path) -> bool:
     """Return True when a session's folder has a journal to go on with."""
-    from gemini_live_runtime.journal.lines import EVENTS_FILE
+    from gemini_live_runtime.journal.files.lines import EVENTS_FILE
 
     return (folder / EVENTS_FILE).is_file()
 

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import field
 
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.records import mutable_record
 
 SECONDS = 60

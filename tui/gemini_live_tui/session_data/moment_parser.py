@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.journal.view import SessionView
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_tui.session_data.cursor import require_reach
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.agent_view import Mark
-    from gemini_live_runtime.journal.history import History
+    from gemini_live_runtime.journal.fold.agent_view import Mark
+    from gemini_live_runtime.journal.history.session_history import History
 
 FORMS = "12:34, 90 s, turn 14, event 4812, mark 2, phase NAME, start or end"
 

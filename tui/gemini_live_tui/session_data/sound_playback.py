@@ -15,8 +15,8 @@ from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.history import History
-    from gemini_live_runtime.journal.playback_sound import Portion
+    from gemini_live_runtime.journal.history.session_history import History
+    from gemini_live_runtime.journal.sound.playback_sound import Portion
 
 AHEAD_S = 4.0
 """Seconds of sound handed over beyond what was heard."""
@@ -27,7 +27,7 @@ Spawn = Callable[[str], Awaitable[Process]]
 
 async def spawn_player(device: str) -> Process:
     """Start a player process of the runtime."""
-    command = [sys.executable, "-P", "-m", "gemini_live_runtime.audio.player", *([device] if device else [])]
+    command = [sys.executable, "-P", "-m", "gemini_live_runtime.audio.checks.player", *([device] if device else [])]
     return await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, stderr=asyncio.subprocess.DEVNULL)
 
 
@@ -104,7 +104,7 @@ class SoundPlayback:
             reader.cancel()
 
     async def _feed(self, process: Process, first: Portion, portions: Iterator[Portion]) -> None:
-        from gemini_live_runtime.journal.playback_sound import RATE
+        from gemini_live_runtime.journal.sound.playback_sound import RATE
 
         assert process.stdin is not None
         written = 0
@@ -123,7 +123,7 @@ class SoundPlayback:
             portion = next(portions, None)
 
     async def _listen(self, process: Process) -> None:
-        from gemini_live_runtime.journal.playback_sound import RATE
+        from gemini_live_runtime.journal.sound.playback_sound import RATE
 
         assert process.stdout is not None
         problem = "the speaker cannot be opened"
@@ -161,6 +161,6 @@ class SoundPlayback:
 
 
 def _portions(history: History, folder: Path, begin: float, speed: float, end: float | None) -> Iterator[Portion]:
-    from gemini_live_runtime.journal.playback_sound import playback
+    from gemini_live_runtime.journal.sound.playback_sound import playback
 
     return playback(history, folder, begin, end, speed=speed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from gemini_live_runtime.journal.agent_view import AgentView, KeyCell, Removal
+from gemini_live_runtime.journal.fold.agent_view import AgentView, KeyCell, Removal
 from gemini_live_runtime.records import record
 from gemini_live_tui.session_data.moment_parser import by_moment
 

@@ -12,15 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.journal.view import Dirty, SessionView
+from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_tui.session_data.cursor import Cursor
 
 if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
     from gemini_live_runtime.engine.link import Bye, Hello, LinkMessage
     from gemini_live_runtime.events import Event, Payload, StateWord
-    from gemini_live_runtime.journal.history import History
-    from gemini_live_runtime.journal.recorded_history import RecordedHistory
+    from gemini_live_runtime.journal.history.recorded_history import RecordedHistory
+    from gemini_live_runtime.journal.history.session_history import History
     from gemini_live_runtime.samples import MeterSample
 
 MAX_QUEUED = 4096
@@ -209,7 +209,7 @@ class Store:
             self._room.set()
         if self._sample is not None and not self._queue:
             # After the snapshot, which would set the meters back.
-            from gemini_live_runtime.journal.fold import apply_sample
+            from gemini_live_runtime.journal.fold.session_fold import apply_sample
 
             self.dirty |= apply_sample(self.view, self._sample)
             self._sample, self._received_at = None, self._clock.now()
@@ -219,8 +219,8 @@ class Store:
     def _fold(self, message: LinkMessage | Takeover) -> None:
         from gemini_live_runtime.engine.link import Bye, Hello, Snapshot
         from gemini_live_runtime.events import Event, Notice, SessionEnded
-        from gemini_live_runtime.journal.fold import apply
-        from gemini_live_runtime.journal.live_history import LiveHistory
+        from gemini_live_runtime.journal.fold.session_fold import apply
+        from gemini_live_runtime.journal.history.live_history import LiveHistory
 
         if isinstance(message, Event) and self._is_leaving:
             if isinstance(message.payload, SessionEnded | Notice):

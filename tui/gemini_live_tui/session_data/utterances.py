@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.journal.view import Block, SessionView
+from gemini_live_runtime.journal.fold.view import Block, SessionView
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.agent_view import Span
+    from gemini_live_runtime.journal.fold.agent_view import Span
 
 PAUSE_S = 3.0
 """Longest pause in seconds within an utterance of the user."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from gemini_live_runtime.audio.devices import SoundDevice, select_device
+from gemini_live_runtime.audio.devices.probe import list_devices
+from gemini_live_runtime.audio.devices.selection import SoundDevice, select_device
 from gemini_live_runtime.audio.interface import Direction
-from gemini_live_runtime.audio.probe import list_devices
 from gemini_live_runtime.errors import DeviceError
 from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise_line

@@ -92,7 +92,7 @@ async def _start() -> asyncio.subprocess.Process:
     path = os.pathsep.join(part for part in (_FOLDER, os.environ.get("PYTHONPATH", "")) if part)
     environment = {name: value for name, value in os.environ.items() if name not in SECRET_VARIABLES}
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "gemini_live_runtime.audio.device_helper"),
+        *(sys.executable, "-P", "-m", "gemini_live_runtime.audio.checks.device_helper"),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

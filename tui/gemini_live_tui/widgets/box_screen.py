@@ -22,7 +22,7 @@ from gemini_live_tui.painting.glyphs import Glyphs, glyphs
 from gemini_live_tui.widgets.modal import TopModalScreen
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.view import SessionView
+    from gemini_live_runtime.journal.fold.view import SessionView
     from gemini_live_tui.context import ConsoleContext
 
 BOX_STYLES = Path(__file__).with_name("box_screen.tcss")

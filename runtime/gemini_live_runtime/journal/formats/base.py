@@ -11,12 +11,12 @@ from typing import Literal, get_args
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
 from gemini_live_runtime.errors import JournalError, UsageError
-from gemini_live_runtime.journal.catalog import title_of
-from gemini_live_runtime.journal.completion import Completion
-from gemini_live_runtime.journal.completion_gate import RealtimeCompletionGate
-from gemini_live_runtime.journal.marks import marked_at
-from gemini_live_runtime.journal.reader import Journal, read_journal
-from gemini_live_runtime.journal.redaction import Redaction
+from gemini_live_runtime.journal.completion.completion_gate import RealtimeCompletionGate
+from gemini_live_runtime.journal.completion.missing_parts import Completion
+from gemini_live_runtime.journal.fold.marks import marked_at
+from gemini_live_runtime.journal.privacy.redaction import Redaction
+from gemini_live_runtime.journal.recording.reader import Journal, read_journal
+from gemini_live_runtime.journal.sessions.catalog import title_of
 from gemini_live_runtime.records import keyword_record, mutable_record, record
 
 Format = Literal["markdown", "text", "json", "realtime", "microphone", "model", "stereo"]

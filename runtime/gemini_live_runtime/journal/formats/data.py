@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.fold.session_fold import apply
+from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.journal.formats.base import ExportSource
-from gemini_live_runtime.journal.view import SessionView
 from gemini_live_runtime.json_values import encode_line
 
 FORMAT = "gemini-live-tui/export"

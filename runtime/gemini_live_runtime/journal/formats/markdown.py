@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.completion import Completion
-from gemini_live_runtime.journal.fold import apply
+from gemini_live_runtime.journal.completion.missing_parts import Completion
+from gemini_live_runtime.journal.fold.marks import marked_at
+from gemini_live_runtime.journal.fold.session_fold import apply
+from gemini_live_runtime.journal.fold.view import Block, SessionView
 from gemini_live_runtime.journal.formats.base import ExportSource
-from gemini_live_runtime.journal.marks import marked_at
-from gemini_live_runtime.journal.view import Block, SessionView
 from gemini_live_runtime.latency import percentile
 from gemini_live_runtime.text import sanitise, sanitise_line
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.errors import JournalError, UsageError
+from gemini_live_runtime.journal.files.tracks import FILES, RATES, has_track, read_track, wav_header
 from gemini_live_runtime.journal.formats.base import ExportSource, Format
-from gemini_live_runtime.journal.sound_map import Lane, SoundMap, lane_samples
-from gemini_live_runtime.journal.tracks import FILES, RATES, has_track, read_track, wav_header
+from gemini_live_runtime.journal.sound.sound_map import Lane, SoundMap, lane_samples
 
 if TYPE_CHECKING:
     import numpy as np

@@ -29,10 +29,10 @@ from gemini_live_runtime.state.store import State
 from gemini_live_runtime.text import sanitise_line
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.journal.kept_journal import KeptJournal
+    from gemini_live_runtime.journal.recording.kept_journal import KeptJournal
     from gemini_live_runtime.session.agent.awaited_tasks import SpokenBefore
     from gemini_live_runtime.session.agent.context import AgentContext
-    from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
+    from gemini_live_runtime.session.agent.steering.steering_runner import SteeringRunner
 
 LOAD_S = 10.0
 """Seconds that a saved session may take to be read before the conversation begins without it."""

@@ -33,8 +33,8 @@ from gemini_live_runtime.state.values import copy_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
     from gemini_live_runtime.session.agent.context import AgentContext
+    from gemini_live_runtime.session.agent.listeners.callback_runner import CallbackRunner
     from gemini_live_runtime.session.agent.session_keys import SessionSignals
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
     from gemini_live_runtime.session.agent.timers import Timers

@@ -10,7 +10,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.redactor import redactor, traceback_lines
 from gemini_live_runtime.restarts import MAX_RESTARTS, WITHIN_S, is_reported
-from gemini_live_runtime.session.agent.callback_runner import CallbackFault, SlowCallback
+from gemini_live_runtime.session.agent.listeners.callback_runner import CallbackFault, SlowCallback
 from gemini_live_runtime.session.outbound.context_queue import ContextNotSent
 from gemini_live_runtime.session.rules.executor import EffectFault
 from gemini_live_runtime.session.rules.reactor import RULE_FAULT, RuleFault

@@ -8,7 +8,7 @@ from gemini_live_runtime import events as ev
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.context import AgentContext
-    from gemini_live_runtime.session.agent.subscription import Subscribers, Subscription
+    from gemini_live_runtime.session.agent.listeners.subscription import Subscribers, Subscription
 
 SETTLING = (ev.PlaybackStarted, ev.TurnInterrupted, ev.AudioOpened, ev.AudioLost)
 """Events after which the latency of a completed turn may be known."""

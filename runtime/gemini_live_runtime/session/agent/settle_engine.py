@@ -18,7 +18,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.large_values import is_huge
+from gemini_live_runtime.journal.files.large_values import is_huge
 from gemini_live_runtime.restarts import is_reported
 from gemini_live_runtime.session.agent.user_code import CodeRunner
 from gemini_live_runtime.state.computed import ComputedRegistry, ComputeFault

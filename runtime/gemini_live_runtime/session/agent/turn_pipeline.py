@@ -37,13 +37,13 @@ from gemini_live_runtime.tools.dispatch import Outcome
 if TYPE_CHECKING:
     from gemini_live_runtime.conversation.extraction import TriggerEvent
     from gemini_live_runtime.conversation.text_model import TextModel
-    from gemini_live_runtime.session.agent.callback_runner import CallbackRunner
     from gemini_live_runtime.session.agent.context import AgentContext
+    from gemini_live_runtime.session.agent.listeners.callback_runner import CallbackRunner
     from gemini_live_runtime.session.agent.session_keys import SessionSignals
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
-    from gemini_live_runtime.session.agent.steering_runner import Moment, SteeringRunner
+    from gemini_live_runtime.session.agent.steering.steering_runner import Moment, SteeringRunner
     from gemini_live_runtime.session.agent.timers import Timers
-    from gemini_live_runtime.session.agent.tool_executor import ToolExecutor
+    from gemini_live_runtime.session.agent.tools.tool_executor import ToolExecutor
     from gemini_live_runtime.session.debugger.checkpoints import Checkpoints
     from gemini_live_runtime.state.mutations import Mutation
 

@@ -24,8 +24,8 @@ from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.threads import call_in_thread
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.agent.adoption import AgentAdoption
     from gemini_live_runtime.session.agent.context import AgentContext
+    from gemini_live_runtime.session.agent.handover.adoption import AgentAdoption
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
     from gemini_live_runtime.session.agent.turn_pipeline import TurnPipeline
     from gemini_live_runtime.session.control.command_router import CommandRouter

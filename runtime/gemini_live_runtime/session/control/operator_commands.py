@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.agent.context import AgentContext
     from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
     from gemini_live_runtime.session.agent.settle_engine import SettleEngine
-    from gemini_live_runtime.session.agent.steering_runner import SteeringRunner
+    from gemini_live_runtime.session.agent.steering.steering_runner import SteeringRunner
     from gemini_live_runtime.session.agent.turn_pipeline import TurnPipeline
     from gemini_live_runtime.session.control.command_router import CommandRouter
     from gemini_live_runtime.session.rules.executor import LiveEffectExecutor

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.kept_journal import KeptJournal
-from gemini_live_runtime.journal.open_work import OpenWork
-from gemini_live_runtime.journal.spoken_blocks import heard_chars
+from gemini_live_runtime.journal.completion.open_work import OpenWork
+from gemini_live_runtime.journal.fold.spoken_blocks import heard_chars
+from gemini_live_runtime.journal.recording.kept_journal import KeptJournal
 from gemini_live_runtime.session.core.effects import Effect, RunTool
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S

@@ -1,8 +1,8 @@
 """Detect the start and end of speech in the microphone's audio, in audio time.
 
-Unlike the detector of the display (`audio/voice_detector.py`), this one decides turns: it takes chunks of any size,
-confirms a start, keeps the audio that led to it, and counts time in samples, so the same audio always has the same
-edges.
+Unlike the detector of the display (`audio/processing/voice_detector.py`), this one decides turns: it takes chunks of
+any size, confirms a start, keeps the audio that led to it, and counts time in samples, so the same audio always has
+the same edges.
 """
 
 from __future__ import annotations

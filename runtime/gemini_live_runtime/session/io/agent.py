@@ -11,7 +11,7 @@ from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.conversation.chat import AgentHandoff, ChatContext, ChatItem, as_chat
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.session.agent.agent_updates import with_tools
+from gemini_live_runtime.session.agent.handover.agent_updates import with_tools
 from gemini_live_runtime.session.core.turn_rules import (
     FALSE_INTERRUPTION_TIMEOUT_S,
     MAX_TOOL_STEPS,

@@ -18,9 +18,9 @@ from gemini_live_runtime.conversation.chat import CHATS, as_chat, check_messages
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.records import record
-from gemini_live_runtime.session.agent.event_views import EventViews
-from gemini_live_runtime.session.agent.lifecycle import busy_hook
-from gemini_live_runtime.session.agent.session_events import AgentState, SessionEvent, check_event_name
+from gemini_live_runtime.session.agent.handover.lifecycle import busy_hook
+from gemini_live_runtime.session.agent.listeners.event_views import EventViews
+from gemini_live_runtime.session.agent.listeners.session_events import AgentState, SessionEvent, check_event_name
 from gemini_live_runtime.session.agent.user_code import takes
 from gemini_live_runtime.session.core.speech_queue import SpeechPriority
 from gemini_live_runtime.session.io.audio_switch import AudioSwitch

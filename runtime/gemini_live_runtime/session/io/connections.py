@@ -16,7 +16,7 @@ from gemini_live_runtime.errors import (
     ProtocolError,
     UnreachableError,
 )
-from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.journal.recording.wire_recorder import WireRecorder
 from gemini_live_runtime.records import keyword_record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.core.effects import Effect, Play

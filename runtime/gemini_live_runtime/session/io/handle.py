@@ -11,7 +11,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
-from gemini_live_runtime.session.agent.subscription import Subscription
+from gemini_live_runtime.session.agent.listeners.subscription import Subscription
 from gemini_live_runtime.session.definition.turn_choice import as_turn_taking
 from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
 from gemini_live_runtime.session.io.harness_controller import HarnessController

@@ -13,7 +13,7 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.agent.subscription import Subscription
+    from gemini_live_runtime.session.agent.listeners.subscription import Subscription
 
 NO_CONNECTION = "the session ended before there was a connection for it"
 MAY_BE_LOST = "the connection was lost before the model showed that it has it"

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from gemini_live_runtime.harness.notifications import HarnessNotification, NotificationStatus
     from gemini_live_runtime.harness.store import Harness
     from gemini_live_runtime.harness.tasks import HarnessTask, TaskDetail, TaskStatus
-    from gemini_live_runtime.session.agent.harness_tool_runtime import HarnessToolRuntime
-    from gemini_live_runtime.session.agent.subscription import Subscription
+    from gemini_live_runtime.session.agent.harness.harness_tool_runtime import HarnessToolRuntime
+    from gemini_live_runtime.session.agent.listeners.subscription import Subscription
     from gemini_live_runtime.session.ports.loop_calls import LoopCalls
     from gemini_live_runtime.tools.registry import ToolDescriptor
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.agent.awaited_tasks import AwaitedTask
-from gemini_live_runtime.session.agent.lifecycle import busy_hook
+from gemini_live_runtime.session.agent.handover.lifecycle import busy_hook
 from gemini_live_runtime.session.io.agent import Agent
 from gemini_live_runtime.session.io.place import Place, place_of_code
 from gemini_live_runtime.session.ports.loop_calls import LoopCalls

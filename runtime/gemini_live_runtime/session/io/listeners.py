@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.session.agent.session_events import SessionEvent, check_event_name, listener_place
+from gemini_live_runtime.session.agent.listeners.session_events import SessionEvent, check_event_name, listener_place
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin
 

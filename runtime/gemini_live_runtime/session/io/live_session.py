@@ -26,13 +26,13 @@ from gemini_live_runtime.commands import (
 )
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.harness.worker import HarnessWorker
-from gemini_live_runtime.journal.view import SessionView
-from gemini_live_runtime.journal.wire_recorder import WireRecorder
+from gemini_live_runtime.journal.fold.view import SessionView
+from gemini_live_runtime.journal.recording.wire_recorder import WireRecorder
 from gemini_live_runtime.redactor import redactor, traceback_lines
 from gemini_live_runtime.restarts import WITHIN_S
 from gemini_live_runtime.samples import MeterSample
-from gemini_live_runtime.session.agent.consent import ConsentOptions
 from gemini_live_runtime.session.agent.host import SessionHost
+from gemini_live_runtime.session.agent.tools.consent import ConsentOptions
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.state import FINISHING_TASKS
 from gemini_live_runtime.session.core.taking_up import end_what_was_cut_off, take_up

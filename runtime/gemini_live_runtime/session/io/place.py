@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gemini_live_runtime.records import record
 
 if TYPE_CHECKING:
-    from gemini_live_runtime.session.agent.handoff import HandoffRunner
+    from gemini_live_runtime.session.agent.handover.handoff import HandoffRunner
 
 
 def _do_nothing() -> None:

@@ -17,7 +17,7 @@ from gemini_live_runtime.conversation.chat import (
 )
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
-from gemini_live_runtime.session.agent.event_views import call_of, output_of
+from gemini_live_runtime.session.agent.listeners.event_views import call_of, output_of
 from gemini_live_runtime.text import clip
 
 Kind = Literal["message", "function_call", "function_call_output", "agent_handoff"]

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable
 
 from gemini_live_runtime.author_code import USER_ERRORS
-from gemini_live_runtime.session.agent.callback_runner import InlineListener, refuse_coroutine
+from gemini_live_runtime.session.agent.listeners.callback_runner import InlineListener, refuse_coroutine
 from gemini_live_runtime.session.metrics.telemetry import SessionTelemetry
 
 GAPS = (36, 48, 30, 49)

@@ -15,7 +15,7 @@ from gemini_live_runtime.author_code import is_awaitable
 from gemini_live_runtime.commands import ClearTurn, CommitTurn
 from gemini_live_runtime.errors import AgentError, StopResponse
 from gemini_live_runtime.redactor import redactor
-from gemini_live_runtime.session.agent.lifecycle import busy_hook
+from gemini_live_runtime.session.agent.handover.lifecycle import busy_hook
 from gemini_live_runtime.session.agent.user_code import takes
 from gemini_live_runtime.session.core.effects import Effect, Send
 from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET

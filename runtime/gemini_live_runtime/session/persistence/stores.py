@@ -26,8 +26,8 @@ from urllib.parse import quote
 from gemini_live_runtime import paths
 from gemini_live_runtime.author_code import error_text, exact_text, is_awaitable, result_or_error
 from gemini_live_runtime.errors import GeminiLiveError, JournalError, NewerFormatError, UsageError, write_remedy
-from gemini_live_runtime.journal.disk import FileDisk
-from gemini_live_runtime.journal.whole_file import remove_leftovers, write_problem, write_whole
+from gemini_live_runtime.journal.files.disk import FileDisk
+from gemini_live_runtime.journal.files.whole_file import remove_leftovers, write_problem, write_whole
 from gemini_live_runtime.session.persistence.snapshot import SessionSnapshot
 from gemini_live_runtime.text import sanitise_line
 

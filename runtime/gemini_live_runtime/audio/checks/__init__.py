@@ -1,0 +1,1 @@
+"""Calibration, sound checks, and playing for the console, in child processes."""

@@ -1,0 +1,1 @@
+"""Find PortAudio's devices, choose among them, open their streams."""

@@ -1,0 +1,1 @@
+"""Cancel echo, and tell the person from what is left of it."""

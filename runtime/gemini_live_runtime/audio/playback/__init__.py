@@ -1,0 +1,1 @@
+"""Play generations: buffer, jitter, concealment, what was heard."""

@@ -1,0 +1,1 @@
+"""Run the devices in a process of their own, with shared rings."""

@@ -1,0 +1,1 @@
+"""Step microphone and loudspeaker on a worker of their own."""

@@ -1,0 +1,1 @@
+"""Decide whether a run is complete, and name what is missing."""

@@ -1,0 +1,1 @@
+"""Files of a recording: lines, tracks, large values, whole replacement."""

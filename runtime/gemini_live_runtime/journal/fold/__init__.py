@@ -1,0 +1,1 @@
+"""The fold: a sequence of events becomes a view."""

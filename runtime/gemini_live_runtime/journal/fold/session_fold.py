@@ -1,0 +1,591 @@
+"""Fold a sequence of events into a `SessionView`.
+
+`apply` is the only function that changes a view. Live, replay, attach and export all use it, so they cannot disagree.
+It must stay a pure function of the view and the event: no clock, no randomness, no I/O. An event that two modules
+handle (a phase's notice and its path, say) runs the notice's handler first.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from gemini_live_runtime import events as ev
+from gemini_live_runtime.commands import Interrupt
+from gemini_live_runtime.journal.fold import disk_blocks, link_blocks, resumption, spoken_blocks
+from gemini_live_runtime.journal.fold.agent_fold import HANDLERS as AGENT_HANDLERS
+from gemini_live_runtime.journal.fold.agent_notices import HANDLERS as AGENT_NOTICES
+from gemini_live_runtime.journal.fold.blocks import (
+    add_notice,
+    change,
+    finish,
+    forget_oldest,
+    interrupted,
+    last_notices,
+    not_understood,
+    open_block,
+    open_call,
+    recent,
+    streaming,
+)
+from gemini_live_runtime.journal.fold.consent_fold import HANDLERS as CONSENT_HANDLERS
+from gemini_live_runtime.journal.fold.debugger_fold import HANDLERS as DEBUGGER_HANDLERS
+from gemini_live_runtime.journal.fold.fold_parts import Handler, Handlers, clean_name
+from gemini_live_runtime.journal.fold.harness_fold import HANDLERS as HARNESS_HANDLERS
+from gemini_live_runtime.journal.fold.turn_fold import HANDLERS as TURN_HANDLERS
+from gemini_live_runtime.journal.fold.view import (
+    MAX_ACCEPTED,
+    MAX_BLOCK_CHARS,
+    MAX_EVENT_TYPES,
+    MAX_LATENCIES,
+    MAX_LOG_LINES,
+    NOT_UNDERSTOOD,
+    BlockKind,
+    Dirty,
+    LogLine,
+    SessionView,
+)
+from gemini_live_runtime.samples import MeterSample
+from gemini_live_runtime.speech_map import add_text
+from gemini_live_runtime.text import sanitise, sanitise_line, sanitise_next
+
+TURN_DETECTORS = {"server": "the server", "client": "our own detector", "manual": "the microphone switch"}
+"""Detectors of turns, as notices name them."""
+
+_NOTICE = 2000
+"""Characters of a notice."""
+
+_NAME = 200
+"""Characters of the name of a kind of notices."""
+
+_NUMBER = re.compile(r"[0-9]+")
+
+_RECORD_AFTER: dict[str, ev.Record] = {
+    "audio-recording-stopped": "text",
+    "journal-removed": "off",
+    "journal-stopped": "off",
+}
+"""Recording mode after a notice of the journal, by the notice's code."""
+
+_FAILS_AFTER = {"journal-failed": True, "journal-recovered": False, "journal-stopped": False}
+"""Value of `recording_fails` after a notice of the journal, by the notice's code."""
+
+_JOURNAL_CODES = _RECORD_AFTER.keys() | _FAILS_AFTER.keys()
+
+_handlers = Handlers(AGENT_NOTICES)
+_on = _handlers.on
+
+
+def apply(view: SessionView, event: ev.Event) -> Dirty:
+    """Fold one event into `view` and return what changed.
+
+    Events must come in order, each once.
+    """
+    view.seq, view.t, view.turn, view.gen = event.seq, event.t, event.turn, event.gen
+    counts, name = view.events_by_type, event.type
+    if name not in counts:
+        name = sanitise_line(name, 80)
+        name = "other" if name not in counts and len(counts) >= MAX_EVENT_TYPES else name
+        counts.setdefault(name, 0)
+    counts[name] += 1
+    handler = _handlers.get(type(event.payload))
+    return handler(view, event, event.payload) if handler is not None else Dirty.NONE
+
+
+def fold(events: Iterable[ev.Event], view: SessionView | None = None) -> SessionView:
+    """Return the view after `events`, starting from `view` or from an empty one."""
+    view = SessionView() if view is None else view
+    for event in events:
+        apply(view, event)
+    return view
+
+
+def apply_sample(view: SessionView, sample: MeterSample) -> Dirty:
+    """Put a meter sample into the view.
+
+    Samples are not journaled: a replay shows the `meters` events instead.
+    """
+    view.meters = sample
+    view.t = max(view.t, sample.t)
+    return Dirty.METERS
+
+
+# -- session and connection ------------------------------------------------------------------------------------------
+
+
+@_on(ev.SessionStarted)
+def _started(view: SessionView, event: ev.Event, p: ev.SessionStarted) -> Dirty:
+    view.session_id, view.agent, view.model = (
+        sanitise_line(p.session_id),
+        sanitise_line(p.agent),
+        sanitise_line(p.model),
+    )
+    view.backend, view.wall, view.program = sanitise_line(p.backend), p.wall, sanitise_line(p.program)
+    view.record, view.mode = p.record, p.mode
+    view.phrases = [sanitise_line(phrase) for phrase in p.phrases]
+    view.tools = [sanitise_line(tool) for tool in p.tools]
+    return Dirty.HEADER | Dirty.CONTROLS | Dirty.TRANSCRIPT
+
+
+@_on(ev.SessionState)
+def _state(view: SessionView, event: ev.Event, p: ev.SessionState) -> Dirty:
+    view.word, view.word_reason = p.word, sanitise_line(p.reason)
+    return Dirty.HEADER
+
+
+@_on(ev.SessionEnded)
+def _ended(view: SessionView, event: ev.Event, p: ev.SessionEnded) -> Dirty:
+    view.ended, view.exit_code = sanitise_line(p.reason) or "ended", p.exit_code
+    view.playing, view.next_agent = False, ""
+    view.speeches.clear()
+    view.harness.consent = None
+    finish(view, "user", "model", "thought")
+    spoken_blocks.stop(view, event)
+    return Dirty.HEADER | Dirty.TRANSCRIPT | Dirty.METERS
+
+
+_on(ev.SessionResumed)(resumption.resumed)
+
+
+@_on(ev.ConnectionOpening)
+def _opening(view: SessionView, event: ev.Event, p: ev.ConnectionOpening) -> Dirty:
+    view.url, view.connected_ms, view.go_away_at = sanitise_line(p.url), None, None
+    view.retry_at, view.link_failed = None, False
+    return Dirty.HEADER
+
+
+@_on(ev.ConnectionReady)
+def _ready(view: SessionView, event: ev.Event, p: ev.ConnectionReady) -> Dirty:
+    view.connected_ms = p.ms
+    return Dirty.HEADER | link_blocks.connected_again(view, event, p)
+
+
+_on(ev.ConnectionClosed)(link_blocks.closed)
+_on(ev.ConnectionGoAway)(link_blocks.go_away)
+_on(ev.LinkRestarting)(link_blocks.restarting)
+_on(ev.LinkGivenUp)(link_blocks.given_up)
+_on(ev.OutboxChanged)(link_blocks.outbox_changed)
+_on(ev.SendSettled)(link_blocks.settled)
+
+
+@_on(ev.SendIntended)
+def _intended(view: SessionView, event: ev.Event, p: ev.SendIntended) -> Dirty:
+    if p.kind == "text":
+        view.accepted_texts.append(sanitise_line(p.ref, _NAME))
+        del view.accepted_texts[:-MAX_ACCEPTED]
+    return Dirty.NONE
+
+
+@_on(ev.ConnectionResumable)
+def _resumable(view: SessionView, event: ev.Event, p: ev.ConnectionResumable) -> Dirty:
+    view.resumable = p.resumable
+    return Dirty.HEADER
+
+
+@_on(ev.WireAudio)
+def _wire_audio(view: SessionView, event: ev.Event, p: ev.WireAudio) -> Dirty:
+    if p.track == "user":
+        view.sent_samples = max(view.sent_samples, p.first + p.count)
+    else:
+        view.received_samples = max(view.received_samples, p.first + p.count)
+    return Dirty.NONE
+
+
+# -- turns and transcript --------------------------------------------------------------------------------------------
+
+
+@_on(ev.TranscriptDelta)
+def _delta(view: SessionView, event: ev.Event, p: ev.TranscriptDelta) -> Dirty:
+    kind: BlockKind = "user" if p.side == "user" else ("thought" if p.channel == "thought" else "model")
+    # Without a loudspeaker the words are read.
+    placed = kind == "model" and p.sample is not None and bool(view.output_device)
+    index = streaming(view, kind, event.turn)
+    if index is None:
+        index = interrupted(view, kind, event.gen)
+        placed = placed and index is None
+    text = sanitise(p.text) if index is None else sanitise_next(view.blocks[index].text, p.text)
+    if index is not None and len(view.blocks[index].text) + len(text) > MAX_BLOCK_CHARS:
+        change(view, index, done=True)
+        index = None
+    if index is not None:
+        block = view.blocks[index]
+        places = block.places
+        if placed:
+            places = add_text(places, len(block.text), text, p.sample or 0, p.samples)
+        change(view, index, text=block.text + text, places=places)
+        view.block_chars += len(text)
+        forget_oldest(view)
+        return Dirty.TRANSCRIPT
+    text = text.lstrip()
+    if not text:
+        return Dirty.NONE
+    if kind == "model":
+        finish(view, "user")
+    elif kind == "user" and (late := not_understood(view, event.turn)) is not None:
+        view.block_chars += len(text) - len(view.blocks[late].text)
+        change(view, late, text=text, status="", done=False)
+        view.open_blocks = None
+        return Dirty.TRANSCRIPT
+    open_block(view, event, kind, text=text, places=((0, p.sample or 0, p.samples),) if placed else ())
+    return Dirty.TRANSCRIPT
+
+
+@_on(ev.UserStateChanged)
+def _user_state(view: SessionView, event: ev.Event, p: ev.UserStateChanged) -> Dirty:
+    view.user_away = p.new == "away"
+    return Dirty.HEADER
+
+
+@_on(ev.SpeechNotUnderstood)
+def _not_understood(view: SessionView, event: ev.Event, p: ev.SpeechNotUnderstood) -> Dirty:
+    text = f"(not understood, {p.seconds:.1f} s)"
+    open_block(view, event, "user", text=text, status=NOT_UNDERSTOOD, done=True)
+    return Dirty.TRANSCRIPT
+
+
+@_on(ev.TextSent)
+def _text_sent(view: SessionView, event: ev.Event, p: ev.TextSent) -> Dirty:
+    text = sanitise(p.text)
+    link_blocks.sent_again(view, text)
+    open_block(view, event, "user", text=text, typed=True, done=True)
+    return Dirty.TRANSCRIPT
+
+
+@_on(ev.GenerationCompleted)
+def _generated(view: SessionView, event: ev.Event, p: ev.GenerationCompleted) -> Dirty:
+    finish(view, "user")
+    return Dirty.TRANSCRIPT | spoken_blocks.complete(view, event.gen, p.samples)
+
+
+@_on(ev.TurnInterrupted)
+def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> Dirty:
+    view.interruptions += 1
+    view.playing = False
+    heard = len(sanitise(p.heard_text).lstrip())
+    parts = [part for part in recent(view, event.turn) if part[1].kind == "model" and part[1].turn == event.turn]
+    # An answer may take several blocks, with calls between them: distribute the heard text over them in order.
+    for index, block in reversed(parts):
+        if block.gen == event.gen or block is parts[0][1]:
+            change(view, index, heard=min(heard, len(block.text)), interrupted=True, done=True)
+            heard = max(0, heard - len(block.text))
+    spoken_blocks.stop(view, event, below=p.cut_below)
+    return Dirty.TRANSCRIPT | Dirty.HEADER | Dirty.METERS
+
+
+@_on(ev.TurnCompleted)
+def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty:
+    view.turns_completed += 1
+    if p.broke_off and (cut := streaming(view, "model", event.turn)) is not None:
+        change(view, cut, interrupted=True, heard=len(view.blocks[cut].text))
+    finish(view, "user", "model", "thought")
+    if p.latency_ms is not None:
+        _add_latency(view, event.turn, p.latency_ms)
+    return Dirty.TRANSCRIPT | Dirty.HEADER | Dirty.METERS
+
+
+@_on(ev.TurnMeasured)
+def _measured(view: SessionView, event: ev.Event, p: ev.TurnMeasured) -> Dirty:
+    card = view.agent_view.turns.get(p.of_turn)
+    # The sound of a turn may be played after its completion. In older journals this was another figure.
+    if p.first_byte_ms is None or p.latency_ms is None or card is None or card.latency_ms is not None:
+        return Dirty.NONE
+    _add_latency(view, p.of_turn, p.latency_ms)
+    return Dirty.TRANSCRIPT | Dirty.METERS
+
+
+def _add_latency(view: SessionView, turn: int, ms: float) -> None:
+    view.latencies.append(ms)
+    del view.latencies[:-MAX_LATENCIES]
+    for index, block in recent(view, turn):
+        if block.kind == "model" and block.turn == turn:
+            change(view, index, ms=ms)
+            break
+
+
+@_on(ev.ToolCalled)
+def _tool_called(view: SessionView, event: ev.Event, p: ev.ToolCalled) -> Dirty:
+    view.calls_open += 1
+    finish(view, "user", "model", "thought")
+    args = ", ".join(f"{sanitise_line(str(key))}={_short(value)}" for key, value in p.args.items())
+    text = sanitise_line(f"{sanitise_line(p.name, 80)}({args})", 1000)
+    open_block(view, event, "tool", text=text, call_id=call_key(p.call_id), status="running")
+    return Dirty.TRANSCRIPT | Dirty.HEADER
+
+
+@_on(ev.ToolFinished)
+def _tool_finished(view: SessionView, event: ev.Event, p: ev.ToolFinished) -> Dirty:
+    view.calls_open = max(0, view.calls_open - 1)
+    index = open_call(view, call_key(p.call_id))
+    if index is not None:
+        detail = "goes on as a task" if p.task else _short(p.result, 200)
+        view.block_chars += len(detail) - len(view.blocks[index].detail)
+        change(view, index, status=p.status, ms=p.ms, done=True, detail=detail)
+    return Dirty.TRANSCRIPT | Dirty.HEADER
+
+
+def call_key(call_id: str) -> str:
+    """Return `call_id`, or a digest of one that is long or not printable ASCII."""
+    if len(call_id) <= 80 and call_id.isascii() and call_id.isprintable():
+        return call_id
+    return "#" + hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _short(value: Any, limit: int = 60) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return sanitise_line(json.dumps(text, ensure_ascii=False) if isinstance(value, str) else text, limit)
+
+
+@_on(ev.UsageReported)
+def _usage(view: SessionView, event: ev.Event, p: ev.UsageReported) -> Dirty:
+    view.prompt_tokens += p.prompt_tokens
+    view.response_tokens += p.response_tokens
+    view.cost_usd, view.prices_as_of = p.cost_usd, sanitise_line(p.prices_as_of, 20)
+    return Dirty.HEADER | Dirty.METERS
+
+
+# -- sound -----------------------------------------------------------------------------------------------------------
+
+
+@_on(ev.PlaybackStarted)
+def _playback_started(view: SessionView, event: ev.Event, p: ev.PlaybackStarted) -> Dirty:
+    view.playing = True
+    spoken_blocks.start(view, event)
+    return Dirty.METERS if view.playhead is None else Dirty.METERS | Dirty.TRANSCRIPT
+
+
+@_on(ev.PlaybackHeard)
+def _playback_heard(view: SessionView, event: ev.Event, p: ev.PlaybackHeard) -> Dirty:
+    view.heard_samples += p.count
+    spoken_blocks.play(view, p.of, p.first + p.count, event.t)
+    return Dirty.NONE if view.playhead is None else Dirty.TRANSCRIPT
+
+
+@_on(ev.PlaybackPaused)
+def _playback_paused(view: SessionView, event: ev.Event, p: ev.PlaybackPaused) -> Dirty:
+    spoken_blocks.pause(view, p.of, p.at, event.t, paused=True)
+    return Dirty.METERS | Dirty.TRANSCRIPT
+
+
+@_on(ev.PlaybackResumed)
+def _playback_resumed(view: SessionView, event: ev.Event, p: ev.PlaybackResumed) -> Dirty:
+    spoken_blocks.pause(view, p.of, p.at, event.t, paused=False)
+    return Dirty.METERS | Dirty.TRANSCRIPT
+
+
+@_on(ev.PlaybackDrained)
+def _playback_drained(view: SessionView, event: ev.Event, p: ev.PlaybackDrained) -> Dirty:
+    view.playing = False
+    return Dirty.METERS | spoken_blocks.drain(view, p.of)
+
+
+@_on(ev.AudioOpened)
+def _audio_opened(view: SessionView, event: ev.Event, p: ev.AudioOpened) -> Dirty:
+    before = view.input_device, view.output_device
+    view.input_device, view.output_device = sanitise_line(p.input, 60), sanitise_line(p.output, 60)
+    view.echo_canceller = sanitise_line(p.echo_canceller)
+    now = f"Microphone: {view.input_device or 'none'}. Speaker: {view.output_device or 'none'}."
+    if p.again:
+        # First what was lost, then what goes on in its place.
+        _device_problems(view, event, p.problems)
+        open_block(view, event, "notice", text=f"The sound goes on. {now}", status="info", done=True)
+    else:
+        if any(before) and before != (view.input_device, view.output_device):
+            open_block(view, event, "notice", text=now, status="info", done=True)
+        _device_problems(view, event, p.problems)
+    return Dirty.METERS | Dirty.HEADER | Dirty.TRANSCRIPT
+
+
+@_on(ev.AudioLost)
+def _audio_lost(view: SessionView, event: ev.Event, p: ev.AudioLost) -> Dirty:
+    if p.direction == "input":
+        view.input_device = ""
+    else:
+        view.output_device, view.playing = "", False
+        spoken_blocks.stop(view, event)
+    _device_problems(view, event, (p.reason,), sanitise_line(p.remedy, _NOTICE))
+    return Dirty.METERS | Dirty.TRANSCRIPT
+
+
+def _device_problems(view: SessionView, event: ev.Event, problems: tuple[str, ...], remedy: str = "") -> None:
+    for problem in problems:
+        text = sanitise_line(problem, _NOTICE)
+        open_block(view, event, "notice", text=text, detail=remedy, status="warning", done=True, action="devices")
+
+
+_MAY_HEAR_ITSELF = "The model may hear itself, use headphones."
+
+
+@_on(ev.EchoLeaking)
+def _echo(view: SessionView, event: ev.Event, p: ev.EchoLeaking) -> Dirty:
+    view.echo_leaking = p.leaking
+    if p.leaking:
+        open_block(view, event, "notice", text=_MAY_HEAR_ITSELF, status="warning", done=True)
+        return Dirty.METERS | Dirty.NOTICES | Dirty.TRANSCRIPT
+    return Dirty.METERS | Dirty.NOTICES
+
+
+@_on(ev.SoundHealth)
+def _health(view: SessionView, event: ev.Event, p: ev.SoundHealth) -> Dirty:
+    if p.well:
+        view.health.pop(p.kind, None)
+        return Dirty.METERS
+    text, remedy = sanitise_line(p.text, _NOTICE), sanitise_line(p.remedy, _NOTICE)
+    action = sanitise_line(p.action, 40)
+    view.health[p.kind] = (text, action)
+    for index, block in last_notices(view):
+        if p.kind == "echo" and block.text == _MAY_HEAR_ITSELF:
+            # The same news, with what helps.
+            view.block_chars += len(text) + len(remedy) - len(block.text)
+            change(view, index, text=text, detail=remedy, action=action)
+            return Dirty.METERS | Dirty.TRANSCRIPT
+    open_block(view, event, "notice", text=text, detail=remedy, status="warning", done=True, action=action)
+    return Dirty.METERS | Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+@_on(ev.VoiceMarked)
+def _voice(view: SessionView, event: ev.Event, p: ev.VoiceMarked) -> Dirty:
+    if p.source != "local":
+        return Dirty.NONE
+    view.voice = p.speaking
+    return Dirty.METERS
+
+
+@_on(ev.Meters)
+def _meters(view: SessionView, event: ev.Event, p: ev.Meters) -> Dirty:
+    # The samples between tell of the audio process.
+    restarts, priority = view.meters.audio_restarts, view.meters.audio_priority
+    values = {**asdict(p), "answer": clean_name(p.answer)}
+    view.meters = MeterSample(t=event.t, **values, audio_restarts=restarts, audio_priority=priority)
+    return Dirty.METERS
+
+
+# -- controls, notices, limits ---------------------------------------------------------------------------------------
+
+
+@_on(ev.ControlChanged)
+def _control(view: SessionView, event: ev.Event, p: ev.ControlChanged) -> Dirty:
+    view.mode, view.microphone, view.speaker = p.mode, p.microphone, p.speaker
+    return Dirty.CONTROLS | Dirty.HEADER | Dirty.METERS
+
+
+@_on(ev.TurnsChanged)
+def _turns(view: SessionView, event: ev.Event, p: ev.TurnsChanged) -> Dirty:
+    # The first event tells what the session begins with, which nobody has changed.
+    is_new, view.turn_detection = view.turn_detection not in ("", p.detection), p.detection
+    if not (p.asked or is_new):
+        return Dirty.HEADER
+    by = TURN_DETECTORS[p.next or p.detection]
+    when = ", from the next connection on" if p.next else ""
+    delay = f", which wait for {p.min_delay_s:g} s of silence" if (p.next or p.detection) == "client" else ""
+    text = f"Turns are found by {by}{delay}{when}"
+    add_notice(view, event, "", text=text, status="info", detail=sanitise_line(p.reason, _NOTICE))
+    return Dirty.NOTICES | Dirty.TRANSCRIPT | Dirty.HEADER
+
+
+@_on(ev.VoiceChanged)
+def _chosen_voice(view: SessionView, event: ev.Event, p: ev.VoiceChanged) -> Dirty:
+    view.chosen_voice = sanitise_line(p.voice, 80)
+    which = f"The voice becomes {view.chosen_voice}" if p.voice else "The voice becomes the agent's own"
+    add_notice(view, event, "", text=f"{which}, from the next connection on", status="info")
+    return Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+@_on(ev.TurnCleared)
+def _cleared(view: SessionView, event: ev.Event, p: ev.TurnCleared) -> Dirty:
+    who = "The agent has dropped what you said" if p.by == "agent" else "What you said was cleared"
+    add_notice(
+        view,
+        event,
+        "",
+        text=f"{who}: the model does not know it",
+        status="info",
+        detail=sanitise_line(p.reason, _NOTICE),
+    )
+    return Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+@_on(ev.Notice)
+def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
+    # The header shows the recording mode, which must stay true when the disk fails.
+    if view.record != "off":
+        view.record = _RECORD_AFTER.get(p.code, view.record)
+        view.recording_fails = _FAILS_AFTER.get(p.code, view.recording_fails)
+    text = sanitise_line(p.text, _NOTICE)
+    # Notices with one beginning and one code are of one kind: after the colon is what differs.
+    group = sanitise_line(f"{p.code}:{_NUMBER.sub('', text.partition(':')[0])}", _NAME)
+    remedy = sanitise_line(p.remedy, _NOTICE)
+    if p.code == "slower":
+        link_blocks.will_leave(view, event, f"{text}.", remedy)
+    elif disk_blocks.tell(view, event, p.code, text):
+        pass
+    elif p.code != "answer-late" or not link_blocks.answer_late(view, text, remedy):
+        add_notice(view, event, group, text=text, status=p.level, detail=remedy)
+        disk_blocks.begin(view, p.code, text, group)
+    return Dirty.NOTICES | Dirty.TRANSCRIPT | (Dirty.HEADER if p.code in _JOURNAL_CODES else Dirty.NONE)
+
+
+@_on(ev.LimitReached)
+def _limit(view: SessionView, event: ev.Event, p: ev.LimitReached) -> Dirty:
+    verb = "is reached: hanging up" if p.stage == "hang-up" else "is near"
+    amount = f"${p.used:.2f} of ${p.limit:.2f}" if p.kind == "cost" else f"{p.used:.1f} of {p.limit:.1f} min"
+    text = f"The {p.kind} limit {verb} ({amount})."
+    open_block(view, event, "notice", text=text, status="warning", done=True)
+    return Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+@_on(ev.CommandRefused)
+def _refused(view: SessionView, event: ev.Event, p: ev.CommandRefused) -> Dirty:
+    text = sanitise_line(p.reason, _NOTICE)
+    last = view.blocks[-1] if view.blocks else None
+    again = last is not None and (last.kind, last.text, last.status) == ("notice", text, "warning")
+    # An answer that ended before it could be interrupted is no news, nor is the same refusal twice in a row.
+    if p.command == Interrupt.command or again:
+        return Dirty.NONE
+    open_block(view, event, "notice", text=text, status="warning", done=True)
+    return Dirty.NOTICES | Dirty.TRANSCRIPT
+
+
+@_on(ev.RecordingTrimmed)
+def _trimmed(view: SessionView, event: ev.Event, p: ev.RecordingTrimmed) -> Dirty:
+    if view.session_id in p.session_ids and view.record == "audio":
+        view.record = "text"
+    open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="info", done=True)
+    return Dirty.NOTICES | Dirty.TRANSCRIPT | Dirty.HEADER
+
+
+@_on(ev.Log)
+def _log(view: SessionView, event: ev.Event, p: ev.Log) -> Dirty:
+    view.log.append(LogLine(event.t, event.seq, p.source, p.level, sanitise_line(p.text, 500)))
+    del view.log[:-MAX_LOG_LINES]
+    if p.level == "debug" or (p.source == "logging" and p.level == "info"):
+        return Dirty.LOG
+    add_notice(view, event, "", text=sanitise_line(p.text, 500), status="log")
+    return Dirty.LOG | Dirty.TRANSCRIPT
+
+
+def _chained(first: Handler, second: Handler) -> Handler:
+    unions: dict[tuple[Dirty, Dirty], Dirty] = {}
+
+    def chained(view: SessionView, event: ev.Event, payload: Any) -> Dirty:
+        parts = first(view, event, payload), second(view, event, payload)
+        # Joining flags takes longer than looking them up.
+        union = unions.get(parts)
+        if union is None:
+            union = unions[parts] = parts[0] | parts[1]
+        return union
+
+    return chained
+
+
+for _cls, _handler in {
+    **AGENT_HANDLERS,
+    **TURN_HANDLERS,
+    **DEBUGGER_HANDLERS,
+    **HARNESS_HANDLERS,
+    **CONSENT_HANDLERS,
+}.items():
+    _handlers[_cls] = _chained(_handlers[_cls], _handler) if _cls in _handlers else _handler

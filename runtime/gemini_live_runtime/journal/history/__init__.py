@@ -1,0 +1,1 @@
+"""A session's past: the view at any event, and the events between."""

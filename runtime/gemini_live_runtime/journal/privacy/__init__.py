@@ -1,0 +1,1 @@
+"""Redact personal data and secrets in what was recorded."""

@@ -1,0 +1,1 @@
+"""Write a session's recording without blocking it, and read it back."""

@@ -1,0 +1,1 @@
+"""Recorded sessions: list, summarise, keep under a cap, delete, restore."""

@@ -1,0 +1,1 @@
+"""Play a dialogue script: replies, tool calls, what the client has told."""

@@ -1,0 +1,544 @@
+"""Play a script: answer utterances by replies or tool calls, results by words."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gemini_live_runtime.local.dialogue.announcement import announcement_of
+from gemini_live_runtime.local.dialogue.confirmation import check_of, is_no, meant, phrase_asked, question_of
+from gemini_live_runtime.local.dialogue.consent_question import NO, YES
+from gemini_live_runtime.local.dialogue.dialogue_state import DialogueState, Pending, last_question
+from gemini_live_runtime.local.dialogue.intents import IntentMatcher
+from gemini_live_runtime.local.dialogue.open_calls import Outcome, arguments_of
+from gemini_live_runtime.local.dialogue.tools_by_name import (
+    TextQuestion,
+    arguments_for,
+    missing_text,
+    named_tools,
+    spoken_choices,
+)
+from gemini_live_runtime.local.dialogue.wording import Wording, tool_title
+from gemini_live_runtime.local.language.clauses import clauses_of, forbids, quotes
+from gemini_live_runtime.local.language.words import name_words
+from gemini_live_runtime.local.parts import Reply, ToolRequest
+from gemini_live_runtime.local.scripts.grammar import Grammar, build_grammar
+from gemini_live_runtime.local.scripts.sample_sentences import SampleSentences, sample_sentences
+from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Script, SlotRef
+from gemini_live_runtime.local.scripts.tool_output import output_of
+from gemini_live_runtime.local.understanding.accounting import Accounting
+from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.understanding.mood import asks_besides, is_open_wish, takes_back
+
+_JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
+"""Words between parts of a sentence that may each ask for something."""
+
+_CORRECTIONS = (
+    *((*lead, "make", what) for lead in ((), ("actually",), ("no",)) for what in ("that", "it")),
+    ("i", "meant"),
+    ("no", "i", "meant"),
+    ("no", "i", "said"),
+    ("and",),
+)
+_MAX_PARTS = 6
+_A_WISH = 0.3
+"""Cost below which a part of a sentence stands for itself, beside parts that are not understood."""
+
+_BY_THE_WAY = frozenset({"hello", "thanks", "goodbye", "how_are_you", "wait", "there"})
+"""Everyday intents that do not answer the rest of a sentence."""
+
+_NOT_UNDERSTOOD = "I didn't catch that."
+_ASK_AGAIN = "I lost my thread. Please ask me again."
+_MISSES_ALLOWED = 2
+
+
+class ScriptedDialogue:
+    """Dialogue of one conversation that plays a `Script`.
+
+    `snapshot` and `restore` move it to another connection.
+    """
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self._matcher = Matcher(script.slots, script.filler)
+        self._matching = IntentMatcher(script, self._matcher)
+        self._intents = {intent.name: intent for intent in script.intents}
+        # Tools used in phases cannot be called by name: the script defines when they are called.
+        self._phased = {call.tool for intent in script.intents if intent.during for call in intent.calls}
+        self._samples = sample_sentences(script)
+        self._accounting = Accounting(script)
+        self._state = DialogueState()
+        self._wording = Wording(script, self._matching, self._state)
+
+    @property
+    def grammar(self) -> Grammar:
+        """Grammar of spoken phrases, tool names and answers to the open question.
+
+        It includes phrases of other phases, so that they are transcribed correctly though not understood.
+        """
+        state = self._state
+        patterns = [pattern for intent in self._script.intents for pattern in intent.say]
+        if state.pending is not None:
+            patterns += self._script.slots[state.pending.slot].answer
+        patterns += state.consent.patterns
+        if phrase_asked(state.last_reply):
+            patterns += [tuple(phrase.split()) for phrase in (*YES, *NO)]
+        patterns += self._corrections
+        scripted = {call.tool for intent in self._script.intents for call in intent.calls}
+        own = {name: schema for name, schema in state.tools.items() if name not in scripted}
+        choices = {name: spoken_choices(schema) for name, schema in own.items() if self._script.call_by_name}
+        return build_grammar(patterns, self._script.slots, choices)
+
+    @property
+    def _corrections(self) -> list[Pattern]:
+        """Phrases that give slots of the last call anew, as in "make that eight"."""
+        intent = self._intents.get(self._state.last_call[0]) if self._state.last_call else None
+        if intent is None or not intent.change:
+            return []
+        names = dict.fromkeys(name for meaning in intent.means for name in (*meaning.slots, *meaning.optional))
+        answers = [pattern for name in names for pattern in self._script.slots[name].answer]
+        return [*answers, *((*lead, *answer) for lead in _CORRECTIONS for answer in answers)]
+
+    @property
+    def samples(self) -> SampleSentences:
+        """Sentences like those that it understands."""
+        return self._samples
+
+    @property
+    def pronunciations(self) -> Mapping[str, tuple[str, ...]]:
+        """ARPAbet pronunciations that the script defines."""
+        return self._script.pronunciations
+
+    def declare(self, tools: Mapping[str, Mapping[str, Any]]) -> None:
+        """Set the client's tools: name to JSON schema of the parameters."""
+        self._state.tools = dict(tools)
+
+    def label(self, labels: Mapping[str, str]) -> None:
+        """Set the labels of the client's setup, such as the agent's name."""
+        names = (" ".join(name_words(name)) for name in labels.get("phases", "").split(","))
+        self._state.labels = {
+            "agent": " ".join(name_words(labels.get("agent", ""))),
+            "phases": ", ".join(filter(None, names)),
+        }
+
+    def instruct(self, text: str) -> None:
+        """Set the instruction; drop an open question that belongs to another one."""
+        self._state.notes.instruct(text)
+        self._drop_unfit_question()
+
+    def note(self, text: str) -> None:
+        """Add a note to the instruction.
+
+        What a notification says is no instruction, nor is a question of consent: they wait for the next prompt.
+        """
+        if any(part.take(text) for part in self._state.readers):
+            return
+        if announcement := announcement_of(text):
+            self._state.announcement = announcement
+            return
+        self._state.notes.note(text)
+        self._drop_unfit_question()
+
+    def prompt(self) -> Reply:
+        """Return what to say unasked.
+
+        That is what an earlier connection owed (results from a client's notes, the answer to words that were lost, the
+        rest of an answer), a question of consent, a notification, a cue, the greeting, the open question or a line.
+        """
+        state = self._state
+        owed = self._owed()
+        if owed.text or owed.calls:
+            return state.add_reply(owed)
+        goes_on = state.broken.is_wanted
+        if rest := self._rest():
+            return Reply(rest)
+        if question := state.consent.ask():
+            return state.add_reply(Reply(question))
+        announcement, state.announcement = state.announcement, ""
+        if announcement:
+            # An open question stays open.
+            return Reply(announcement)
+        for text in state.notes.newest_first():
+            for cue in self._script.cues:
+                said = self._wording.fill(cue.say) if any(part in text for part in cue.told) else ""
+                if said:
+                    state.question = ""  # the cue replaces an open question
+                    return state.add_reply(Reply(said))
+        if not (state.turns or state.last_reply or goes_on):
+            return state.add_reply(Reply(self._wording.fill_sentences(self._script.greeting)))
+        if state.pending is not None:
+            return state.add_reply(Reply(self._script.slots[state.pending.slot].ask))
+        line = _ASK_AGAIN if goes_on else self._wording.fill(self._script.prompted)
+        return state.add_reply(Reply(state.question or line))
+
+    def _rest(self) -> str:
+        """Return the rest of an answer that broke off; "" where it is not known."""
+        state = self._state
+        if not state.broken.is_wanted:
+            return ""
+        state.broken.forget()
+        if state.broken.said and (rest := state.broken.rest_of((state.last_reply,))):
+            return rest
+        # The handle of this connection may be older than that answer, and the words are the same.
+        again = self.preview(state.broken.asked)
+        rest = "" if again is None or again.calls else state.broken.rest_of((again.text,))
+        if rest:
+            self.respond(state.broken.asked, typed=True)
+        elif not (state.turns or state.broken.asked):
+            rest = state.broken.rest_of((self._wording.fill_sentences(self._script.greeting),))
+        return rest
+
+    def respond(self, text: str, *, typed: bool) -> Reply:
+        """Answer an utterance; "" was not understood. Typed and spoken mean the same."""
+        owed, reply = self._owed(but=text), self._reply_to(text)
+        return self._state.add_reply(Reply(f"{owed.text} {reply.text}".strip(), (*owed.calls, *reply.calls)))
+
+    def on_unsaid(self) -> None:
+        """Take back the last reply, of which nothing was said: what it owed is still owed."""
+        self._state.put_back_owed()
+
+    def _owed(self, *, but: str = "") -> Reply:
+        """Return the answer to what an earlier connection has left, but the words `but`."""
+        results, lost = self._state.pop_owed()
+        told = " ".join(self._wording.output_of(name, output_of(response)) for name, response in results)
+        reply = self._reply_to(lost) if lost and lost != but.strip() else Reply()
+        return replace(reply, text=f"{told} {reply.text}".strip())
+
+    def _reply_to(self, text: str) -> Reply:
+        state = self._state
+        state.broken.forget()
+        state.turns += 1
+        state.heard = text
+        misses = state.misses
+        agreed = state.consent.reply_to(text)
+        reply = Reply(agreed) if agreed else self._answer(meant(text, state.last_reply))
+        if state.misses == misses:
+            state.misses = 0
+        self.remember(text)
+        return reply
+
+    def preview(self, text: str) -> Reply | None:
+        """Return what a dictated `text` would be answered; nothing changes.
+
+        None when it has no meaning now, or when a tool would get words of free text: dictation is not that exact.
+        """
+        if not text or self._matching.ending(self._state.notes) is not None:
+            return None
+        if agreed := copy.copy(self._state.consent).reply_to(text):
+            return Reply(agreed)
+        trial = copy.copy(self)
+        trial._state = self._state.for_trial()
+        trial._state.heard = text
+        trial._wording = Wording(self._script, self._matching, trial._state)
+        reply = trial._answer(meant(text, self._state.last_reply))
+        if trial._state.misses:
+            return reply if self._matching.tells(Words(text), self._state) else None
+        if self._free_text_pending() and reply.calls:
+            return None
+        slots = trial._state.last_call[1] if reply.calls and trial._state.last_call is not None else {}
+        return None if any(self._script.slots[name].kind == "text" for name in slots) else reply
+
+    def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
+        """Answer the results of calls; with `more` further results follow.
+
+        A response with a true `timeout` is a call that was given up.
+        """
+        parts = [self._outcome(outcome) for outcome in self._state.open.take(results, more=more)]
+        return self._state.add_reply(Reply(text=" ".join(part for part in parts if part)))
+
+    def learn(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> None:
+        """Take results of calls that get no answer; with `more` further results follow."""
+        for outcome in self._state.open.take(results, more=more):
+            for _, output in outcome.outputs:
+                self._state.add_output(output)
+
+    def remember(self, text: str) -> None:
+        """Add an utterance that gets no answer."""
+        self._state.add_utterance(text)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the state as JSON for `restore`."""
+        return self._state.snapshot()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a `snapshot`; drop what the script lacks."""
+        self._state.restore(state, self._script)
+
+    # --- from words to intents ------------------------------------------------------------------------------------
+
+    def _answer(self, text: str) -> Reply:
+        state = self._state
+        if phrase_asked(state.last_reply) and is_no(text):
+            return Reply(self._wording.fill("All right. {last_question}") or "All right.")
+        words = Words(text)
+        best = self._matching.best(words, state)
+        if best is None or best[1].cost > 0:
+            several = self._several(text)
+            if several is not None:
+                return several
+        if state.pending is not None and (best is None or best[1].cost > 0 or self._asks_again(state.pending, *best)):
+            answer = self._pending_answer(words)
+            if answer is not None and (best is None or answer.cost <= best[1].cost or self._free_text_pending()):
+                return self._filled(state.pending, answer, words)
+        ended = self._matching.ending(state.notes) is not None
+        by_name = named_tools(words, [] if ended or not self._script.call_by_name else self._callable_by_name)
+        asked = state.text_question
+        if asked is not None and not by_name and (best is None or best[1].cost > 0) and (args := asked.answered(words)):
+            return self._call_by_name(asked.tool, args)
+        if best is not None:
+            intent, match = best
+            tools = {call.tool for call in intent.calls}
+            # A tool called by name takes precedence, unless the script defines how to call it or what the words
+            # mean in this phase.
+            known = tools and tools <= set(state.tools) and match.cost == 0
+            if not by_name or intent.during or tools & {tool.name for tool in by_name} or known:
+                pending = state.pending if state.pending and state.pending.intent == intent.name else None
+                slots = {**(pending.slots if pending else {}), **match.slots}
+                part = self._answer_clause(text) if self._says_more(intent, slots, words) else None
+                return part or self._act(intent, slots, words)
+        if by_name:
+            state.pending = None
+            tool = by_name[0]
+            return self._call_by_name(tool.name, arguments_for(state.tools[tool.name], tool.rest))
+        within = self._matching.find_within(words, state)
+        if within is not None:
+            return self._act(within, {}, words)
+        reply = self._changed_call(words) or self._answer_clause(text)
+        if reply is None and (told := self._matching.told(text, state)):
+            reply = self._act(*told, words)
+        return reply or self._not_understood()
+
+    def _asks_again(self, pending: Pending, intent: Intent, match: Match) -> bool:
+        """Return True when another intent than the one that asked lacks a slot."""
+        needed = {name for call in intent.calls for name in call.needs}
+        return intent.name != pending.intent and not needed <= {*match.slots, *self._state.remembered}
+
+    def _answer_clause(self, text: str) -> Reply | None:
+        """Answer the clause that means something, when the whole sentence does not.
+
+        Nothing is called when two clauses ask for different calls, or when one of them forbids something.
+        """
+        state = self._state
+        found: list[tuple[Intent, Mapping[str, SlotValue], Words]] = []
+        texts = clauses_of(text)
+        whole = Words(text)
+        is_quoted = quotes(text)
+        asks, is_remark = asks_besides(whole.plain), takes_back(whole.plain) or self._matching.is_remark(whole)
+        for part in texts:
+            words = Words(part)
+            if words.plain == ["sorry"]:
+                continue  # It begs no pardon before a request.
+            best = self._matching.best(words, state)
+            if best is not None and best[0].acts and (is_remark or (asks and not is_open_wish(words.plain))):
+                best = None
+            answer = (
+                self._pending_answer(words) if state.pending is not None and not self._free_text_pending() else None
+            )
+            if state.pending is not None and answer is not None and (best is None or answer.cost < best[1].cost):
+                found.append((self._intents[state.pending.intent], {**state.pending.slots, **answer.slots}, words))
+            elif best is not None:
+                # What is agreed to is told by the question: the rest of the sentence may be about anything.
+                found.append((best[0], best[1].slots, whole if is_quoted or best[0].is_consent else words))
+            elif state.last_call is not None and (changed := self._changed_slots(words)):
+                intent, said = self._intents[state.last_call[0]], state.last_call[1]
+                if not (intent.acts and asks):
+                    found.append((intent, {**said, **changed}, words))
+        calling = [one for one in found if one[0].calls]
+        if len({intent.name for intent, _, _ in calling}) > 1:
+            return None
+        if calling:
+            intent, slots, words = calling[-1]
+            is_free = any(self._script.slots[name].kind == "text" for name in slots)
+            return None if is_free or any(forbids(part) for part in texts) else self._act(intent, slots, words)
+        own = [one for one in found if one[0].during or one[0].after]
+        own = own or [one for one in found if one[0].name not in _BY_THE_WAY]
+        if not own:
+            return None
+        told = {name: value for _, slots, _ in own for name, value in slots.items()}
+        return self._act(own[0][0], {**told, **own[0][1]}, own[0][2])
+
+    def _call_by_name(self, tool: str, args: Mapping[str, Any]) -> Reply:
+        """Call a tool, or ask for a text that it needs."""
+        if parameter := missing_text(self._state.tools.get(tool, {}), args):
+            self._state.text_question = TextQuestion(tool, parameter, args)
+            return Reply(text=self._state.text_question.text)
+        return self._call((ToolRequest(tool, args),), "", {})
+
+    def _several(self, text: str) -> Reply | None:
+        """Make the calls of a sentence such as "two soups and a coffee".
+
+        Each part has to be whole, and all have to mean the same; None otherwise.
+        """
+        parts = [
+            words
+            for part in _JOINTS.split(text.rstrip(" ?"))
+            if len(words := Words(part)) and not self._matcher.is_filler(words)
+        ]
+        if not 1 < len(parts) <= _MAX_PARTS:
+            return None
+        found = [self._matching.best(part, self._state) for part in parts]
+        if not all(best is not None and best[0].calls for best in found) and not forbids(text):
+            found = [best for best in found if best is not None and self._names_a_choice(best[0], best[1])]
+        intents = {"" if best is None else best[0].name for best in found}
+        intent = self._intents.get(next(iter(intents))) if len(intents) == 1 else None
+        if intent is None or not intent.calls or any(call.tool not in self._state.tools for call in intent.calls):
+            return None
+        if intent.acts and self._matching.only_speaks(Words(text)):
+            return None
+        parts_of_phrases = (part for phrase in intent.typed for part in phrase if isinstance(part, SlotRef))
+        if any(self._script.slots[part.slot].kind == "text" for part in parts_of_phrases):
+            return None  # A text may have commas of its own.
+        slots = [best[1].slots for best in found if best is not None]
+        if any(name not in said for said in slots for call in intent.calls for name in call.needs):
+            return None
+        if intent.acts and self._accounting.unaccounted(intent, Words(text), *slots):
+            return None
+        self._state.pending = None
+        requests = [ToolRequest(call.tool, arguments_of(call, said)) for said in slots for call in intent.calls]
+        return self._call(requests, intent.name, slots[-1])
+
+    def _names_a_choice(self, intent: Intent, match: Match) -> bool:
+        """Return True when a part names a value of a choice that a call needs."""
+        needed = (name for call in intent.calls for name in call.needs)
+        return match.cost < _A_WISH and any(
+            name in match.slots and self._script.slots[name].kind == "choice" for name in needed
+        )
+
+    def _changed_call(self, words: Words) -> Reply | None:
+        """Make the last call again with what the words change, as in "and in Rome?".
+
+        Return None when they say anything else.
+        """
+        state = self._state
+        if state.last_call is None or state.last_call[0] not in self._intents:
+            return None
+        intent, said = self._intents[state.last_call[0]], state.last_call[1]
+        slots = self._changed_slots(words)
+        return self._act(intent, {**said, **slots}, words) if slots else None
+
+    def _changed_slots(self, words: Words) -> Mapping[str, SlotValue]:
+        """Return the slots of the last call that `words` give anew, {} for none."""
+        state = self._state
+        if state.last_call is None or state.last_call[0] not in self._intents:
+            return {}
+        return self._matching.changed(self._intents[state.last_call[0]], words, state, state.last_call[1])
+
+    @property
+    def _callable_by_name(self) -> list[str]:
+        return [name for name in self._state.tools if name not in self._phased]
+
+    def _drop_unfit_question(self) -> None:
+        state = self._state
+        if state.pending is None:
+            return
+        during = self._intents[state.pending.intent].during
+        if (during and state.notes.age(during) is None) or self._matching.ending(state.notes) is not None:
+            state.pending = None
+
+    def _pending_answer(self, words: Words) -> Match | None:
+        state = self._state
+        assert state.pending is not None
+        slot = state.pending.slot
+        patterns: tuple[Pattern, ...] = (*self._script.slots[slot].answer, (SlotRef(slot),))
+        matches = [match for pattern in patterns if (match := self._matcher.match(pattern, words)) is not None]
+        missing = [name for call in self._intents[state.pending.intent].calls for name in call.needs]
+        missing = [name for name in (slot, *missing) if name not in state.pending.slots]
+        if not matches and (said := self._matching.slots_only(missing, words)):
+            return Match(0.0, said)
+        return min(matches, key=lambda match: match.cost, default=None)
+
+    def _free_text_pending(self) -> bool:
+        return self._state.pending is not None and self._script.slots[self._state.pending.slot].kind == "text"
+
+    def _filled(self, pending: Pending, answer: Match, words: Words) -> Reply:
+        return self._act(self._intents[pending.intent], {**pending.slots, **answer.slots}, words)
+
+    def _not_understood(self) -> Reply:
+        state = self._state
+        ending = self._matching.ending(state.notes)
+        if ending is not None:
+            return Reply(text=self._wording.fill_sentences(ending.end) or _NOT_UNDERSTOOD)
+        state.misses += 1
+        if asked := state.text_question:
+            is_last = asked.misses + 1 >= _MISSES_ALLOWED
+            state.text_question = None if is_last else replace(asked, misses=asked.misses + 1)
+            if not is_last:
+                return Reply(text=f"{_NOT_UNDERSTOOD} {asked.text}")
+        pending = state.pending
+        again = state.misses > 1 and self._wording.fill(self._script.fallback_again)
+        fallback = again or self._wording.fill_sentences(self._script.fallback) or _NOT_UNDERSTOOD
+        # A fallback that asks again keeps the question open.
+        if pending is None or "{last_question" in self._script.fallback:
+            return Reply(text=fallback)
+        if pending.misses + 1 >= _MISSES_ALLOWED:
+            state.pending = None
+            return Reply(text=fallback)
+        state.pending = Pending(pending.intent, pending.slot, pending.slots, pending.misses + 1)
+        return Reply(text=f"{_NOT_UNDERSTOOD} {self._script.slots[pending.slot].ask}")
+
+    # --- from intents to replies and calls ------------------------------------------------------------------------
+
+    def _act(self, intent: Intent, said: Mapping[str, SlotValue], words: Words) -> Reply:
+        """Do what `words` ask for, or ask first when they say more than that."""
+        state = self._state
+        if self._says_more(intent, said, words):
+            return self._ask_back(intent, said)
+        if intent.again and state.last_call and state.last_call[0] in self._intents:
+            intent, said = self._intents[state.last_call[0]], state.last_call[1]
+        pending, state.pending = state.pending, None
+        last = state.last_call[1] if intent.from_last_call and state.last_call else {}
+        slots = {**last, **state.remembered, **said}
+        if intent.remember:
+            state.remembered = slots
+        if intent.forget:
+            state.text_question = None
+        if not intent.calls:
+            reply = Reply(text=self._wording.reply_of(intent, slots, {}))
+            if pending and not intent.forget and last_question(reply.text) in ("", state.question):
+                state.pending = pending  # a remark in between does not answer the question
+            return reply
+        unknown = next((call.tool for call in intent.calls if call.tool not in state.tools), None)
+        if unknown is not None:
+            return Reply(text=self._wording.fill(self._script.unavailable, {"tool": tool_title(unknown)}))
+        missing = next((name for call in intent.calls for name in call.needs if name not in slots), None)
+        if missing is not None:
+            state.pending = Pending(intent.name, missing, slots)
+            return Reply(text=self._script.slots[missing].ask)
+        facts = {"told": self._wording.told, "known": state.known}
+        requests = [ToolRequest(call.tool, arguments_of(call, slots, facts)) for call in intent.calls]
+        return self._call(requests, intent.name, slots)
+
+    def _says_more(self, intent: Intent, said: Mapping[str, SlotValue], words: Words) -> bool:
+        """Return True when words are left over that nothing done by `intent` explains."""
+        return intent.acts and bool(self._accounting.unaccounted(intent, words, said, asked=self._state.question))
+
+    def _ask_back(self, intent: Intent, said: Mapping[str, SlotValue]) -> Reply:
+        question = self._state.question
+        if intent.is_consent and question:
+            return Reply(check_of(question))
+        phrase = self._accounting.phrase_for(intent, said)
+        return Reply(question_of(phrase)) if phrase else self._not_understood()
+
+    def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
+        self._state.open.add(requests, intent, slots)
+        self._state.last_call = (intent, slots)
+        self._state.text_question = None
+        self._state.question = ""  # the call answers it
+        return Reply(calls=tuple(requests))
+
+    def _outcome(self, outcome: Outcome) -> str:
+        if outcome.given_up:
+            return self._wording.fill(self._script.timeout, {"tool": tool_title(outcome.given_up)})
+        for _, output in outcome.outputs:
+            self._state.add_output(output)
+        call = outcome.call
+        intent = self._intents.get(call.intent) if call else None
+        if intent is not None and call is not None:
+            answers = {"result": outcome.result, "results": dict(outcome.outputs)}
+            text = self._wording.reply_of(intent, call.slots, answers)
+            if text:
+                return text
+        return " ".join(self._wording.output_of(name, output) for name, output in outcome.outputs)

@@ -1,0 +1,308 @@
+"""Extract facts from a conversation by the patterns of a dialogue script.
+
+The extractor answers requests for JSON like a text model, so that extraction works offline. A field of the schema is
+filled by the slot of its name, or by the script's `[extract.FIELD]`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from gemini_live_runtime.errors import UsageError
+from gemini_live_runtime.local.dialogue.confirmation import asks_back, meant
+from gemini_live_runtime.local.dialogue.dialogue_state import last_question
+from gemini_live_runtime.local.language.clauses import clauses_of, forbids, quotes
+from gemini_live_runtime.local.language.words import folded
+from gemini_live_runtime.local.scripts.script_types import ExtractRule, Intent, Pattern, Scalar, Script, SlotRef
+from gemini_live_runtime.local.understanding.accounting import Accounting
+from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.understanding.meaning import MeaningMatcher
+from gemini_live_runtime.local.understanding.mood import asks_besides, is_open_wish, is_remark, only_speaks, takes_back
+from gemini_live_runtime.records import record
+
+_A_TYPING_ERROR = 0.3
+"""Cost of a phrase below which it is one, with a text or an article besides."""
+
+MAX_TURNS = 100
+"""Number of newest turns of a request that are read."""
+
+
+class Turn(Protocol):
+    """Turn of a request: the user's words, then the model's; "" for none.
+
+    `unheard`, if present, is the part cut off the model's words: a user may answer before a question ends.
+    """
+
+    @property
+    def user(self) -> str:
+        """The user's words."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model's words."""
+        ...
+
+
+class Request(Protocol):
+    """Request for extraction. Without turns, `text` is the user's words.
+
+    `asked`, if present, is what the model had said before the first turn.
+    """
+
+    @property
+    def text(self) -> str:
+        """Text of the request."""
+        ...
+
+    @property
+    def turns(self) -> Sequence[Turn]:
+        """The conversation, oldest turn first."""
+        ...
+
+    @property
+    def schema(self) -> Mapping[str, Any] | None:
+        """JSON schema of the object to extract."""
+        ...
+
+
+@record
+class _Utterance:
+    words: Words
+    asked: str
+    """The model's words before it, folded."""
+    clauses: tuple[str, ...] = ()
+    only_speaks: bool = False
+    """True when they ask for nothing to be done."""
+    whole: Words | None = None
+    """Words of the whole utterance, of which these are a clause."""
+    is_quoted: bool = False
+    """True when the whole utterance quotes words."""
+
+    @property
+    def sentence(self) -> Words:
+        """Words of the whole utterance, or these if they are all of it."""
+        return self.whole or self.words
+
+
+class SlotExtractor:
+    """Stateless text model that only extracts."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self._matcher = Matcher(script.slots, script.filler)
+        self._meanings = MeaningMatcher(script)
+        meanings = (meaning for intent in script.intents for meaning in intent.means)
+        self._with_slots = tuple(meaning for meaning in meanings if meaning.slots)
+        owners = {name: [intent for intent in script.intents if name in _slots_of(intent)] for name in script.slots}
+        self._acted_on = {name: own for name, own in owners.items() if any(intent.acts for intent in own)}
+        """Slots of intents with `acts`, with all that have them: what is only spoken of fills none of them."""
+        self._accounting = Accounting(script)
+        phrases = (pattern for intent in script.intents for pattern in (*intent.say, *intent.typed))
+        self._patterns = tuple(dict.fromkeys(pattern for pattern in phrases if self._tells_its_slots(pattern)))
+
+    async def generate(self, request: Request) -> str:
+        """Return a JSON object of `request.schema`; raise `UsageError` without a schema.
+
+        The newest utterance that fills a field counts. An unfilled field is absent, or null if the schema requires it;
+        so is a field whose value does not have the schema's type or enum.
+        """
+        if request.schema is None:
+            raise UsageError(
+                f"The script {self._script.name!r} extracts fields and cannot write text",
+                remedy="Ask it for a JSON schema, or configure another text model",
+                field="schema",
+            )
+        properties = _mapping(request.schema.get("properties"))
+        required = request.schema.get("required") or ()
+        found: dict[str, Scalar] = {}
+        for utterance in _newest_first(request):
+            # Matching an utterance takes milliseconds: let other tasks run in between.
+            await asyncio.sleep(0)
+            wanted = {name: schema for name, schema in properties.items() if name not in found}
+            if not wanted:
+                break
+            found |= self._fields_in(utterance, wanted)
+        fields = {name: found.get(name) for name in properties if name in found or name in required}
+        return json.dumps(fields, ensure_ascii=False)
+
+    def facts(self, text: str, asked: str) -> dict[str, Scalar]:
+        """Return the fields of the script's `[extract]` in `text`, said after `asked`."""
+        utterance = _Utterance(Words(text), folded(asked), tuple(clauses_of(text)))
+        return self._fields_in(utterance, {name: {} for name in self._script.extract})
+
+    def _fields_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
+        plain, is_question = utterance.words.plain, utterance.words.is_question
+        asks, remarks = asks_besides(plain), is_remark(plain, self._meanings.known) or takes_back(plain)
+        utterance = replace(utterance, only_speaks=remarks or only_speaks(plain, is_question=is_question))
+        found = self._told_in(utterance, wanted)
+        for clause in utterance.clauses:
+            if not forbids(clause):
+                words = Words(clause)
+                only = remarks or only_speaks(words.plain) or (asks and not is_open_wish(words.plain))
+                part = replace(utterance, words=words, clauses=(), only_speaks=only, whole=utterance.words)
+                found = {**self._told_in(part, wanted), **found}
+        return found
+
+    def _told_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
+        slots = self._slots_in(utterance)
+        slots = {name: value for name, value in slots.items() if self._may_fill(name, slots, utterance)}
+        values = {name: self._value(name, utterance, slots) for name in wanted}
+        fitted = {name: _fitted(value, _mapping(wanted[name])) for name, value in values.items() if value is not None}
+        return {name: value for name, value in fitted.items() if value is not None}
+
+    def _may_fill(self, name: str, slots: Mapping[str, SlotValue], utterance: _Utterance) -> bool:
+        """Return True unless something is done with the slot, and the words say more."""
+        if name not in self._acted_on:
+            return True
+        words = utterance.sentence if utterance.is_quoted else utterance.words
+        left = (self._accounting.unaccounted(intent, words, slots) for intent in self._acted_on[name])
+        return not utterance.only_speaks and not all(left)
+
+    def _may_act(self, rules: Sequence[ExtractRule], rule: ExtractRule, utterance: _Utterance) -> bool:
+        """Return True unless the words say more than the rules of a field know.
+
+        An answer to a question has to be the whole utterance.
+        """
+        words = utterance.sentence if rule.after or utterance.is_quoted else utterance.words
+        question = last_question(utterance.asked) if rule.after else ""
+        same = [other for other in rules if other.value == rule.value]
+        return not (utterance.only_speaks or self._accounting.of_rules(same, words, question))
+
+    def _value(self, name: str, utterance: _Utterance, slots: Mapping[str, SlotValue]) -> Scalar | None:
+        rules = self._script.extract.get(name, ())
+        for rule in rules:
+            if not rule.fits(utterance.asked) or (rule.acts and not self._may_act(rules, rule, utterance)):
+                continue
+            if rule.slot and rule.slot in slots:
+                return slots[rule.slot]
+            if any(self._matcher.find(pattern, utterance.words) for pattern in rule.when):
+                return rule.value
+            understood = (self._meanings.match(meaning, utterance.words) for meaning in rule.means)
+            if any(found is not None and found.is_sure and not found.is_denied for found in understood):
+                return rule.value
+        return slots.get(name)
+
+    def _slots_in(self, utterance: _Utterance) -> dict[str, SlotValue]:
+        """Return the slots that the best phrase of any phase, or an answer, fills."""
+        phrases = self._best(self._patterns, utterance.words)
+        cheapest = min((match.cost for match in phrases), default=None)
+        if cheapest != 0:
+            for slot in self._script.slots.values():
+                if not slot.ask or folded(slot.ask) not in utterance.asked:
+                    continue
+                answers = self._best((*slot.answer, (SlotRef(slot.name),)), utterance.words)
+                if answers and (cheapest is None or slot.kind == "text" or answers[0].cost <= cheapest):
+                    return dict(answers[0].slots)
+        slots: dict[str, SlotValue] = {}
+        for match in phrases:
+            slots = {**match.slots, **slots}
+        is_whole = cheapest is not None and cheapest < _A_TYPING_ERROR
+        if not is_whole:
+            return {**slots, **self._slots_meant(utterance)}
+        if any(self._script.slots[name].kind != "text" for name in slots):
+            return slots
+        # A text may tell a name, too: "tell him Dave rang".
+        told = self._slots_meant(utterance)
+        return {**slots, **{name: value for name, value in told.items() if self._script.slots[name].kind == "name"}}
+
+    def _slots_meant(self, utterance: _Utterance) -> Mapping[str, SlotValue]:
+        """Return the slots that meanings of any phase fill, the surest one's first.
+
+        A bare number counts only as an answer to the question for it.
+        """
+        found = (self._meanings.match(meaning, utterance.words) for meaning in self._with_slots)
+        sure = [one for one in found if one is not None and one.is_sure and not one.is_denied]
+        if not sure:
+            return {}
+        slots: dict[str, SlotValue] = {}
+        for one in sorted(sure, key=lambda one: one.cost):
+            told = {name: value for name, value in one.slots.items() if name not in one.guessed}
+            guessed = {name: one.slots[name] for name in one.guessed if self._asks(name, utterance)}
+            slots = {**told, **guessed, **slots}
+        return slots
+
+    def _asks(self, name: str, utterance: _Utterance) -> bool:
+        ask = folded(self._script.slots[name].ask)
+        return bool(ask) and ask in utterance.asked
+
+    def _best(self, patterns: Sequence[Pattern], words: Words) -> list[Match]:
+        """Return all matches of the lowest cost."""
+        matches = [match for pattern in patterns if (match := self._matcher.match(pattern, words)) is not None]
+        cheapest = min((match.cost for match in matches), default=0.0)
+        return [match for match in matches if match.cost == cheapest]
+
+    def _tells_its_slots(self, pattern: Pattern) -> bool:
+        # A number or text alone is no phrase; it counts only as an answer to a question.
+        slots = [self._script.slots[part.slot] for part in pattern if isinstance(part, SlotRef)]
+        return len(slots) < len(pattern) or all(slot.kind == "choice" for slot in slots)
+
+
+def _slots_of(intent: Intent) -> set[str]:
+    """Return the names of the slots in the phrases and meanings of `intent`."""
+    parts = (part for pattern in (*intent.say, *intent.typed) for part in pattern)
+    named = {part.slot for part in parts if isinstance(part, SlotRef)}
+    return named.union(*((*meaning.slots, *meaning.optional) for meaning in intent.means))
+
+
+def _newest_first(request: Request) -> list[_Utterance]:
+    turns = request.turns[-MAX_TURNS:]
+    if not turns:
+        return [_Utterance(Words(request.text), "", tuple(clauses_of(request.text)))]
+    utterances: list[_Utterance] = []
+    asked = getattr(request, "asked", "")
+    for turn in turns:
+        model = turn.model + getattr(turn, "unheard", "")
+        if turn.user.strip() and not asks_back(model):
+            said = meant(turn.user, asked)
+            utterances.append(_Utterance(Words(said), folded(asked), tuple(clauses_of(said)), is_quoted=quotes(said)))
+        asked = model if model.strip() else asked
+    return utterances[::-1]
+
+
+def _fitted(value: Scalar, schema: Mapping[str, Any]) -> Scalar | None:
+    """Return `value` in the type or enum of `schema`; None if impossible."""
+    allowed = schema.get("enum")
+    if isinstance(allowed, Sequence) and not isinstance(allowed, str):
+        return next((item for item in allowed if item is not None and folded(str(item)) == folded(str(value))), None)
+    kinds = _kinds(schema)
+    if not kinds:
+        return value
+    fitted = (_as_kind(value, kind) for kind in kinds)
+    return next((item for item in fitted if item is not None), None)
+
+
+def _as_kind(value: Scalar, kind: str) -> Scalar | None:
+    if isinstance(value, bool) or kind == "boolean":
+        word = folded(str(value))
+        if kind == "boolean":
+            return True if word in ("true", "yes") else False if word in ("false", "no") else None
+        return word if kind == "string" else None
+    if kind == "string":
+        return str(value)
+    if kind not in ("integer", "number"):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    whole = number.is_integer()
+    return int(number) if whole else number if kind == "number" else None
+
+
+def _kinds(schema: Mapping[str, Any]) -> list[str]:
+    """Return the types a schema allows, lower case, without null; [] for any."""
+    options = schema.get("anyOf")
+    if isinstance(options, Sequence) and not isinstance(options, str):
+        return [kind for option in options for kind in _kinds(_mapping(option))]
+    kind = schema.get("type", ())
+    names = [kind] if isinstance(kind, str) else kind
+    return [str(name).lower() for name in names if str(name).lower() != "null"]
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

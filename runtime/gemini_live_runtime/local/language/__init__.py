@@ -1,0 +1,1 @@
+"""Words of English: normal forms, numbers, contractions, clauses."""

@@ -1,0 +1,1 @@
+"""The Live protocol on one connection: setup, content, turns, faults."""

@@ -1,0 +1,1 @@
+"""Recognise speech: a grammar of phrases, then dictation."""

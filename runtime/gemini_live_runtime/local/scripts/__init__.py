@@ -1,0 +1,1 @@
+"""Dialogue scripts: their format, reading them, the sentences they understand."""

@@ -1,0 +1,1 @@
+"""Synthesise speech by espeak-ng in another process."""

@@ -1,0 +1,1 @@
+"""Find what a sentence asks for, and the values in it."""

@@ -1,0 +1,268 @@
+"""Match patterns with slots against words, allowing for typing errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+
+from gemini_live_runtime.local.language.vocabulary import (
+    COMMON_WORDS,
+    DENYING,
+    EVERYDAY_WORDS,
+    FILLERS,
+    HESITATIONS,
+    expand,
+    is_name_like,
+    is_no_text,
+)
+from gemini_live_runtime.local.language.words import (
+    parse_digits,
+    parse_duration,
+    parse_number,
+    parse_time,
+    parse_year,
+    split_original,
+    split_words,
+    typos,
+)
+from gemini_live_runtime.local.scripts.script_types import Pattern, Slot, SlotRef
+from gemini_live_runtime.records import record
+
+MAX_WORDS = 60
+"""Most words of an utterance; a longer one is not matched."""
+
+SlotValue = str | int | float
+
+_ARTICLES = frozenset({"a", "an", "the", "my", "me"})
+_LONGEST_NAME, _TELLING_WORDS = 3, 2
+_EDIT, _ARTICLE, _FILLER, _FREE = 0.5, 0.3, 0.05, 0.2
+
+
+@record
+class Match:
+    """Result of a match: its cost (0: word for word) and the filled slots."""
+
+    cost: float
+    slots: Mapping[str, SlotValue] = field(default_factory=dict)
+
+
+class Words:
+    """Words of an utterance, written out (`plain`) and as they stand (`original`)."""
+
+    __slots__ = ("is_question", "original", "plain")
+
+    def __init__(self, text: str) -> None:
+        self.is_question = text.rstrip().endswith("?")
+        self.plain: list[str] = []
+        self.original: list[str] = []
+        for written in split_original(text):
+            plain = split_words(written)
+            if len(plain) != 1 or plain[0] in HESITATIONS:
+                continue
+            meant = expand(plain)
+            self.plain += meant
+            self.original += [written, *[""] * (len(meant) - 1)]
+
+    def __len__(self) -> int:
+        return len(self.plain)
+
+
+class Matcher:
+    """Matcher of patterns; `filler` word groups may surround any pattern."""
+
+    def __init__(self, slots: Mapping[str, Slot], filler: tuple[tuple[str, ...], ...] = ()) -> None:
+        self._slots = slots
+        self._filler = tuple(group for group in filler if group)
+        self._last_leads: tuple[Words | None, tuple[tuple[int, float], ...]] = (None, ())
+        self._values = {
+            name: (
+                *((tuple(split_words(value)), value) for value in slot.values),
+                *((phrase, value) for value, phrases in slot.synonyms.items() for phrase in phrases),
+            )
+            for name, slot in slots.items()
+        }
+
+    def match(self, pattern: Pattern, words: Words) -> Match | None:
+        """Return the cheapest match of all `words`, None when none is cheap enough."""
+        count = len(words)
+        if not 0 < count <= MAX_WORDS or (self._is_text_only(pattern) and is_no_text(words.plain)):
+            return None
+        limit = 0.3 + 0.25 * count
+        best: Match | None = None
+        for start, lead_cost in self._leads(words):
+            found = self._from(pattern, 0, words, start, {}, limit - lead_cost)
+            if found is not None and (best is None or found.cost + lead_cost < best.cost):
+                best = Match(found.cost + lead_cost, found.slots)
+        return best if best is None or not self._tells_text(pattern) else Match(best.cost / 2, best.slots)
+
+    def is_filler(self, words: Words) -> bool:
+        """Return True when `words` are nothing but filler."""
+        return self._tail(words.plain, 0) is not None
+
+    def _tells_text(self, pattern: Pattern) -> bool:
+        """Return True for a text behind words such as "tell him"."""
+        texts = [part for part in pattern if isinstance(part, SlotRef) and self._slots[part.slot].kind == "text"]
+        return bool(texts) and len(pattern) - len(texts) >= _TELLING_WORDS
+
+    def _is_denied(self, plain: list[str], at: int) -> bool:
+        """Return True when the word before `at` denies what follows."""
+        return at > 0 and plain[at - 1] in DENYING
+
+    def _is_text_only(self, pattern: Pattern) -> bool:
+        """Return True for a pattern that any words fit."""
+        return all(isinstance(part, SlotRef) and self._slots[part.slot].kind == "text" for part in pattern)
+
+    def find(self, pattern: Pattern, words: Words) -> Match | None:
+        """Return the cheapest match of `pattern` anywhere within `words`, or None."""
+        if len(words) > MAX_WORDS:
+            return None
+        limit = 0.3 + 0.25 * len(pattern)
+        is_denial = not DENYING.isdisjoint(part for part in pattern if isinstance(part, str))
+        starts = [at for at in range(len(words)) if is_denial or not self._is_denied(words.plain, at)]
+        places = (self._from(pattern, 0, words, start, {}, limit, whole=False) for start in starts)
+        return min((place for place in places if place is not None), key=lambda match: match.cost, default=None)
+
+    def _leads(self, words: Words) -> tuple[tuple[int, float], ...]:
+        """Return places and costs at which a pattern may begin.
+
+        These are the start and places after up to three groups of filler, the same for every pattern: an utterance
+        is matched against hundreds.
+        """
+        of, leads = self._last_leads
+        if of is not words:
+            leads = tuple(self._find_leads(words.plain).items())
+            self._last_leads = words, leads
+        return leads
+
+    def _find_leads(self, plain: list[str]) -> dict[int, float]:
+        starts = {0: 0.0}
+        frontier = [0]
+        for _ in range(3):
+            following = []
+            for start in frontier:
+                for group in self._filler:
+                    end = start + len(group)
+                    if tuple(plain[start:end]) == group and end < len(plain) and end not in starts:
+                        starts[end] = starts[start] + _FILLER
+                        following.append(end)
+            frontier = following
+        return starts
+
+    def _from(
+        self,
+        pattern: Pattern,
+        at: int,
+        words: Words,
+        start: int,
+        slots: dict[str, SlotValue],
+        budget: float,
+        *,
+        whole: bool = True,
+    ) -> Match | None:
+        if budget < 0:
+            return None
+        if at == len(pattern):
+            cost = self._tail(words.plain, start) if whole else 0.0
+            return None if cost is None or cost > budget else Match(cost, slots)
+        best: Match | None = None
+        for length, cost, filled in self._steps(pattern[at], words, start, budget):
+            rest = self._from(pattern, at + 1, words, start + length, slots | filled, budget - cost, whole=whole)
+            if rest is not None and (best is None or rest.cost + cost < best.cost):
+                best = Match(rest.cost + cost, rest.slots)
+        # An additional article costs little.
+        if start < len(words) and words.plain[start] in _ARTICLES:
+            rest = self._from(pattern, at, words, start + 1, slots, budget - _ARTICLE, whole=whole)
+            if rest is not None and (best is None or rest.cost + _ARTICLE < best.cost):
+                best = Match(rest.cost + _ARTICLE, rest.slots)
+        return best
+
+    def _steps(
+        self, part: str | SlotRef, words: Words, start: int, budget: float
+    ) -> Iterator[tuple[int, float, dict[str, SlotValue]]]:
+        if isinstance(part, SlotRef):
+            for length, cost, value in self._fillings(self._slots[part.slot], words, start, budget):
+                yield length, cost, {part.slot: value}
+            return
+        if start < len(words):
+            word = words.plain[start]
+            # What a contraction was written out to is not mistyped: "isn't it" is no "note it".
+            is_other = word != part and (word in COMMON_WORDS or not words.original[start])
+            edits = None if is_other else typos(word, part)
+            if edits is not None:
+                yield 1, edits * _EDIT, {}
+        if part in _ARTICLES:
+            yield 0, _ARTICLE, {}
+
+    def _fillings(self, slot: Slot, words: Words, start: int, budget: float) -> Iterator[tuple[int, float, SlotValue]]:
+        plain = words.plain
+        if slot.kind == "number":
+            number = (parse_digits(plain, start) if slot.spelled else None) or parse_number(plain, start)
+            if number is not None and slot.minimum <= number[0] <= slot.maximum:
+                yield number[1], 0.0, number[0]
+        elif slot.kind == "duration":
+            # A bare number, too: the phrase may say what it counts.
+            for duration in (parse_duration(plain, start), parse_number(plain, start)):
+                if duration is not None and slot.minimum <= duration[0] <= slot.maximum:
+                    yield duration[1], 0.0, duration[0]
+        elif slot.kind == "year":
+            year = parse_year(plain, start)
+            if year is not None:
+                yield year[1], 0.0, year[0]
+        elif slot.kind == "time":
+            time = parse_time(plain, start)
+            if time is not None:
+                yield time[1], 0.0, time[0]
+        for value_words, value in self._values[slot.name]:
+            cost = 0.0
+            for offset, meant in enumerate(value_words):
+                edits = _typos_of(plain[start + offset], meant) if start + offset < len(plain) else None
+                if edits is None:
+                    break
+                cost += edits * _EDIT
+            else:
+                if cost <= budget:
+                    yield len(value_words), cost, value
+        if slot.kind == "name":
+            yield from self._names(slot, words, start)
+        if slot.kind == "text" and start < len(plain):
+            for length in range(1, min(len(plain) - start, slot.maximum) + 1):
+                if FILLERS.issuperset(plain[start : start + length]) or _is_cut(plain, start, length):
+                    continue
+                text = " ".join(word for word in words.original[start : start + length] if word)
+                yield length, _FREE, text
+
+    def _names(self, slot: Slot, words: Words, start: int) -> Iterator[tuple[int, float, SlotValue]]:
+        """Yield what may be a person's name; after "I am" it begins with a capital."""
+        is_told = words.plain[max(0, start - 2) : start] == ["i", "am"]
+        for length in range(1, min(len(words) - start, slot.maximum, _LONGEST_NAME) + 1):
+            word, written = words.plain[start + length - 1], words.original[start + length - 1]
+            if not written or not word.replace("'", "").isalpha() or word in COMMON_WORDS or not is_name_like(word):
+                return
+            if not written[:1].isupper() and (is_told or word in EVERYDAY_WORDS):
+                return
+            yield length, _FREE, " ".join(words.original[start : start + length])
+
+    def _tail(self, plain: list[str], start: int) -> float | None:
+        """Return the cost of the words left over; None unless they are filler."""
+        cost = 0.0
+        while start < len(plain):
+            group = next((g for g in self._filler if tuple(plain[start : start + len(g)]) == g), None)
+            if group is None:
+                return None
+            start += len(group)
+            cost += _FILLER
+        return cost
+
+
+def _is_cut(plain: list[str], start: int, length: int) -> bool:
+    """Return True for a text such as the "I don't want to" of "make a note"."""
+    if plain[start : start + 1] == ["me"] and is_no_text(plain[start:]):
+        return True
+    if start or length == len(plain):
+        return False
+    return plain[length - 1] in ("not", "to", "never", "should", "i", "you") or is_no_text(plain[:length])
+
+
+def _typos_of(word: str, meant: str) -> int | None:
+    """Return the typing errors of a word that is no other word: a waiter is no water."""
+    return None if word != meant and word in EVERYDAY_WORDS else typos(word, meant)

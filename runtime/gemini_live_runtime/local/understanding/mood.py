@@ -1,0 +1,162 @@
+"""Tell requests from sentences that only speak of a thing.
+
+"Would a salad be extra?", "suppose I pay it all", "my friend says the soup is good" and "I'll do it myself" ask for
+nothing. Neither does a remark such as "great, it's raining" after a question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from gemini_live_runtime.local.language.vocabulary import EVERYDAY_WORDS, asks, base_forms
+from gemini_live_runtime.local.language.words import parse_number
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns))
+
+
+def _not_after(*words: str) -> str:
+    return "".join(rf"(?<!\b{word} )" for word in words)
+
+
+_PRONOUN = "(?:i|we|you|it|he|she|they|that|this|there)"
+_OK = "(?:possible|ok|okay|all right|alright|fine|doable)"
+
+_ASKING = _any_of(
+    rf"^(?:should|must|am|had|ought|has|shall(?! we (?:say|make)\b)) (?:{_PRONOUN}|the|my|your)\b",
+    r"^have (?:i|we|they|you(?! got\b))\b",
+    rf"^would (?!.*\b(?:be {_OK}|work|do|suit)\b|you\b|(?:some|any)(?:one|body)\b|(?:it|that) be too much\b)",
+    rf"^(?:can|could) (?!{_PRONOUN}\b|some|any|my\b|our\b|the\b)\w+ be\b",
+    r"^(?:is|are) there (?:a|an|any|some) .*\b(?:in|near|on|by|behind|next to) (?:the|here|my|this)\b",
+    r"^any (?!chance\b|time\b|of\b)\w+(?: \w+)?$",
+    rf"(?<!^) or (?:do|should|shall|is|are|must) {_PRONOUN}\b",
+    _not_after("knows")
+    + r"\bwhat(?! (?:about|else|the|a)\b| (?:i|we) (?:want|wanted|need|would|ordered|asked|said)\b)\b",
+    r"\bwhy(?! (?:not|do(?:es)? not)\b)\b",
+    r"\bhow(?! (?:about|ever)\b| (?:soon|quickly) can\b)\b",
+    r"\b(?:where|which|whose)\b|^who\b",
+    r"\bwhen (?:is|does|do|will|are|can|did|should|was)\b",
+    r"\b(?:tell|telling)(?: me| us)?(?: more| something| a bit)? about\b",
+    _not_after("wondering", "wonder", "check", "see") + r"\bwhether\b",
+    # "isn't it?", but not "that is it".
+    "(?<!^)" + _not_after("that", "this", "here") + rf"\b(?:is|are|was|does|did|have|has)(?: not)? {_PRONOUN}$",
+    # "and the fish, how is it?"
+    "(?<!^)"
+    + _not_after("that", "this", "here")
+    + r"\b(?:is|are|was|does|has|how (?:is|are|much|long|big|does)[\w ]{0,12}?) (?:it|that|they|this|those|these)\b"
+    + rf"(?! (?:{_OK}|work|suit|you)\b)",
+)
+"""Questions that want to know something."""
+
+_SUPPOSING = _any_of(
+    _not_after("i") + r"\bsuppose\b",
+    r"\b(?:supposing|imagine|pretend|hypothetically|theoretically|wish (?:i|we)|maybe not|or not)\b",
+    r"\b(?:some|one) day\b|\bmight\b(?! (?:i|we|as well)\b)|\bwould (?:hate|never|not)\b",
+    r"\b(?:(?:can|could) (?:i|we)|possible to) (?:still )?\w+ .*\blater\b",
+    r"\band (?:i|we) (?:will not|would (?!like|love|want|need)|will be)\b",
+    _not_after("me", "us", "up", "know", "say", "shout", "buzz", "ring")
+    + r"\b(?:once|when|whenever|as soon as) (?:i|we|he|she|they|it|my \w+|our \w+|the \w+) (?!can\b)",
+    _not_after("see", "check", "wondering", "wonder", "know", "out", "test")
+    + r"\bif (?!possible|need be|(?:you|that|it|i|we|this)\b.{0,12}"
+    + rf"(?:can|could|would|mind|like|{_OK}|may|please|works|helps|suits|at all)\b)",
+    _not_after("i", "we", "it", "that", "this", "you")
+    + r"(?<!^)\bwould (?!(?:not )?(?:you|like|love|be|do|go|hit|suit|work|also|please|rather|prefer|want|really|some"
+    + r"|need|appreciate)\b)",
+)
+"""Conditions and thoughts."""
+
+_OF_OTHERS = _any_of(
+    _not_after("i")
+    + r"\b(?:said|says|told (?:me|us|him|her|them)|tells|thinks|reckons|recommends|recommended|heard|claims|claimed"
+    + r"|suggested|promised)\b(?! to\b| (?:he|she|they) (?:will|would|want|wants|like)\b)",
+    r"\b(?:guy|man|woman|lady|bloke|couple|customer|person|people|family) "
+    r"(?:behind|next to|over there|in front|beside)\b",
+    r"\bnext table\b|\byou (?:charged|forgot|brought|gave|took)\b",
+    r"\bmy (?:son|daughter|wife|husband|train|flight|room|bus|friend) (?:is|was|arrives|leaves|comes)\b",
+    r"\b(?:my|the) \w+ (?:can |could |will |would )?pays?\b",
+    r"\b(?:friends?|brothers?|sisters?|colleagues?|neighbou?rs?|uncle|aunt|cousin|boss) (?:had |has |have |will )?"
+    r"(?:booked|ordered|cancel|cancels|cancelled|canceled|restarted)\b",
+)
+"""Words and deeds of others."""
+
+_TAKEN_BACK = _any_of(
+    r"\b(?:anything|everything|everyone|all) (?:but|except|besides)\b",
+    r"\b(?:maybe|perhaps|or) not$",
+    r"\b(?:joking|kidding|pulling your leg|(?:only|just) testing)\b",
+    r"^(?:suppose|supposing|imagine|what if)\b",
+    r"\b(?:i|we) would (?!like|love)\w+ .*\bbut\b|\bwould agree if\b|\bbut (?:i|we) (?:can not|am not|are not)\b",
+)
+"""Words that take the rest of the sentence back."""
+
+_SPOKEN_OF = _any_of(
+    _not_after("for", "by", "to", "of") + r"\b(?:myself|ourselves|himself|herself|themselves)\b",
+    _not_after("as")
+    + r"\b(?:always|usually|normally|nowadays|these days|every (?:day|night|morning)|drink .* at home)\b",
+    r"\bright (?:next|by|in|on|behind|opposite|beside|across|over)\b",
+    r"\b(?:except|excluding|apart from|other than|rather than)\b",
+    _not_after("how", "what") + r"\b(?:about (?:the|your|my|this|that)|between)\b",
+    r"^\w+ is (?:my|our|his|her)\b|\bsmell|^there (?:is|was) (?:a|an|no|some)\b",
+    r"^(?:so )?that (?:is|was|makes) (?:one|two|three|four|five|six|\d+)\b(?!.*\bplease\b)",
+)
+"""Habits, and things done by others, left out, told about, noticed or counted again."""
+
+_WISHES = _any_of(
+    r"\b(?:please|(?:can|could|may|might) (?:i|we|you)|(?:will|would) you|(?:i|we) (?:will|would like)|want|need)\b",
+    r"\b(?:give|bring|add|order|get|take|book|set|make|put|reserve|call|test|restart)\b",
+    r"\b(?:i (?:agree|accept|understand)|agreed|deal|urgent|emergency|works|working|go ahead)\b",
+)
+"""Words of an open wish: it stays one beside a question."""
+
+_PRAISES = frozenset({
+    "good", "great", "fine", "perfect", "lovely", "nice", "ok", "okay", "sure", "right", "alright", "wonderful",
+    "brilliant", "super", "excellent", "splendid", "cool", "correct",
+})  # fmt: skip
+_CONSENT = frozenset({
+    "yes", "yeah", "yep", "please", "agree", "agreed", "deal", "confirm", "send", "go", "do", "cancel",
+})  # fmt: skip
+_FEW = 3
+
+
+def only_speaks(words: Sequence[str], *, is_question: bool = False) -> bool:
+    """Return True for plain words that ask for nothing to be done.
+
+    With `is_question` they end with a question mark.
+    """
+    text = " ".join(words)
+    if asks(words) or (is_question and (text.endswith(" right") or _is_short(words))):
+        return True
+    return any(rule.search(text) for rule in (_ASKING, _SUPPOSING, _OF_OTHERS, _TAKEN_BACK, _SPOKEN_OF))
+
+
+def takes_back(words: Sequence[str]) -> bool:
+    """Return True when a part of the sentence makes nothing of the others."""
+    return _TAKEN_BACK.search(" ".join(words)) is not None
+
+
+def asks_besides(words: Sequence[str]) -> bool:
+    """Return True when a sentence asks a question, beside other things."""
+    text = " ".join(words)
+    return asks(words) or " what about " in text or _ASKING.search(text) is not None
+
+
+def is_open_wish(words: Sequence[str]) -> bool:
+    """Return True when a clause asks for something in so many words."""
+    return _WISHES.search(" ".join(words)) is not None
+
+
+def is_remark(words: Sequence[str], known: Collection[str] = ()) -> bool:
+    """Return True for "great, it's raining": praise of a thing that is no consent.
+
+    `known` are words that a script names: they may belong to a consent.
+    """
+    if _PRAISES.isdisjoint(words) or not _CONSENT.isdisjoint(words) or is_open_wish(words):
+        return False
+    return any(word in EVERYDAY_WORDS and base_forms(word).isdisjoint(known) for word in words)
+
+
+def _is_short(words: Sequence[str]) -> bool:
+    """Return True for "fish?" and "more coffee?", without number or wish."""
+    is_counted = any(parse_number([word], 0) is not None for word in words)
+    return len(words) <= _FEW and not is_counted and not is_open_wish(words)

@@ -1,0 +1,1 @@
+"""Begin and end agents, and put one in place of another."""

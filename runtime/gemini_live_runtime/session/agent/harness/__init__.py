@@ -1,0 +1,1 @@
+"""Tasks, notifications and memory in a session."""

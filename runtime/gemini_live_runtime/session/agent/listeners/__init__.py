@@ -1,0 +1,1 @@
+"""Call the listeners of callbacks, and deliver events to programs."""

@@ -1,0 +1,1 @@
+"""Keep the model's instruction and context in step with the agent."""

@@ -1,0 +1,1 @@
+"""Run tools: consent, execution, stand-ins of a test."""
