@@ -18,6 +18,10 @@ WALKTHROUGHS: dict[str, dict[str, list[str]]] = {
             "I have a chest pain",
             "it is a nine",
         ],
+        "call_back": [
+            "my name is Maria and I was born in 1990",
+            "please call me back",
+        ],
     },
     "restaurant": {
         "ordered": [

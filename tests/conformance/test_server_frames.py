@@ -93,22 +93,12 @@ def test_a_frame_that_is_not_json_is_a_protocol_error() -> None:
         decode_server(b"not json")
 
 
-def test_a_frame_above_one_mebibyte_that_kills_the_captured_client_is_read() -> None:
-    assert "1006" in CAPTURED["frame_over_1mib"]["sdk_error"]
-    text = "x" * 1_048_576
-    message = decode_server(json.dumps({"serverContent": {"outputTranscription": {"text": text}}}))
-    assert isinstance(message, ServerMessage)
-    assert message.server_content is not None
-    assert message.server_content.output_transcription is not None
-    assert message.server_content.output_transcription.text == text
-
-
-async def connect_to(first: str | bytes | None, close: tuple[int, str] | None = None) -> Connection:
+async def connect_to(*frames: str | bytes, close: tuple[int, str] | None = None) -> Connection:
     ours, theirs = MemoryTransport.pair()
 
     async def open_pair(endpoint: Endpoint) -> Transport:
-        if first is not None:
-            await theirs.send(first)
+        for frame in frames:
+            await theirs.send(frame)
         if close is not None:
             await theirs.close(*close)
         return ours
@@ -126,6 +116,23 @@ async def test_only_setup_complete_opens_a_session(name: str) -> None:
     connection = await connect_to(frame_of(case))
     assert connection.setup_complete is not None
     assert as_parsed(connection.setup_complete.setup_complete) == case["parsed"]
+    await connection.close()
+
+
+async def test_frames_above_one_mebibyte_that_kill_the_captured_client_cost_no_connection() -> None:
+    assert "1006" in CAPTURED["frame_over_1mib"]["sdk_error"]
+    speech = bytes(1_048_576)
+    words = json.dumps({"serverContent": {"outputTranscription": {"text": "x" * 1_048_576}}})
+    sound = {"mimeType": "audio/pcm;rate=24000", "data": base64.b64encode(speech).decode()}
+    connection = await connect_to(
+        '{"setupComplete":{}}', words, json.dumps({"serverContent": {"modelTurn": {"parts": [{"inlineData": sound}]}}})
+    )
+    # More text than a model says at once is refused alone; speech of that length is read.
+    with pytest.raises(ProtocolError, match="125,000 bytes"):
+        await connection.receive()
+    frame = await connection.receive()
+    assert isinstance(frame, AudioFrame)
+    assert frame.data == speech
     await connection.close()
 
 

@@ -71,7 +71,7 @@ def take(guide: Guide) -> None:
     guide.until("you set app:monthly = 50", "1 to undo", gone="What it would do")
 
     guide.press("f6")
-    guide.until("resumed after", "negotiate → plan", "Do you agree?", gone="F7 one decision")
+    guide.until("resumed after", "negotiate → plan", "you agree?", gone="F7 one decision")
 
     guide.press("{")
     guide.press("{")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gemini_live_runtime import TranscriptWindow
+from gemini_live_runtime.local.dialogue.confirmation import words_to_act_on
 from gemini_live_runtime.local.language.clauses import clauses_of, quotes
 from gemini_live_runtime.local.understanding.accounting import unaccounted
 from gemini_live_runtime.local.understanding.matching import Words
@@ -29,6 +31,11 @@ WISHES = {
 
 
 _ORDER = frozenset({"order", "food", "meal", "table", "bill", "kitchen", "everything"})
+
+
+def wishes(window: TranscriptWindow) -> dict[str, bool]:
+    """Extract what the guest wants by regular expressions, without a model."""
+    return wishes_in(words_to_act_on(window))
 
 
 def wishes_in(said: str) -> dict[str, bool]:

@@ -20,7 +20,6 @@ from gemini_live_runtime import (
     StateKey,
     SteeringMode,
     TemporalPattern,
-    TranscriptWindow,
     Transition,
     TurnCountDetector,
     key,
@@ -28,8 +27,7 @@ from gemini_live_runtime import (
 )
 from gemini_live_runtime.agents.card_payment import CardPayment
 from gemini_live_runtime.agents.order_tools import ITEMS, add_item, in_words, remove_item, swap_item, total
-from gemini_live_runtime.agents.order_words import MENU, wishes_in
-from gemini_live_runtime.local.dialogue.confirmation import words_to_act_on
+from gemini_live_runtime.agents.order_words import MENU, wishes
 
 DONE, AGREED = StateKey("app:done", bool, default=False), StateKey("app:agreed", bool, default=False)
 CANCELLED, SUGGEST = StateKey("app:cancelled", bool, default=False), StateKey("app:suggest", bool, default=False)
@@ -49,11 +47,6 @@ async def send_to_kitchen(state: State) -> dict[str, str]:
     await asyncio.sleep(8)
     state.set("app:pick_up", "counter two")
     return {"ready": f"{in_words(state)}, at counter two"}
-
-
-def wishes(window: TranscriptWindow) -> dict[str, bool]:
-    """Extract what the guest wants by regular expressions, without a model."""
-    return wishes_in(words_to_act_on(window))
 
 
 PROMOTIONS = [

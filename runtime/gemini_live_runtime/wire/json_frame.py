@@ -24,8 +24,7 @@ MAX_VALUES = 5_000
 MAX_TEXT_BYTES = 125_000
 """Bytes (UTF-8) of texts in a server's message, which are all searched for secrets; speech is not counted.
 
-Several times as many as the longest answer of a live model, 8,192 tokens. Frames above 1 MiB were captured, which are
-speech."""
+Several times as many as the longest answer of a live model, 8,192 tokens."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
