@@ -47,7 +47,8 @@ class LouderSpeech:
     _LEAST_INCOHERENCE = 0.7
     """Part of what the filter leaves that is not like its prediction.
 
-    A filter that still learns expects too little of a loud echo, but the rest is like it: at most 0.66 in 50 rooms."""
+    A filter that still learns expects too little of a loud echo, but the rest is like it: below 0.7
+    in drawn rooms, but for one (0.76) whose stored path was that of another room."""
     _SMOOTHING = 0.7
     """Smoothing over about 30 ms."""
 
