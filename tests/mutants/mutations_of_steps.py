@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.edits import argument, assign, decide, drop, each, gives, instead_of, leave_out, never, no_rounds
 from tests.mutants.rows import (
+    BESIDE,
     BOUNDS,
     CALLBACKS,
     CONSENT,
@@ -322,7 +323,8 @@ TOOL_EXECUTOR = rows(
     ("_gate", "a notification lets the model queue no other", decide("_is_for_users_only", False), TIMED),
     ("_gate", "the allow-list", decide("_is_allowed", True), PHASES),
     ("_gate", "on_tool_call", gives("tool_overrides", "{}"), TOOLS),
-    ("_start", "background calls are acknowledged", drop("acknowledge"), TOOLS),
+    ("_acknowledge", "background calls are acknowledged", drop("acknowledge"), TOOLS),
+    ("_start", "what is refused is not acknowledged", decide("refusal", True), BESIDE),
     ("_start", "no tool runs without being started", drop("dispatcher.start"), TOOLS),
     ("answer", "before_tool_response", gives("tool_responses", "[response]"), TOOLS),
     ("answer", "a dropped answer is reported", drop("_listener", "before_tool_response dropped"), TOOLS),

@@ -145,21 +145,29 @@ class ToolDispatcher:
         if self._closed:
             self._on_finished(outcome(call, "cancelled", {}))
             return call_id
-        declared = self.tools.get(name)
-        if declared is None:
-            known = ", ".join(self.tools) or "none"
-            return self._refuse(call, f"There is no tool {name}. Tools: {known}.")
-        in_background = declared.mode.is_background
-        calls, limit = (self.background, MAX_BACKGROUND) if in_background else (self._foreground, MAX_CONCURRENT)
-        self._tasks &= set(self._foreground.active_ids)
-        if calls.active_count - (0 if in_background else len(self._tasks)) >= limit:
-            return self._refuse(call, f"Too many {'background ' if in_background else ''}tools are running ({limit}).")
+        if refusal := self.refusal(name):
+            self._on_finished(outcome(call, "refused", {"error": refusal}, refusal))
+            return call_id
+        declared = self.tools[name]
+        calls = self.background if declared.mode.is_background else self._foreground
         return calls.spawn(
             call,
             lambda running: self._run(declared, running, checkpoint),
             timeout_s=declared.timeout_s,
             on_ended=self._on_finished,
         )
+
+    def refusal(self, name: str) -> str:
+        """Return why a call of tool `name` would not be started now; "" when it would."""
+        declared = self.tools.get(name)
+        if declared is None:
+            return f"There is no tool {name}. Tools: {', '.join(self.tools) or 'none'}."
+        if declared.mode.is_background:
+            is_full = self.background.active_count >= MAX_BACKGROUND
+            return f"Too many background tools are running ({MAX_BACKGROUND})." if is_full else ""
+        self._tasks &= set(self._foreground.active_ids)
+        is_full = self._foreground.active_count - len(self._tasks) >= MAX_CONCURRENT
+        return f"Too many tools are running ({MAX_CONCURRENT})." if is_full else ""
 
     def continue_as_task(self, call_id: str) -> bool:
         """Note that a call goes on after its answer; return False when too many do."""
@@ -194,10 +202,6 @@ class ToolDispatcher:
         """
         self._closed = True
         await asyncio.gather(self._foreground.close(), self.background.close())
-
-    def _refuse(self, call: ToolCall, reason: str) -> str:
-        self._on_finished(outcome(call, "refused", {"error": reason}, reason))
-        return call.call_id
 
     async def _run(self, declared: Tool, running: RunningCall, checkpoint: Any) -> Outcome:
         call = running.call

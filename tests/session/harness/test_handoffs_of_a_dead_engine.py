@@ -7,7 +7,7 @@ from tests.session.agents.test_handing_over import handing, hands_over, speciali
 from tests.session.link.test_an_engine_that_died import first_engine, gives_a_handle, next_engine
 from tests.session.talking import Talk, agent, talk
 
-from gemini_live_runtime import AgentHandoff, ChatMessage, Live
+from gemini_live_runtime import AgentHandoff, ChatMessage, Live, tool
 from gemini_live_runtime import events as ev
 
 
@@ -151,3 +151,51 @@ async def test_a_hand_off_that_was_made_or_refused_is_not_made_again() -> None:
         found = next_engine(t, store)
     async with talk(reception(), own_store=found) as t:
         assert t.all(ev.HandoffRequested) == []
+
+
+def ordering() -> Live:
+    """Return an agent with a background tool, which hands over to the specialist."""
+
+    @tool(background=True)
+    async def order() -> str:
+        """Order a part."""
+        return "it comes tomorrow"
+
+    return reception().tools(order)
+
+
+async def refuses_order(t: Talk) -> None:
+    """Let the model call a tool of the agent that has handed over."""
+    await t.calls("order")
+    assert [answer for _, _, answer in t.sent("answer")] == [
+        {"status": "error", "tool": "order", "error": "There is no tool order. Tools: reset."}
+    ]
+    assert t.all(ev.ToolAcknowledged) == []
+
+
+async def test_a_background_tool_of_the_agent_before_is_refused_and_not_acknowledged() -> None:
+    async with talk(ordering()) as t:
+        await hands_over(t)
+        await refuses_order(t)
+
+
+async def test_the_next_engine_refuses_a_background_tool_of_the_agent_before_without_acknowledging_it() -> None:
+    store = first_engine()
+    async with talk(ordering(), own_store=store) as t:
+        t.stage.session.agent_session.update_agent(specialist())
+        await t.connects_again()
+        await t.turn("It is broken", "What is?")
+        found = next_engine(t, store)
+    async with talk(ordering(), own_store=found) as t:
+        await refuses_order(t)
+
+
+async def test_a_background_tool_runs_in_the_next_engine() -> None:
+    store = first_engine()
+    async with talk(ordering(), own_store=store) as t:
+        await t.turn("hello", "Good day.")
+        await gives_a_handle(t)
+        found = next_engine(t, store)
+    async with talk(ordering(), own_store=found) as t:
+        await t.calls("order")
+        assert [answer["status"] for _, _, answer in t.sent("answer")] == ["running", "completed"]

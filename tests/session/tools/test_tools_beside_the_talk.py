@@ -10,6 +10,7 @@ from tests.session.talking import agent, talk, two_phases
 
 from gemini_live_runtime import Live, RunContext, Tool, tool
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.tools.dispatch import MAX_BACKGROUND
 
 BESIDE: dict[str, dict[str, Any]] = {
     "not blocking": {"blocking": False},
@@ -146,3 +147,12 @@ async def test_a_tool_beside_the_talk_may_wait_for_what_it_has_the_model_say() -
         await t.turn("", "It takes a while.")
         await t.passes(1)
         assert [told[2] for told in t.sent("answer")] == [{"output": "done"}]
+
+
+async def test_a_background_call_that_is_one_too_many_is_refused_and_not_acknowledged() -> None:
+    async with talk(searching(background=True)) as t:
+        await t.hears("look it up")
+        await t.calls(*["search"] * (MAX_BACKGROUND + 1))
+        refused = t.sent("answer")[MAX_BACKGROUND:]
+        assert [(call_id, answer["status"]) for _, call_id, answer in refused] == [(f"c{MAX_BACKGROUND + 1}", "error")]
+        assert len(t.all(ev.ToolAcknowledged)) == MAX_BACKGROUND

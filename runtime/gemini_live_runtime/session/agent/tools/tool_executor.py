@@ -401,13 +401,18 @@ class ToolExecutor:
             return outcome(call, "error", {"error": f"The answer given for {call.name} is unusable"}, error_text(error))
 
     def _start(self, call: ToolCall) -> None:
+        # Told that it runs, the model would say so to the user.
+        if not self.dispatcher.refusal(call.name):
+            self._acknowledge(call)
+        self.dispatcher.start(call.call_id, call.name, call.args)
+        if call.call_id in self.dispatcher.active_ids:
+            self.tasks.on_started(call)
+
+    def _acknowledge(self, call: ToolCall) -> None:
         answer = acknowledgement(call, self.dispatcher.mode_of(call.name), async_tools=self._async_tools)
         if answer is not None:
             self._formatter(call.name, answer)
             self._agent.host.acknowledge(call, answer)
-        self.dispatcher.start(call.call_id, call.name, call.args)
-        if call.call_id in self.dispatcher.active_ids:
-            self.tasks.on_started(call)
 
     async def answer(self, ended: Outcome) -> ToolAnswer:
         """Return a call's answer, as `before_tool_response` listeners leave it."""
