@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import wave
 from collections.abc import AsyncIterator
 
 import pytest
+from tests.session.link.test_speech_over_a_lost_link import SPOKEN
 from tests.session.talking import Talk, agent, talk
 
 from gemini_live_runtime import events as ev
@@ -26,7 +28,7 @@ class Jam(MemoryTransport):
     over: asyncio.Event
 
     async def send(self, frame: str | bytes) -> None:
-        if isinstance(frame, str) and "realtimeInput" in frame and not self.over.is_set():
+        if isinstance(frame, str) and '"realtimeInput"' in frame and not self.over.is_set():
             await self.over.wait()
         if self._closed is not None:
             raise TransportClosed(*self._closed)
@@ -136,3 +138,22 @@ async def test_what_an_earlier_connection_has_sent_is_not_counted_where_the_next
         t.stage.session.hang_up("done")
         await t.passes(5)
         assert dropped(t) == 10
+
+
+async def test_nor_is_it_counted_where_our_own_detector_decides_what_is_sent() -> None:
+    async with talk(agent().turn_taking("client", "responsive"), audio=ProgramAudio) as t:
+        Jam.over.set()
+        with wave.open(str(SPOKEN)) as file:
+            spoken = file.readframes(file.getnframes())[: 2 * SECOND * len(CHUNK)]
+        t.stage.session.audio_input.on_voice(True)
+        for at in range(0, len(spoken), len(CHUNK)):
+            t.handle.send_audio(spoken[at : at + len(CHUNK)])
+            await t.passes(0.02)
+        assert sent(t) > SECOND
+        await t.server.closes(1006)
+        Jam.over.clear()
+        await t.connects_again()
+        t.stage.session.hang_up("done")
+        await t.passes(5)
+        assert dropped(t) == 0
+        Jam.over.set()

@@ -13,7 +13,7 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.io.user_turns import UserTurns
-from gemini_live_runtime.session.link.kept_audio import RATE, SentBefore
+from gemini_live_runtime.session.link.kept_audio import RATE, SentBefore, marked_like
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
@@ -107,8 +107,7 @@ class AudioInput:
     def _pass_on(self, pcm: bytes, captured_at: float | None, near_end: bool) -> None:
         if self._core.state.speeches.is_protected:
             # As long as what it stands for, so that clocks hold.
-            silence = bytes(len(pcm))
-            pcm = SentBefore(silence) if isinstance(pcm, SentBefore) else silence
+            pcm = marked_like(pcm, bytes(len(pcm)))
         link = self._core.state.link
         if not link.takes_audio:
             link.outbox.add_audio(pcm, captured_at)

@@ -22,6 +22,7 @@ from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET
 from gemini_live_runtime.session.endpointing.activity import BYTES_PER_S, SLICE, InputActivity
 from gemini_live_runtime.session.endpointing.end_of_turn import SOUND_S, EndOfTurnPredictor, Prediction
 from gemini_live_runtime.session.io.user_turn import UserTurn
+from gemini_live_runtime.session.link.kept_audio import marked_like
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.wire import compose
@@ -119,12 +120,12 @@ class UserTurns:
             return
         for at in range(0, len(pcm), SLICE):
             if self._completing is not None or self._activity is None:
-                self._held.append((pcm[at:], captured_at, near_end))
+                self._held.append((marked_like(pcm, pcm[at:]), captured_at, near_end))
                 return
             part = pcm[at : at + SLICE]
             for piece in self._activity.filter(part, model_speaking=model_speaking, near_end=near_end):
                 self._record(piece)
-                yield piece
+                yield marked_like(pcm, piece)
 
     def _record(self, pcm: bytes) -> None:
         if self._is_open and (self._hook is not None or self._predictor is not None):

@@ -31,6 +31,11 @@ class SentBefore(bytes):
     """
 
 
+def marked_like(sound: bytes, pcm: bytes) -> bytes:
+    """Return `pcm`, marked as sent before if `sound`, which it stands for, is."""
+    return SentBefore(pcm) if isinstance(sound, SentBefore) else pcm
+
+
 @record
 class SoundChunk:
     """Piece of microphone sound (s16le mono at 16 kHz).
