@@ -122,7 +122,10 @@ class Dialogue(Protocol):
         ...
 
     def on_unsaid(self) -> None:
-        """Note that nothing was said of the last reply of `prompt` or `respond`."""
+        """Note that nothing of the last reply of `prompt` or `respond` was said or called.
+
+        The next one includes the answer to what was typed.
+        """
         ...
 
     def preview(self, text: str) -> Reply | None:

@@ -91,6 +91,12 @@ LIMITS = (
         "unit/local/test_dialogue.py::test_memory_is_bounded",
     ),
     Limit(
+        "replies of which nothing was said, as the next text came first",
+        f"{dialogue_state.MAX_UNSAID}",
+        "the oldest are not said",
+        "unit/local/test_rest_of_an_answer.py::test_of_unsaid_replies_without_end_the_newest_are_kept",
+    ),
+    Limit(
         "notes since the instruction",
         f"{instruction_notes.MAX_NOTES}",
         "the oldest are forgotten",

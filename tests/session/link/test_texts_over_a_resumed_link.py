@@ -169,3 +169,27 @@ async def test_words_that_were_heard_but_not_answered_are_asked_for_in_the_same_
         assert f'"{TEXT}"' in t.sent("user context")[0][1]
         assert t.sent("text") == []
     assert settled(t) == ["prompted"]
+
+
+async def test_all_texts_typed_while_there_is_no_connection_are_sent_and_stay_on_the_screen() -> None:
+    texts = ["what is the weather in Rome", TEXT, "and where"]
+    async with talk(agent(), mode="text") as t:
+        await resumable(t)
+        await t.server.closes(1006)
+        await t.rests()
+        for text in texts:
+            await t.types(text)
+        await t.connects_again()
+        assert t.sent("text") == [("text", text) for text in texts]
+        # Each later text cuts off the answer to the one before.
+        for _ in texts[1:]:
+            await t.server.says(serverContent={"interrupted": True})
+            await t.server.says(serverContent={"turnComplete": True})
+            await t.rests()
+        await t.says("Sunny. Four. Here.")
+        await t.ends()
+        assert [block.text for block in view(t).blocks if block.kind == "user"] == texts
+        assert not view(t).lost_blocks
+        assert t.sent("text") == [("text", text) for text in texts]
+        assert t.sent("prompt") == []
+    assert [event.text for event in t.all(ev.TextSent)] == texts

@@ -39,6 +39,12 @@ LONG = " ".join(f"word{i}" for i in range(80))
 """An answer of 20 s."""
 
 
+def joined(*replies: Reply) -> Reply:
+    """Return one reply with all texts and all calls."""
+    text = " ".join(reply.text for reply in replies if reply.text)
+    return Reply(text, tuple(call for reply in replies for call in reply.calls))
+
+
 class Parrot:
     """Dialogue that repeats utterances.
 
@@ -49,7 +55,7 @@ class Parrot:
         self.said: list[str] = []
         self.broken = BrokenAnswer()
         self.lost = LostWords()
-        self.owed = ""
+        self.owed = self.unsaid = Reply()
         self.labels: dict[str, str] = {}
         self.tools: dict[str, Mapping[str, Any]] = {}
         self.results_seen: list[tuple[str, Mapping[str, Any]]] = []
@@ -79,18 +85,21 @@ class Parrot:
         _ = self.broken.take(text) or self.lost.take(text)
 
     def prompt(self) -> Reply:
-        self.owed = self.lost.pop()
-        if self.owed:
-            return self.respond(self.owed, typed=True)
+        if lost := self.lost.pop():
+            return self.respond(lost, typed=True)
         if self.broken.is_wanted:
             self.broken.forget()
             return Reply(self.broken.rest_of((f"You typed {self.broken.asked}.",)))
         return Reply("Welcome.")
 
     def respond(self, text: str, *, typed: bool) -> Reply:
-        if lost := self.lost.pop():
-            self.owed = lost
-            return Reply(f"{self.respond(lost, typed=True).text} {self.respond(text, typed=typed).text}")
+        lost = self.lost.pop()
+        owed = [self.unsaid, *([self.reply_to(lost, typed=True)] if lost else [])]
+        whole = joined(*owed, self.reply_to(text, typed=typed))
+        self.owed, self.unsaid = whole if typed else joined(*owed), Reply()
+        return whole
+
+    def reply_to(self, text: str, *, typed: bool) -> Reply:
         before = self.said[-1] if self.said else "nothing"
         if text:
             self.said.append(text)
@@ -105,7 +114,7 @@ class Parrot:
         return Reply(f"You {'typed' if typed else 'said'} {text}." if text else "I didn't catch that.")
 
     def on_unsaid(self) -> None:
-        self.lost.text = self.owed
+        self.unsaid = self.owed
 
     def preview(self, text: str) -> Reply | None:
         return None

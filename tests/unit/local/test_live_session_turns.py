@@ -370,7 +370,30 @@ async def test_what_an_unsaid_answer_was_to_is_answered_with_what_cut_it_off(is_
         await client.audio(voice(1) + hiss(1))
         cut, answer = await client.turn(), await client.turn()
     assert (cut.output, cut.pcm) == ("", b"")
-    assert answer.output == "You typed hello. You said hi."
+    assert answer.output == f"You typed hello. {'' if is_prompted else 'You typed good morning. '}You said hi."
+
+
+@pytest.mark.parametrize("pause_s", [0, 0.5])
+@virtual
+async def test_texts_one_right_after_the_other_are_all_answered_in_the_last_turn(pause_s: float) -> None:
+    async with session(TestParts(voice=Hesitating)) as client:
+        for text in ("hello", "good morning", "hi"):
+            await client.text(text)
+            await asyncio.sleep(pause_s)
+        outputs = [(await client.turn()).output for _ in range(3)]
+        await client.text("you")
+        assert (await client.turn()).output == "You typed you."
+    assert outputs == ["", "", "You typed hello. You typed good morning. You typed hi."]
+
+
+@virtual
+async def test_a_text_whose_answer_had_begun_is_not_answered_again() -> None:
+    async with session() as client:
+        await client.text("long")
+        await client.until("modelTurn")
+        await client.text("hi")
+        _, answer = await client.turn(), await client.turn()
+    assert answer.output == "You typed hi."
 
 
 @virtual

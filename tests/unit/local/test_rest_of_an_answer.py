@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gemini_live_runtime.local.dialogue.broken_answer import BrokenAnswer
+from gemini_live_runtime.local.dialogue.dialogue_state import MAX_UNSAID
 from gemini_live_runtime.local.dialogue.lost_words import LostWords
 from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
 from gemini_live_runtime.local.dialogue.told_results import ToldResults, results_without_answer
@@ -110,6 +111,38 @@ def test_what_an_answer_owed_is_said_with_the_next_one_when_nothing_of_it_was_sa
     assert whole.startswith(f"check stock says: stock seven boxes. {story}")
     assert dialogue.respond("hello", typed=True).text.startswith(f"check stock says: stock seven boxes. {story}")
     assert "stock" not in dialogue.respond("hello", typed=True).text
+
+
+def test_typed_words_of_whose_answer_nothing_was_said_are_answered_with_the_next_once() -> None:
+    dialogue, undisturbed = concierge(), concierge()
+    texts = ("what is the weather in Rome", "what time is it", "hello")
+    for each in (dialogue, undisturbed):
+        each.declare({"get_weather": {"type": "object"}, "get_time": {"type": "object"}})
+    replies = [undisturbed.respond(text, typed=True) for text in texts]
+    for text in texts[:2]:
+        dialogue.respond(text, typed=True)
+        dialogue.on_unsaid()
+    whole = dialogue.respond(texts[2], typed=True)
+    assert whole.text == replies[2].text
+    assert [call.name for call in whole.calls] == ["get_weather", "get_time"]
+    assert dialogue.snapshot()["said"] == list(texts)
+    assert dialogue.snapshot()["open"] == undisturbed.snapshot()["open"]
+    assert dialogue.respond("hello", typed=True).calls == ()
+
+
+def test_spoken_words_of_whose_answer_nothing_was_said_go_on_in_the_next_ones() -> None:
+    dialogue = concierge()
+    dialogue.respond("tell me a story", typed=False)
+    dialogue.on_unsaid()
+    assert dialogue.respond("hello", typed=False).text == concierge().respond("hello", typed=True).text
+
+
+def test_of_unsaid_replies_without_end_the_newest_are_kept() -> None:
+    dialogue = concierge()
+    for _ in range(MAX_UNSAID + 5):
+        dialogue.respond("hello", typed=True)
+        dialogue.on_unsaid()
+    assert dialogue.prompt().text.count(concierge().respond("hello", typed=True).text) == MAX_UNSAID
 
 
 def test_a_note_of_lost_words_without_any_is_a_prompt_like_others() -> None:

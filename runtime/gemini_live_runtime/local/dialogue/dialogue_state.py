@@ -27,6 +27,9 @@ MAX_KNOWN_CHARS = 300
 
 _MAX_KNOWN = 40
 
+MAX_UNSAID = 32
+"""Replies kept of which nothing was said; the oldest are dropped. A client keeps as many texts over an outage."""
+
 
 @record
 class Pending:
@@ -70,8 +73,10 @@ class DialogueState:
     broken: BrokenAnswer = field(default_factory=BrokenAnswer)
     lost: LostWords = field(default_factory=LostWords)
     told: ToldResults = field(default_factory=ToldResults)
-    owed: tuple[list[tuple[str, dict[str, Any]]], str] = ([], "")
-    """Results and words of an earlier connection that the last reply has answered."""
+    owed: tuple[Reply, ...] = ()
+    """Replies still to be said when nothing of the last reply was."""
+    unsaid: tuple[Reply, ...] = ()
+    """Replies of which nothing was said, until the next one."""
     remembered: Mapping[str, SlotValue] = field(default_factory=dict)
     last_call: tuple[str, Mapping[str, SlotValue]] | None = None
 
@@ -84,16 +89,10 @@ class DialogueState:
         """Return a copy whose calls and misses are its own."""
         return replace(self, open=OpenCalls(), misses=0)
 
-    def pop_owed(self) -> tuple[list[tuple[str, dict[str, Any]]], str]:
-        """Return results and words of an earlier connection to answer now."""
-        self.owed = self.told.pop(), self.lost.pop()
-        return self.owed
-
-    def put_back_owed(self) -> None:
-        """Let the next reply answer again what the last one has answered of them."""
-        results, lost = self.owed
-        self.told.put_back(results)
-        self.lost.text = self.lost.text or lost
+    def pop_unsaid(self) -> tuple[Reply, ...]:
+        """Return the replies of which nothing was said, and forget them."""
+        unsaid, self.unsaid = self.unsaid, ()
+        return unsaid
 
     def add_utterance(self, text: str) -> None:
         """Keep an utterance, unless it is empty."""

@@ -11,7 +11,7 @@ from typing import Any
 from gemini_live_runtime.local.dialogue.announcement import announcement_of
 from gemini_live_runtime.local.dialogue.confirmation import check_of, is_no, meant, phrase_asked, question_of
 from gemini_live_runtime.local.dialogue.consent_question import NO, YES
-from gemini_live_runtime.local.dialogue.dialogue_state import DialogueState, Pending, last_question
+from gemini_live_runtime.local.dialogue.dialogue_state import MAX_UNSAID, DialogueState, Pending, last_question
 from gemini_live_runtime.local.dialogue.intents import IntentMatcher
 from gemini_live_runtime.local.dialogue.open_calls import Outcome, arguments_of
 from gemini_live_runtime.local.dialogue.tools_by_name import (
@@ -150,8 +150,8 @@ class ScriptedDialogue:
         """
         state = self._state
         owed = self._owed()
-        if owed.text or owed.calls:
-            return state.add_reply(owed)
+        if owed:
+            return state.add_reply(_joined(owed))
         goes_on = state.broken.is_wanted
         if rest := self._rest():
             return Reply(rest)
@@ -186,26 +186,39 @@ class ScriptedDialogue:
         again = self.preview(state.broken.asked)
         rest = "" if again is None or again.calls else state.broken.rest_of((again.text,))
         if rest:
-            self.respond(state.broken.asked, typed=True)
+            self.respond(state.broken.asked, typed=False)  # Of a typed one the whole answer would be owed.
         elif not (state.turns or state.broken.asked):
             rest = state.broken.rest_of((self._wording.fill_sentences(self._script.greeting),))
         return rest
 
     def respond(self, text: str, *, typed: bool) -> Reply:
         """Answer an utterance; "" was not understood. Typed and spoken mean the same."""
-        owed, reply = self._owed(but=text), self._reply_to(text)
-        return self._state.add_reply(Reply(f"{owed.text} {reply.text}".strip(), (*owed.calls, *reply.calls)))
+        state = self._state
+        owed = self._owed(but=text)
+        whole = (*owed, self._reply_to(text))
+        if typed:
+            state.owed = whole
+        return state.add_reply(_joined(whole))
 
     def on_unsaid(self) -> None:
-        """Take back the last reply, of which nothing was said: what it owed is still owed."""
-        self._state.put_back_owed()
+        """Keep what the last reply owed, of which nothing was said, for the next one.
 
-    def _owed(self, *, but: str = "") -> Reply:
-        """Return the answer to what an earlier connection has left, but the words `but`."""
-        results, lost = self._state.pop_owed()
+        That is the answer to what was typed, and what an earlier connection has left. Those who speak on go on with
+        what they have said, and get one answer to it.
+        """
+        self._state.unsaid = self._state.owed[-MAX_UNSAID:]
+
+    def _owed(self, *, but: str = "") -> tuple[Reply, ...]:
+        """Return the replies to what has no answer yet.
+
+        Words of an earlier connection that are `but` get none.
+        """
+        state = self._state
+        unsaid, results, lost = state.pop_unsaid(), state.told.pop(), state.lost.pop()
         told = " ".join(self._wording.output_of(name, output_of(response)) for name, response in results)
         reply = self._reply_to(lost) if lost and lost != but.strip() else Reply()
-        return replace(reply, text=f"{told} {reply.text}".strip())
+        state.owed = tuple(reply for reply in (*unsaid, Reply(told), reply) if reply.text or reply.calls)
+        return state.owed
 
     def _reply_to(self, text: str) -> Reply:
         state = self._state
@@ -542,3 +555,9 @@ class ScriptedDialogue:
             if text:
                 return text
         return " ".join(self._wording.output_of(name, output) for name, output in outcome.outputs)
+
+
+def _joined(replies: Sequence[Reply]) -> Reply:
+    """Return one reply that says all texts and makes all calls."""
+    text = " ".join(reply.text for reply in replies if reply.text)
+    return Reply(text, tuple(call for reply in replies for call in reply.calls))

@@ -45,7 +45,3 @@ class ToldResults:
         """Return the tools and their responses, and forget them."""
         waiting, self._waiting = self._waiting, []
         return waiting
-
-    def put_back(self, results: list[tuple[str, dict[str, Any]]]) -> None:
-        """Keep results again, before those that have come since."""
-        self._waiting = [*results, *self._waiting][-MAX_TOLD:]

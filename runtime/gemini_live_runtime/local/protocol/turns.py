@@ -177,9 +177,15 @@ class Turns:
             await self._sender.send(interrupted)
 
     async def _keep_unread(self, turn: Turn) -> None:
-        """Let the dialogue remember what it had not read when `turn` was stopped."""
+        """Let the dialogue have what it had not read when `turn` was stopped.
+
+        Typed words of whose answer nothing was said are answered with the next ones.
+        """
         dialogue, request = self._conversation.dialogue, turn.request
-        if isinstance(request, UserTurn) and not turn.is_read:
+        if isinstance(request, UserTurn) and not turn.is_read and request.text and not request.pcm:
+            turn.is_read = True
+            dialogue.respond(request.text, typed=True)
+        elif isinstance(request, UserTurn) and not turn.is_read:
             hearing = asyncio.create_task(self._hear_out(turn, request))
             self._hearing.add(hearing)
             hearing.add_done_callback(self._hearing.discard)
@@ -335,10 +341,10 @@ class Turns:
                     return Reply(NO_RECOGNISER.format(why=conversation.no_recogniser))
             text = f"{text} {spoken or ''}".strip()
         self._start_count(turn)
-        turn.is_read = True
         # What cut off an answer and has no words was most likely no person: answering it would invite the next one.
         if not text and (self._config.proactive or request.interrupts):
             return Reply()
+        turn.is_read = True
         return conversation.dialogue.respond(text, typed=not request.pcm)
 
     def _reply_to_results(self, turn: Turn, results: CallResults) -> Reply:
