@@ -47,7 +47,7 @@ from gemini_live_runtime.state.terms import key  # noqa: E402
 from gemini_live_runtime.state.watchers import Watcher  # noqa: E402
 from gemini_live_runtime.tools.context import ToolContext  # noqa: E402
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint  # noqa: E402
-from gemini_live_runtime.wire.transport import Transport  # noqa: E402
+from gemini_live_runtime.wire.transport import Transport, TransportClosed  # noqa: E402
 
 TURNS = 10_000
 YOUNG = 100
@@ -74,10 +74,13 @@ USAGE = {
 
 
 class Feed(Transport):
-    """The server's frames, given when they are wanted; what is sent is only counted."""
+    """The server's frames on one connection, given when they are wanted.
+
+    A setup is answered; of what else is sent only results of tools are counted.
+    """
 
     def __init__(self) -> None:
-        self._frames: asyncio.Queue[bytes] = asyncio.Queue()
+        self._frames: asyncio.Queue[bytes | None] = asyncio.Queue()
         self.answers = 0
 
     def says(self, *frames: dict[str, Any]) -> None:
@@ -85,13 +88,19 @@ class Feed(Transport):
             self._frames.put_nowait(json.dumps(frame).encode())
 
     async def send(self, frame: str | bytes) -> None:
-        self.answers += b"toolResponse" in (frame if isinstance(frame, bytes) else frame.encode())
+        sent = frame if isinstance(frame, bytes) else frame.encode()
+        self.answers += b"toolResponse" in sent
+        if sent.startswith(b'{"setup"'):
+            self.says({"setupComplete": {}})
 
     async def recv(self) -> str | bytes:
-        return await self._frames.get()
+        frame = await self._frames.get()
+        if frame is None:
+            raise TransportClosed(1000)
+        return frame
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        return None
+        self._frames.put_nowait(None)
 
 
 class Counted:
@@ -207,12 +216,13 @@ class Conversation:
         return self._sink.view.seq if isinstance(self._sink, Hub) else self._sink.seq
 
     async def _transport(self, _: Endpoint) -> Transport:
+        # A session that has waited for the other one to talk takes a new connection before the old one's age ends it.
+        self._feed = Feed()
         return self._feed
 
     async def start(self) -> None:
         """Connect."""
         self._running = asyncio.create_task(self.session.run())
-        self._feed.says({"setupComplete": {}})
         await self._opened
         await asyncio.sleep(1)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import wave
 
 import pytest
@@ -303,3 +304,12 @@ async def test_a_model_that_takes_no_context_in_mid_session_cannot_be_given_some
         await t.rests()
         assert "takes no context during a session" in t.failures()[0].error
         assert kinds(t) == SAID
+
+
+async def test_where_the_server_ends_turns_no_list_grows_by_their_words() -> None:
+    said = [f"these are the words of turn {number}" for number in range(30)]
+    async with talk(agent()) as t:
+        for text in said:
+            await t.turn(text)
+        kept = [each for each in gc.get_objects() if type(each) is list and each is not said]
+        assert [each for each in kept if sum(item in said for item in each if type(item) is str) > 3] == []

@@ -150,10 +150,13 @@ class UserTurns:
 
     def _on_words(self, event: ev.Event) -> None:
         said = event.payload
-        if isinstance(said, ev.TranscriptDelta) and said.side == "user":
+        if not (isinstance(said, ev.TranscriptDelta) and said.side == "user"):
+            return
+        # Where the server ends turns, nothing would take the words, nor forget them.
+        if self._activity is not None or self._core.state.manual_activity:
             self._words.append(said.text)
-            if self._activity is not None:
-                self._activity.on_words()
+        if self._activity is not None:
+            self._activity.on_words()
 
     # -- pauses --------------------------------------------------------------------------------------------------------
 
