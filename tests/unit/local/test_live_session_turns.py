@@ -14,10 +14,12 @@ from live_support import (
     TestParts,
     Tone,
     Turn,
+    answer,
     hiss,
     join,
     server,
     session,
+    tools,
     virtual,
     voice,
 )
@@ -384,6 +386,23 @@ async def test_texts_one_right_after_the_other_are_all_answered_in_the_last_turn
         await client.text("you")
         assert (await client.turn()).output == "You typed you."
     assert outputs == ["", "", "You typed hello. You typed good morning. You typed hi."]
+
+
+@pytest.mark.parametrize("pause_s", [0, 0.02])
+@virtual
+async def test_a_text_right_after_one_that_calls_a_tool_does_not_keep_it_from_the_call(pause_s: float) -> None:
+    async with session(tools=tools("clock")) as client:
+        await client.text("call clock")
+        await asyncio.sleep(pause_s)
+        await client.text("hi")
+        assert (await client.turn()).marks[:1] == ["interrupted"]
+        (call,) = (await client.until("toolCall"))["toolCall"]["functionCalls"]
+        await client.send(answer(call, "noon"))
+        await client.turn()
+        spoken = Turn([message for _, message in client.log]).output
+        calls = [message for _, message in client.log if "toolCall" in message]
+    assert spoken == "You typed hi. clock says noon."
+    assert len(calls) == 1
 
 
 @virtual

@@ -48,6 +48,12 @@ RECOGNITION_GRACE_S = 1.0
 
 A later one is sent when it is ready: the protocol does not order transcriptions."""
 
+BEFORE_CALL_S = 0.1
+"""Seconds between a typed text and the calls that answer it.
+
+Texts that a client has kept over an outage come at once, and each interrupts the answer to the one before: a call would
+be cancelled."""
+
 NO_RECOGNISER = "I can hear you speaking, but there is no speech recogniser here, so please type. {why}"
 NO_SPEECH = "[There is no voice here, so answers come as text only. {why}] "
 
@@ -306,6 +312,9 @@ class Turns:
                 await self._say(turn, reply.text)
             if not reply.calls:
                 return
+            is_typed = isinstance(turn.request, UserTurn) and not turn.request.pcm
+            if is_typed and self._config.interrupts and not (turn.utterance.text or turn.called):
+                await asyncio.sleep(BEFORE_CALL_S)
             batch = await self._call(turn, reply)
             if batch is None:
                 reply = self._conversation.dialogue.results(
