@@ -155,7 +155,7 @@ class Store:
 
     def note_silence(self, is_silent: bool, for_s: float = 0.0) -> None:
         """Record that the engine has not answered for some seconds, or answers again."""
-        self.is_silent, self.silent_since = is_silent, time.time() - for_s
+        self.is_silent, self.silent_since = is_silent, self._clock.wall() - for_s
         self.dirty |= ALL
         self.wake()
 
