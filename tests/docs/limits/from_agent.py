@@ -178,19 +178,19 @@ LIMITS = (
         "ticks of a detector whose deadline is over",
         f"{temporal.MAX_OVERDUE} in a row",
         "it is reported, and not asked again",
-        "session/decisions/test_deciding_code_in_a_session.py::test_a_detector_whose_deadline_is_always_over_is_reported_and_not_asked_without_end",
+        "session/decisions/test_decisions_without_end.py::test_a_detector_whose_deadline_is_always_over_is_reported_and_not_asked_without_end",
     ),
     Limit(
         "answers of a rule",
         f"{rules_dispatch.MAX_PER_TURN} a turn",
         "it is stopped for the rest of the turn",
-        "session/decisions/test_deciding_code_in_a_session.py::test_a_rule_that_answers_everything_is_stopped_for_the_rest_of_the_turn",
+        "session/decisions/test_decisions_without_end.py::test_a_rule_that_answers_everything_is_stopped_for_the_rest_of_the_turn",
     ),
     Limit(
         "events that a rule emits",
         f"{rules_dispatch.MAX_EVENTS_PER_TURN:,} a turn",
         "it is stopped for the rest of the turn",
-        "session/decisions/test_deciding_code_in_a_session.py::test_a_rule_that_answers_its_own_errors_is_stopped_for_the_rest_of_the_turn",
+        "session/decisions/test_decisions_without_end.py::test_a_rule_that_answers_its_own_errors_is_stopped_for_the_rest_of_the_turn",
     ),
     Limit(
         "effects of rules at once",
@@ -322,13 +322,13 @@ LIMITS = (
         "rules that set each other off",
         f"{rules_dispatch.MAX_DEPTH} in a row",
         "they are not asked further, with a notice",
-        "session/decisions/test_deciding_code_in_a_session.py::test_rules_that_set_each_other_off_are_not_asked_further",
+        "session/decisions/test_decisions_without_end.py::test_rules_that_set_each_other_off_are_not_asked_further",
     ),
     Limit(
         "changes that wait for rules",
         f"{event_observer.MAX_CHANGES:,}",
         "the oldest are not told",
-        "session/decisions/test_deciding_code_in_a_session.py::test_of_changes_without_end_that_wait_for_rules_the_newest_are_told",
+        "session/decisions/test_decisions_without_end.py::test_of_changes_without_end_that_wait_for_rules_the_newest_are_told",
     ),
     Limit(
         "events that wait for a program that reads slowly",
