@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual import events
 
+from gemini_live_runtime.records import record
 from gemini_live_tui.actions import ACTIONS, PANES, Action, Scope
 from gemini_live_tui.actions.keymap import is_typed, key_label, keys_of
 from gemini_live_tui.messages import RunAction
@@ -16,6 +17,27 @@ from gemini_live_tui.widgets.row import Row
 
 if TYPE_CHECKING:
     from gemini_live_runtime.events import Mode
+
+
+@record
+class Situation:
+    """Everything but the keymap that decides which keys mean something."""
+
+    mode: Mode = "voice"
+    place: Scope = "console"
+    """The focused pane or prompt."""
+    typing: bool = False
+    """True while a field has the cursor."""
+    microphone: bool = True
+    speaker: bool = True
+    over: bool = False
+    """True for a session that has ended, and for a recording."""
+    unusable: frozenset[str] = frozenset()
+    """Ids of actions that mean nothing now."""
+    escape: str = ""
+    """Title of escape; "" when it stops the speech."""
+    notice: bool = False
+    """True while a message stays until it is closed."""
 
 
 class KeyBar(Row):
@@ -35,14 +57,7 @@ class KeyBar(Row):
         self._keymap = keymap
         self._ascii = ascii_only
         self._tmux = tmux
-        self._over = False
-        self._mode: Mode = "voice"
-        self._typing = False
-        self._escape = ""
-        self._notice = False
-        self._muted = (False, False)
-        self._place: Scope = "console"
-        self._unusable: frozenset[str] = frozenset()
+        self._now = Situation()
         self._places: list[tuple[int, int, str]] = []
         self._room_for_note = True
         self._gap = 2
@@ -51,32 +66,13 @@ class KeyBar(Row):
     @property
     def escape_closes_list(self) -> bool:
         """True while the bar says that escape closes a list or leaves a line."""
-        return bool(self._escape)
+        return bool(self._now.escape)
 
-    def show(
-        self,
-        mode: Mode,
-        *,
-        typing: bool,
-        microphone: bool,
-        speaker: bool,
-        over: bool,
-        place: Scope = "console",
-        unusable: Collection[str] = (),
-        escape: str = "",
-        notice: bool = False,
-    ) -> None:
-        """Show the actions of `mode` and of `place`, the focused pane or prompt.
-
-        `typing`: a field has the cursor. `over`: the session has ended, or is a recording. `escape` is what escape
-        does, "" when it stops the speech. `notice`: a message stays until it is closed. `unusable`
-        are ids of actions that mean nothing now.
-        """
-        self._place, self._unusable = place, frozenset(unusable)
-        self._mode, self._typing, self._over = mode, typing, over
-        self._escape, self._notice = escape, notice
-        self._muted = (not microphone, not speaker)
-        self.update_row()
+    def show(self, situation: Situation) -> None:
+        """Show the actions that mean something in `situation`."""
+        if situation != self._now:
+            self._now = situation
+            self.update_row()
 
     def runs(self, width: int) -> Sequence[Run]:
         """Return as many actions as fit, in the table's order, help and quit always."""
@@ -112,7 +108,7 @@ class KeyBar(Row):
     @property
     def _talks(self) -> bool:
         """True in the prompt and the transcript, where mode and microphone matter most."""
-        return self._place not in PANES or self._place == "transcript"
+        return self._now.place not in PANES or self._now.place == "transcript"
 
     def _is_main(self, action: Action) -> bool:
         return action.id == "mute" and self._talks
@@ -122,55 +118,56 @@ class KeyBar(Row):
         return ("help", "quit", "send", "write", "next-pane", "interrupt", "close-notice", *mode)
 
     def _is_spare(self, action: Action) -> bool:
-        return action.bar == "wide" and self._place not in action.bar_in
+        return action.bar == "wide" and self._now.place not in action.bar_in
 
     def _offers(self, action: Action) -> bool:
-        if action.id == "interrupt" and self._escape:
+        now = self._now
+        if action.id == "interrupt" and now.escape:
             return True
-        if (self._over and action.is_for_calls) or action.id in self._unusable or not self._keys(action):
+        if (now.over and action.is_for_calls) or action.id in now.unusable or not self._keys(action):
             return False
         if action.id == "close-notice":
-            return self._notice
+            return now.notice
         if action.id == "next-pane":
-            return self._place == "prompt"
-        if self._place in action.bar_in:
+            return now.place == "prompt"
+        if now.place in action.bar_in:
             return True
         shows = {
             "always": True,
             "wide": True,
-            "voice": self._mode == "voice",
-            "prompt": self._place == "prompt",
-            "panes": not self._typing,
-            "pane": action.scope == self._place and not self._typing,
+            "voice": now.mode == "voice",
+            "prompt": now.place == "prompt",
+            "panes": not now.typing,
+            "pane": action.scope == now.place and not now.typing,
         }
         return shows.get(action.bar, False)
 
     def _keys(self, action: Action) -> list[str]:
         """Return the keys that work here: in a field letters are typed."""
         keys = keys_of(action, self._keymap)
-        return [key for key in keys if not is_typed(key)] if self._typing else keys
+        return [key for key in keys if not is_typed(key)] if self._now.typing else keys
 
     def _of_pane(self, action: Action) -> bool:
-        return action.bar == "pane" or self._place in action.bar_in
+        return action.bar == "pane" or self._now.place in action.bar_in
 
     def _label(self, action: Action) -> tuple[str, str]:
         keys = self._keys(action)
         shown = key_label(keys[0], ascii_only=self._ascii)
         title = action.title
         if action.id == "interrupt":
-            title = self._escape or (title if self._room_for_note else "Stop")
+            title = self._now.escape or (title if self._room_for_note else "Stop")
         elif action.id == "text-mode":
-            title = "Voice" if self._mode == "text" else "Text"
+            title = "Voice" if self._now.mode == "text" else "Text"
             if "ctrl+b" in keys and "f2" in keys:
                 # tmux takes ctrl+b and passes it on only when pressed twice.
                 shown = "F2" if self._tmux else "^b"
                 title += " (in tmux ^b twice)" if self._tmux and self._room_for_note else ""
         elif action.id == "quit" and self._detaches:
             title = "Detach"
-        elif action.id == "mute" and self._muted[0]:
+        elif action.id == "mute" and not self._now.microphone:
             title = "Unmute"
         elif action.id == "mute-speaker":
-            title = "Unmute speaker" if self._muted[1] else "Mute speaker"
+            title = "Mute speaker" if self._now.speaker else "Unmute speaker"
         return shown, title
 
     def _width(self, actions: Sequence[Action]) -> int:

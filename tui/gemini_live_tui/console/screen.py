@@ -33,7 +33,7 @@ from gemini_live_tui.console.escape_key import EscapeKey
 from gemini_live_tui.console.header import Header
 from gemini_live_tui.console.held_agent import HeldAgent
 from gemini_live_tui.console.held_row import HeldRow
-from gemini_live_tui.console.key_bar import KeyBar
+from gemini_live_tui.console.key_bar import KeyBar, Situation
 from gemini_live_tui.console.meter_strip import MeterStrip
 from gemini_live_tui.console.navigation import Navigation
 from gemini_live_tui.console.notices import Notices
@@ -345,15 +345,17 @@ class ConsoleScreen(Screen[None]):
     def _show_keys(self) -> None:
         view, store = self._store.view, self._store
         self.key_bar.show(
-            view.mode,
-            place=place_of(self),
-            unusable=self.grid.unusable_actions,
-            typing=isinstance(self.focused, Prompt | Input),
-            escape=self.escape_key.title,
-            notice=bool(self.banner.message) and self.banner.until is None,
-            microphone=view.microphone,
-            speaker=view.speaker,
-            over=self._settings.replay or bool(store.lost) or store.bye is not None,
+            Situation(
+                mode=view.mode,
+                place=place_of(self),
+                typing=isinstance(self.focused, Prompt | Input),
+                microphone=view.microphone,
+                speaker=view.speaker,
+                over=self._settings.replay or bool(store.lost) or store.bye is not None,
+                unusable=frozenset(self.grid.unusable_actions),
+                escape=self.escape_key.title,
+                notice=bool(self.banner.message) and self.banner.until is None,
+            )
         )
         self.conversation.show_prompt()
 

@@ -31,18 +31,23 @@ class Painted(Widget):
         """Return the same row to Textual, for whole screens and for the mouse."""
         return self.paint_line(y)
 
+    def paint_rows(self, rows: range) -> list[Strip]:
+        """Return some rows of the window; those of one frame may share lookups."""
+        return [self.paint_line(y) for y in rows]
+
     def paint_lines(self, crop: Region) -> list[Strip]:
         """Return the cells of `crop`, in the widget's coordinates."""
-        if self.size != self.outer_size:
+        size = self.size
+        if size != self.outer_size:
             return self.render_lines(crop)
-        strips = [self.paint_line(y) for y in crop.line_range]
+        strips = self.paint_rows(crop.line_range)
         for line_filter in self.get_line_filters():
             # `paint` uses true colours, or the terminal's own on purpose: no conversion.
             if not isinstance(line_filter, ANSIToTruecolor):
                 _, background = self.background_colors
                 strips = [strip.apply_filter(line_filter, background) for strip in strips]
         start, end = crop.column_span
-        return strips if (start, end) == (0, self.size.width) else [strip.crop(start, end) for strip in strips]
+        return strips if (start, end) == (0, size.width) else [strip.crop(start, end) for strip in strips]
 
 
 class Guarded(Widget):

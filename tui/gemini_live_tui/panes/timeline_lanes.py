@@ -238,9 +238,10 @@ def _model(lanes: Lanes, width: int, glyphs: Glyphs) -> list[Cell]:
     cells = _sound(lanes, width, "model", glyphs)
     blocks, window = lanes.view.blocks, lanes.window
     for block in blocks[bisect_left(blocks, window.start, key=_said) : bisect_right(blocks, window.end, key=_said)]:
-        column = window.column(block.t, width)
-        if block.kind == "model" and 0 <= column < width and cells[column][1] == "track":
-            cells[column] = ("a", "lane-model")
+        if block.kind == "model":
+            column = window.column(block.t, width)
+            if 0 <= column < width and cells[column][1] == "track":
+                cells[column] = ("a", "lane-model")
     return cells
 
 

@@ -346,8 +346,15 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
 
     def paint_line(self, y: int) -> Strip:
         """Paint a row of the window."""
-        width = self.size.width
-        row = self.scroll_offset.y + y
+        return self.paint_rows(range(y, y + 1))[0]
+
+    def paint_rows(self, rows: range) -> list[Strip]:
+        """Paint rows of the window."""
+        # Textual computes each of these from the layout of the whole screen.
+        width, top, selection = self.size.width, self.scroll_offset.y, self.text_selection
+        return [self._painted_row(top + y, width, selection) for y in rows]
+
+    def _painted_row(self, row: int, width: int, selection: Selection | None) -> Strip:
         found = self._line_at(row)
         if found is None:
             return Strip.blank(width, self._paint.style(""))
@@ -355,7 +362,7 @@ class LineList(ScrolledList, can_focus=True, inherit_bindings=False):
         lines = self._item(index)
         if within >= len(lines):
             return Strip.blank(width, self._paint.style(""))
-        span = None if (selection := self.text_selection) is None else selection.get_span(row)
+        span = None if selection is None else selection.get_span(row)
         if span is not None:
             return self._strip(lines[within], width, span)
         key = (self._forgotten + index, within)
