@@ -21,6 +21,7 @@ from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.endpointing.activity import BYTES_PER_S, InputActivity
 from gemini_live_runtime.session.endpointing.end_of_turn import SOUND_S, THRESHOLD, EndOfTurnModel
 from gemini_live_runtime.session.endpointing.smart_turn import SmartTurn
+from gemini_live_runtime.session.link.mic_sound import MicSound
 
 VOICES = ("espeak:en-us@150", "espeak:en-gb@170", "espeak:en-us+f3@140", "flite:slt", "flite:rms", "flite:awb")
 
@@ -104,7 +105,7 @@ class Listening:
         """Return the times (s) at which turns have ended."""
         for at in range(0, len(pcm), CHUNK):
             self._at = (at + CHUNK) / BYTES_PER_S
-            for piece in self._activity.filter(pcm[at : at + CHUNK], model_speaking=False):
+            for piece in self._activity.filter(MicSound.at(at // 2, pcm[at : at + CHUNK]), model_speaking=False):
                 self._sound += piece
         return self.ends
 

@@ -83,7 +83,7 @@ TURN_TAKING = (
         "TurnDetectionChanges",
         ("clear", "the server forgets a cleared turn", drop("append", "LeaveConnection"), ENDS),
         ("clear", "a handle that knows the turn is given up", drop("forget_handle"), ENDS),
-        ("clear", "what was said is not sent again", drop("audio.take"), ENDS),
+        ("clear", "what was said is not sent again", drop("audio.forget_turn"), ENDS),
         ("clear", "a cleared turn ends", drop("close_turn"), ENDS),
     ),
     *rows(
@@ -106,7 +106,7 @@ TURN_TAKING = (
 INPUT = rows(
     "io.audio_input",
     "AudioInput",
-    ("_pass_on", "context goes out ahead of audio", decide("has_context", False), STEERING),
+    ("_send", "context goes out ahead of audio", decide("has_context", False), STEERING),
     ("on_microphone", "closing the microphone ends the activity", drop("finish"), CLIENT),
 )
 

@@ -25,6 +25,7 @@ from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
 from gemini_live_runtime.local.protocol.activity import ActivityDetector, Started
 from gemini_live_runtime.session.endpointing.activity import InputActivity
+from gemini_live_runtime.session.link.mic_sound import MicSound
 
 TAPS = 256
 """Length of the filter that may stand between a person's words and their copy."""
@@ -204,7 +205,9 @@ def client_starts(scene: Scene, output: Output) -> list[float]:
     for number, near_end in enumerate(output.near_end):
         at = number * step
         speaks = bool(plays[max(0, at - RATE // 10) : at + step].any())
-        for _ in activity.filter(pcm[at : at + step].tobytes(), model_speaking=speaks, near_end=near_end):
+        for _ in activity.filter(
+            MicSound.at(at, pcm[at : at + step].tobytes()), model_speaking=speaks, near_end=near_end
+        ):
             activity.on_words()
     return begun
 

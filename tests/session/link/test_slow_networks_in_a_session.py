@@ -157,3 +157,24 @@ async def test_nor_is_it_counted_where_our_own_detector_decides_what_is_sent() -
         await t.passes(5)
         assert dropped(t) == 0
         Jam.over.set()
+
+
+@pytest.mark.parametrize("losses", [1, 2])
+async def test_the_beginning_of_a_turn_that_we_found_is_sent_by_the_next_connection_and_not_counted(
+    losses: int,
+) -> None:
+    async with talk(agent().turn_taking("client", "responsive"), audio=ProgramAudio) as t:
+        with wave.open(str(SPOKEN)) as file:
+            spoken = file.readframes(SECOND * 320)
+        for at in range(0, len(spoken), len(CHUNK)):
+            t.stage.session.audio_input.on_voice(at > SECOND * len(CHUNK) // 4)
+            t.handle.send_audio(spoken[at : at + len(CHUNK)])
+            await t.passes(0.02)
+        for loss in range(1, losses + 1):
+            await t.server.closes(1006)
+            if loss == losses:
+                Jam.over.set()
+            await t.connects_again()
+        assert len(t.sound_sent()) > len(spoken) // 2
+        assert spoken.endswith(t.sound_sent())
+        assert dropped(t) == 0

@@ -275,6 +275,59 @@ async def test_a_connection_lost_during_the_decision_gets_the_turn_again() -> No
         assert len(listener.turns) == 2
 
 
+@pytest.mark.parametrize("pause_s", [0.2, 3.0], ids=["at once", "after a while"])
+@pytest.mark.parametrize("is_heard", [False, True], ids=["unheard", "heard"])
+async def test_what_is_said_during_the_decision_is_sent_once_when_the_link_is_lost(
+    is_heard: bool, pause_s: float
+) -> None:
+    listener = Listener("manual")
+    listener.waits_s = 4.0
+    async with talk(listener, audio=ProgramAudio) as t:  # type: ignore[arg-type]
+        await by_hand(t)
+        await t.handle.commit_user_turn()
+        await t.commands(cmd.SetMicrophone(on=True))
+        said = await says_meanwhile(t, 30)
+        await says_meanwhile(t, int(pause_s * 50), voice=False)
+        if is_heard:
+            await t.hears("the turn before")
+        await t.server.closes(1006)
+        await t.connects_again()
+        await t.passes(5)
+        sent, dropped = t.sound_sent(), t.stage.session.sample().mic_dropped
+        assert sent.count(said) == 1
+        assert [chunk for chunk in numbered(30) if sent.count(chunk) != 1] == []
+        assert dropped == max(0, int(pause_s * 50) - 50)
+
+
+async def test_what_is_said_during_the_last_decision_is_counted_at_the_sessions_end() -> None:
+    listener = Listener("manual")
+    listener.waits_s = 4.0
+    async with talk(listener, audio=ProgramAudio) as t:  # type: ignore[arg-type]
+        await by_hand(t)
+        await t.handle.commit_user_turn()
+        await t.commands(cmd.SetMicrophone(on=True))
+        await says_meanwhile(t, 30)
+        t.stage.session.hang_up("done")
+        await t.passes(5)
+        assert t.stage.session.sample().mic_dropped == 30
+
+
+def numbered(chunks: int) -> list[bytes]:
+    """Return chunks of sound that differ from each other."""
+    return [bytes([number + 1, 1]) * 320 for number in range(chunks)]
+
+
+async def says_meanwhile(t: Talk, chunks: int, *, voice: bool = True) -> bytes:
+    """Send so many chunks at the pace of a microphone, and return them."""
+    t.stage.session.audio_input.on_voice(voice)
+    said = numbered(chunks) if voice else [CHUNK] * chunks
+    for chunk in said:
+        t.handle.send_audio(chunk)
+        await t.passes(0.02)
+    t.stage.session.audio_input.on_voice(False)
+    return b"".join(said)
+
+
 def test_a_hook_that_would_never_be_called_is_refused_when_the_plan_is_made() -> None:
     words = "on_user_turn_completed is never called, because the server ends the turns"
     with pytest.raises(AgentError, match=words):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gemini_live_runtime.session.endpointing.activity import MAX_WAIT_S, PRE_ROLL_S, InputActivity
 from gemini_live_runtime.session.endpointing.vad import InputVad
+from gemini_live_runtime.session.link.mic_sound import MicSound
 
 FRAME = 640
 """Bytes of 20 ms."""
@@ -20,6 +21,7 @@ class Wire:
 
     def __init__(self, preset: Literal["immediate", "responsive", "conversational"] = "immediate") -> None:
         self.sent: list[str | bytes] = []
+        self.heard = 0
         self.activity = InputActivity(
             preset,
             on_begin=lambda: self.sent.append("begins"),
@@ -28,10 +30,11 @@ class Wire:
         )
 
     def hears(self, pcm: bytes, *, model_speaking: bool = False, near_end: bool = True) -> None:
-        for piece in self.activity.filter(pcm, model_speaking=model_speaking, near_end=near_end):
-            if self.sent and isinstance(self.sent[-1], bytes):
-                piece = self.sent.pop() + piece  # type: ignore[operator]
-            self.sent.append(piece)
+        sound = MicSound.at(self.heard, pcm)
+        self.heard = sound.end
+        for piece in self.activity.filter(sound, model_speaking=model_speaking, near_end=near_end):
+            before = self.sent.pop() if self.sent and isinstance(self.sent[-1], bytes) else b""
+            self.sent.append(before + piece)  # type: ignore[operator]
 
     @property
     def marks(self) -> list[str]:

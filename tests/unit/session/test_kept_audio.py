@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gemini_live_runtime.session.link.kept_audio import KeptAudio
+from gemini_live_runtime.session.link.mic_sound import MicSound
 from gemini_live_runtime.session.link.policy import LinkPolicy
-from gemini_live_runtime.wire.backlog import UnsentSound
 
 MS = 16
 """Samples in a millisecond."""
@@ -28,11 +28,11 @@ class Microphone:
 
     def hears(self, seconds: float, *, sent: bool = False) -> None:
         for _ in range(round(seconds * 50)):
-            self.kept.add(chunk(self.number), None, sent=sent)
+            self.kept.add(self.kept.number(chunk(self.number)), None, sent=sent)
             self.number += 1
 
     def takes(self) -> list[int]:
-        return [int.from_bytes(taken.pcm[:2], "little") for taken in self.kept.take()]
+        return [int.from_bytes(taken.sound[:2], "little") for taken in self.kept.take()]
 
 
 def test_of_silence_the_newest_second_waits_and_the_rest_is_counted() -> None:
@@ -110,28 +110,51 @@ def test_every_chunk_is_taken_once_in_order_or_counted(steps: list[str]) -> None
 
 
 def test_sound_that_a_lost_connection_did_not_send_waits_for_the_next_one() -> None:
-    kept = KeptAudio(LinkPolicy())
-    first, second = bytes(640), bytes(bytearray(640))
-    kept.add(first, None, sent=True)
-    kept.add(second, None, sent=True)
-    kept.take_back(UnsentSound(second, None))
+    microphone = Microphone()
+    microphone.hears(0.04, sent=True)
+    kept = microphone.kept
+    kept.take_back(MicSound.at(320, chunk(1)))
     kept.on_heard()
-    assert [chunk.pcm for chunk in kept.take()] == [second]
+    assert microphone.takes() == [1]
     assert kept.dropped == 0
 
 
-def test_sound_that_a_slow_connection_dropped_is_counted_and_not_kept() -> None:
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.integers(0, 300), st.integers(1, 300))
+def test_of_chunks_of_any_length_the_part_waits_that_was_not_sent(lengths: list[int], first: int, length: int) -> None:
     kept = KeptAudio(LinkPolicy())
-    pcm = bytes(640)
-    kept.add(pcm, None, sent=True)
-    kept.count_dropped(UnsentSound(pcm, None))
-    assert (kept.dropped, kept.take()) == (1, [])
+    for at, samples in enumerate(lengths):
+        kept.add(kept.number(bytes([at, 1]) * samples), None, sent=True)
+    captured = sum(lengths)
+    kept.take_back(MicSound.at(first, bytes(2 * length)))
+    lost = range(first, first + length)
+    kept.on_heard()
+    taken = kept.take()
+    assert [n for each in taken for n in range(each.sound.first, each.sound.end)] == [
+        n for n in range(captured) if n in lost
+    ]
+    assert kept.dropped_s * 16_000 == pytest.approx(sum(n >= captured for n in lost))
+
+
+def test_sound_that_a_slow_connection_dropped_is_counted_and_not_kept() -> None:
+    microphone = Microphone()
+    microphone.hears(0.02, sent=True)
+    microphone.kept.count_dropped(MicSound.at(0, chunk(0)))
+    assert (microphone.kept.dropped, microphone.takes()) == (1, [])
 
 
 def test_sound_that_is_no_longer_kept_is_counted_where_it_was_not_sent() -> None:
-    kept = KeptAudio(LinkPolicy())
-    pcm = bytes(6400)
-    kept.add(pcm, None, sent=True)
-    kept.on_heard()
-    kept.take_back(UnsentSound(pcm, None))
-    assert (kept.dropped, kept.dropped_s) == (10, pytest.approx(0.2))
+    microphone = Microphone()
+    microphone.hears(0.2, sent=True)
+    microphone.kept.on_heard()
+    microphone.kept.take_back(MicSound.at(0, bytes(6400)))
+    assert (microphone.kept.dropped, microphone.kept.dropped_s) == (10, pytest.approx(0.2))
+
+
+def test_held_sound_is_not_forgotten_with_the_turn_before_it() -> None:
+    microphone = Microphone()
+    microphone.hears(0.1, sent=True)
+    microphone.kept.hold(5 * 320)
+    microphone.hears(0.1, sent=True)
+    microphone.kept.on_heard()
+    microphone.kept.forget_turn()
+    assert microphone.takes() == list(range(5, 10))

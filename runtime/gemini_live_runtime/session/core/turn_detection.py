@@ -109,7 +109,7 @@ class TurnDetectionChanges:
             state.emit_controls("engine", "the turn was cleared")
         state.facts.answer_possible_since = None
         state.speech.clear()
-        state.link.outbox.audio.take()
+        state.link.outbox.audio.forget_turn()
         text = ""
         if state.turns.is_open and state.turns.opened_by == "voice" and not state.turns.has_content:
             text = "".join(item.text for item in state.unanswered if item.kind == "speech")

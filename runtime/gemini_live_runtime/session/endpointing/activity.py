@@ -7,6 +7,7 @@ interruption.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Literal
 
@@ -19,8 +20,12 @@ from gemini_live_runtime.session.endpointing.policy import (
     TurnCommitPolicy,
 )
 from gemini_live_runtime.session.endpointing.vad import InputVad, InputVadSnapshot
+from gemini_live_runtime.session.link.mic_sound import MicSound, joined
 
-BYTES_PER_S = 32_000
+RATE = 16_000
+"""Samples a second of the microphone's sound."""
+
+BYTES_PER_S = 2 * RATE
 """Bytes per second of s16le mono at 16 kHz."""
 
 PRE_ROLL_S = 0.3
@@ -35,8 +40,8 @@ MAX_WAIT_S = 2.5
 ROOM_S = 0.3
 """Seconds for which a room returns what the model has said."""
 
-SLICE = 640
-"""Bytes of audio per decision: 20 ms."""
+SLICE_SAMPLES = 320
+"""Samples of audio per decision: 20 ms."""
 
 
 class InputActivity:
@@ -72,7 +77,8 @@ class InputActivity:
         self._active = False
         self._echo_until = 0.0
         """Audio time (s) until which an echo is to be expected."""
-        self._kept = bytearray()
+        self._kept: deque[MicSound] = deque()
+        self._kept_samples = 0
 
     def snapshot(self) -> InputVadSnapshot:
         """Return the state of the voice activity detector."""
@@ -99,17 +105,15 @@ class InputActivity:
         """Note that the user was understood."""
         self._commit.on_words()
 
-    def filter(self, pcm: bytes, *, model_speaking: bool, near_end: bool = True) -> Iterator[bytes]:
-        """Yield the audio to send for `pcm` (s16le mono at 16 kHz, any length).
+    def filter(self, sound: MicSound, *, model_speaking: bool, near_end: bool = True) -> Iterator[MicSound]:
+        """Yield the audio to send for `sound` (of any length).
 
         `on_begin` and `on_end` are called between the pieces, so send each piece before taking the next. A turn begins
         with the audio from before its detection; outside of turns nothing is yielded. Without `near_end`, where the
         echo canceller takes it for echo, nothing in it is a voice.
         """
-        for at in range(0, len(pcm), SLICE):
-            out = self._slice(pcm[at : at + SLICE], model_speaking, near_end)
-            if out:
-                yield out
+        for part in sound.parts(SLICE_SAMPLES):
+            yield from joined(self._slice(part, model_speaking, near_end))
             self._note_pause()
 
     def _note_pause(self) -> None:
@@ -118,28 +122,35 @@ class InputActivity:
             self._pause += 1
             self._on_pause(self._pause)
 
-    def _slice(self, pcm: bytes, model_speaking: bool, near_end: bool) -> bytes:
+    def _slice(self, sound: MicSound, model_speaking: bool, near_end: bool) -> list[MicSound]:
         decisions = self._commit.model_speaking(model_speaking, self._vad.audio_s)
         # In order of audio time: the model's state first, then the edges, then the decisions due by the slice's end.
         if model_speaking:
             self._echo_until = self._vad.audio_s + ROOM_S
         over_model = model_speaking or self._vad.audio_s < self._echo_until
-        for edge in self._vad.add(pcm, near_end=near_end, over_model=over_model):
+        for edge in self._vad.add(sound, near_end=near_end, over_model=over_model):
             speech = self._commit.speech_started if edge.kind == "start" else self._commit.speech_ended
             decisions += speech(edge.at_s, edge.voice_s)
         self._commit.voiced = self._vad.voiced
         decisions += self._commit.advance(self._vad.audio_s)
         self._apply(decisions)
         if self._active:
-            before, self._kept = bytes(self._kept), bytearray()
-            return before + pcm
+            before = list(self._kept)
+            self._forget_kept()
+            return [*before, sound]
         # The audio after the end of a turn may be the beginning of the next.
-        self._kept += pcm
+        self._kept.append(sound)
+        self._kept_samples += len(sound) // 2
         # Speech over the model may still become a turn: keep all of it until that is decided.
         keep = PRE_ROLL_OVER_MODEL_S if model_speaking else PRE_ROLL_S
         keep = MAX_WAIT_S if self._commit.due_at is not None else keep
-        del self._kept[: max(0, len(self._kept) - int(keep * BYTES_PER_S))]
-        return b""
+        while self._kept_samples > keep * RATE:
+            self._kept_samples -= len(self._kept.popleft()) // 2
+        return []
+
+    def _forget_kept(self) -> None:
+        self._kept.clear()
+        self._kept_samples = 0
 
     def finish(self) -> None:
         """End the user's turn: the microphone was closed."""
@@ -147,13 +158,13 @@ class InputActivity:
         for edge in self._vad.reset():
             decisions += self._commit.speech_ended(edge.at_s)
         self._apply([*decisions, *self._commit.finish(self._vad.audio_s)])
-        self._kept.clear()
+        self._forget_kept()
 
     def forget(self) -> None:
         """Forget the turn that goes on, and what was kept, without an end."""
         self._vad.reset()
         self._commit.forget()
-        self._kept.clear()
+        self._forget_kept()
         self._active = False
 
     def _apply(self, decisions: list[Decision]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from itertools import groupby
 from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from gemini_live_runtime import events as ev
@@ -13,7 +12,8 @@ from gemini_live_runtime.clock import Clock
 from gemini_live_runtime.session.core.core import SessionCore
 from gemini_live_runtime.session.core.effects import Effect
 from gemini_live_runtime.session.io.user_turns import UserTurns
-from gemini_live_runtime.session.link.kept_audio import RATE, SentBefore, marked_like
+from gemini_live_runtime.session.link.kept_audio import RATE
+from gemini_live_runtime.session.link.mic_sound import MicSound, joined
 
 if TYPE_CHECKING:
     from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.orchestrator import Orchestrator
 
 
-MAX_AT_ONCE = 25
-"""Chunks that waited for a connection, sent to it in one message: half a second."""
+MAX_AT_ONCE = RATE // 2
+"""Samples that waited for a connection, sent to it in one message: half a second."""
 
 
 P = ParamSpec("P")
@@ -73,7 +73,7 @@ class AudioInput:
         self._is_finished = False
         self._intended_to = 0
         """Sample of the track before which all was reported as about to be sent."""
-        self.turns = UserTurns(core, orchestrator, clock, perform=perform, take=self._pass_on)
+        self.turns = UserTurns(core, orchestrator, clock, perform=perform, take=self._go_on_with)
 
     # -- the microphone ----------------------------------------------------------------------------------------------
 
@@ -102,18 +102,32 @@ class AudioInput:
         detector holds it back where it decides turns.
         """
         if self._core.state.taking_audio:
-            self._pass_on(pcm, captured_at, near_end)
+            self._pass_on(self._core.state.link.outbox.audio.number(pcm), captured_at, near_end)
 
-    def _pass_on(self, pcm: bytes, captured_at: float | None, near_end: bool) -> None:
-        if self._core.state.speeches.is_protected:
-            # As long as what it stands for, so that clocks hold.
-            pcm = marked_like(pcm, bytes(len(pcm)))
+    def _pass_on(self, sound: MicSound, captured_at: float | None, near_end: bool) -> None:
+        link, sound = self._core.state.link, self._heard_of(sound)
+        if link.takes_audio:
+            link.outbox.audio.add(sound, captured_at, sent=True)
+            self._send(sound, captured_at, near_end)
+        else:
+            link.outbox.add_audio(sound, captured_at)
+
+    def _go_on_with(self, sound: MicSound, captured_at: float | None, near_end: bool) -> None:
+        """Send sound, kept since it was captured, that waited for a turn's end."""
         link = self._core.state.link
-        if not link.takes_audio:
-            link.outbox.add_audio(pcm, captured_at)
-            return
-        link.outbox.audio.add(pcm, captured_at, sent=True)
-        for piece in self.turns.filter(pcm, captured_at, near_end, model_speaking=self._audio.playing):
+        if link.takes_audio:
+            self._send(self._heard_of(sound), captured_at, near_end)
+        else:
+            link.outbox.take_back((sound,))
+
+    def _heard_of(self, sound: MicSound) -> MicSound:
+        """Return the sound that the model may hear of it."""
+        # As long as what it stands for, so that clocks hold.
+        return sound.silenced() if self._core.state.speeches.is_protected else sound
+
+    def _send(self, sound: MicSound, captured_at: float | None, near_end: bool) -> None:
+        link = self._core.state.link
+        for piece in self.turns.filter(sound, captured_at, near_end, model_speaking=self._audio.playing):
             before = self._core.audio.begin_stream()
             if before:
                 self._perform(before)
@@ -134,12 +148,9 @@ class AudioInput:
         What was said before the microphone was closed is sent all the same, and ends with it.
         """
         # In larger pieces: a connection's queue holds a second of small ones.
-        for was_sent, alike in groupby(chunks, lambda chunk: chunk.sent):
-            part = list(alike)
-            for at in range(0, len(part), MAX_AT_ONCE):
-                piece = part[at : at + MAX_AT_ONCE]
-                pcm = b"".join(chunk.pcm for chunk in piece)
-                self._pass_on(SentBefore(pcm) if was_sent else pcm, piece[-1].captured_at, near_end=True)
+        captured_at = {chunk.sound.end: chunk.captured_at for chunk in chunks}
+        for piece in joined((chunk.again() for chunk in chunks), at_most=MAX_AT_ONCE):
+            self._pass_on(piece, captured_at[piece.end], near_end=True)
         if not self._core.state.taking_audio:
             self.turns.finish()
         self._perform(self._core.audio.on_kept_sent(self._now()))

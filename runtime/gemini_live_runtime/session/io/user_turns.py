@@ -19,10 +19,9 @@ from gemini_live_runtime.session.agent.handover.lifecycle import busy_hook
 from gemini_live_runtime.session.agent.user_code import takes
 from gemini_live_runtime.session.core.effects import Effect, Send
 from gemini_live_runtime.session.definition.definition import DEFAULT_PRESET
-from gemini_live_runtime.session.endpointing.activity import BYTES_PER_S, SLICE, InputActivity
+from gemini_live_runtime.session.endpointing.activity import BYTES_PER_S, SLICE_SAMPLES, InputActivity
 from gemini_live_runtime.session.endpointing.end_of_turn import SOUND_S, EndOfTurnPredictor, Prediction
 from gemini_live_runtime.session.io.user_turn import UserTurn
-from gemini_live_runtime.session.link.kept_audio import marked_like
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.wire import compose
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.clock import Clock
     from gemini_live_runtime.session.core.core import SessionCore
     from gemini_live_runtime.session.endpointing.vad import InputVadSnapshot
+    from gemini_live_runtime.session.link.mic_sound import MicSound
     from gemini_live_runtime.session.orchestrator import Orchestrator
 
 MAX_SOUND_S = 60.0
@@ -49,7 +49,7 @@ class UserTurns:
         clock: Clock,
         *,
         perform: Callable[[list[Effect]], None],
-        take: Callable[[bytes, float | None, bool], None],
+        take: Callable[[MicSound, float | None, bool], None],
     ) -> None:
         """`take` gets microphone audio that has waited for the end of a turn."""
         self._core = core
@@ -64,7 +64,7 @@ class UserTurns:
         self._words: list[str] = []
         self._handle = ""
         """Server's handle when the turn began."""
-        self._held: list[tuple[bytes, float | None, bool]] = []
+        self._held: list[tuple[MicSound, float | None, bool]] = []
         self._completing: asyncio.Task[None] | None = None
         model = self._agent.plan.definition.end_of_turn_model
         self._predictor: EndOfTurnPredictor | None = None
@@ -76,6 +76,7 @@ class UserTurns:
         self._agent.bus.subscribe(self._on_words, ev.TranscriptDelta)
         self._agent.bus.subscribe(lambda event: self.apply_options(), ev.RulesChanged)
         self._agent.bus.subscribe(self._on_connection_closed, ev.ConnectionClosed)
+        self._agent.bus.subscribe(lambda event: self._give_back(), ev.SessionEnding)
 
     def apply_options(self) -> None:
         """Let our own detector find the user's turns, or stop, as the options have it."""
@@ -110,22 +111,25 @@ class UserTurns:
 
     # -- sound ---------------------------------------------------------------------------------------------------------
 
-    def filter(self, pcm: bytes, captured_at: float | None, near_end: bool, *, model_speaking: bool) -> Iterator[bytes]:
-        """Yield the audio to send for `pcm`, as `InputActivity.filter` does."""
+    def filter(
+        self, sound: MicSound, captured_at: float | None, near_end: bool, *, model_speaking: bool
+    ) -> Iterator[MicSound]:
+        """Yield the audio to send for `sound`, as `InputActivity.filter` does."""
         if self._activity is None and self._completing is None:
             if self._core.state.manual_activity and not self._is_open:
                 self._begin_noted()
-            self._record(pcm)
-            yield pcm
+            self._record(sound)
+            yield sound
             return
-        for at in range(0, len(pcm), SLICE):
+        for part in sound.parts(SLICE_SAMPLES):
             if self._completing is not None or self._activity is None:
-                self._held.append((marked_like(pcm, pcm[at:]), captured_at, near_end))
+                rest = sound.part(part.first, sound.end)
+                self._held.append((rest, captured_at, near_end))
+                self._core.state.link.outbox.audio.hold(rest.first)
                 return
-            part = pcm[at : at + SLICE]
             for piece in self._activity.filter(part, model_speaking=model_speaking, near_end=near_end):
                 self._record(piece)
-                yield marked_like(pcm, piece)
+                yield piece
 
     def _record(self, pcm: bytes) -> None:
         if self._is_open and (self._hook is not None or self._predictor is not None):
@@ -267,9 +271,17 @@ class UserTurns:
             self._settle([])
 
     def _release(self) -> None:
+        for sound, captured_at, near_end in self._take_held():
+            self._take(sound, captured_at, near_end)
+
+    def _give_back(self) -> None:
+        """Let what has waited for the turn's end wait for the next connection."""
+        self._core.state.link.outbox.take_back([sound for sound, _, _ in self._take_held()])
+
+    def _take_held(self) -> list[tuple[MicSound, float | None, bool]]:
         held, self._held = self._held, []
-        for pcm, captured_at, near_end in held:
-            self._take(pcm, captured_at, near_end)
+        self._core.state.link.outbox.audio.release()
+        return held
 
     def _on_connection_closed(self, event: ev.Event) -> None:
         if self._agent.writer.live:
@@ -280,10 +292,7 @@ class UserTurns:
             self._mark_end_of_lost()
         self.finish()
         self._is_open = False
-        outbox = self._core.state.link.outbox
-        for pcm, captured_at, _ in self._held:
-            outbox.add_audio(pcm, captured_at)
-        self._held.clear()
+        self._give_back()
 
     def _mark_end_of_lost(self) -> None:
         if self._activity is not None:
@@ -330,8 +339,5 @@ class UserTurns:
         if self._activity is not None:
             self._activity.forget()
             self._perform(self._core.interruptions.on_voice_ended(self._clock.now()))
-        outbox, held = self._core.state.link.outbox, self._held
-        self._held = []
         self._perform(self._core.turn_detection.clear(self._clock.now(), by=by, fresh=is_known, reason=reason))
-        for pcm, captured_at, _ in held:
-            outbox.add_audio(pcm, captured_at)
+        self._give_back()

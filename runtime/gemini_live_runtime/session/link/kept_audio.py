@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gemini_live_runtime.records import record
+from gemini_live_runtime.session.link.mic_sound import MicSound
 from gemini_live_runtime.session.link.policy import LinkPolicy
-from gemini_live_runtime.wire.backlog import UnsentSound
 
 RATE = 16_000
 """Samples a second of the microphone's sound."""
@@ -24,27 +24,15 @@ ONSET_S = 0.4
 """Seconds before the mark of a voice that belong to the utterance: the mark comes late."""
 
 
-class SentBefore(bytes):
-    """Sound that an earlier connection has sent.
-
-    Where the next one does not send it again, that is no loss to count.
-    """
-
-
-def marked_like(sound: bytes, pcm: bytes) -> bytes:
-    """Return `pcm`, marked as sent before if `sound`, which it stands for, is."""
-    return SentBefore(pcm) if isinstance(sound, SentBefore) else pcm
-
-
 @record
 class SoundChunk:
-    """Piece of microphone sound (s16le mono at 16 kHz).
+    """Piece of the microphone's sound.
 
     `captured_at` is the clock time (s) of its last sample, None when unknown; `sent`: a connection took it; `texts` is
     the number of texts that were queued before it.
     """
 
-    pcm: bytes
+    sound: MicSound
     captured_at: float | None
     sent: bool
     texts: int = 0
@@ -52,7 +40,11 @@ class SoundChunk:
     @property
     def seconds(self) -> float:
         """Length in seconds."""
-        return len(self.pcm) / 2 / RATE
+        return len(self.sound) / 2 / RATE
+
+    def again(self) -> MicSound:
+        """Return its sound for the next connection."""
+        return MicSound.at(self.sound.first, self.sound, sent_before=True) if self.sent else self.sound
 
 
 class KeptAudio:
@@ -62,6 +54,9 @@ class KeptAudio:
         self._speech = _Span(policy.speech_kept_s, self._drop)
         self._after = _Span(policy.audio_kept_s, self._drop)
         self._speaking = False
+        self._captured = 0
+        self._held_from: int | None = None
+        """Number of the first sample that is held until the turn before it has ended; None without any."""
         self.texts = 0
         """Number of texts that were queued so far."""
         self.dropped_s = 0.0
@@ -92,10 +87,16 @@ class KeptAudio:
         """Seconds of sound that no connection took yet."""
         return sum(chunk.seconds for span in (self._speech, self._after) for chunk in span.chunks if not chunk.sent)
 
-    def add(self, pcm: bytes, captured_at: float | None, *, sent: bool = False) -> None:
+    def number(self, pcm: bytes) -> MicSound:
+        """Return sound that was captured just now with its number."""
+        sound = MicSound.at(self._captured, pcm)
+        self._captured = sound.end
+        return sound
+
+    def add(self, sound: MicSound, captured_at: float | None, *, sent: bool = False) -> None:
         """Keep a chunk; drop the oldest beyond the limits."""
-        sent = sent or isinstance(pcm, SentBefore)
-        (self._speech if self._speaking else self._after).add(SoundChunk(pcm, captured_at, sent, self.texts))
+        sent = sent or sound.sent_before
+        (self._speech if self._speaking else self._after).add(SoundChunk(sound, captured_at, sent, self.texts))
 
     def on_voice(self, speaking: bool) -> None:
         """Note that the user's voice began or ended."""
@@ -104,37 +105,53 @@ class KeptAudio:
             self._speech.take_over(self._after)
         self._speaking = speaking
 
-    def count_dropped(self, sound: UnsentSound) -> None:
-        """Count sound that a connection was too slow for, and keep it no longer."""
-        _ = self._speech.forget(sound.pcm) or self._after.forget(sound.pcm)
-        if not isinstance(sound.pcm, SentBefore):
-            self.dropped_s += len(sound.pcm) / 2 / RATE
+    def hold(self, first: int) -> None:
+        """Note that all from sample `first` on waits until the turn before it has ended.
 
-    def take_back(self, sound: UnsentSound) -> None:
-        """Let sound wait that a connection took and did not send.
+        It is added as sent: who holds it sends it, or gives it back.
+        """
+        self._held_from = first if self._held_from is None else self._held_from
+
+    def release(self) -> None:
+        """Note that nothing is held any more."""
+        self._held_from = None
+
+    def count_dropped(self, sound: MicSound) -> None:
+        """Count sound that a connection was too slow for, and keep it no longer."""
+        for span in (self._speech, self._after):
+            span.forget(sound)
+        if not sound.sent_before:
+            self.dropped_s += len(sound) / 2 / RATE
+
+    def take_back(self, sound: MicSound) -> None:
+        """Let sound wait that was taken and not sent.
 
         What is no longer kept is counted, unless an earlier connection has sent it.
         """
-        if isinstance(sound.pcm, SentBefore):
-            return
-        if not (self._speech.unsend(sound.pcm) or self._after.unsend(sound.pcm)):
-            self.dropped_s += len(sound.pcm) / 2 / RATE
+        if not sound.sent_before:
+            kept = sum(span.unsend(sound) for span in (self._speech, self._after))
+            self.dropped_s += (len(sound) // 2 - kept) / RATE
 
     def on_heard(self) -> None:
         """Forget what was sent: the server has understood or answered it."""
         for span in (self._speech, self._after):
-            span.forget_sent()
+            span.forget_sent(self._held_from)
+
+    def forget_turn(self) -> None:
+        """Forget what is kept of a turn that was cleared, without what is held."""
+        for span in (self._speech, self._after):
+            span.take(lambda chunk: self._held_from is None or chunk.sound.first < self._held_from)
 
     def take(self) -> list[SoundChunk]:
         """Remove and return what is kept, oldest first."""
-        return self._take(None)
+        return self._take(lambda chunk: True)
 
     def take_before(self, texts: int) -> list[SoundChunk]:
         """Remove and return what was kept before so many texts were queued."""
-        return self._take(texts)
+        return self._take(lambda chunk: chunk.texts < texts)
 
-    def _take(self, before: int | None) -> list[SoundChunk]:
-        return [chunk for span in (self._speech, self._after) for chunk in span.take(before)]
+    def _take(self, is_taken: Callable[[SoundChunk], bool]) -> list[SoundChunk]:
+        return [chunk for span in (self._speech, self._after) for chunk in span.take(is_taken)]
 
     def drop(self) -> None:
         """Drop what is kept, because nothing will take it."""
@@ -172,36 +189,49 @@ class _Span:
             self.add(chunk)
         other.clear()
 
-    def take(self, before: int | None) -> list[SoundChunk]:
+    def take(self, is_taken: Callable[[SoundChunk], bool]) -> list[SoundChunk]:
+        """Remove and return the oldest chunks, up to one that is not to be taken."""
         taken = []
-        while self.chunks and (before is None or self.chunks[0].texts < before):
+        while self.chunks and is_taken(self.chunks[0]):
             taken.append(chunk := self.chunks.popleft())
             self._seconds -= chunk.seconds
         return taken
 
-    def forget(self, pcm: bytes) -> bool:
-        """Forget the sent chunk that is this object; return False when it is not kept."""
-        if (index := self._index(pcm)) is None:
-            return False
-        self._seconds -= self.chunks[index].seconds
-        del self.chunks[index]
-        return True
+    def forget(self, sound: MicSound) -> None:
+        """Forget what was sent of a sound."""
+        self._replace(lambda chunk: None if chunk.sent and _has(sound, chunk) else chunk, sound)
 
-    def unsend(self, pcm: bytes) -> bool:
-        """Let the sent chunk wait that is this object; return False when it is not kept."""
-        if (index := self._index(pcm)) is None:
-            return False
-        self.chunks[index] = replace(self.chunks[index], sent=False)
-        return True
+    def unsend(self, sound: MicSound) -> int:
+        """Let wait what was sent of a sound; return the samples that were kept of it."""
+        self._replace(lambda chunk: replace(chunk, sent=False) if _has(sound, chunk) else chunk, sound)
+        return sum(len(chunk.sound) // 2 for chunk in self.chunks if _has(sound, chunk))
 
-    def _index(self, pcm: bytes) -> int | None:
-        return next((index for index, chunk in enumerate(self.chunks) if chunk.sent and chunk.pcm is pcm), None)
+    def forget_sent(self, before: int | None) -> None:
+        """Forget what was sent, of the samples before number `before`."""
+        self._replace(lambda chunk: None if chunk.sent and (before is None or chunk.sound.first < before) else chunk)
 
-    def forget_sent(self) -> None:
-        kept = [chunk for chunk in self.chunks if not chunk.sent]
-        self.chunks = deque(kept)
-        self._seconds = sum(chunk.seconds for chunk in kept)
+    def _replace(self, new: Callable[[SoundChunk], SoundChunk | None], cut: MicSound | None = None) -> None:
+        """Replace each chunk by what `new` returns of it; None removes it.
+
+        Chunks are first cut in two where `cut` begins and ends.
+        """
+        parts = self.chunks if cut is None else (part for chunk in self.chunks for part in _cut(chunk, cut))
+        self.chunks = deque(kept for part in parts if (kept := new(part)) is not None)
+        self._seconds = sum(chunk.seconds for chunk in self.chunks)
 
     def clear(self) -> None:
         self.chunks.clear()
         self._seconds = 0.0
+
+
+def _has(sound: MicSound, chunk: SoundChunk) -> bool:
+    return sound.first <= chunk.sound.first and chunk.sound.end <= sound.end
+
+
+def _cut(chunk: SoundChunk, at: MicSound) -> list[SoundChunk]:
+    """Return the parts of a chunk before, in and after a sound."""
+    whole = chunk.sound
+    if whole.end <= at.first or at.end <= whole.first:
+        return [chunk]
+    parts = (whole.part(whole.first, at.first), whole.part(at.first, at.end), whole.part(at.end, whole.end))
+    return [replace(chunk, sound=part) for part in parts if part]

@@ -7,11 +7,12 @@ Answers of calls are kept in order. Sound is worth something only for a while (`
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from gemini_live_runtime.records import keyword_record, record
 from gemini_live_runtime.session.link.kept_audio import RATE, KeptAudio
+from gemini_live_runtime.session.link.mic_sound import MicSound, joined
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.tools.background import ToolAnswer
 from gemini_live_runtime.wire.backlog import UnsentSound
@@ -126,11 +127,11 @@ class Outbox:
         taken, self._picture = self._picture, None
         return taken
 
-    def add_audio(self, pcm: bytes, captured_at: float | None) -> None:
-        """Keep microphone sound (s16le mono at 16 kHz)."""
-        self.audio.add(pcm, captured_at)
+    def add_audio(self, sound: MicSound, captured_at: float | None) -> None:
+        """Keep microphone sound."""
+        self.audio.add(sound, captured_at)
         if self.audio.counts_losses:
-            self._gated["audio"] += len(pcm) / 2 / RATE
+            self._gated["audio"] += len(sound) / 2 / RATE
             if self._gated["audio"] >= self._tell_gated_at_s:
                 # Should the engine die, the next one knows what waited.
                 self._tell_gated_at_s = self._gated["audio"] + 1.0
@@ -161,21 +162,30 @@ class Outbox:
 
     def on_dropped(self, sound: UnsentSound) -> None:
         """Count a chunk that a connection was too slow for."""
-        self.audio.count_dropped(sound)
+        self.audio.count_dropped(self._numbered(sound))
         self.samples_sent -= len(sound.pcm) // 2
         self._gated["audio"] += len(sound.pcm) / 2 / RATE
         if self.audio.dropped_s >= self._tell_at_s:
             self._tell_at_s = self.audio.dropped_s + 1.0
             self.on_change()
 
+    @staticmethod
+    def _numbered(unsent: UnsentSound) -> MicSound:
+        # A connection gives back what it was given.
+        assert isinstance(unsent.pcm, MicSound)
+        return unsent.pcm
+
     def on_unsent(self, sounds: Sequence[UnsentSound]) -> None:
         """Take sound back that the end of a connection left unsent."""
-        samples = sum(len(sound.pcm) for sound in sounds) // 2
-        self.samples_sent -= samples
-        self._gated["audio"] += samples / RATE
-        for sound in sounds:
-            self.audio.take_back(sound)
+        self.samples_sent -= sum(len(sound.pcm) for sound in sounds) // 2
+        self.take_back(self._numbered(sound) for sound in sounds)
         self._is_behind, self._tell_at_s = False, 0.0
+
+    def take_back(self, sounds: Iterable[MicSound]) -> None:
+        """Let sound wait that was taken and not sent."""
+        for sound in joined(sounds):
+            self._gated["audio"] += len(sound) / 2 / RATE
+            self.audio.take_back(sound)
 
     def take_texts(self) -> list[WaitingText]:
         """Remove and return the texts, oldest first."""
