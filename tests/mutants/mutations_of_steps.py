@@ -94,12 +94,11 @@ ORCHESTRATOR = rows(
     "Orchestrator",
     ("_connect", "subscribers get events", drop("subscribe", "subscribers.push"), HANDLE),
     ("_connect", "session keys follow events", drop("subscribe", "session_keys.on_event"), FIGURES),
-    ("_connect", "listeners of events are called", drop("subscribe", "_queue_listeners"), CALLBACKS),
+    ("_connect", "listeners of events are called", drop("subscribe", "listeners.on_event"), CALLBACKS),
     ("begin", "a saved session is restored", gives("restore", "False"), PERSISTENCE),
     ("begin", "everything is computed at the beginning", drop("settle.begin"), WATCHERS),
     ("begin", "callbacks take part in the setup's instruction", drop("prepare_setup"), STEERING),
     ("begin", "figures are reported in time", drop("timers.begin"), FIGURES),
-    ("_on_agent_returned", "a tool hands over", drop("handoff.request"), HANDING_OVER),
     ("close", "on_teardown", gives("control", "asyncio.sleep(0)", "on_teardown"), CALLBACKS),
     ("close", "a session is saved at its end", gives("autosave.close", "asyncio.sleep(0)"), PERSISTENCE),
     ("_on_turn_started", "the beginning of a turn is a step", drop("put"), TOOLS),
@@ -112,11 +111,6 @@ ORCHESTRATOR = rows(
     ),
     ("_on_turn_completed", "the end of a turn is a step", drop("put"), STEERING),
     ("_on_turn_completed", "a phase waits for the turn's end", drop("operator.on_turn_ended"), OPERATOR),
-    ("_queue_listeners", "on_interrupted", drop("callbacks.start", "on_interrupted"), CALLBACKS),
-    ("_queue_listeners", "the end of generating is a step", drop("put", "generation complete"), EXTRACTION),
-    ("_queue_listeners", "on_go_away", drop("put", "go away"), CALLBACKS),
-    ("_queue_listeners", "on_disconnected", drop("put", "disconnected"), CALLBACKS),
-    ("_queue_listeners", "on_error", drop("put", "error"), CALLBACKS),
     ("cancel_call", "the server's cancellation reaches the tool", drop("tools.cancel"), TOOLS),
     ("cancel_call", "on_tool_cancelled", drop("put"), CALLBACKS),
     ("_on_turn_done", "a turn is measured", drop("report_turn"), FIGURES),
@@ -125,6 +119,22 @@ ORCHESTRATOR = rows(
     ("_on_notes_dropped", "dropped notes are counted", drop("on_notes_dropped"), FIGURES),
     ("_on_subscriber_left", "losses are reported when a subscriber leaves", drop("report_loss"), HANDLE),
     ("_on_agent_finished", "background agents are reported", drop("emit"), TOOLS),
+)
+
+LISTENERS = rows(
+    "agent.event_listeners",
+    "EventListeners",
+    ("on_event", "on_interrupted", drop("_callbacks.start", "on_interrupted"), CALLBACKS),
+    ("on_event", "the end of generating is a step", drop("put", "generation complete"), EXTRACTION),
+    ("on_event", "on_go_away", drop("put", "go away"), CALLBACKS),
+    ("on_event", "on_disconnected", drop("put", "disconnected"), CALLBACKS),
+    ("on_event", "on_error", drop("put", "error"), CALLBACKS),
+)
+
+RETURNED_AGENTS = rows(
+    "agent.handover.returned_agents",
+    "ReturnedAgents",
+    ("hand_over", "a tool hands over", drop("_handoff.request"), HANDING_OVER),
 )
 
 DISPATCH = rows(
@@ -360,6 +370,8 @@ GUARD_MONITOR = rows(
 MUTATIONS = (
     *PIPELINE,
     *ORCHESTRATOR,
+    *LISTENERS,
+    *RETURNED_AGENTS,
     *DISPATCH,
     *HOST,
     *STATE_EVENTS,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gemini_live_runtime import events as ev
@@ -23,12 +22,12 @@ from gemini_live_runtime.commands import (
     SetProfileTools,
 )
 from gemini_live_runtime.conversation.needs import NeedsFulfillment
-from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.harness.worker import HarnessWorker
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.autosave import Autosave, OwnStore
 from gemini_live_runtime.session.agent.background_agents import BackgroundAgentDispatcher
 from gemini_live_runtime.session.agent.context import AgentContext
+from gemini_live_runtime.session.agent.event_listeners import EventListeners
 from gemini_live_runtime.session.agent.event_observer import EventObserver
 from gemini_live_runtime.session.agent.faults import FaultReporter
 from gemini_live_runtime.session.agent.guard_monitor import GuardMonitor
@@ -37,6 +36,7 @@ from gemini_live_runtime.session.agent.handover.agent_updates import AgentUpdate
 from gemini_live_runtime.session.agent.handover.handoff import HandoffRunner
 from gemini_live_runtime.session.agent.handover.leave_taking import LeaveTaking
 from gemini_live_runtime.session.agent.handover.lifecycle import AgentLifecycle
+from gemini_live_runtime.session.agent.handover.returned_agents import ReturnedAgents
 from gemini_live_runtime.session.agent.handover.takeover import Takeover
 from gemini_live_runtime.session.agent.harness.notification_delivery import NotificationDelivery
 from gemini_live_runtime.session.agent.harness.session_memory import SessionMemory
@@ -45,7 +45,6 @@ from gemini_live_runtime.session.agent.listeners.callback_runner import Callback
 from gemini_live_runtime.session.agent.listeners.subscription import Subscribers
 from gemini_live_runtime.session.agent.metrics_reporter import SETTLING, MetricsReporter
 from gemini_live_runtime.session.agent.phase_runner import PhaseRunner
-from gemini_live_runtime.session.agent.problems import ProblemFinder
 from gemini_live_runtime.session.agent.session_keys import OBSERVED, SessionSignals
 from gemini_live_runtime.session.agent.settle_engine import SettleEngine
 from gemini_live_runtime.session.agent.state_events import StateEvents
@@ -87,7 +86,6 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.ports.event_bus import EventBus
     from gemini_live_runtime.state.mutations import Mutation
     from gemini_live_runtime.state.store import State
-    from gemini_live_runtime.tools.dispatch import Outcome
 
 T = TypeVar("T")
 
@@ -243,7 +241,6 @@ class Orchestrator:
     ) -> None:
         agent, definition = self.agent, self.agent.plan.definition
         self.session_keys = SessionSignals(agent.state, agent.clock.now, agent.current_words)
-        self._problems = ProblemFinder()
         self.subscribers = Subscribers(definition.delivery, self._on_subscriber_left)
         self.reporter = MetricsReporter(agent, self.subscribers)
         self.timers = Timers(agent, self.settle, self.checkpoints.gate, self.reporter, faults)
@@ -285,6 +282,7 @@ class Orchestrator:
             self.timers,
             text_model,
         )
+        self.listeners = EventListeners(agent, self.pipeline, self.callbacks, self.checkpoints.gate)
         self.lifecycle = AgentLifecycle(
             agent,
             steering=self.steering,
@@ -321,6 +319,7 @@ class Orchestrator:
         takeover = Takeover(agent, adoption, self.settle)
         self.handoff = HandoffRunner(agent, takeover, leave_taking=self.leave_taking, arrive=self.lifecycle.arrive)
         self.handoff.before_taking_over = self.memory.load_for
+        self.returned_agents = ReturnedAgents(self.handoff, agent.emit)
         self.updates = AgentUpdates(agent, adoption)
         self.autosave.take_over = takeover.restore
         self.autosave.request_handoff = self.handoff.request_again
@@ -338,8 +337,8 @@ class Orchestrator:
         gate.on_held = self._on_held
         gate.on_released = self.timers.on_released
         self.pipeline.on_turn_done = self._on_turn_done
-        self.pipeline.check_agent_returned = self._check_agent_returned
-        self.pipeline.on_agent_returned = self._on_agent_returned
+        self.pipeline.check_agent_returned = self.returned_agents.check
+        self.pipeline.on_agent_returned = self.returned_agents.hand_over
         bus.on_fault = self._on_handler_failed
         bus.subscribe(self.subscribers.push)
         self.checkpoints.subscribe()
@@ -360,7 +359,7 @@ class Orchestrator:
         bus.subscribe(self._on_turn_started, ev.TurnStarted)
         bus.subscribe(self._on_phase_entered, ev.PhaseEntered)
         bus.subscribe(self._on_turn_completed, ev.TurnCompleted)
-        bus.subscribe(self._queue_listeners, *LISTENED)
+        bus.subscribe(self.listeners.on_event, *EventListeners.KINDS)
 
     # -- life --------------------------------------------------------------------------------------------------------
 
@@ -511,56 +510,11 @@ class Orchestrator:
         self.operator.on_turn_ended()
         self.hot_reload.on_turn_ended()
 
-    def _queue_listeners(self, event: ev.Event) -> None:
-        put, call = self.agent.queue.put, self.pipeline.call_listeners
-        match event.payload:
-            case ev.TurnInterrupted():
-                if self.checkpoints.gate.held:
-                    put("interrupted", lambda: call("on_interrupted"))
-                else:
-                    # At once: a listener that stops a program's playback must not wait for steps that run.
-                    self.callbacks.start("on_interrupted")
-            case ev.GenerationCompleted():
-                put("generation complete", self.pipeline.complete_generation)
-            case ev.ConnectionGoAway(time_left_s=time_left_s):
-                put("go away", lambda: call("on_go_away", time_left_s))
-            case ev.ConnectionClosed(reason=reason, sentence=sentence):
-                put("disconnected", lambda: call("on_disconnected", reason or sentence))
-            case ev.Notice() | ev.OutboxChanged() | ev.PartHealth() | ev.SoundHealth():
-                text = self._problems.text_of(event.payload)
-                if text:
-                    put("error", lambda: call("on_error", text))
-
     def _on_handler_failed(self, what: str, error: Exception) -> None:
         self.code.failed(f"taking note of {what}", "", error)
 
     def _on_step_failed(self, step: str, error: BaseException) -> None:
         self.code.failed(f"step {step}", step, error)
-
-    # -- several agents ----------------------------------------------------------------------------------------------
-
-    def _check_agent_returned(self, outcome: Outcome) -> Outcome:
-        """Return the outcome, as an error when its agent cannot take over.
-
-        So the model does not announce it.
-        """
-        try:
-            self.handoff.check(outcome.agent, reason=outcome.name)
-        except AgentError as error:
-            text = self._tell_refused(error)
-            return replace(outcome, status="error", result={"error": text}, cause=text, agent=None)
-        return outcome
-
-    def _on_agent_returned(self, outcome: Outcome) -> None:
-        try:
-            self.handoff.request(outcome.agent, by="tool", reason=outcome.name)
-        except AgentError as error:
-            self._tell_refused(error)
-
-    def _tell_refused(self, error: AgentError) -> str:
-        text = redactor.text(error.message)
-        self.agent.emit(ev.Notice(level="warning", code="handoff", text=text, remedy=error.remedy))
-        return text
 
     # -- tools -------------------------------------------------------------------------------------------------------
 
@@ -614,16 +568,6 @@ class Orchestrator:
     def _on_agent_finished(self, name: str, ok: bool, text: str) -> None:
         self.agent.emit(ev.AgentFinished(name=name, ok=ok, text=redactor.text(text)[:2000]))
         self.agent.host.on_change()
-
-
-LISTENED = (
-    ev.TurnInterrupted,
-    ev.GenerationCompleted,
-    ev.ConnectionGoAway,
-    ev.ConnectionClosed,
-    *ProblemFinder.KINDS,
-)
-"""Payload types whose callbacks are queued."""
 
 
 def _write_as(callback: str, listener: str) -> AbstractContextManager[None]:

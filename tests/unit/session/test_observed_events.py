@@ -8,8 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from gemini_live_runtime.session import orchestrator
-from gemini_live_runtime.session.agent import session_keys
+from gemini_live_runtime.session.agent import event_listeners, session_keys
 
 
 def _cases(module: ModuleType, function: str) -> set[str]:
@@ -23,7 +22,7 @@ def _cases(module: ModuleType, function: str) -> set[str]:
 @pytest.mark.parametrize(
     ("module", "function", "kinds"),
     [
-        (orchestrator, "_queue_listeners", orchestrator.LISTENED),
+        (event_listeners, "on_event", event_listeners.EventListeners.KINDS),
         (session_keys, "observe", session_keys.OBSERVED),
     ],
 )

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 class MicSound(bytes):
     """Microphone sound with the number of its first sample.
 
-    It is s16le mono at 16 kHz; numbers count all that was captured. A connection that could not send it gives back the same object.
+    It is s16le mono at 16 kHz; numbers count all that was captured. A connection that could not send it gives back the
+    same object.
     """
 
     first: int
