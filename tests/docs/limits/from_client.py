@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.docs.limits.limit import Limit, characters, seconds, size
 
 from gemini_live_runtime.local import server
-from gemini_live_runtime.local.dialogue import dialogue_state, instruction_notes, open_calls, tools_by_name
+from gemini_live_runtime.local.dialogue import dialogue_state, instruction_notes, lost_words, open_calls, tools_by_name
 from gemini_live_runtime.local.protocol import (
     activity,
     content,
@@ -89,6 +89,12 @@ LIMITS = (
         f"{dialogue_state.MAX_SAID}",
         "the oldest are forgotten",
         "unit/local/test_dialogue.py::test_memory_is_bounded",
+    ),
+    Limit(
+        "texts and utterances without an answer that a note tells",
+        f"{lost_words.MAX_LOST}",
+        "the oldest get none",
+        "unit/local/test_rest_of_an_answer.py::test_of_lost_texts_without_end_the_newest_are_answered",
     ),
     Limit(
         "replies of which nothing was said, as the next text came first",

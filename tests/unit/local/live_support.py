@@ -86,15 +86,15 @@ class Parrot:
 
     def prompt(self) -> Reply:
         if lost := self.lost.pop():
-            return self.respond(lost, typed=True)
+            *self.lost.texts, last = lost
+            return self.respond(last, typed=True)
         if self.broken.is_wanted:
             self.broken.forget()
             return Reply(self.broken.rest_of((f"You typed {self.broken.asked}.",)))
         return Reply("Welcome.")
 
     def respond(self, text: str, *, typed: bool) -> Reply:
-        lost = self.lost.pop()
-        owed = [self.unsaid, *([self.reply_to(lost, typed=True)] if lost else [])]
+        owed = [self.unsaid, *(self.reply_to(lost, typed=True) for lost in self.lost.pop())]
         whole = joined(*owed, self.reply_to(text, typed=typed))
         self.owed, self.unsaid = whole if typed else joined(*owed), Reply()
         return whole

@@ -6,7 +6,7 @@ import pytest
 
 from gemini_live_runtime.local.dialogue.broken_answer import BrokenAnswer
 from gemini_live_runtime.local.dialogue.dialogue_state import MAX_UNSAID
-from gemini_live_runtime.local.dialogue.lost_words import LostWords
+from gemini_live_runtime.local.dialogue.lost_words import MAX_LOST, LostWords
 from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
 from gemini_live_runtime.local.dialogue.told_results import ToldResults, results_without_answer
 from gemini_live_runtime.local.scripts.script import bundled_script
@@ -82,8 +82,27 @@ def lost(*texts: str) -> str:
 
 def test_words_that_got_no_answer_are_answered_as_if_they_were_said_now() -> None:
     dialogue = concierge()
-    dialogue.note(lost("tell me", " a story"))
+    dialogue.note(lost("tell me a story"))
     assert dialogue.prompt() == concierge().respond("tell me a story", typed=True)
+
+
+def test_each_text_and_utterance_that_got_no_answer_is_answered_for_itself() -> None:
+    dialogue, undisturbed = concierge(), concierge()
+    texts = ("what is the weather in Rome", "hello", "what time is it")
+    for each in (dialogue, undisturbed):
+        each.declare({"get_weather": {"type": "object"}, "get_time": {"type": "object"}})
+    dialogue.note(lost(*texts))
+    replies = [undisturbed.respond(text, typed=True) for text in texts]
+    whole = dialogue.prompt()
+    assert whole.text == " ".join(reply.text for reply in replies if reply.text)
+    assert whole.calls == tuple(call for reply in replies for call in reply.calls)
+    assert dialogue.snapshot()["said"] == list(texts)
+
+
+def test_of_lost_texts_without_end_the_newest_are_answered() -> None:
+    words = LostWords()
+    assert words.take(lost(*(f"text {number}" for number in range(MAX_LOST + 5))))
+    assert words.pop() == [f"text {number}" for number in range(5, MAX_LOST + 5)]
 
 
 def test_words_that_got_no_answer_are_answered_once_and_before_newer_ones() -> None:
@@ -148,7 +167,7 @@ def test_of_unsaid_replies_without_end_the_newest_are_kept() -> None:
 def test_a_note_of_lost_words_without_any_is_a_prompt_like_others() -> None:
     words = LostWords()
     assert words.take('The connection was lost before you had answered the user.\nThe user has said: "\\x"')
-    assert words.pop() == ""
+    assert words.pop() == []
 
 
 def test_a_result_that_is_told_as_text_is_said_at_the_prompt() -> None:

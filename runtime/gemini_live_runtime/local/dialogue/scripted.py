@@ -216,8 +216,8 @@ class ScriptedDialogue:
         state = self._state
         unsaid, results, lost = state.pop_unsaid(), state.told.pop(), state.lost.pop()
         told = " ".join(self._wording.output_of(name, output_of(response)) for name, response in results)
-        reply = self._reply_to(lost) if lost and lost != but.strip() else Reply()
-        state.owed = tuple(reply for reply in (*unsaid, Reply(told), reply) if reply.text or reply.calls)
+        replies = [self._reply_to(text) for text in lost if text != but.strip()]
+        state.owed = tuple(reply for reply in (*unsaid, Reply(told), *replies) if reply.text or reply.calls)
         return state.owed
 
     def _reply_to(self, text: str) -> Reply:
