@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.agents.catalogue import bundled_name
@@ -16,6 +14,7 @@ from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.engine.backends import Backend, Local, Provided, backend_of
 from gemini_live_runtime.engine.host import PROGRAM
 from gemini_live_runtime.engine.hub import Hub
+from gemini_live_runtime.engine.local_dialogue import LocalDialogue, labels_of
 from gemini_live_runtime.engine.spec import EngineSpec
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.harness.worker import HarnessWorker
@@ -39,11 +38,6 @@ from gemini_live_runtime.wire.credentials import scrub_environment
 from gemini_live_runtime.wire.endpoints import redacted_url
 from gemini_live_runtime.wire.observer import WireObserver
 
-if TYPE_CHECKING:
-    from gemini_live_runtime.local.default_parts import DefaultParts
-    from gemini_live_runtime.local.scripts.script_types import Script
-
-
 OWN_SETUP = "the program's own adapter makes the setup"
 
 
@@ -59,7 +53,7 @@ def make_session(spec: EngineSpec, hub: Hub, clock: Clock) -> LiveSession:
         backend.prepare()
     finally:
         scrub_environment()
-    if bundled_name(spec.agent):
+    if bundled := bundled_name(spec.agent):
         if spec.reload:
             raise UsageError("A bundled agent has no file to reload", remedy="Leave out --reload", field="reload")
         plan = load_agent(spec.agent).with_turns(spec.turns)
@@ -67,7 +61,7 @@ def make_session(spec: EngineSpec, hub: Hub, clock: Clock) -> LiveSession:
     else:
         source = AgentSource(spec.agent, auto_reload=spec.reload, turns=spec.turns, tools=spec.profile.tools)
         plan = source.load()
-    return session_of(plan, spec, hub, clock, backend=backend, limits=limits, source=source)
+    return session_of(plan, spec, hub, clock, backend=backend, limits=limits, source=source, bundled=bundled)
 
 
 def session_of(
@@ -79,22 +73,22 @@ def session_of(
     backend: Backend,
     limits: Limits,
     source: AgentSource | None = None,
+    bundled: str = "",
     agent_session: AgentSession | None = None,
     on_consent: OnConsent | None = None,
 ) -> LiveSession:
     """Return a session of `plan`, not running yet.
 
-    `backend` is prepared: its credentials have been read. `source` is the agent's file, for hot reload. `on_consent`
-    answers in place of an operator.
+    `backend` is prepared: its credentials have been read. `source` is the agent's file, for hot reload; `bundled`
+    the name of a bundled agent, which has none. `on_consent` answers in place of an operator.
     """
     consent = ConsentOptions(
         check_policies(spec.consent), spec.profile.consent, on_consent, is_attended=not spec.headless
     )
     plan = plan.with_profile(spec.profile.tools)
     definition = plan.definition
-    parts = _local_parts(spec)
-    model = spec.model or (definition.model if parts is None else _local_model(plan, parts))
-    script = None if parts is None else _script(model, parts)
+    local = LocalDialogue(spec.server_script, bundled) if spec.backend == "local" else None
+    model = spec.model or (definition.model if local is None else local.model_of(plan))
     price = price_of(model, price_table(spec.prices))
     if spec.max_cost is not None and price is None:
         raise UsageError(
@@ -137,16 +131,16 @@ def session_of(
         record=spec.record,
         mode=spec.mode,
         program=PROGRAM,
-        phrases=definition.phrases or (_local_phrases(plan, script, parts) if parts and script else ()),
+        phrases=definition.phrases or (() if local is None else local.phrases_of(plan, model)),
         tools=tuple(declared.name for declared in plan.declared),
     )
 
     def model_of(plan_now: SessionPlan) -> str:
         # On the embedded server each agent has a dialogue of its own.
-        return model if parts is None or spec.model or plan_now is plan else _local_model(plan_now, parts)
+        return model if local is None or spec.model or plan_now is plan else local.model_of(plan_now)
 
     def speaks_with(one: Definition, other: Definition) -> bool:
-        return parts is None or bool(spec.model) or (one.local_model or one.name) == (other.local_model or other.name)
+        return local is None or bool(spec.model) or (one.local_model or one.name) == (other.local_model or other.name)
 
     async def opening() -> Opening:
         if isinstance(backend, Provided):
@@ -164,8 +158,8 @@ def session_of(
                 handle=handle,
                 turns=core.state.turn_options.detection,
             )
-            if parts is not None:
-                setup = replace(setup, labels=_labels(plan_now))
+            if local is not None:
+                setup = replace(setup, labels=labels_of(plan_now))
             return Connection(endpoint, setup, observer=recorder, transport_factory=factory)
 
         # With devices the user can type instead, so warn of a server without speech recognition. A microphone file has
@@ -190,7 +184,7 @@ def session_of(
         closing=backend.close,
         clock=clock,
         notices=tuple(notices),
-        text_model=_text_model(plan, script, backend),
+        text_model=_text_model(backend, local, plan, model),
         source=source,
         own_store=_own_store(spec, hub),
         speaks_with=speaks_with,
@@ -211,65 +205,9 @@ def _own_store(spec: EngineSpec, hub: Hub) -> OwnStore | None:
     return OwnStore(store, spec.session_id, hub.kept, keeps_handle=spec.backend != "local")
 
 
-def _local_parts(spec: EngineSpec) -> DefaultParts | None:
-    """Return the embedded server's parts; None for another backend."""
-    if spec.backend != "local":
-        return None
-    from gemini_live_runtime.local.default_parts import DefaultParts
-
-    return DefaultParts(Path(spec.server_script) if spec.server_script else None)
-
-
-def _local_model(plan: SessionPlan, parts: DefaultParts) -> str:
-    if parts.own is not None:
-        return f"local-{parts.own.name}"
-    if plan.definition.local_model:
-        return plan.definition.local_model
-    from gemini_live_runtime.local.default_parts import DEFAULT_SCRIPT
-    from gemini_live_runtime.local.scripts.script import bundled_names
-
-    if plan.name not in bundled_names():
-        return f"local-{DEFAULT_SCRIPT}"
-    # An agent that merely has the name of a bundled one must not speak as that one.
-    script = parts.script(f"local-{plan.name}")
-    called = {call.tool for intent in script.intents for call in intent.calls}
-    return f"local-{plan.name if called <= {tool.name for tool in plan.declared} else DEFAULT_SCRIPT}"
-
-
-def _labels(plan: SessionPlan) -> dict[str, str]:
-    """Return the names that the embedded server's neutral dialogue says."""
-    return {"agent": plan.name, "phases": ",".join(phase.name for phase in plan.definition.phases)}
-
-
-def _script(model: str, parts: DefaultParts) -> Script:
-    """Return the dialogue that the embedded server has for `model`."""
-    try:
-        return parts.script(model)
-    except KeyError:
-        # The server will refuse this model when connecting: any dialogue does until then.
-        return parts.script("")
-
-
-def _text_model(plan: SessionPlan, script: Script | None, backend: Backend) -> TextModel | None:
+def _text_model(backend: Backend, local: LocalDialogue | None, plan: SessionPlan, model: str) -> TextModel | None:
     """Return the backend's text model, for extractors that name none."""
-    if not plan.definition.extractors:
-        return None
     if not isinstance(backend, Local):
         return backend.text_model()
-    assert script is not None
-    from gemini_live_runtime.local.dialogue.slot_extractor import SlotExtractor
-
-    return SlotExtractor(script)
-
-
-def _local_phrases(plan: SessionPlan, script: Script, parts: DefaultParts) -> tuple[str, ...]:
-    """Return phrases for an agent without any that the embedded server understands.
-
-    They are the examples of its dialogue, or, when that is not its own, the names of its tools as words, if it has any.
-    """
-    own_names = (plan.name, plan.definition.local_model.removeprefix("local-"))
-    if script is parts.own or script.name in own_names:
-        return script.examples
-    from gemini_live_runtime.local.language.words import name_words
-
-    return tuple(" ".join(name_words(tool.name)) for tool in plan.declared) or script.examples
+    assert local is not None
+    return local.text_model(plan, model)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gemini_live_runtime.local.scripts.script_types import Pattern
+if TYPE_CHECKING:
+    from gemini_live_runtime.local.scripts.script_types import Pattern
 
 _BLOCK = re.compile(r"^<consent>\n(\{.*\})\n</consent>$", re.MULTILINE)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from gemini_live_runtime.local.parts import ToolRequest
@@ -12,7 +11,7 @@ from gemini_live_runtime.local.scripts.script_types import ScriptedCall
 from gemini_live_runtime.local.scripts.template import fill
 from gemini_live_runtime.local.scripts.tool_output import output_of
 from gemini_live_runtime.local.understanding.matching import SlotValue
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 
 _ONE_SLOT = re.compile(r"\w+")
 """Name of a slot: "{first} {last}" has two, "{told.left}" has none."""
@@ -32,7 +31,7 @@ class OpenCall:
     group: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Outcome:
     """Results of calls made together; `call` is None for unknown calls."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from gemini_live_runtime.local.language.contractions import CONTRACTIONS
 from gemini_live_runtime.local.language.vocabulary import COMMON_WORDS, NEGATIONS
 from gemini_live_runtime.local.scripts.sample_sentences import Spoken
+from gemini_live_runtime.records import frozen_record
 
 BEGIN, END = "<s>", "</s>"
 
@@ -61,7 +61,7 @@ class English:
         return {first: found for first, found in pairs.items() if found}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class LanguageModel:
     """Language model as ARPA text, and its words."""
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Segment:
     """Word or phone of a decoding: first and last frame, log of the acoustic score."""
 
