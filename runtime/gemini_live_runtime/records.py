@@ -1,17 +1,19 @@
 """Declare value classes that are cheap to import and to create.
 
-To the type checker immutable ones are frozen dataclasses. At run time an assignment is not refused: a frozen dataclass
-sets each field by a call, which makes creating one four to six times slower. `__eq__`, `__hash__` and `__repr__` are
-closures over the field names, and `__init__` is made when the first instance is: dataclasses would generate and compile
-them for each class, which takes most of the time of importing a hundred of them, of which a program uses a few.
+To the type checker immutable ones are frozen dataclasses. At run time only a `frozen_record` refuses assignments, which
+authors of agents use: it sets each field by a call, so that creating one takes four to six times as long. `__eq__`,
+`__hash__` and `__repr__` are closures over the field names, and `__init__` is made when the first instance is:
+dataclasses would generate and compile them for each class, which takes most of the time of importing a hundred of them,
+of which a program uses a few.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform
+from typing import TYPE_CHECKING, Any, TypeVar, cast, dataclass_transform, overload
 
 if TYPE_CHECKING:
     from inspect import Signature
@@ -37,6 +39,18 @@ def keyword_record(cls: type[T], *, with_repr: bool = True) -> type[T]:
     return _complete(dataclass(slots=True, init=False, eq=False, repr=False, kw_only=True)(cls), with_repr=with_repr)
 
 
+@overload
+def frozen_record(cls: type[T], /) -> type[T]: ...
+@overload
+def frozen_record(*, kw_only: bool) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(field, Field))
+def frozen_record(cls: type[T] | None = None, /, *, kw_only: bool = False) -> Any:
+    """Make a class a `record` that refuses assignments, as a frozen dataclass does."""
+    if cls is None:
+        return partial(_freeze, kw_only=kw_only)
+    return _freeze(cls, kw_only=kw_only)
+
+
 @dataclass_transform(field_specifiers=(field, Field))
 def mutable_record(cls: type[T]) -> type[T]:
     """Make a class a dataclass with slots, whose fields may be assigned.
@@ -46,6 +60,34 @@ def mutable_record(cls: type[T]) -> type[T]:
     made: Any = _complete(dataclass(slots=True, init=False, eq=False, repr=False)(cls))
     made.__hash__ = None
     return cast("type[T]", made)
+
+
+def _freeze(cls: type[T], *, kw_only: bool) -> type[T]:
+    made: Any = _complete(dataclass(slots=True, init=False, eq=False, repr=False, kw_only=kw_only)(cls))
+    made.__dataclass_params__.frozen = True  # A dataclass made of it has to be frozen, too.
+
+    def refuse_assignment(self: Any, name: str, value: object) -> None:
+        if type(self) is made or name in made.__dataclass_fields__:
+            raise FrozenInstanceError(f"cannot assign to field {name!r}")
+        super(made, self).__setattr__(name, value)
+
+    def refuse_deletion(self: Any, name: str) -> None:
+        if type(self) is made or name in made.__dataclass_fields__:
+            raise FrozenInstanceError(f"cannot delete field {name!r}")
+        super(made, self).__delattr__(name)
+
+    made.__setattr__, made.__delattr__ = refuse_assignment, refuse_deletion
+    made.__getstate__, made.__setstate__ = _values_of, _set_values
+    return cast("type[T]", made)
+
+
+def _values_of(self: Any) -> list[Any]:
+    return [getattr(self, one.name) for one in fields(self)]
+
+
+def _set_values(self: Any, values: list[Any]) -> None:
+    for one, value in zip(fields(self), values, strict=True):
+        object.__setattr__(self, one.name, value)
 
 
 def _complete(cls: type[T], *, with_repr: bool = True) -> type[T]:
@@ -85,7 +127,8 @@ def _init_of(cls: type[Any]) -> Callable[..., None]:
 
     `make_dataclass` would make a class around it, which takes three times as long.
     """
-    names: dict[str, Any] = {"_factory": _FACTORY}
+    names: dict[str, Any] = {"_factory": _FACTORY, "_set": object.__setattr__}
+    is_frozen = cls.__dataclass_params__.frozen
     places, keywords, body = ["self"], list[str](), list[str]()
     for one in fields(cls):
         given = one.name
@@ -101,7 +144,7 @@ def _init_of(cls: type[Any]) -> Callable[..., None]:
             default = "" if given == one.name and one.default is MISSING else "=_factory"
             default = f"=_default_{one.name}" if one.default is not MISSING else default
             (keywords if one.kw_only else places).append(f"{one.name}{default}")
-        body.append(f"self.{one.name} = {given}")
+        body.append(f"_set(self, {one.name!r}, {given})" if is_frozen else f"self.{one.name} = {given}")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
     head = ", ".join([*places, *(["*", *keywords] if keywords else [])])

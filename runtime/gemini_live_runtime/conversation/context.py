@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, is_text, plain_text
@@ -11,7 +11,7 @@ from gemini_live_runtime.conversation.instructions import InstructionModifier, j
 from gemini_live_runtime.conversation.memory_text import memory_text
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 from gemini_live_runtime.state.functions import check_takes, check_words, function_name
 from gemini_live_runtime.state.scopes import as_key
 from gemini_live_runtime.state.store import State
@@ -43,7 +43,7 @@ class _Section:
         return f"{head}{body}" if body else ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class ContextBuilder:
     """Builder of lines like `[Caller] Name: Ada. Identity verified.` from state.
 

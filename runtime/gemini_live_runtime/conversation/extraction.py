@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal, Protocol, TypeVar
 
 from gemini_live_runtime.author_code import exact_text, is_awaitable
@@ -19,7 +19,7 @@ from gemini_live_runtime.conversation.text_model import TextModel
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, StateError, caller_place
 from gemini_live_runtime.json_values import is_finite
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 from gemini_live_runtime.state.functions import check_name, check_takes, function_name
 from gemini_live_runtime.state.values import to_json
 from gemini_live_runtime.text import sanitise_line
@@ -42,7 +42,7 @@ MAX_QUOTE = 80
 TriggerEvent = Literal["turn", "tool-call", "phase-change", "generation-complete"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class ExtractionTrigger:
     """Event at which an extractor runs.
 
@@ -152,7 +152,7 @@ class TurnExtractor(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class FunctionExtractor:
     """An extractor made of a plain or async function of a window.
 

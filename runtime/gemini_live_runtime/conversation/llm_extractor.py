@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 
 from pydantic import BaseModel
@@ -25,6 +25,7 @@ from gemini_live_runtime.conversation.promotion import FieldPromotion
 from gemini_live_runtime.conversation.text_model import TextModel, TextRequest
 from gemini_live_runtime.conversation.transcript import TranscriptWindow
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, caller_place
+from gemini_live_runtime.records import frozen_record
 
 MAX_ANSWER = 200_000
 """Characters of the longest answer that is read."""
@@ -35,7 +36,7 @@ PROMPT = "You read facts out of conversations. State only what was said; never g
 _FENCED = re.compile(r"```[\w+-]*[ \t]*\r?\n?(.*?)```", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class LlmExtractor:
     """An extractor that asks a text model for an object that fits `schema`.
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.state.functions import check_words
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.protocols import Reader
@@ -56,7 +57,7 @@ def is_filled(reader: Reader, key: str) -> bool:
     return value is not MISSING and value is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record(kw_only=True)
 class RepairConfig:
     """Numbers of turns without progress after which to nudge the model or escalate.
 
@@ -77,7 +78,7 @@ class RepairConfig:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class RepairAction:
     """Action of this turn.
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gemini_live_runtime.author_code import is_text
 from gemini_live_runtime.conversation.transcript import TranscriptTurn
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.records import frozen_record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record(kw_only=True)
 class TextRequest:
     """A request whose `text` is complete by itself.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from typing import Any, Literal, TypeAlias
 
 from gemini_live_runtime.errors import JournalError
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.text import clip
 
 MAX_SUMMARY = 200
@@ -23,7 +24,7 @@ _BY = ("voice", "typed", "model")
 _STATUSES = ("running", "ok", "error", "timeout", "cancelled", "refused")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class ToolCallSummary:
     """Summary of a tool call.
 
@@ -44,7 +45,7 @@ class ToolCallSummary:
         return cls(call_id, name, _cut_json(args), "" if status == "running" else _cut_json(result), status)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record(kw_only=True)
 class TranscriptTurn:
     """A turn of the conversation, by its `number` in the session.
 
@@ -84,7 +85,7 @@ class TranscriptTurn:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class TranscriptWindow:
     """Consecutive turns, oldest first.
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from gemini_live_runtime.conversation.phases import ContextHook, Hook, Phase, PhasePreparation
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 from gemini_live_runtime.state.explanation import Explanation
 
 TriggerKind = Literal["initial", "guard", "programmatic", "operator", "restored"]
 Outcome = Literal["ready", "blocked", "guard is false", "target's guard is false", "requirement missing"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class TransitionTrigger:
     """Cause of a transition.
 
@@ -63,7 +62,7 @@ class TransitionTrigger:
         return tree
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class PhaseTransition:
     """Record of a transition.
 
@@ -144,7 +143,7 @@ class ConsideredTransition:
         return tree
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class TransitionEvaluation:
     """Decision of the current phase's transitions.
 
@@ -268,7 +267,7 @@ class TransitionPlan:
     explanation: Explanation | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class TransitionResult:
     """A finished transition with the instruction and context for the model.
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.record_files import Problem, RecordFiles
+from gemini_live_runtime.records import frozen_record
 
 R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Listing(Generic[R]):
     """Records in order, and the files that cannot be used."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from gemini_live_runtime.records import frozen_record
 
 ANY = r"[0-9A-Za-z_\-]"
 """Sign of most keys."""
@@ -54,7 +55,7 @@ class Hinge(NamedTuple):
     behind: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Prefix:
     """Beginning of a provider's keys, as a pattern of fixed width.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.secret_patterns.prefix import ANY, BEGIN, Hinge, begins
 from gemini_live_runtime.secret_patterns.providers import PREFIXES
 
@@ -17,7 +16,7 @@ PRIVATE_KEY = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----"
 _ENCRYPTED = r"(?:\.[0-9A-Za-z_\-]{0,4000}+){0,4}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Shape:
     """Key with patterns of its own; `anchor` is a literal that is in each.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from heapq import heapify, heappop, heappush
 from inspect import iscoroutinefunction
@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, cast
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.json_values import same_value
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 from gemini_live_runtime.state.explanation import Explanation, Read
 from gemini_live_runtime.state.functions import check_takes, function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
@@ -33,7 +33,7 @@ Compute: TypeAlias = Callable[[State], Any] | Guard | Term
 """A plain function of the state that returns a JSON value or None, or a guard, for its truth."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class ComputedVar:
     """A value `derived:<name>` computed from other keys.
 

@@ -7,12 +7,13 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
-from dataclasses import dataclass, field
+from dataclasses import field
 from inspect import iscoroutinefunction
 from typing import Any, Literal, Self
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_finite
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.state.functions import check_takes, function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, KeyExpression, as_guard
 from gemini_live_runtime.state.mutations import decision_of
@@ -22,7 +23,7 @@ EPSILON_S = 1e-6
 """Seconds that a timer may be early, because sums of floats are inexact."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class TemporalEvent:
     """An event of the session, or time that passed.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from threading import get_ident
 from types import (
     AsyncGeneratorType,
@@ -21,6 +20,7 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar
 from gemini_live_runtime.author_code import deciding_threads
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import same_value
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.state.values import IMMUTABLE, MISSING
 
 R = TypeVar("R")
@@ -41,7 +41,7 @@ OriginKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Origin:
     """The writer of a value: its kind, its name among that kind, and its reason."""
 

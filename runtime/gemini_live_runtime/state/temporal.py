@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Iterable
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, is_text, plain_text
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_finite
-from gemini_live_runtime.records import mutable_record, record
+from gemini_live_runtime.records import frozen_record, mutable_record, record
 from gemini_live_runtime.state.detectors import (
     EPSILON_S,
     ConsecutiveFailureDetector,
@@ -53,7 +53,7 @@ SHORTEST_WAIT_S = 0.001
 """Seconds before the next tick at least, for detectors whose deadline is always now."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class TemporalPattern:
     """An action to run when `detector` finds its pattern.
 

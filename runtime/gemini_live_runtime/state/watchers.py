@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from gemini_live_runtime.author_code import USER_ERRORS, exact_text
 from gemini_live_runtime.errors import AgentError, GuardError, caller_place
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 from gemini_live_runtime.state.explanation import Explanation
 from gemini_live_runtime.state.functions import check_action, check_flag, check_name
 from gemini_live_runtime.state.guards import WatchPredicate
@@ -34,7 +34,7 @@ Action = Callable[..., Awaitable[Any] | Any]
 """A plain or async function taking nothing, `(state)` or `(state, change)`."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Change:
     """Argument of an action: a key with its old and new value, None if missing."""
 
@@ -43,7 +43,7 @@ class Change:
     new: Any
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Watcher:
     """An action to run when a change matches `predicate`.
 

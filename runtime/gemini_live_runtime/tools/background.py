@@ -7,14 +7,14 @@ return the answers as data; the session sends them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_finite
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 from gemini_live_runtime.tools.results import Outcome, ToolCall, as_object, nulls_text
 from gemini_live_runtime.tools.running import RunningCalls
 
@@ -62,7 +62,7 @@ class DefaultResultFormatter:
         return {"status": "cancelled", "call_id": call.call_id}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class ToolExecutionMode:
     """Way to answer a tool's calls.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal, get_args, overload
 
 from gemini_live_runtime.author_code import exact_text
 from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.json_values import is_finite
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.tools.background import (
     DEFAULT_BUDGET_MS,
     STANDARD,
@@ -36,7 +37,7 @@ BACKGROUND_TIMEOUT_S = 600.0
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record(kw_only=True)
 class Tool:
     """Declared tool: create one with `@tool` or `Tool.from_schema`.
 

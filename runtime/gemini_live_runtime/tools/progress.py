@@ -7,10 +7,10 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.redactor import redactor
 
 MAX_TEXT = 10_000
@@ -20,7 +20,7 @@ MAX_CHECKPOINT = 64 * 1024
 """Characters of the largest checkpoint as JSON."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Progress:
     """Progress of a call.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from dataclasses import asdict, field, is_dataclass, replace
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
 from gemini_live_runtime.author_code import error_text, exact_text, plain_text, text_alone, traceback_of
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.state.values import MAX_INT
 
 Status = Literal["ok", "error", "timeout", "cancelled", "refused"]
@@ -35,7 +36,7 @@ MAX_ERROR_CHARS = 10_000
 """Characters of an exception's text that are used; of its traceback the last ones, twice as many."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class ToolCall:
     """Call of a tool by the model."""
 
@@ -44,7 +45,7 @@ class ToolCall:
     args: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Outcome:
     """Outcome of one call, after `ms` milliseconds.
 

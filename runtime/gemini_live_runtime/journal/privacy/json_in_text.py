@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from gemini_live_runtime.journal.privacy.private_names import PrivateKind, is_state_key, kind_in_memory, kind_of
-from gemini_live_runtime.records import mutable_record
+from gemini_live_runtime.records import frozen_record, mutable_record
 
 MAX_LEVELS = 4
 """Levels of JSON within texts of JSON."""
@@ -30,7 +29,7 @@ _TOKEN = re.compile(
 _HAS_NAME = re.compile(r"[\"']\s{0,8}:")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class FoundValue:
     """Private value in a text, at [first, beyond) of it."""
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from gemini_live_runtime.choices import as_member
 from gemini_live_runtime.errors import AgentError, caller_place
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.state.functions import parameters_of
 
 
@@ -80,7 +81,7 @@ class Listener:
     defined_at: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class EventCallbacks:
     """Immutable listeners by callback, in the order they were added."""
 

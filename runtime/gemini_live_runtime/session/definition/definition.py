@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
 from gemini_live_runtime.conversation.needs import RepairConfig
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
-from gemini_live_runtime.records import keyword_record
+from gemini_live_runtime.records import frozen_record, keyword_record
 from gemini_live_runtime.session.core.turn_rules import TurnRules
 from gemini_live_runtime.session.definition.callbacks import EventCallbacks
 from gemini_live_runtime.session.definition.server_detection import ServerDetection
@@ -46,14 +46,14 @@ InstructionRoute = Literal["auto", "context_update", "system_content", "user_not
 """Route of a new instruction to the model; `auto` chooses by the model's capabilities."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Delivery:
     """Limit of events that wait for a slow subscriber; then the oldest are dropped."""
 
     limit: int = 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class DeliveryConfig:
     """Limits by class of event: streamed transcripts, control events and metrics."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from gemini_live_runtime.conversation.phase_machine import PhaseMachine
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
 from gemini_live_runtime.harness.profile import ProfileTools
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.session.core.turn_options import TurnOptions
 from gemini_live_runtime.session.definition import turn_choice
 from gemini_live_runtime.session.definition.callbacks import CALLBACKS
@@ -41,7 +42,7 @@ from gemini_live_runtime.tools.registry import ToolProvider, provided
 _PLACE = re.compile(r"\(\S+\.py:\d+\)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record(kw_only=True)
 class SessionPlan:
     """Checked definition of an agent; each session makes its own parts from it."""
 

@@ -5,12 +5,12 @@ The input are the edges of speech. Time is audio time in seconds: a stalled even
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, TypeAlias
 
 from gemini_live_runtime.barge_in import BargeInBrake
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 
 _SAME_S = 1e-9
 """Seconds within which two times are equal: sums of decimal milliseconds are not exact."""
@@ -65,7 +65,7 @@ PRESETS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class ActivityStart:
     """Start of the user's turn on a free floor.
 
@@ -87,7 +87,7 @@ class InterruptionStart:
     speech_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class ActivityEnd:
     """End of the user's turn.
 

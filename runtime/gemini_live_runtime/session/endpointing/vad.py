@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from gemini_live_runtime.audio.interface import MIC_RATE
 from gemini_live_runtime.errors import AgentError
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 
 VadState: TypeAlias = Literal["silence", "pending_speech", "speech", "hangover"]
 Detector: TypeAlias = Callable[[bytes], bool]
@@ -42,7 +41,7 @@ class VadEdge:
     voice_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class InputVadSnapshot:
     """State of the detector.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.json_values import is_number
+from gemini_live_runtime.records import frozen_record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record(kw_only=True)
 class LinkPolicy:
     """Policy of one session's link; raises `UsageError` for an unusable value."""
 

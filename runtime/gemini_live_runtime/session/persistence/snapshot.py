@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import UTC, datetime
 from typing import Any
 
 from gemini_live_runtime.conversation.phases import PRESENTED
 from gemini_live_runtime.errors import JournalError, NewerFormatError, StateError
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.state.mutations import Origin
 from gemini_live_runtime.state.scopes import PERSISTENT_SCOPES, check_key
@@ -26,7 +27,7 @@ PERSISTENT_PREFIXES = (PRESENTED, CALLED_OK)
 """Prefixes of session keys that are saved: a restored phase continues, so what it presented and did still counts."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen_record(kw_only=True)
 class SessionSnapshot:
     """Snapshot of a session between two turns.
 

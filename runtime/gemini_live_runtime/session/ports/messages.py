@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
 from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire.messages import ClientMessage, FunctionResponse
 
@@ -25,7 +25,7 @@ CALL_IT = "Give a string; call a function first, and give what it returns"
 """Remedy for an instruction that is no text."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class ContextNote:
     """Text for the model to know, not to answer. `reason` is for people."""
 

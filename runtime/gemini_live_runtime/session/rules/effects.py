@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, TypeAlias, get_args
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.events import Payload
 from gemini_live_runtime.json_values import is_finite
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 from gemini_live_runtime.session.ports.messages import CALL_IT, ContextRole, check_context, check_text
 
 
@@ -20,7 +20,7 @@ class EffectMode(StrEnum):
     CONCURRENT = "concurrent"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class EffectPolicy:
     """Waiting policy of an effect.
 
@@ -51,7 +51,7 @@ class EffectPolicy:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class SendContext:
     """Send texts as context now, behind queued context.
 
@@ -69,7 +69,7 @@ class SendContext:
         check_text(self.reason, "A reason", field="reason")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class PromptModel:
     """Send the queued context, then the armed prompt if there is one."""
 
@@ -94,7 +94,7 @@ class SignalUserActivityEnd:
     """Tell the server that the user has finished speaking."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class UpdateInstruction:
     """Replace the system instruction; raises `AgentError` for one that is no text."""
 
@@ -106,7 +106,7 @@ class UpdateInstruction:
         check_text(self.reason, "A reason", field="reason")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class EmitEvent:
     """Emit `payload` as an event of the session; raises `AgentError` for what is none."""
 
@@ -123,7 +123,7 @@ class EmitEvent:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class TransitionPhase:
     """Enter the phase `target`."""
 
@@ -145,7 +145,7 @@ LiveEffect: TypeAlias = (
 LIVE_EFFECTS: tuple[type, ...] = get_args(LiveEffect)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Reaction:
     """Effect requested by the rule `source`.
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text
 from gemini_live_runtime.errors import AgentError, caller_place
-from gemini_live_runtime.records import record
+from gemini_live_runtime.records import frozen_record, record
 from gemini_live_runtime.session.rules.effects import (
     LIVE_EFFECTS,
     CancelDeferredPrompt,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.state.store import State
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class Live:
     """Event of the session."""
 
@@ -104,7 +104,7 @@ ReactorEvent: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class VoiceRuntimeState:
     """Floor of the conversation, as known from events. Times are clock seconds."""
 
@@ -165,7 +165,7 @@ Without rules of the agent's own, no other event has to reach the reactor."""
 Reacts: TypeAlias = "Callable[[ReactorEvent, VoiceRuntimeState, State], Iterable[Reaction | LiveEffect] | None]"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen_record
 class ReactorRule:
     """Named decision of the reactor.
 
