@@ -137,6 +137,19 @@ async def test_a_tool_runs_and_ends_in_its_place() -> None:
         assert '{"sky": "clear"}' in driver.screen()
 
 
+async def test_a_call_that_a_dead_engine_cut_has_no_duration() -> None:
+    async with console() as driver:
+        driver.link.begin_turn()
+        driver.link.emit(ev.ToolCalled(call_id="a", name="pay", args={}))
+        cut = {"status": "error", "result": {"error": "cut"}, "ms": None, "delivered": False}
+        driver.link.emit(ev.ToolFinished(call_id="a", name="pay", **cut))
+        await driver.settle()
+        assert "→ error" in driver.screen()
+        await driver.press("7")
+        assert "pay" in driver.screen()
+        assert not re.search(r"error\W+\d+(\.\d+)? m?s", driver.screen())
+
+
 async def test_a_finished_turn_shows_its_latency() -> None:
     async with console() as driver:
         driver.link.exchange("Hello", "Hello to you", latency_ms=1234)

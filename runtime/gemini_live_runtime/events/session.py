@@ -392,7 +392,8 @@ class ToolFinished(Payload):
     """A tool call has its answer; each call gets exactly one.
 
     `delivered`: the answer was sent; that of a cancelled call is not. `status` `refused`: the tool was not run (unknown
-    name, bad arguments). `task` is the id of the task as which the call goes on after this answer.
+    name, bad arguments). `task` is the id of the task as which the call goes on after this answer. `ms` is null where
+    it is not known how long the call ran: its engine died, or the session ended.
     """
 
     type: ClassVar[str] = "tool.finished"
@@ -400,7 +401,7 @@ class ToolFinished(Payload):
     name: str
     status: Literal["ok", "error", "timeout", "cancelled", "refused"]
     result: dict[str, Any]
-    ms: float
+    ms: float | None
     delivered: bool
     task: str = ""
 

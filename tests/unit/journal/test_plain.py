@@ -56,6 +56,12 @@ def test_a_tool_call_is_one_line_with_its_answer():
     ]
 
 
+def test_a_call_that_a_dead_engine_cut_has_no_duration():
+    called = ev.ToolCalled(call_id="1", name="pay", args={})
+    cut = ev.ToolFinished(call_id="1", name="pay", status="error", result={"error": "cut"}, ms=None, delivered=False)
+    assert lines(called, cut) == ['tool: pay() -> error {"error": "cut"}']
+
+
 def test_states_can_be_left_out():
     writer = PlainWriter(states=False)
     payloads = (ev.SessionState(word="listening", reason="ready"), ev.TextSent(text="hi"), ev.SessionEnded(reason="x"))

@@ -67,8 +67,8 @@ class Tools(RowList):
         if run is None:
             return [(f"  {fit(row, width - 2, self._glyphs.ellipsis)}", "quiet")]
         word = word_of(run)
-        ms = run.ms if run.ms is not None else max(0.0, self._elapsed - run.t) * 1000
-        state = f"{word} {duration_text(ms)}"
+        ms = max(0.0, self._elapsed - run.t) * 1000 if run.end is None else run.ms
+        state = word if ms is None else f"{word} {duration_text(ms)}"
         left = f" {clock_text(run.t)}  "
         room = width - len(left) - len(state) - 3
         name = fit(run.name, max(8, room // 2), self._glyphs.ellipsis)

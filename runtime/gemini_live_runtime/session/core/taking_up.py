@@ -82,7 +82,7 @@ def end_what_was_cut_off(state: CoreState, work: OpenWork, idempotent: Collectio
         state.calls.finish(call.call_id)
         state.emit(
             ev.ToolFinished(
-                call_id=call.call_id, name=call.name, status="error", result=INTERRUPTED, ms=0.0, delivered=False
+                call_id=call.call_id, name=call.name, status="error", result=INTERRUPTED, ms=None, delivered=False
             )
         )
         answer = WaitingAnswer(call.call_id, call.name, ToolAnswer(INTERRUPTED), UNKNOWN_CALL)

@@ -144,7 +144,7 @@ class ToolEvents:
         state = self._state
         for call_id, name in state.calls.take_open():
             state.emit(
-                ev.ToolFinished(call_id=call_id, name=name, status="cancelled", result={}, ms=0.0, delivered=False)
+                ev.ToolFinished(call_id=call_id, name=name, status="cancelled", result={}, ms=None, delivered=False)
             )
         state.facts.calls_open = 0
         return state.flush(now)
