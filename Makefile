@@ -23,7 +23,7 @@ SIMULATED := tests/rooms tests/paraphrases tests/simulation tests/faults/test_fu
 # Further targets that run beside them: CI tests the lowest versions then.
 BESIDE_SOUND :=
 # Tests of the modules that call each dependency whose lowest version is to be shown to work.
-LOWEST_AUDIO := capture calibration canceller_input device_audio device_helper devices file_audio recorded_storms wav
+LOWEST_AUDIO := alignment calibration canceller_input cancellers capture device_audio device_helper devices erle file_audio recorded_storms wav
 LOWEST_CLI := config config_commands sessions_commands talk_servers talk_sound usage
 LOWEST_WIRE := b64 connection credentials key_check key_store websocket websocket_ends websocket_refusals
 LOWEST_LOCAL := activity recogniser speech

@@ -49,6 +49,7 @@ HANDLE = "handle_in_a_session"
 PLAN = "plan_faults"
 HANDING_OVER = "handing_over"
 SPEECHES = "speeches"
+SPEECHES_OF_TOOLS = "speeches_of_tools"
 TASKS = "inline_tasks"
 HARNESS = "harness_of_a_session"
 TURNS = "turn_detection"
@@ -154,9 +155,9 @@ COVERED: dict[str, str] = {
     "Agent": f"{HANDING_OVER}::test_tools_among_an_agents_methods_work_on_its_object",
     "AgentSession": f"{SPEECHES}::test_a_reply_is_asked_for_at_once_when_nobody_speaks_and_its_handle_follows_it",
     "InlineTask": f"{TASKS}::test_a_task_speaks_in_place_of_the_agent_and_its_result_is_that_of_the_await",
-    "RunContext": f"{SPEECHES}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
+    "RunContext": f"{SPEECHES_OF_TOOLS}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
     "RunResult": f"{SPEECHES}::test_what_followed_a_text_is_told_for_tests_of_agents",
-    "SpeechHandle": f"{SPEECHES}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
+    "SpeechHandle": f"{SPEECHES_OF_TOOLS}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
     "AgentStateChangedEvent": f"{EVENTS}::test_events_of_a_typed_turn_come_in_the_order_of_the_field",
     "UserStateChangedEvent": f"{EVENTS}::test_the_state_of_the_user_is_told_and_can_be_asked_for",
     "UserInputTranscribedEvent": f"{EVENTS}::test_events_of_a_typed_turn_come_in_the_order_of_the_field",
@@ -333,12 +334,12 @@ VOICE_SESSION: dict[str, tuple[str, ...]] = {
         "nested_tasks::test_every_order_of_two_nested_tasks_ends_each_await_and_leaves_the_right_agent",
     ),
     "tool_choice": (
-        f"{SPEECHES}::test_an_answer_without_tools_has_its_calls_refused",
+        f"{SPEECHES_OF_TOOLS}::test_an_answer_without_tools_has_its_calls_refused",
         f"{SPEECHES}::test_what_the_live_api_cannot_do_is_refused_by_name",
     ),
     "RunContext": (
-        f"{SPEECHES}::test_a_tool_waits_until_what_the_model_said_before_was_heard_and_protects_its_speech",
-        f"{SPEECHES}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
+        f"{SPEECHES_OF_TOOLS}::test_a_tool_waits_until_what_the_model_said_before_was_heard_and_protects_its_speech",
+        f"{SPEECHES_OF_TOOLS}::test_the_rounds_of_a_tool_are_steps_of_one_speech",
         f"{HANDING_OVER}::test_state_is_kept_and_initial_values_of_the_other_agent_do_not_replace_it",
     ),
     "start, aclose, context": (
@@ -382,7 +383,7 @@ VOICE_SESSION: dict[str, tuple[str, ...]] = {
     "SpeechHandle": (
         f"{SPEECHES}::test_callbacks_and_waiters_of_a_speech_are_told_once_also_when_it_is_over",
         f"{SPEECHES}::test_waiting_for_other_things_ends_when_the_speech_is_interrupted",
-        f"{SPEECHES}::test_a_tool_cannot_wait_for_the_end_of_its_own_speech",
+        f"{SPEECHES_OF_TOOLS}::test_a_tool_cannot_wait_for_the_end_of_its_own_speech",
         f"{SPEECHES}::test_a_speech_that_was_interrupted_cannot_be_protected_any_more",
         "items_of_speeches::test_a_handle_has_the_messages_and_calls_of_its_speech",
     ),

@@ -31,7 +31,7 @@ LIMITS = (
         "missed events read from the recording",
         f"{console_link.MAX_MISSED:,}",
         "the console goes to the present at once",
-        "unit/tui/test_console_link.py::test_a_console_that_missed_more_than_it_may_read_goes_to_the_present",
+        "unit/tui/test_console_reattach.py::test_a_console_that_missed_more_than_it_may_read_goes_to_the_present",
     ),
     Limit(
         "paragraphs of the transcript",

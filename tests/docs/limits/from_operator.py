@@ -95,7 +95,7 @@ LIMITS = (
         "engines that die one after the other",
         f"{console_link.MAX_DEATHS}",
         "no further one is started",
-        "unit/tui/test_console_link.py::test_engines_that_die_again_and_again_are_not_started_for_ever",
+        "unit/tui/test_console_reattach.py::test_engines_that_die_again_and_again_are_not_started_for_ever",
     ),
     Limit(
         "previews under way",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.session.link.test_error_budget import fails
 from tests.session.talking import agent, talk
-from tests.session.voice.test_speeches import session_of
+from tests.session.voice.speech_support import session_of
 
 from gemini_live_runtime import ChatMessage, FunctionCall, FunctionCallOutput, RunContext, tool
 from gemini_live_runtime.session.io.speech_handle import SpeechHandle
