@@ -334,7 +334,7 @@ TOOL_EXECUTOR = rows(
     ("_gate", "the allow-list", decide("_is_allowed", True), PHASES),
     ("_gate", "on_tool_call", gives("tool_overrides", "{}"), TOOLS),
     ("_acknowledge", "background calls are acknowledged", drop("acknowledge"), TOOLS),
-    ("_start", "what is refused is not acknowledged", decide("refusal", True), BESIDE),
+    ("_start", "what is refused is not acknowledged", decide("active_ids", True), BESIDE),
     ("_start", "no tool runs without being started", drop("dispatcher.start"), TOOLS),
     ("answer", "before_tool_response", gives("tool_responses", "[response]"), TOOLS),
     ("answer", "a dropped answer is reported", drop("_listener", "before_tool_response dropped"), TOOLS),

@@ -161,12 +161,16 @@ class Tool:
         default = self.timeout_s == _timeout(self.mode)
         return replace(self, mode=mode, timeout_s=_timeout(mode) if default else self.timeout_s)
 
-    def bind(self, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
-        """Return keyword arguments for `function`.
+    def check(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the model's arguments as keyword arguments for `function`.
 
-        Raises `BadArguments` naming the fields that do not fit.
+        Raises `BadArguments` naming the fields that do not fit, and what a validator of the author's raises.
         """
-        return self.signature.bind(self.name, args, context)
+        return self.signature.check(self.name, args)
+
+    def bind(self, checked: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
+        """Return checked arguments with the function's other ones."""
+        return self.signature.bind(self.name, checked, context)
 
 
 @overload

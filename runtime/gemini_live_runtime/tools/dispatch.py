@@ -145,19 +145,28 @@ class ToolDispatcher:
         if self._closed:
             self._on_finished(outcome(call, "cancelled", {}))
             return call_id
-        if refusal := self.refusal(name):
+        if refusal := self._refusal(name):
             self._on_finished(outcome(call, "refused", {"error": refusal}, refusal))
             return call_id
         declared = self.tools[name]
+        try:
+            with writing_as(Origin("tool", name)):
+                checked = declared.check(call.args)
+        except BadArguments as error:
+            self._on_finished(outcome(call, "refused", {"error": str(error)}, str(error)))
+            return call_id
+        except USER_ERRORS as error:
+            self._on_finished(error_outcome(call, error))
+            return call_id
         calls = self.background if declared.mode.is_background else self._foreground
         return calls.spawn(
             call,
-            lambda running: self._run(declared, running, checkpoint),
+            lambda running: self._run(declared, checked, running, checkpoint),
             timeout_s=declared.timeout_s,
             on_ended=self._on_finished,
         )
 
-    def refusal(self, name: str) -> str:
+    def _refusal(self, name: str) -> str:
         """Return why a call of tool `name` would not be started now; "" when it would."""
         declared = self.tools.get(name)
         if declared is None:
@@ -203,7 +212,7 @@ class ToolDispatcher:
         self._closed = True
         await asyncio.gather(self._foreground.close(), self.background.close())
 
-    async def _run(self, declared: Tool, running: RunningCall, checkpoint: Any) -> Outcome:
+    async def _run(self, declared: Tool, checked: Mapping[str, Any], running: RunningCall, checkpoint: Any) -> Outcome:
         call = running.call
         context = self.make_context(
             call,
@@ -218,12 +227,7 @@ class ToolDispatcher:
             checkpoint=checkpoint,
         )
         with writing_as(Origin("tool", declared.name)):
-            try:
-                bound = declared.bind(call.args, context)
-            except BadArguments as error:
-                return outcome(call, "refused", {"error": str(error)}, str(error))
-            except USER_ERRORS as error:
-                return error_outcome(call, error)
+            bound = declared.bind(checked, context)
             mock = self.stand_in(declared.name)
             called = declared if mock is None else replace(declared, function=mock)
             ended, fault = await result_or_error(_call(call, called, bound))

@@ -64,8 +64,11 @@ class Parameters:
     is_method: bool = False
     """True for a method as its class has it: its first parameter is the object."""
 
-    def bind(self, tool: str, args: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
-        """Return keyword arguments; raise `BadArguments` naming the faulty fields."""
+    def check(self, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the model's arguments as keyword arguments.
+
+        Raises `BadArguments` naming the faulty fields.
+        """
         if self.model is None:
             value, faults = check_arguments(self.schema, args)
             bound: dict[str, Any] = {self.dict_parameter: value}
@@ -73,6 +76,11 @@ class Parameters:
             bound, faults = self._validate(self.model, args)
         if faults:
             raise BadArguments(f"Bad arguments for {tool}: {'; '.join(faults[:_MAX_FAULTS])}")
+        return bound
+
+    def bind(self, tool: str, checked: Mapping[str, Any], context: ToolContext) -> dict[str, Any]:
+        """Return checked arguments with those that are not the model's."""
+        bound = dict(checked)
         for name, kind in self.injected.items():
             bound[name] = context if kind == "context" else _state(tool, context)
         return bound

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 from tests.session.talking import agent, talk, two_phases
 
 from gemini_live_runtime import Live, RunContext, Tool, tool
@@ -156,3 +157,27 @@ async def test_a_background_call_that_is_one_too_many_is_refused_and_not_acknowl
         refused = t.sent("answer")[MAX_BACKGROUND:]
         assert [(call_id, answer["status"]) for _, call_id, answer in refused] == [(f"c{MAX_BACKGROUND + 1}", "error")]
         assert len(t.all(ev.ToolAcknowledged)) == MAX_BACKGROUND
+
+
+@pytest.mark.parametrize("problem", ["a field is missing", "a validator of the author's raises"])
+@pytest.mark.parametrize("what", BESIDE)
+async def test_bad_arguments_are_refused_in_one_answer_without_an_acknowledgement(what: str, problem: str) -> None:
+    def checked(value: str) -> str:
+        if problem != "a field is missing":
+            raise TypeError("no city")
+        return value
+
+    @tool(name="search", **BESIDE[what])
+    async def run(city: Annotated[str, AfterValidator(checked)]) -> str:
+        """Search a city."""
+        raise AssertionError("never run")
+
+    async with talk(agent().tools(run)) as t:
+        await t.hears("look it up")
+        await t.calls("search", **({} if problem == "a field is missing" else {"city": "Rome"}))
+        await t.passes(5)
+        assert t.all(ev.ToolAcknowledged) == []
+        ((_, call_id, answer),) = t.sent("answer")
+        assert (call_id, "error" in answer) == ("c1", True)
+        (ended,) = t.all(ev.ToolFinished)
+        assert ended.status == ("refused" if problem == "a field is missing" else "error")

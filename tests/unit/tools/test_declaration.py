@@ -54,18 +54,18 @@ def test_the_schema_comes_from_annotations_and_docstring() -> None:
 
 
 def test_a_context_parameter_is_passed_and_not_in_the_schema() -> None:
-    bound = book.bind({"people": 2}, context())
+    bound = book.bind(book.check({"people": 2}), context())
     assert book.function(**bound) == "2 inside call-1"
 
 
 def test_numbers_may_be_floats_or_strings() -> None:
-    assert book.bind({"people": 2.0}, context())["people"] == 2
-    assert book.bind({"people": "2"}, context())["people"] == 2
+    assert book.bind(book.check({"people": 2.0}), context())["people"] == 2
+    assert book.bind(book.check({"people": "2"}), context())["people"] == 2
 
 
 def test_bad_arguments_name_every_field() -> None:
     with pytest.raises(BadArguments, match=r"people: .*area: "):
-        book.bind({"people": 0, "area": "roof"}, context())
+        book.bind(book.check({"people": 0, "area": "roof"}), context())
 
 
 def test_pydantic_models_are_welcome_as_parameters() -> None:
@@ -74,7 +74,7 @@ def test_pydantic_models_are_welcome_as_parameters() -> None:
         """Check a guest in."""
         return guest.name
 
-    bound = check_in.bind({"guest": {"name": "Ada", "nights": 2}}, context())
+    bound = check_in.bind(check_in.check({"guest": {"name": "Ada", "nights": 2}}), context())
     assert check_in.function(**bound) == "Ada"
 
 

@@ -37,7 +37,7 @@ def test_context_and_state_are_passed_in_and_left_out_of_the_schema() -> None:
     state = State()
     given = context(state)
     assert list(properties(note)) == ["text"]
-    assert note.bind({"text": "x"}, given) == {"text": "x", "state": state, "ctx": given}
+    assert note.bind(note.check({"text": "x"}), given) == {"text": "x", "state": state, "ctx": given}
 
 
 def test_optional_and_annotated_injections_are_recognised() -> None:
@@ -82,7 +82,7 @@ def test_types_of_the_enclosing_function_are_found() -> None:
         """Enter."""
 
     assert properties(enter)["room"]["properties"] == {"number": {"type": "integer"}}
-    assert enter.bind({"room": {"number": 2}, "rooms": []}, context())["room"] == Room(number=2)
+    assert enter.bind(enter.check({"room": {"number": 2}, "rooms": []}), context())["room"] == Room(number=2)
 
 
 def test_another_class_called_state_is_an_argument() -> None:
@@ -105,8 +105,8 @@ def test_an_optional_parameter_is_its_type_and_may_be_left_out() -> None:
         "type": "object",
         "properties": {"room": {"type": "integer"}, "note": {"type": "string"}},
     }
-    assert book.bind({}, context()) == {"room": None, "note": None}
-    assert book.bind({"room": None, "note": "x"}, context()) == {"room": None, "note": "x"}
+    assert book.bind(book.check({}), context()) == {"room": None, "note": None}
+    assert book.bind(book.check({"room": None, "note": "x"}), context()) == {"room": None, "note": "x"}
 
 
 def test_a_default_that_can_change_is_fresh_for_each_call() -> None:
@@ -114,8 +114,8 @@ def test_a_default_that_can_change_is_fresh_for_each_call() -> None:
     def add(items: list[str] = []) -> None:  # noqa: B006
         """Add."""
 
-    add.bind({}, context())["items"].append("x")
-    assert add.bind({}, context()) == {"items": []}
+    add.bind(add.check({}), context())["items"].append("x")
+    assert add.bind(add.check({}), context()) == {"items": []}
 
 
 def test_parameters_may_have_names_that_pydantic_keeps_for_itself() -> None:
@@ -124,7 +124,7 @@ def test_parameters_may_have_names_that_pydantic_keeps_for_itself() -> None:
         """Odd."""
 
     assert odd.parameters["required"] == ["schema", "model_config", "copy"]
-    bound = odd.bind({"schema": "s", "model_config": 1, "copy": True}, context())
+    bound = odd.bind(odd.check({"schema": "s", "model_config": 1, "copy": True}), context())
     assert bound == {"schema": "s", "model_config": 1, "copy": True, "_hidden": "h"}
 
 
@@ -133,7 +133,7 @@ def test_arguments_that_were_not_declared_are_passed_over() -> None:
     def one(a: int) -> None:
         """Return the first."""
 
-    assert one.bind({"a": 1, "b": 2}, context()) == {"a": 1}
+    assert one.bind(one.check({"a": 1, "b": 2}), context()) == {"a": 1}
 
 
 def test_nested_models_are_inlined_and_checked() -> None:
@@ -159,7 +159,7 @@ def test_nested_models_are_inlined_and_checked() -> None:
     assert guest["properties"]["home"] == guest["properties"]["others"]["items"]
     assert guest["properties"]["home"]["description"] == "Postal address."
     with pytest.raises(ValueError, match=r"guest\.home\.street"):
-        register.bind({"guest": {"name": "Ada", "home": {}}}, context())
+        register.bind(register.check({"guest": {"name": "Ada", "home": {}}}), context())
 
 
 def test_money_is_a_number() -> None:
@@ -168,7 +168,7 @@ def test_money_is_a_number() -> None:
         """Pay."""
 
     assert properties(pay)["amount"] == {"type": "number", "minimum": 0.0, "maximum": 100.0}
-    assert pay.bind({"amount": 12.5}, context()) == {"amount": Decimal("12.5")}
+    assert pay.bind(pay.check({"amount": 12.5}), context()) == {"amount": Decimal("12.5")}
 
 
 def test_a_default_that_json_cannot_hold_is_left_out_of_the_schema(recwarn: pytest.WarningsRecorder) -> None:
@@ -179,7 +179,7 @@ def test_a_default_that_json_cannot_hold_is_left_out_of_the_schema(recwarn: pyte
         """F."""
 
     assert properties(f) == {"x": {"type": "string"}}
-    assert f.bind({}, context())["x"] is marker
+    assert f.bind(f.check({}), context())["x"] is marker
     assert not recwarn.list
 
 
@@ -328,13 +328,15 @@ def test_an_explicit_schema_is_narrowed_like_any_other() -> None:
 
 def test_arguments_are_passed_as_one_dict() -> None:
     args = {"city": "Rome", "days": 2.0, "places": [{"x": 1}], "more": [1]}
-    bound = weather().bind(args, context())
+    bound = weather().bind(weather().check(args), context())
     assert bound == {"args": {"city": "Rome", "days": 2, "places": [{"x": 1}], "more": [1]}}
     assert isinstance(bound["args"]["days"], int)
 
 
 def test_a_value_that_is_not_required_may_be_null() -> None:
-    assert weather().bind({"city": "Rome", "days": None, "unit": None}, context())["args"]["days"] is None
+    assert (
+        weather().bind(weather().check({"city": "Rome", "days": None, "unit": None}), context())["args"]["days"] is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -353,7 +355,7 @@ def test_a_value_that_is_not_required_may_be_null() -> None:
 )
 def test_arguments_that_do_not_fit_the_schema_are_named(args: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        weather().bind(args, context())
+        weather().bind(weather().check(args), context())
 
 
 def test_an_explicit_tool_may_have_context_and_state() -> None:
@@ -361,7 +363,7 @@ def test_an_explicit_tool_may_have_context_and_state() -> None:
 
     declared = Tool.from_schema("f", "F.", {"type": "object"}, function, background=True, scheduling="SILENT")
     given = context(State())
-    assert declared.bind({"a": 1}, given) == {"args": {"a": 1}, "ctx": given, "state": given.state}
+    assert declared.bind(declared.check({"a": 1}), given) == {"args": {"a": 1}, "ctx": given, "state": given.state}
     assert (declared.mode.is_background, declared.scheduling) == (True, "SILENT")
 
 
@@ -383,4 +385,4 @@ def test_a_state_outside_a_session_is_missed_by_name() -> None:
         """Note."""
 
     with pytest.raises(AgentError, match="note wants the session's State"):
-        note.bind({}, context())
+        note.bind(note.check({}), context())

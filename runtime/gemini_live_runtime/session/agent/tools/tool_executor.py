@@ -401,11 +401,10 @@ class ToolExecutor:
             return outcome(call, "error", {"error": f"The answer given for {call.name} is unusable"}, error_text(error))
 
     def _start(self, call: ToolCall) -> None:
-        # Told that it runs, the model would say so to the user.
-        if not self.dispatcher.refusal(call.name):
-            self._acknowledge(call)
         self.dispatcher.start(call.call_id, call.name, call.args)
+        # Told that it runs, the model would say so to the user: a refused call is not acknowledged.
         if call.call_id in self.dispatcher.active_ids:
+            self._acknowledge(call)
             self.tasks.on_started(call)
 
     def _acknowledge(self, call: ToolCall) -> None:
