@@ -32,4 +32,4 @@ except TypeError as error:
 #   session:called_ok:look_up is missing
 #   app:plan is gold
 #   app:wait_s is missing
-# The guard 'app:plan is set' has no value of its own: combine guards with &, | and ~, not and/or/not
+# The guard 'app:plan is set' has no value of its own. Combine guards with &, | and ~, not with and, or and not.

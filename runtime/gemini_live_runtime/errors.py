@@ -73,6 +73,17 @@ class AgentError(UsageError):
     code = "agent"
 
 
+class TruthError(AgentError, TypeError):
+    """Key or guard that was used as if it were true or false by itself."""
+
+    code = "truth"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} has no value of its own", remedy="Combine guards with &, | and ~, not with and, or and not"
+        )
+
+
 class WorkspaceError(UsageError):
     """File or program that a model may not use, or that cannot be."""
 

@@ -88,8 +88,10 @@ def _is_writable(path: Path) -> bool:
 def expand_user(path: str | Path, *, field: str = "path") -> Path:
     """Return a path with `~` and `~user` expanded.
 
-    Raises `UsageError` for a user that does not exist.
+    Raises `UsageError` for a user that does not exist, and for what is no path.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"{field} is {path!r:.60}, which is no path", remedy="Give a path", field=field, value=path)
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -291,7 +293,7 @@ def write_private_text(path: Path, text: str, *, sync: bool = False, new: bool =
 
 def is_safe_name(name: str) -> bool:
     """Return True when `name` is safe as one part of a path."""
-    return _SAFE_NAME.fullmatch(name) is not None and ".." not in name
+    return isinstance(name, str) and _SAFE_NAME.fullmatch(name) is not None and ".." not in name
 
 
 def safe_name(name: str, *, field: str = "name") -> str:

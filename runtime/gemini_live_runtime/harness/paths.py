@@ -57,10 +57,10 @@ def check_profile_name(name: str) -> str:
     """Return a profile's name when it is safe as a file name, else raise `UsageError`."""
     if not is_profile_name(name):
         raise UsageError(
-            f"profile is {name[:60]!r}, which cannot be used as a file name",
+            f"profile is {name!r:.60}, which cannot be used as a file name",
             remedy=f"Use letters, digits, dots, dashes and underscores, at most {MAX_PROFILE_NAME}",
             field="profile",
-            value=name[:80],
+            value=name,
         )
     return name
 

@@ -73,6 +73,8 @@ class HarnessWorker:
         """
         if self._closed:
             raise HarnessError("The session is over, and its records are closed", remedy="Use Harness.open")
+        if not callable(work):
+            raise HarnessError(f"call runs a function, not {work!r:.100}", remedy="Give a function of the Harness")
         wall = time.time() if self._clock is None else self._clock.wall()
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(self._opened(wall)))
 

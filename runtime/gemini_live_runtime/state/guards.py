@@ -16,7 +16,7 @@ from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text
-from gemini_live_runtime.errors import AgentError, GuardError
+from gemini_live_runtime.errors import AgentError, GuardError, TruthError
 from gemini_live_runtime.json_values import is_number
 from gemini_live_runtime.state.change_kinds import (
     ChangeKind,
@@ -128,9 +128,7 @@ class Guard(ABC):
 
     def __bool__(self) -> bool:
         # `a and b` would silently keep b alone.
-        raise TypeError(
-            f"The guard {self.text!r} has no value of its own: combine guards with &, | and ~, not and/or/not"
-        )
+        raise TruthError(f"The guard {self.text!r}")
 
     def __repr__(self) -> str:
         return f"<guard {self.text}>"
@@ -397,6 +395,13 @@ class WatchPredicate:
 
     def __init__(self, kind: ChangeKind, keys: frozenset[str], guard: Guard | None = None, wanted: bool = True) -> None:
         """Take a kind of change; `wanted` is the truth that `guard` has to turn to."""
+        if not isinstance(kind, ChangeKind):
+            raise AgentError(
+                f"A watcher cannot wait for {kind!r:.60}",
+                remedy='Write key("app:x").changed(), or one of the class methods of WatchPredicate',
+                field="kind",
+                value=kind,
+            )
         self.text = kind.text
         self.keys = keys
         self.key = next(iter(keys)) if len(keys) == 1 else ""

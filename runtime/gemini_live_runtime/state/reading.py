@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any, TypeAlias, TypeVar, overload
 
@@ -17,6 +17,24 @@ T = TypeVar("T")
 
 KeySet: TypeAlias = set[str]
 """Inside the classes below `set` is a method."""
+
+
+def key_name(key: object) -> str:
+    """Return the name of a key or term; raise `StateError` for what is neither."""
+    if type(key) is str:
+        return key
+    if isinstance(key, Term):
+        return key.key
+    if not is_text(key):
+        raise no_key(key)
+    return exact_text(key)
+
+
+def key_names(keys: object) -> list[str]:
+    """Return the names of keys; raise `StateError` for what is no list of them."""
+    if isinstance(keys, str) or not isinstance(keys, Iterable):
+        raise StateError(f"State keys are a list, not {keys!r:.60}", remedy="Give a list of names", field="keys")
+    return list(map(key_name, keys))
 
 
 class ScopeView:
@@ -74,7 +92,7 @@ class Readable:
 
     def get_raw(self, key: str, /) -> Any:
         """Return the JSON value, or `MISSING`."""
-        return copy_value(self._raw(key))
+        return copy_value(self._raw(key_name(key)))
 
     def _raw(self, key: str, /) -> Any:
         """Return the stored value itself, which the caller must not change, or `MISSING`.
@@ -122,7 +140,7 @@ class Readable:
         """
         if isinstance(key, Term):
             return self._get_term(key, default)
-        value = self._raw(key)
+        value = self._raw(key_name(key))
         return default if value is MISSING else copy_value(value)
 
     def _get_term(self, term: Term, default: Any) -> Any:
@@ -140,6 +158,8 @@ class Readable:
 
     def try_get(self, key: StateKey[T]) -> T:
         """Return the typed value; raise `StateError` when it is missing or misfits."""
+        if not isinstance(key, StateKey):
+            raise StateError(f"try_get reads a StateKey, not {key!r:.60}", remedy="Use get, or declare the key")
         value = self._raw(key.key)
         if value is MISSING:
             raise StateError(f"{key.key} is not set", field=key.key)
@@ -147,13 +167,13 @@ class Readable:
 
     def contains(self, key: str | Term) -> bool:
         """Return True when `key` has a value."""
-        return self._raw(key.key if isinstance(key, Term) else key) is not MISSING
+        return self._raw(key_name(key)) is not MISSING
 
     def __contains__(self, key: object) -> bool:
         return isinstance(key, str | Term) and self.contains(key)
 
     def __getitem__(self, key: str | Term) -> Any:
-        name = key.key if isinstance(key, Term) else key
+        name = key_name(key)
         value = self._raw(name)
         if value is MISSING:
             raise NotSetError(name)
@@ -291,9 +311,7 @@ class ReadRecorder(ReadOnlyView):
         return tuple(self._keys)
 
     def _raw(self, key: str, /) -> Any:
-        if not is_text(key):
-            raise no_key(key)
-        self._keys[exact_text(key)] = None
+        self._keys[key_name(key)] = None
         return self._state._raw(key)
 
     def own_keys(self) -> KeySet:

@@ -19,7 +19,7 @@ from threading import get_ident
 from types import MappingProxyType, TracebackType
 from typing import Any, TypeVar, overload
 
-from gemini_live_runtime.author_code import deciding_threads, exact_text, is_text
+from gemini_live_runtime.author_code import deciding_threads
 from gemini_live_runtime.errors import NotSetError, StateError
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.state.keys import StateKey
@@ -32,8 +32,8 @@ from gemini_live_runtime.state.mutations import (
     is_deciding,
     writing_as,
 )
-from gemini_live_runtime.state.reading import KeySet, Readable, read_only_error
-from gemini_live_runtime.state.scopes import check_key, no_key
+from gemini_live_runtime.state.reading import KeySet, Readable, key_name, key_names, read_only_error
+from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
 from gemini_live_runtime.state.values import IMMUTABLE, MAX_INT, MIN_INT, MISSING, PLAIN, copy_value, to_json
 
@@ -83,6 +83,8 @@ class State(Readable):
         self._on_mutations: Callable[[], None] | None = None
         self._unreported: list[MutationRecord] = []
         self.turn_number = 0
+        if values is not None and not isinstance(values, Mapping):
+            raise StateError(f"A state cannot begin with {values!r:.60}", remedy='Give an object, such as {"app:n": 1}')
         for key, value in (values or {}).items():
             self.set(key, value)
 
@@ -113,17 +115,15 @@ class State(Readable):
 
     def _fallback(self, key: str) -> Any:
         """Read a key that is not stored: live, else a bare name from `derived:`."""
+        key = key_name(key)
         live = self._live_function(key)
         if live is not None:
             return live()
-        if not is_text(key):
-            raise no_key(key)
-        key = exact_text(key)
         return MISSING if ":" in key else self._own(f"derived:{key}")
 
     def own(self, key: str) -> Any:
         """Return the value stored under `key` itself, or `MISSING`."""
-        return copy_value(self._own(key))
+        return copy_value(self._own(key_name(key)))
 
     def _own(self, key: str) -> Any:
         return self._data.get(key, MISSING)
@@ -135,7 +135,7 @@ class State(Readable):
 
     def snapshot(self, keys: Iterable[str] | None = None) -> dict[str, Any]:
         """Return copies of the values of `keys` that exist, or of all stored ones."""
-        wanted = sorted(self._stored_keys()) if keys is None else keys
+        wanted = sorted(self._stored_keys()) if keys is None else key_names(keys)
         values = ((key, self._raw(key)) for key in wanted)
         return {key: copy_value(value) for key, value in values if value is not MISSING}
 
@@ -148,7 +148,9 @@ class State(Readable):
 
         `old` or `new` is `MISSING` for an absent key.
         """
-        names = sorted({*before, *self._stored_keys()}) if keys is None else keys
+        if not isinstance(before, Mapping):
+            raise StateError(f"diff begins with a snapshot, not {before!r:.60}", remedy="Give what snapshot() returned")
+        names = sorted({*key_names(before), *self._stored_keys()}) if keys is None else key_names(keys)
         pairs = ((key, before.get(key, MISSING), self._raw(key)) for key in names)
         return [(key, old, copy_value(new)) for key, old, new in pairs if not same_value(old, new)]
 
@@ -159,7 +161,7 @@ class State(Readable):
 
     def evidence(self, key: str) -> Mutation | None:
         """Return the mutation that gave `key` its value, or None when it has none."""
-        last = self._last_of(key)
+        last = self._last_of(key_name(key))
         if last is None:
             return None
         found = Mutation._make(last)
@@ -167,7 +169,7 @@ class State(Readable):
 
     def written_by(self, key: str, /) -> str:
         """Return the last writer in a few words, or "" when it is unknown."""
-        last = self._last_of(key)
+        last = self._last_of(key_name(key))
         return "" if last is None else str(last[4])
 
     def _last_of(self, key: str) -> MutationRecord | None:
@@ -243,7 +245,9 @@ class State(Readable):
 
         The store is locked meanwhile, so `change` must not wait for anything.
         """
-        name = key.key if isinstance(key, Term) else key
+        name = key_name(key)
+        if not callable(change):
+            raise StateError(f"modify changes a value by a function, not {change!r:.60}", remedy="Use set for a value")
         with self._lock:
             old = self._own(name)
             new = change(default if old is MISSING else copy_value(old))
@@ -316,7 +320,7 @@ class State(Readable):
 
     def is_live(self, key: str) -> bool:
         """Return True when `key` is read live from a function."""
-        return self._live_function(key) is not None
+        return self._live_function(key_name(key)) is not None
 
     def locked(self) -> AbstractContextManager[Any]:
         """Return a context in which no other thread writes."""

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from gemini_live_runtime.errors import TruthError
 from gemini_live_runtime.json_values import is_number, same_value
 from gemini_live_runtime.state.explanation import Explanation, read_key
 from gemini_live_runtime.state.guards import Guard, GuardLike, KeyExpression, Test, WatchPredicate, as_guard
@@ -131,7 +132,7 @@ class Term(KeyExpression):
         return ~self.is_true()
 
     def __bool__(self) -> bool:
-        raise TypeError(f"key({self.key!r}) has no value of its own: combine guards with &, | and ~, not and/or/not")
+        raise TruthError(f"key({self.key!r})")
 
     def __repr__(self) -> str:
         return f"key({self.key!r})"

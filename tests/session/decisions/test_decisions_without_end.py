@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import Context
 from typing import Any
 
 import pytest
-from tests.session.decisions.test_deciding_code_in_a_session import CLOSED, count, pattern
+from tests.session.decisions.test_deciding_code_in_a_session import CLOSED, CLOSURES, count, pattern
 from tests.session.talking import agent, talk
 
 from gemini_live_runtime import (
@@ -27,7 +31,7 @@ from gemini_live_runtime import (
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.agent.event_observer import MAX_CHANGES
 from gemini_live_runtime.session.agent.settle_engine import MAX_PER_S
-from gemini_live_runtime.session.agent.throttle import BURST
+from gemini_live_runtime.session.agent.throttle import BURST, PER_S
 from gemini_live_runtime.session.rules.dispatch import MAX_DEPTH, MAX_EVENTS_PER_TURN, MAX_PER_TURN
 from gemini_live_runtime.session.rules.effects import SignalUserActivityEnd, SignalUserActivityStart
 
@@ -184,3 +188,60 @@ async def test_a_pattern_that_is_complete_is_not_asked_during_its_cooldown() -> 
         assert overdue.asked <= asked + 5
         await t.passes(20)
         assert len(t.all(ev.PatternFired)) == 2
+
+
+def by_a_thread(state: State) -> None:
+    writing = threading.Thread(target=count, args=(state,))
+    writing.start()
+    writing.join(60)
+
+
+def by_an_executor(state: State) -> None:
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(count, state).result(60)
+
+
+def by_a_callback_in_a_context_of_its_own(state: State) -> None:
+    asyncio.get_running_loop().call_soon(count, state, context=Context())
+
+
+def by_a_task_in_a_context_of_its_own(state: State) -> None:
+    asyncio.get_running_loop().create_task(write(state), context=Context())
+
+
+async def write(state: State) -> None:
+    count(state)
+
+
+@pytest.mark.parametrize("what", CLOSURES)
+@pytest.mark.parametrize(
+    "by",
+    [
+        by_a_thread,
+        by_an_executor,
+        by_a_callback_in_a_context_of_its_own,
+        by_a_task_in_a_context_of_its_own,
+    ],
+)
+async def test_what_code_that_decides_has_written_elsewhere_does_not_call_for_it_without_end(
+    by: Any, what: str
+) -> None:
+    held: list[State] = []
+    calls = []
+
+    def decide() -> int:
+        calls.append(1)
+        if held and len(calls) < 10_000:
+            by(held[0])
+        return 0
+
+    async with talk(CLOSURES[what](decide)) as t:
+        held.append(t.state)
+        await t.turn()
+        await t.writes(other=1)
+        await t.passes(60)
+        # At the pace, each decision of a step may be asked for a few times.
+        assert len(calls) <= 6 * (BURST + 60 * PER_S)
+        if len(calls) > BURST:
+            assert [notice for notice in t.all(ev.Notice) if notice.code in ("state", "watchers")]
+        held.clear()

@@ -110,6 +110,20 @@ class BackgroundAgentDispatcher:
                 field="name",
                 value=name,
             )
+        if not callable(getattr(agent, "run", None)):
+            raise AgentError(
+                f"Background agent {name} cannot be run: {agent!r:.60} has no method run",
+                remedy="Give an object with `async def run(self, state)`",
+                field="agent",
+                value=agent,
+            )
+        if not isinstance(state, State):
+            raise AgentError(
+                f"Background agent {name} has no state to run with: {state!r:.60} is none",
+                remedy="Give handle.state, or a fork of it",
+                field="state",
+                value=state,
+            )
         limit = self._timeout_s if timeout_s is None else _checked_timeout(timeout_s)
         if self.available_permits <= 0 and len(self._waiting) >= MAX_WAITING:
             raise AgentError(f"Too many background agents are waiting ({MAX_WAITING})", field="name", value=name)

@@ -54,6 +54,15 @@ class AgentBuilder:
     is_agent = True
 
     def __init__(self, definition: Definition) -> None:
+        """Raise `AgentError` for what is no definition, such as a name."""
+        given: Any = definition
+        if not isinstance(given, Definition):
+            raise AgentError(
+                f"{type(self).__name__} cannot be made of {given!r:.60}",
+                remedy=f'Begin with {type(self).__name__}.builder("name")',
+                field="definition",
+                value=given,
+            )
         self.definition = definition
 
     @property

@@ -152,6 +152,9 @@ def _interruptions(definition: Definition) -> Iterator[tuple[str, str]]:
     by, least_s, words = rules.interruptions_by, rules.min_interruption_s, rules.min_interruption_words
     if by not in get_args(InterruptionsBy):
         yield f"interruptions by {_shown(by)} cannot be", f"Use one of {', '.join(get_args(InterruptionsBy))}"
+    detector: Any = definition.server_detection
+    if not isinstance(detector, ServerDetection):
+        return
     detection, _ = decide(definition)
     if detection != "client":
         taken = f"with {_shown(detection)} turn detection our detector does not decide"

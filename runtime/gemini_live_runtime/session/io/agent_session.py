@@ -140,8 +140,13 @@ class AgentSession:
     @staticmethod
     def of(handle: LiveHandle) -> AgentSession:
         """Return the session of a handle, as `connect` gives it."""
-        session = handle.agent_session
-        assert isinstance(session, AgentSession)
+        session = getattr(handle, "agent_session", None)
+        if not isinstance(session, AgentSession):
+            raise AgentError(
+                f"{handle!r:.60} is no handle of a session",
+                remedy="Give the handle that `connect` gives",
+                field="handle",
+            )
         return session
 
     # -- agents --------------------------------------------------------------------------------------------------------

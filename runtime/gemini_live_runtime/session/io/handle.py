@@ -19,7 +19,7 @@ from gemini_live_runtime.session.io.loop_writer import LoopWriter
 from gemini_live_runtime.session.io.turn_changes import TURNS, TurnChanges, check_turn_changes
 from gemini_live_runtime.session.outbound.context_queue import PROGRAM
 from gemini_live_runtime.session.ports.loop_calls import LoopCalls, async_on_loop, on_loop
-from gemini_live_runtime.session.ports.messages import CALL_IT, check_text
+from gemini_live_runtime.session.ports.messages import check_text
 from gemini_live_runtime.session.rules.reactor import PlaybackDrained, VoiceRuntimeState
 from gemini_live_runtime.state.mutations import check_may_act, check_may_wait
 from gemini_live_runtime.state.store import State
@@ -72,7 +72,6 @@ class LiveHandle:
     @async_on_loop
     async def send_text(self, text: str) -> None:
         """Send typed text as the user's turn; raises `GeminiLiveError` when it is refused."""
-        check_text(text, "What the user types")
         self._check_usable()
         self._agent.answers.check()
         await self._order(cmd.SendText(text=text))
@@ -118,7 +117,6 @@ class LiveHandle:
     def prompt(self, reason: str = "program") -> None:
         """Have the model speak as soon as the floor is free."""
         self._check_usable()
-        check_text(reason, "A reason", field="reason")
         self._agent.answers.check()
         self._orchestrator.steering.arm_prompt(reason)
 
@@ -182,7 +180,6 @@ class LiveHandle:
         Raises `GeminiLiveError` for one that is no text.
         """
         self._check_usable()
-        check_text(text, "An instruction", remedy=CALL_IT)
         self._orchestrator.steering.replace_instruction(text)
 
     @on_loop
@@ -296,8 +293,6 @@ class LiveHandle:
     def transition_to(self, phase: str, reason: str = "") -> None:
         """Go to a phase without asking guards; raises `AgentError`."""
         self._check_usable()
-        check_text(phase, "The name of a phase", field="phase")
-        check_text(reason, "A reason", field="reason")
         self._orchestrator.pipeline.request_phase(phase, source="program", reason=reason)
 
     @async_on_loop
@@ -361,7 +356,6 @@ class LiveHandle:
         Raises `AgentError`.
         """
         self._check_usable()
-        check_text(name, "The name of a watcher", field="name")
         self._orchestrator.operator.switch_watcher(name, muted, "agent")
 
     @async_on_loop

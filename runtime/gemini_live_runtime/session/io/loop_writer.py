@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.outbound.context_queue import DeferredWriter
 from gemini_live_runtime.session.ports.loop_calls import LoopCalls, on_loop
 from gemini_live_runtime.session.ports.messages import ContextRole
@@ -71,5 +72,12 @@ class LoopWriter:
 
     @on_loop
     def send_tool_answers(self, answers: Sequence[FunctionResponse]) -> None:
-        """Send the answers alone."""
+        """Send the answers alone; raises `AgentError` for what is no list of answers."""
+        if not isinstance(answers, list | tuple) or not all(isinstance(one, FunctionResponse) for one in answers):
+            raise AgentError(
+                f"Answers of tools are a list of FunctionResponse, not {answers!r:.100}",
+                remedy="Answer by the return value of a tool, or by the handle's answer_tool",
+                field="answers",
+                value=answers,
+            )
         self._writer.send_tool_answers(answers)

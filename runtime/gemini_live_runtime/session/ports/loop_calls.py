@@ -2,6 +2,8 @@
 
 A class whose methods are decorated has an attribute `loop_calls`. On the loop's own thread a method runs at once; on
 another it is handed to the loop and its caller waits for the result.
+
+Arguments of plain types are checked before, by the method's annotations: a wrong one would fail later, in code of ours.
 """
 
 from __future__ import annotations
@@ -9,11 +11,13 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
-from gemini_live_runtime.errors import GeminiLiveError
+from gemini_live_runtime.errors import AgentError, GeminiLiveError
+from gemini_live_runtime.session.ports.messages import CALL_IT
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -95,12 +99,56 @@ class OnLoop(Protocol):
 
 S = TypeVar("S", bound=OnLoop)
 
+_PLAIN: dict[str, tuple[tuple[type, ...], str, str]] = {
+    "str": ((str,), "text", "Give a string"),
+    "bool": ((bool,), "True or False", "Use True or False"),
+    "bytes": ((bytes, bytearray, memoryview), "bytes", "Give bytes"),
+}
+"""By annotation: the types of an argument, what to call them, and the remedy for another."""
+
+
+def _argument_check(method: Callable[..., object]) -> Callable[..., None]:
+    """Return a function that raises `AgentError` for arguments of a wrong type.
+
+    It takes what `method` takes, and knows the annotations of `_PLAIN`, also with `| None`. Others are the method's to
+    check.
+    """
+    signature = inspect.signature(method)
+    plain = {
+        name: (_PLAIN[annotation.removesuffix(" | None")], annotation.endswith(" | None"))
+        for name, parameter in signature.parameters.items()
+        if (annotation := str(parameter.annotation)).removesuffix(" | None") in _PLAIN
+        and parameter.kind is not parameter.VAR_POSITIONAL
+    }
+
+    def check(*args: Any, **kwargs: Any) -> None:
+        if not plain:
+            return
+        for name, value in signature.bind(*args, **kwargs).arguments.items():
+            (types, words, remedy), is_optional = plain.get(name, _ANY)
+            # By its type: a mock says to be of another class.
+            if not issubclass(type(value), types) and not (is_optional and value is None):
+                raise AgentError(
+                    f"The {name} of {method.__name__} is {words}, not {type(value).__name__}: {value!r:.100}",
+                    remedy=CALL_IT if callable(value) and words == "text" else remedy,
+                    field=name,
+                    value=value,
+                )
+
+    return check
+
+
+_ANY = (((object,), "", ""), True)
+
 
 def on_loop(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """Let a plain method be called from any thread."""
 
+    check = _argument_check(method)
+
     @functools.wraps(method)
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        check(self, *args, **kwargs)
         if self.loop_calls.is_own_thread:
             return method(self, *args, **kwargs)
         return self.loop_calls.call(lambda: method(self, *args, **kwargs))
@@ -113,8 +161,11 @@ def async_on_loop(
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, R]]:
     """Let an asynchronous method be awaited on any thread's loop."""
 
+    check = _argument_check(method)
+
     @functools.wraps(method)
     async def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        check(self, *args, **kwargs)
         if self.loop_calls.is_own_thread:
             return await method(self, *args, **kwargs)
         return await self.loop_calls.run(method(self, *args, **kwargs))
