@@ -11,7 +11,8 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from tests.simulation.actions import ACTIONS, Action, possible
+from tests.simulation.action_table import Action
+from tests.simulation.actions import ACTIONS, possible
 from tests.simulation.agent import choose_plan
 from tests.simulation.agent_tools import Current
 from tests.simulation.coverage import POSSIBLE, RARE, Director, Step
