@@ -242,8 +242,8 @@ class Connection:
         be decoded; the next frame may be decodable.
         """
         if self._first is not None:
-            message, self._first = self._first, None
-            return message
+            first, self._first = self._first, None
+            return first
         if self._transport is None:
             raise self._closed_error()
         try:
@@ -253,12 +253,20 @@ class Connection:
             if self._fault is not None:
                 raise self._fault from None
             raise self._closed_error() from None
-        if len(frame) > LONG_FRAME:
-            await asyncio.sleep(0)
+        if len(frame) <= LONG_FRAME:
+            message = self._decode(frame)
+            self._observe(message, frame)
+            return message
+        # Other tasks run between the parts of the work: decoding, recording, and what the message leads to.
+        await asyncio.sleep(0)
         if len(frame) > VERY_LONG_FRAME:
             for _ in compile_patterns():
                 await asyncio.sleep(0)
-        return self._read(frame)
+        message = self._decode(frame)
+        await asyncio.sleep(0)
+        self._observe(message, frame)
+        await asyncio.sleep(0)
+        return message
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Close the connection; idempotent.
@@ -300,20 +308,21 @@ class Connection:
         if len(answer.raw) > 1:
             self._first = answer
 
-    def _read(self, frame: str | bytes) -> ServerMessage | AudioFrame:
-        observer = self._observer
+    def _decode(self, frame: str | bytes) -> ServerMessage | AudioFrame:
         try:
-            message = decode_server(frame)
+            return decode_server(frame)
         except ProtocolError as error:
-            if observer is not None:
-                observer.on_unreadable(error, frame_size(frame))
+            if self._observer is not None:
+                self._observer.on_unreadable(error, frame_size(frame))
             raise
+
+    def _observe(self, message: ServerMessage | AudioFrame, frame: str | bytes) -> None:
+        observer = self._observer
         if observer is not None:
             if isinstance(message, AudioFrame):
                 observer.on_audio_received(message, frame_size(frame))
             else:
                 observer.on_received(message, frame_size(frame))
-        return message
 
     async def _write(self, transport: Transport) -> None:
         try:

@@ -13,7 +13,7 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, SetupRejectedError, UsageError
 from gemini_live_runtime.wire import compose
 from gemini_live_runtime.wire import connection as connection_module
-from gemini_live_runtime.wire.audio_frame import encode_audio_chunk, encode_model_audio
+from gemini_live_runtime.wire.audio_frame import decode_server, encode_audio_chunk, encode_model_audio
 from gemini_live_runtime.wire.backlog import DropOldest
 from gemini_live_runtime.wire.connection import LONG_FRAME, VERY_LONG_FRAME, Connection, connect
 from gemini_live_runtime.wire.endpoints import Endpoint, local_endpoint
@@ -439,6 +439,34 @@ async def test_other_tasks_run_before_each_long_frame_is_decoded() -> None:
         await connection.receive()
     task.cancel()
     assert turns >= count
+    await connection.close()
+
+
+async def test_other_tasks_run_between_the_parts_of_a_long_frames_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    # At the codec's limits decoding, recording and following a message take some 20 ms each.
+    recorder = Recorder()
+    connection, theirs, _ = await open_pair(recorder=recorder)
+    turns = 0
+    at: list[int] = []
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    def decode(frame: str | bytes) -> ServerMessage | AudioFrame:
+        at.append(turns)
+        return decode_server(frame)
+
+    monkeypatch.setattr(connection_module, "decode_server", decode)
+    monkeypatch.setattr(recorder, "on_received", lambda message, size: at.append(turns))
+    await theirs.send(json.dumps({"goAway": {"timeLeft": "1s"}, "padding": "x" * LONG_FRAME}))
+    task = asyncio.create_task(other())
+    await connection.receive()
+    at.append(turns)
+    task.cancel()
+    assert len(set(at)) == 3
     await connection.close()
 
 
