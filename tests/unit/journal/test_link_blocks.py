@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gemini_live_runtime import events as ev
-from gemini_live_runtime.journal.fold.link_blocks import CONNECT, RESEND, lost
+from gemini_live_runtime.journal.fold.link_blocks import CONNECT, RESEND
 from gemini_live_runtime.journal.fold.session_fold import apply
 from gemini_live_runtime.journal.fold.view import Block, SessionView
 from gemini_live_runtime.journal.plain import PlainWriter
@@ -90,21 +90,21 @@ def test_the_message_that_was_lost_is_the_one_to_send_again() -> None:
     assert folded.lost_blocks == []
     assert [block.action for block in folded.blocks if block.kind == "notice"] == [""]
     folded = view(typed("one"), *LOSS, settled("unknown", "one"), RESUMED, typed("two"))
-    assert [block.text for block in lost(folded)] == ["one"]
+    assert [block.text for block in folded.lost()] == ["one"]
 
 
 def test_several_messages_that_were_lost_are_sent_again_one_by_one() -> None:
     losses = (typed("one"), typed("two"), *LOSS, settled("unknown", "one"), settled("unknown", "two"), RESUMED)
-    assert [block.text for block in lost(view(*losses))] == ["one", "two"]
+    assert [block.text for block in view(*losses).lost()] == ["one", "two"]
     folded = view(*losses, typed("one"))
-    assert [block.text for block in lost(folded)] == ["two"]
+    assert [block.text for block in folded.lost()] == ["two"]
     assert [block.action for block in folded.blocks if block.kind == "notice"] == [RESEND]
 
 
 def test_words_that_were_lost_are_those_that_were_understood() -> None:
     words = ev.TranscriptDelta(side="user", text="the weather")
     unknown = ev.SendSettled(kind="speech", outcome="unknown", text=" the weather")
-    assert [block.text for block in lost(view(words, *LOSS, unknown, RESUMED, typed("two")))] == ["the weather"]
+    assert [block.text for block in view(words, *LOSS, unknown, RESUMED, typed("two")).lost()] == ["the weather"]
 
 
 def test_a_result_that_was_lost_is_no_message_to_send_again() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from gemini_live_runtime.journal.fold.link_blocks import lost
 from gemini_live_runtime.journal.fold.view import NOT_UNDERSTOOD, Dirty
 from gemini_live_runtime.records import record
 from gemini_live_runtime.text import sanitise, sanitise_line
@@ -202,7 +201,7 @@ class Conversation:
         from gemini_live_runtime.commands import SendText
 
         view, on_their_way = self._store.view, {text.said for text in self._unconfirmed.values()}
-        were_lost = lost(view)
+        were_lost = view.lost()
         blocks = were_lost or [block for block in reversed(view.blocks) if block.kind == "user"]
         texts = [block.text.strip() for block in blocks if block.status != NOT_UNDERSTOOD]
         if were_lost:

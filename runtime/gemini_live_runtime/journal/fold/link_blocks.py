@@ -214,14 +214,9 @@ def _add_lost(view: SessionView, p: ev.SendSettled) -> bool:
     return False
 
 
-def lost(view: SessionView) -> list[Block]:
-    """Return the user's blocks that may not have arrived, oldest first."""
-    return [block for block in view.blocks if block.id in view.lost_blocks] if view.lost_blocks else []
-
-
 def sent_again(view: SessionView, text: str) -> None:
     """Take a text that the user sends out of those that were lost."""
-    found = [block.id for block in lost(view) if block.text.strip() == text.strip()]
+    found = [block.id for block in view.lost() if block.text.strip() == text.strip()]
     if not found:
         return
     view.lost_blocks.remove(found[0])

@@ -265,6 +265,10 @@ class SessionView:
         other.open_blocks = None
         return other
 
+    def lost(self) -> list[Block]:
+        """Return the user's blocks that may not have arrived, oldest first."""
+        return [block for block in self.blocks if block.id in self.lost_blocks] if self.lost_blocks else []
+
     @property
     def next_speeches(self) -> list[WaitingSpeech]:
         """Speeches that wait, in the order in which the model will be asked for them."""
