@@ -46,6 +46,46 @@ async def test_the_first_frame_that_is_painted_has_the_content(frames: list[str]
             assert "F1 Help" in first
 
 
+async def test_what_the_first_frame_does_not_show_is_mounted_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    hidden: list[set[str | None]] = []
+    display = ConsoleApp._display
+
+    def noted(app: ConsoleApp, screen: Any, renderable: Any) -> None:
+        hidden.append({widget.id for widget in screen.query("*") if not widget.display})
+        display(app, screen, renderable)
+
+    monkeypatch.setattr(ConsoleApp, "_display", noted)
+    app = ConsoleApp(None, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        # They may have to be seen in this frame: in a small terminal, with a message, when a session goes on.
+        assert hidden[0] == {"too-small", "banner", "tabs", "transcript"}
+        assert [row.id for row in app.console_screen.children if row.id] == [
+            "too-small",
+            "header",
+            "meters",
+            "banner",
+            "tabs",
+            "pane-grid",
+            "speech-row",
+            "held",
+            "consent",
+            "time-travel-row",
+            "prompt-pane",
+            "completions",
+            "key-bar",
+        ]
+
+
+async def test_a_search_that_is_asked_for_before_the_first_frame_is_left_out() -> None:
+    app = ConsoleApp(None, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await app.console_screen.body.search.remove()
+        app.console_screen.action_search()
+        await pilot.pause()
+        assert app.focused is app.console_screen.transcript
+
+
 async def test_the_transcript_is_the_first_widget_that_has_the_focus(monkeypatch: pytest.MonkeyPatch) -> None:
     focused: list[str | None] = []
     set_focus = ConsoleScreen.set_focus

@@ -196,7 +196,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
                 self.console_screen.time_travel.read_recording(self.settings.recording)
             )
         self._load_themes()
-        self.call_later(self.console_screen.grid.complete)
+        self.call_later(self.console_screen.complete)
         if self.settled is not None:
             self.settled()
         if self._problems:

@@ -73,7 +73,8 @@ class ConsentRow(Painted):
             self.since = now
         self.card, self._operable, self._typing = card, operable, typing
         self.set_class(card is not None, "-shown")
-        self._lay_out(self.screen.size.width)
+        if self.is_attached:
+            self._lay_out(self.screen.size.width)
 
     def _lay_out(self, width: int) -> None:
         card = self.card

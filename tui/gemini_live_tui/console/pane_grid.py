@@ -98,7 +98,7 @@ class PaneGrid(Container):
     def arranged(self, size: Size) -> Arrangement:
         """Return the arrangement for `size`."""
         # Their styles, not their sizes: those are of the layout before.
-        shown = (widget.styles.height for widget in self.lends_to if widget.display)
+        shown = (widget.styles.height for widget in self.lends_to if widget.is_attached and widget.display)
         taken = sum((height.cells or 1) if height is not None else 1 for height in shown)
         return arrange(size.width, size.height, self.state, _NAMES, taken=taken)
 

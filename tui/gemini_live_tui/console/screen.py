@@ -177,21 +177,27 @@ class ConsoleScreen(Screen[None]):
                     setattr(self, name, getattr(controller, name))
 
     def compose(self) -> ComposeResult:
-        """Yield the rows from top to bottom; a recording has no prompt."""
+        """Yield the rows of the first frame, downwards; a recording has no prompt."""
         yield self.too_small
         yield self.header
         yield self.meters
         yield self.banner
         yield self.tabs
         yield self.grid
-        yield self.speech_row
-        yield self.held_row
-        yield self.consent_row
-        yield self.time_travel_row
         if not self._settings.replay:
             yield self.prompt_pane
-            yield self.completions
         yield self.key_bar
+
+    async def complete(self) -> None:
+        """Add what the first frame does not show: hidden rows and the other panes."""
+        with self.app.batch_update():
+            await self.mount_all(
+                (self.speech_row, self.held_row, self.consent_row, self.time_travel_row), after=self.grid
+            )
+            if not self._settings.replay:
+                await self.mount(self.completions, after=self.prompt_pane)
+            await self.body.complete()
+        await self.grid.complete()
 
     def on_screen_resume(self) -> None:
         """Free the memory of the screen that was closed, and show what it covered."""
@@ -378,7 +384,8 @@ class ConsoleScreen(Screen[None]):
         """Put the cursor into the line that searches the transcript."""
         if self.grid.focused_pane != "transcript":
             self.grid.go_to("transcript")
-        self.body.search.begin()
+        if self.body.search.is_attached:
+            self.body.search.begin()
 
     def _stop_speech(self) -> None:
         """Stop the utterance that is played, else the model."""

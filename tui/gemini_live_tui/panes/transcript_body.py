@@ -70,9 +70,12 @@ class TranscriptBody(Guarded, Container):
 
     def compose(self) -> ComposeResult:
         """Yield the transcript above the greeting."""
-        yield self.search
         yield self.transcript
         yield self.welcome
+
+    async def complete(self) -> None:
+        """Add the hidden line of the search, after the first paint."""
+        await self.mount(self.search, before=self.transcript)
 
     def focus(self, scroll_visible: bool = True) -> TranscriptBody:
         """Focus the transcript at once: keys may follow that arrived together."""
