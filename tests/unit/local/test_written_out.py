@@ -5,11 +5,14 @@ from __future__ import annotations
 import array
 import collections
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gemini_live_runtime.local.scripts.template import describe
 from gemini_live_runtime.local.scripts.tool_output import output_of
@@ -160,3 +163,50 @@ def test_sentences_of_people_stay_as_they_are(text: str) -> None:
 
 def test_a_link_in_brackets_is_told_by_its_words() -> None:
     assert told("See [the menu](https://x.y/z).") == "See the menu."
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("(1+2j)", "1 plus 2 i"),
+        ("{'z': (1-2.5j)}", "z 1 minus 2.5 i"),
+        ("--- a/l.txt\n+++ b/l.txt\n@@ -1,3 +1,3 @@\n bread\n-milk\n+oat milk", "taken out: milk; added: oat milk"),
+        ("--- a.py\n+++ b.py\n@@ -1 +1 @@\n-x[0]\n+x[1]\n", "taken out: x 0; added: x 1"),
+        ("const double = (x) => { return x; }", "const double x return x"),
+        ("if (x == 3 && y != 4) stop();", "if x is 3 y is not 4 stop"),
+        ("std::vector<int> v{1, 2};", "std vector int v 1, 2"),
+        ("SELECT * FROM dishes WHERE price <= 10;", "SELECT FROM dishes WHERE price at most 10"),
+        (r"\frac{a}{b}", "frac a b"),
+        (r"The area is \(\pi r^2\).", "The area is pi r 2."),
+        ("rm -rf ./build && make | tee log.txt", "rm -rf ./build make tee log.txt"),
+        (r"one\ntwo caf\u00e9", "one\ntwo café"),
+        (r"C:\Users\ada\notes.txt", "C: Users ada notes.txt"),
+        ("{{name}} has ${count} items", "name has count items"),
+        ("soup_of_the_day", "soup of the day"),
+    ],
+)
+def test_code_is_told_without_its_signs(text: str, words: str) -> None:
+    assert told(text) == words
+    assert told({"found": text}) == f"found {words}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It costs $5 (about 4 €), 50% off!",
+        "See https://example.com/a_b?c=d&e={f}#g.",
+        "Mail ada_l@example.com; it's 3-4 pm, room #5.",
+        "C++ and C# at AT&T: 2 + 2 = 4, 5 < 6",
+        "Take ~/notes/soup_of_today.txt",
+        'She said "no" :-| (twice)',
+    ],
+)
+def test_prose_and_addresses_keep_their_signs(text: str) -> None:
+    assert told(text) == text
+
+
+@given(st.lists(st.sampled_from([*"{}[]()<>=+-*/\\|^`~;:,.&%$#@!?'\"_ \n", "soup", "x", "1", "fish"]), max_size=30))
+def test_no_sign_that_only_code_has_is_ever_told(parts: list[str]) -> None:
+    for word in told({"found": "soup " + "".join(parts)}).split():
+        is_kept = re.search(r"[/@]|^\{\w+\}$|^:?-?[|\\]$|^~\d", word)
+        assert is_kept or not set(word) & set("{}\\^`~|"), word

@@ -10,11 +10,13 @@ import re
 from html.parser import HTMLParser
 from urllib.parse import parse_qsl
 
+from gemini_live_runtime.local.language.code_signs import changes_in_words
+
 _BARE_OBJECT = re.compile(r"#?<([\w.]+)(?: object)?[^<>]*(?:<\w+>)? at 0x[0-9a-fA-F]+>")
 _ADDRESS = re.compile(r":? ?\b0x[0-9a-fA-F]{3,}\b")
 _BARE_ADDRESS = re.compile(r"\w+: 0x[0-9a-fA-F]{3,}")
 _TAGGED = re.compile(r"#?<[\w.]+[^<>]*>")
-_NAMED = re.compile(r"[{\[(<][^{}\[\]()<]*\w\\?[\"']?\s*(?:=>|:(?!//)|=)|\[\"?\w+\"?\]\s*=>")
+_NAMED = re.compile(r"[{\[(<][^{}\[\]()<]*\w\\?[\"']?\s*(?:=>|:(?!//)|=(?!=))|\[\"?\w+\"?\]\s*=>")
 """Beginning of brackets with a name and its value."""
 
 _CLOSED = re.compile(r"[}\])>]")
@@ -73,6 +75,8 @@ def in_words(text: str) -> str:
     """
     text = _TERMINAL.sub("", text)
     plain = text.strip()
+    if changes := changes_in_words(plain):
+        return changes
     if plain in _NOTHING:
         return _NOTHING[plain]
     if found := _TRACEBACK.fullmatch(plain):

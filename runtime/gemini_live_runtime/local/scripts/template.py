@@ -12,6 +12,7 @@ from decimal import Decimal
 from math import isfinite, isnan
 from typing import Any
 
+from gemini_live_runtime.local.language.code_signs import without_code_signs
 from gemini_live_runtime.local.language.markdown import without_markdown
 from gemini_live_runtime.local.language.written_out import in_words
 from gemini_live_runtime.local.scripts.tool_output import read_value
@@ -86,11 +87,15 @@ def describe(value: Any) -> str:
         if len(value) > _MAX_DESCRIBED:
             items.append(f"{len(value) - _MAX_DESCRIBED} more")
         return f"{'; '.join(items[:-1])} and {items[-1]}" if len(items) > 1 else (items[0] if items else "nothing")
-    if isinstance(value, str) and value.startswith(("{", "[")):
+    if isinstance(value, str) and value.startswith(("{", "[", "(")):
         # A field that a client has turned into text.
         read = read_value(value)
-        return without_markdown(read) if isinstance(read, str) else describe(read)
-    return without_markdown(in_words(str(value)))
+        return _spoken(read) if isinstance(read, str) else describe(read)
+    return _spoken(in_words(str(value)))
+
+
+def _spoken(text: str) -> str:
+    return without_code_signs(without_markdown(text))
 
 
 def _number(value: float) -> str:

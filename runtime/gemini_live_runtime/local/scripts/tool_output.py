@@ -30,7 +30,9 @@ _WRAPPERS_OR_SETTINGS = frozenset(_WRAPPERS) | _SETTINGS
 _SPOKEN_KINDS = {"image": "a picture", "audio": "a sound", "resource": "a file", "resource_link": "a link to a file"}
 """Kinds of content besides text, in words: their data cannot be said."""
 
-_LIKE_A_VALUE = re.compile(r"[\[{(\"'<]|b['\"]|[A-Za-z_]\w*=|[A-Za-z_][\w.]*\(|(True|False|None|true|false|null)$")
+_LIKE_A_VALUE = re.compile(
+    r"[\[{(\"'<]|b['\"]|[A-Za-z_]\w*=|[A-Za-z_][\w.]*\(|(True|False|None|true|false|null|[\d.]+j)$"
+)
 _ENUM_MEMBER = re.compile(r"<[A-Za-z_][\w.|]*: ('[^'<>]*'|-?\d+)>")
 _NUMPY_TRUTH = re.compile(r"\bnp\.(True|False)_")
 _CLASS = re.compile(r"<(?:class|function|built-in function) [^<>]*>")
@@ -138,6 +140,11 @@ def _value_of(node: ast.expr) -> Any:
             return _text_in(data)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=ast.Constant(value=complex() as right)):
+            # As Python prints a complex number.
+            return f"{_value_of(left)} {'plus' if isinstance(sign, ast.Add) else 'minus'} {right.imag:g} i"
+        case ast.Constant(value=complex() as number):
+            return f"{number.imag:g} i"
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             return [_value_of(item) for item in items]
         case ast.Dict(keys=keys, values=values) if None not in keys:
