@@ -42,6 +42,24 @@ def test_a_task_that_ends_on_a_full_disk_is_in_the_same_line() -> None:
     assert line.detail.endswith("written again later. The end of the task taxi is not recorded yet, and tried again.")
 
 
+def test_a_task_whose_progress_a_full_disk_refuses_begins_the_line() -> None:
+    path = "/data/tasks/task_1.x/task.json cannot be written"
+    progress = notice("harness", f"Progress of the task taxi is not recorded: {path}: {FULL}", "Free space")
+    end = notice("harness", f"The end of the task taxi is not recorded yet, and tried again: {path}: {FULL}")
+    (line,) = notices(progress, STATE, FILE, progress, end, end)
+    assert line.text == progress.text
+    assert line.detail == (
+        "Free space. The session's state cannot be saved. "
+        "The session file cannot be written, so events are kept in memory and written again later. "
+        "The end of the task taxi is not recorded yet, and tried again."
+    )
+
+
+def test_a_task_that_is_refused_for_another_reason_begins_no_line() -> None:
+    other = notice("harness", "taxi is not recorded as a task: 100 tasks are open")
+    assert len(notices(other, STATE)) == 2
+
+
 def test_tasks_without_end_on_a_full_disk_make_no_line_without_end() -> None:
     tasks = [notice("harness", f"The end of the task {number} is not recorded yet: {FULL}") for number in range(50)]
     (line,) = notices(FILE, *tasks)

@@ -16,7 +16,7 @@ SENTENCES = {
 """Sentence of a notice in the line of an earlier one, by its code; "" is what its own text says before the reason."""
 
 FIRST = ("journal-failed", "audio-recording-stopped", "snapshot")
-"""Codes of notices that begin such a line."""
+"""Codes of notices that begin such a line; so does one of a task's record."""
 
 MAX_DETAIL = 1_000
 """Characters of a line's detail from which on nothing is added: many tasks may end on a full disk."""
@@ -27,7 +27,8 @@ WITHIN_S = 60.0
 
 def begin(view: SessionView, code: str, text: str, group: str) -> None:
     """Let the notice that was just added tell what else the disk refuses."""
-    if code in FIRST and _reason(text):
+    is_record = code == "harness" and " cannot be written: " in text
+    if is_record or (code in FIRST and _reason(text)):
         view.disk_notice = next((block.id for _, block in last_notices(view) if block.group == group), 0)
     elif code == "journal-recovered":
         view.disk_notice = 0
@@ -43,7 +44,8 @@ def tell(view: SessionView, event: ev.Event, code: str, text: str) -> bool:
     if not (is_of_the_same and (view.recording_fails or event.t - block.t <= WITHIN_S)):
         return False
     sentence = SENTENCES[code] or f"{text.partition(': ')[0]}."
-    if sentence not in block.detail and not block.group.startswith(f"{code}:") and len(block.detail) < MAX_DETAIL:
+    is_told = block.group.startswith(f"{code}:") if SENTENCES[code] else block.text.startswith(sentence[:-1])
+    if sentence not in block.detail and not is_told and len(block.detail) < MAX_DETAIL:
         detail = f"{block.detail.rstrip('.')}. {sentence}" if block.detail else sentence
         view.block_chars += len(detail) - len(block.detail)
         change(view, index, detail=detail, status="error")
@@ -52,4 +54,4 @@ def tell(view: SessionView, event: ev.Event, code: str, text: str) -> bool:
 
 def _reason(text: str) -> str:
     """Return the system's reason in a notice's text, or ""."""
-    return text.partition(": ")[2].partition(".")[0]
+    return text.rpartition(": ")[2].partition(".")[0] if ": " in text else ""
