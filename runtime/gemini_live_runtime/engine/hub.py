@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import Clock, hold_time
 from gemini_live_runtime.engine.link import Bye, Closed, Hello, encode, encode_snapshot, is_about_the_end
-from gemini_live_runtime.engine.payloads import field_names, plain_values, without_secrets
+from gemini_live_runtime.engine.payloads import field_names, is_figures, plain_values, without_secrets
 from gemini_live_runtime.journal.completion.completion_gate import RealtimeCompletionGate
 from gemini_live_runtime.journal.files.large_values import MAX_LINE_CHARS, cut_payload, is_huge, shortened
 from gemini_live_runtime.journal.fold.session_fold import apply
@@ -280,7 +280,7 @@ class Hub:
                 event = self._without_huge_values(event)
             line = event.to_line()
             # Redacting walks all values: a scan of the encoded line says of nearly every event that it need not.
-            if not redacted and redactor.may_redact(line):
+            if not redacted and not is_figures(event.payload) and redactor.may_redact(line):
                 event = replace(event, payload=without_secrets(event.payload, redactor))
                 line = event.to_line()
         except (TypeError, ValueError, RecursionError) as error:

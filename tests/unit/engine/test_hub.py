@@ -118,6 +118,21 @@ def test_values_that_json_lacks_are_spelled_out_the_same_for_everybody(value, ke
     with_hub(body)
 
 
+@pytest.mark.parametrize("side", ["prompt", "response"])
+def test_a_secret_among_the_names_of_modalities_is_redacted(side: str) -> None:
+    secret = f"AIza{'Q' * 35}"
+    figures = {"of_turn": 1, "latency_ms": 1.0, "source": "typed", "stages": {"total": 1.0}}
+
+    async def body(hub: Hub, journal: Lines) -> None:
+        hub.emit(ev.TurnMeasured(**figures, prompt_tokens=2, response_tokens=0, **{side: {secret: 2}}), turn=1, gen=1)
+        plain = ev.TurnMeasured(**figures, prompt_tokens=2, response_tokens=0, **{side: {"AUDIO": 2}})
+        hub.emit(plain, turn=1, gen=1)
+        assert secret not in "".join(journal.lines)
+        assert journal.events[-1].payload == plain
+
+    with_hub(body)
+
+
 def test_an_event_that_cannot_be_written_at_all_becomes_a_notice():
     async def body(hub, journal):
         circle: dict[str, object] = {}

@@ -38,6 +38,8 @@ MAX_PER_S = 100
 TELL_AGAIN_S = 60.0
 """Seconds between two reports that watchers set each other off."""
 
+_STATE_CHANGED = TemporalEvent("state")
+
 BeforeAction = Callable[[str, str, Explanation | None], Awaitable[None]]
 
 
@@ -181,7 +183,7 @@ class SettleEngine:
             explained = [(firing, firing.explain(self._state)) for firing in found.fired]
             for firing, explanation in explained:
                 await self._fire(firing, explanation)
-            await self.observe(TemporalEvent("state"))
+            await self.observe(_STATE_CHANGED)
         rest = self._changes.take()
         if rest:
             # Leaving them to the next time would go round without end; computed values stay in step all the same.

@@ -7,7 +7,6 @@ every other event, so that an event never comes before a write that preceded it.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 from collections.abc import Callable, Sequence
 
@@ -50,11 +49,13 @@ class StateEvents:
 
     def _schedule(self) -> None:
         # Called by the writer, perhaps in a thread, while the state is locked.
-        with contextlib.suppress(RuntimeError):  # the loop has ended
+        try:
             if threading.get_ident() == self._thread:
                 self._loop.call_soon(self.publish)
             else:
                 self._loop.call_soon_threadsafe(self.publish)
+        except RuntimeError:  # the loop has ended
+            pass
 
     def publish(self) -> None:
         """Publish the changes that wait."""

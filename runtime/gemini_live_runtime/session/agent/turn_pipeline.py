@@ -52,6 +52,8 @@ EXTRACTION_GRACE_S = 0.5
 
 TURN_BEGINS = Origin("signal", "", "a turn begins")
 
+TURN_ENDED = TemporalEvent("turn")
+
 ESCALATION = "session:repair:escalation"
 UNFULFILLED = "session:repair:unfulfilled"
 
@@ -138,7 +140,7 @@ class TurnPipeline:
         turn = self._ended_turn()
         is_users = self._turn_by != "model" or (turn is not None and turn.user != "")
         if is_users:
-            await settle.observe(TemporalEvent("turn"))
+            await settle.observe(TURN_ENDED)
             await settle.settle()
         result = await self._advance(number)
         action = self._repair() if is_users and result is None and not held else None

@@ -90,7 +90,7 @@ class AgentSession:
             self._listeners.publish(view, orchestrator.code)
 
         views = EventViews(agent.transcript, speeches.of_event, publish)
-        agent.bus.subscribe(views.on_event)
+        agent.bus.subscribe(views.on_event, *EventViews.KINDS)
         owners = {agent.plan.name: agent.plan.definition.owner}
 
         def note_owner(event: ev.Event) -> None:

@@ -63,6 +63,26 @@ class _Batch:
 class EventViews:
     """Views of one session's events, in their order."""
 
+    KINDS = (
+        ev.SessionStarted,
+        ev.AgentHandedOff,
+        ev.SessionState,
+        ev.UserStateChanged,
+        ev.TranscriptDelta,
+        ev.TextSent,
+        ev.SpeechChanged,
+        ev.TurnInterrupted,
+        ev.TurnCompleted,
+        ev.ToolCalled,
+        ev.ToolFinished,
+        ev.TurnMeasured,
+        ev.UsageReported,
+        ev.SessionEnded,
+        ev.CodeFailed,
+        ev.ConnectionClosed,
+        *ProblemFinder.KINDS,
+    )
+
     def __init__(
         self,
         transcript: TranscriptBuffer,
