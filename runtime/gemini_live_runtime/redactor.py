@@ -6,7 +6,7 @@ Credentials are replaced before an event is created, so journals, logs and expor
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -61,6 +61,7 @@ class Redactor:
 
     __slots__ = (
         "_beginnings",
+        "_gates",
         "_heads",
         "_known",
         "_known_in_json",
@@ -82,6 +83,8 @@ class Redactor:
         self._known_in_json: tuple[str, ...] = ()
         self._known_in_low: tuple[str, ...] = ()
         self._heads: tuple[str, ...] = ()
+        self._gates: tuple[str, ...] = ()
+        """Signs of which each head has one, rare ones where possible."""
         self._shortest = 0
         self._tails: tuple[str, ...] = ()
         self._beginnings: tuple[str, ...] = ()
@@ -127,6 +130,7 @@ class Redactor:
         self._known_in_json = tuple({heads[known] for known in streamed - others})
         parts = (*(known[:_HEAD] for known in self._known), *(known[-_HEAD:] for known in self._tails))
         self._heads = tuple({part.lower() for part in parts})
+        self._gates = _rare_signs(self._heads)
         self._shortest = min(map(len, self._heads), default=0)
         self._beginnings = tuple({known[:_OPEN_KNOWN] for known in self._streamed})
 
@@ -143,7 +147,7 @@ class Redactor:
     def text(self, text: str) -> str:
         """Replace every registered or recognisable secret in text."""
         low = text.lower() if text.isascii() else search.lowered(text)
-        if self._known and any(map(low.__contains__, self._heads)):
+        if self._may_hold_known(low):
             rest = self._without_known(text)
             low = low if rest is text else search.lowered(rest)
             text = rest
@@ -153,8 +157,16 @@ class Redactor:
         """Return False when `spans` and `open_at` certainly find nothing in `text`."""
         low = search.lowered(text)
         # Also ends and encodings of registered secrets, whose beginnings do not begin one that goes on.
-        may_match = search.may_match(text, low) or may_open(text) or any(map(low.__contains__, self._heads))
+        may_match = search.may_match(text, low) or may_open(text) or self._may_hold_known(low)
         return may_match or "://" in text or any(map(text.__contains__, self._beginnings))
+
+    def _may_hold_known(self, low: str) -> bool:
+        """Return False when a text in lower case certainly has no registered secret."""
+        # A search for a single sign takes a fraction of one for a head.
+        for sign in self._gates:
+            if sign in low:
+                return any(map(low.__contains__, self._heads))
+        return False
 
     def spans(self, text: str) -> Spans:
         """Return the parts of `text` that are secrets, sorted and disjoint."""
@@ -243,7 +255,7 @@ class Redactor:
 
     def _field(self, name: str) -> tuple[str, str]:
         clean, kind = (_field if len(name) <= _MAX_CACHED_NAME else _field.__wrapped__)(name)
-        if self._known and len(name) >= self._shortest and any(map(name.lower().__contains__, self._heads)):
+        if len(name) >= self._shortest and self._may_hold_known(name.lower()):
             clean = self.text(name)
         return clean, kind
 
@@ -291,6 +303,19 @@ def _encodings(secret: str) -> Iterator[str]:
         code = base64.b64encode(bytes(before) + data).decode()
         code = code[(0, 2, 3)[before] : len(code) - (0, 3, 2)[(before + len(data)) % 3]]
         yield from (code, code.replace("+", "-").replace("/", "_")) if len(code) >= _HEAD else ()
+
+
+_BY_RARITY = "qzjx0123456789kvbpygfwmucldrhsnioate"
+"""Letters and digits, those first that are rarer in ordinary texts; other signs are rarer still."""
+
+
+def _rare_signs(heads: Iterable[str]) -> tuple[str, ...]:
+    """Return few signs of which each text has one."""
+    found: dict[str, None] = {}
+    for head in sorted(heads):
+        if not any(map(head.__contains__, found)):
+            found[min(head, key=_BY_RARITY.find)] = None
+    return tuple(found)
 
 
 def _common_length(secret: str, text: str, at: int) -> int:

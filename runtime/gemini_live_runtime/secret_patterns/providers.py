@@ -22,6 +22,7 @@ from gemini_live_runtime.secret_patterns.prefix import (
 )
 
 _LIKE_UUID = rf"(?={HEX}{{8}}-{HEX}{{4}}-)"
+_WITH_DIGIT = r"(?=[a-f]{0,31}[0-9])"
 _OF_AWS = r"(?=[0-9A-Z]{16}(?![0-9A-Za-z]))"
 _OF_DISCORD = rf"(?={ANY}{{6}}[.]{ANY}{{27}})"
 
@@ -142,8 +143,8 @@ PREFIXES = (
     _key("pscale_oauth_", DOTTED, 32),
     _key("pn[ub]_", BASE62, 36, literal="pn"),
     _key("pul-", HEX, 40),
-    _key("dapi", HEX, 32),
-    _key("dose", HEX, 32),
+    _key("dapi", HEX, 32, form=_WITH_DIGIT),
+    _key("dose", HEX, 32, form=_WITH_DIGIT),
     _key("tk-us-", ANY, 40),
     _key("tskey-", NO_UNDERSCORE, 24),
     _word("ico-", BASE62, 32),

@@ -16,7 +16,7 @@ from gemini_live_runtime.secret_patterns import ends, quick, values
 from gemini_live_runtime.secret_patterns.compiled import compiled
 from gemini_live_runtime.secret_patterns.escapes import has_other_separator, plain_text
 from gemini_live_runtime.secret_patterns.names import may_have_secret_field
-from gemini_live_runtime.secret_patterns.quick import has_key, may_have_encoded_sign
+from gemini_live_runtime.secret_patterns.quick import has_digit, has_key, may_have_encoded_sign
 from gemini_live_runtime.secret_patterns.shapes import SHAPES
 from gemini_live_runtime.secret_patterns.values import CHAINS, NAMED, has_value
 
@@ -62,7 +62,7 @@ def may_match(text: str, low: str) -> bool:
     is_separated = is_escaped or "=" in text or ":" in text or ("-" in text and "--" in text) or ">" in text
     if (is_separated or (not text.isascii() and has_other_separator(text))) and _has_named_value(low):
         return True
-    if has_key(text) or (is_escaped and may_have_encoded_sign(text)):
+    if has_key(text, low, has_digit(text)) or (is_escaped and may_have_encoded_sign(text)):
         return True
     return is_separated and "://" in text and ends.has_ellipsis(text)
 
@@ -97,7 +97,7 @@ def may_match_line(line: str, low: str) -> bool:
         return True
     if ("w" in names and "pw" in names) or ("z" in names and "authorization" in names):
         return True
-    if has_key(line) or (("%" in line or "\\" in line or "&" in line) and may_have_encoded_sign(line)):
+    if has_key(line, low, has_digit(line)) or (("%" in line or "\\" in line or "&" in line) and may_have_encoded_sign(line)):
         return True
     # U+212A, the Kelvin sign, matches "k" in the patterns, which ignore case.
     if ("@" in line and ("://" in line or "\\/" in line)) or "\u212a" in line:
@@ -128,7 +128,7 @@ def spans_of(text: str, low: str) -> Iterator[tuple[int, int]]:
 
 
 def _spans(text: str, low: str) -> Iterator[tuple[int, int]]:
-    if "@" in text or has_key(text) or "auth_tokens/" in text:
+    if "@" in text or has_key(text, low, has_digit(text)) or "auth_tokens/" in text:
         for anchor, pattern in SHAPES:
             if anchor in text:
                 for match in compiled(pattern).finditer(text):
