@@ -167,12 +167,12 @@ def own_folder(path: Path, *, create: bool = False) -> Path:
         fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         if path.is_symlink():
-            raise _unsafe(path, "is a link", "Remove it") from None
+            raise _unsafe(path, "is a link", _removal(path)) from None
         raise
     try:
         status = os.fstat(fd)
         if status.st_uid != os.getuid():
-            raise _unsafe(path, "belongs to another user", "Remove it")
+            raise _unsafe(path, "belongs to another user", _removal(path))
         if stat.S_IMODE(status.st_mode) != 0o700:
             os.fchmod(fd, 0o700)
     finally:
@@ -198,6 +198,13 @@ def _check_ancestors(path: Path, create: bool) -> None:
 def _is_foreign(status: os.stat_result) -> bool:
     # In a user namespace the system's files, from "/" on, may show another owner than root.
     return status.st_uid not in (0, os.getuid(), Path("/").lstat().st_uid)
+
+
+def _removal(path: Path) -> str:
+    """Return the remedy of removing `path`, or "" where the system lets only another user do so."""
+    parent = path.absolute().parent.stat()
+    may_remove = not parent.st_mode & stat.S_ISVTX or os.getuid() in (0, parent.st_uid, path.lstat().st_uid)
+    return "Remove it" if may_remove else ""
 
 
 def _unsafe(folder: Path, problem: str, remedy: str = "") -> UsageError:

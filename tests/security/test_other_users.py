@@ -117,6 +117,27 @@ def test_a_runtime_folder_that_another_user_made_beforehand_is_refused(
 
 
 @as_root
+@pytest.mark.parametrize("is_link", [False, True])
+def test_what_this_user_cannot_remove_is_not_asked_to_be_removed(
+    is_link: bool, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = shared / "run"
+    with other_user():
+        if is_link:
+            runtime.symlink_to(shared)
+        else:
+            runtime.mkdir()
+    with pytest.raises(UsageError) as refused:
+        paths.own_folder(runtime)
+    assert refused.value.remedy == "Remove it, or set XDG_RUNTIME_DIR to a folder of your own"
+    # In a sticky folder of root's, nobody but root and a file's owner can remove it.
+    monkeypatch.setattr(os, "getuid", lambda: OTHER + 1)
+    with pytest.raises(UsageError) as refused:
+        paths.own_folder(runtime)
+    assert refused.value.remedy == "Set XDG_RUNTIME_DIR to a folder of your own"
+
+
+@as_root
 def test_a_link_of_another_user_to_a_folder_of_ours_is_refused(shared: Path, tmp_path: Path) -> None:
     with other_user():
         paths.runtime_dir().symlink_to(tmp_path)

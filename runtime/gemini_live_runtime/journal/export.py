@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import FileExistsAlreadyError, JournalError, UsageError
+from gemini_live_runtime.errors import FileExistsAlreadyError, JournalError, UsageError, write_remedy
 from gemini_live_runtime.journal.formats.base import ENDINGS, FORMATS, SOUND, ExportSource, Format, Range
 from gemini_live_runtime.records import record
 
@@ -60,11 +60,12 @@ def export(
     contents = [pieces(material, fmt) for fmt, _ in targets]
     # Sound that was not recorded shows with the first piece: fail before any file is written.
     first_pieces = [next(content) if fmt in SOUND else b"" for (fmt, _), content in zip(targets, contents, strict=True)]
+    place = folder
     try:
         if not folder.is_dir():
             folder.mkdir(mode=0o700, parents=True)
-        for (_, target), first, content in zip(targets, first_pieces, contents, strict=True):
-            with _new_file(target, force=force) as file:
+        for (_, place), first, content in zip(targets, first_pieces, contents, strict=True):
+            with _new_file(place, force=force) as file:
                 file.write(first)
                 for piece in content:
                     file.write(piece)
@@ -72,8 +73,8 @@ def export(
         raise UsageError(f"{error.filename or folder} exists", remedy="Choose another place", field="to") from None
     except OSError as error:
         raise JournalError(
-            f"{error.filename or folder} cannot be written: {error.strerror or error}",
-            remedy="Choose another folder",
+            f"{place} cannot be written: {error.strerror or error}",
+            remedy=f"{write_remedy(error, folder)}, or choose another folder",
             field="to",
         ) from None
     count = None if material.redaction is None else material.places

@@ -569,6 +569,20 @@ def test_disk_full_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pyte
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(JournalError, match="No space left"):
+    with pytest.raises(JournalError, match=r"\.txt cannot be written: No space left") as refused:
         export(folder, ["text"], tmp_path / "to")
+    assert refused.value.remedy == f"Free some space on the disk of {tmp_path / 'to'}, or choose another folder"
     assert list((tmp_path / "to").iterdir()) == []
+
+
+def test_a_file_that_cannot_be_created_is_told_by_its_own_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = debt_call().write(tmp_path / "sessions")
+
+    def refused_disk(path: str | Path, flags: int) -> int:
+        raise OSError(5, "Input/output error", str(path))
+
+    monkeypatch.setattr("gemini_live_runtime.paths.open_private", refused_disk)
+    with pytest.raises(JournalError, match=r"\.txt cannot be written: Input/output error") as refused:
+        export(folder, ["text"], tmp_path / "to")
+    assert ".part" not in refused.value.message
+    assert refused.value.remedy.startswith("Check the disk of ")
