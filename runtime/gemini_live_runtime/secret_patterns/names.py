@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gemini_live_runtime.secret_patterns.compiled import compiled
 
 PASS_OWNERS = (
@@ -43,6 +45,7 @@ _FIELDS = frozenset(
         "xgoogapikey",
     }
 )
+_OTHER_ENDINGS = ("contraseña", "lösenord", "пароль", "密码", "密碼", "パスワード", "비밀번호")
 _ENDINGS = (
     "apikeys",
     "privatekeys",
@@ -58,12 +61,34 @@ _ENDINGS = (
     "credentials",
     *(f"{use}key" for use in KEY_USES),
     "token",
+    *(
+        "passwort",
+        "passord",
+        "kennwort",
+        "motdepasse",
+        "contraseña",
+        "wachtwoord",
+        "lösenord",
+        "пароль",
+        "密码",
+        "密碼",
+    ),
+    *("パスワード", "비밀번호"),
     *(f"{owner}pass" for owner in PASS_OWNERS),
 )
 """Ends of the names of other fields that hold secrets."""
 
 _PLACES = ("pagetoken", "synctoken", "continuationtoken")
 """Ends of the names of fields that hold a place in a list."""
+
+
+def in_bytes(words: Iterable[str]) -> tuple[str, ...]:
+    """Return words in small letters and capitals as a line has them whose bytes of UTF-8 are characters."""
+    spellings = (spelling for word in words for spelling in (word, word.capitalize(), word.upper()))
+    return tuple(dict.fromkeys(spelling.encode().lower().decode("latin-1") for spelling in spellings))
+
+
+_OTHERS_IN_BYTES = in_bytes(_OTHER_ENDINGS)
 
 _WITHOUT_SIGNS = str.maketrans("", "", "_-. ")
 _NUMBER = r"(?:[_\-. ]?v)?[_\-. ]?[0-9]{1,3}\Z"
@@ -79,7 +104,7 @@ _IN_JSON = {
     for words, rest in {
         ("token", "handle", "signature", "consentaudio"): "",
         ("credential",): "s?",
-        ("pass",): "(?:words?|wd|phrase|code)?",
+        ("pass",): "(?:words?|wort|ord|e|wd|phrase|code)?",
         ("pin",): r"(?:[. ]?(?:code|number))?",
         ("key",): rf"(?:{_KEYS})s?",
     }.items()
@@ -97,6 +122,15 @@ _SOUGHT = ("token", "key", "handle", "credential", "signature", "consentaudio", 
 """Words in such names; lines with other secrets' names are not ordinary anyway."""
 
 _SOUGHT_WITHOUT_K = tuple(word for word in _SOUGHT if "k" not in word)
+
+
+_JWK_FIELDS = frozenset(("d", "k", "p", "q", "dp", "dq", "qi"))
+_JWK_VALUE = r"[0-9A-Za-z_\-]{40,}"
+
+
+def is_private_part_of_jwk(name: str, value: object) -> bool:
+    """Return True for a number of a private key, as JSON Web Keys have them: long and in base64url."""
+    return name in _JWK_FIELDS and isinstance(value, str) and compiled(_JWK_VALUE).fullmatch(value) is not None
 
 
 def is_secret_field(name: str) -> bool:
@@ -134,6 +168,8 @@ def may_have_secret_field(names: str) -> bool:
 
     `names` is the line in lower case, without "_" and "-".
     """
+    if not names.isascii() and any(map(names.__contains__, _OTHERS_IN_BYTES)):
+        return True
     if len(names) > _LONG_LINE and names.count('":') * _LONG_NAME < len(names):
         names = _ends_of_names(names)
     for word in _SOUGHT if "k" in names else _SOUGHT_WITHOUT_K:

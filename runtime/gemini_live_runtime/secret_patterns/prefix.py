@@ -16,7 +16,7 @@ DOTTED, PADDED, LOWER = r"[0-9A-Za-z_\-.]", r"[0-9A-Za-z_\-+/=]", "[0-9a-z]"
 URL, UUID = r"[0-9A-Za-z%+/=_\-~]", r"[0-9a-f\-]"
 
 SEPARATORS = "_-./~=$"
-RARE = "AKJGVx12"
+RARE = "AKJGV"
 """Signs of prefixes that are rare in ordinary texts; `Prefix.hinge` is one of them."""
 
 _IN_PATTERN = re.compile(r"\[(?P<one>[.$])\]|\[[^\]]*\]|\{[^}]*\}|(?P<sign>.)")

@@ -22,7 +22,7 @@ _SEEN = 8
 _SIGN = r"[0-9A-Za-z_\-+/=%\\&#;]"
 _LIKE_KEY = rf"(?=[a-z_\-+/=%\\&#;]{{0,24}}+[0-9A-Z])(?={_SIGN}{{2,9}}+(?:{_SIGN}|\.\.\.|\u2026))"
 
-_OPEN_SIGN = r"[_\-./~=$AKJGVx12]|cio|dapi|dose|hooks"
+_OPEN_SIGN = r"[_\-./~=$AKJGV]|xprv|nsec1|oy2|cio|dapi|dose|hooks"
 """Hinges, and words without one that begin keys or addresses."""
 
 _ENCODED_SIGN = r"(?i:%(?:25)*|\\+(?:u00|x))(?:2[fF]|3[aAdD]|7[cCeE]|40)|\\+/|&#"
@@ -116,12 +116,11 @@ def has_key(text: str, low: str, digit: bool) -> bool:
         or ("=" in text and _search("=")(text))
         or ("~" in text and _search("~")(text))
         or ("$" in text and _search("$")(text))
-        or ("x" in text and _search("x")(text))
         or (low != text and _has_capital_hinge(text))
         # A key whose prefix has no rare sign has a digit or a capital.
-        or ((digit or low != text) and _has_plain(text))
+        or ((digit or low != text) and _has_plain(text, digit))
     )
-    return bool(found or (digit and (("1" in text and _search("1")(text)) or ("2" in text and _search("2")(text)))))
+    return bool(found)
 
 
 def _has_capital_hinge(text: str) -> bool:
@@ -134,10 +133,14 @@ def _has_capital_hinge(text: str) -> bool:
     )
 
 
-def _has_plain(text: str) -> bool:
-    return ("cio" in text or "dapi" in text or "dose" in text) and any(
-        anchor in text and compiled(pattern).search(text) for anchor, pattern in _plain()
-    )
+def _has_plain(text: str, digit: bool) -> bool:
+    return (
+        "cio" in text
+        or (digit and ("dapi" in text or "dose" in text))
+        or ("x" in text and "xprv" in text)
+        or ("1" in text and "nsec1" in text)
+        or ("2" in text and "oy2" in text)
+    ) and any(anchor in text and compiled(pattern).search(text) for anchor, pattern in _plain())
 
 
 @cache
@@ -147,7 +150,7 @@ def _search(sign: str) -> Callable[[str], re.Match[str] | None]:
 
 def may_open(text: str) -> bool:
     """Return False when certainly no provider's key begins at the end of `text`."""
-    if "-----BEGIN" in text:
+    if "-" in text and "-----BEGIN" in text:
         return True
     # No key has a space, and most texts end in one or in an ordinary word.
     word = text[text.rfind(" ") + 1 :]

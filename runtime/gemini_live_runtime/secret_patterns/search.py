@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
-from gemini_live_runtime.secret_patterns import ends, quick, values
+from gemini_live_runtime.secret_patterns import ends, quick, said, values
 from gemini_live_runtime.secret_patterns.compiled import compiled
 from gemini_live_runtime.secret_patterns.escapes import has_other_separator, plain_text
 from gemini_live_runtime.secret_patterns.names import may_have_secret_field
@@ -24,7 +24,7 @@ _UNCOMPILED: deque[Callable[[], object]] = deque(
     (
         *(partial(quick.compile_for, sign) for sign in quick.SIGNS),
         *(partial(compiled, pattern) for _, pattern in (*SHAPES, *CHAINS, *NAMED)),
-        *(partial(compiled, pattern) for pattern in ends.PATTERNS),
+        *(partial(compiled, pattern) for pattern in (*ends.PATTERNS, *said.PATTERNS)),
     )
 )
 """Steps by which the patterns are compiled that a text may need."""
@@ -62,7 +62,10 @@ def may_match(text: str, low: str) -> bool:
     is_separated = is_escaped or "=" in text or ":" in text or ("-" in text and "--" in text) or ">" in text
     if (is_separated or (not text.isascii() and has_other_separator(text))) and _has_named_value(low):
         return True
-    if has_key(text, low, has_digit(text)) or (is_escaped and may_have_encoded_sign(text)):
+    digit = has_digit(text)
+    if has_key(text, low, digit) or (is_escaped and may_have_encoded_sign(text)):
+        return True
+    if digit and said.may_match(low):
         return True
     return is_separated and "://" in text and ends.has_ellipsis(text)
 
@@ -85,7 +88,8 @@ def may_match_line(line: str, low: str) -> bool:
     """
     # Searching the whole line costs a fraction of a walk through its fields. Deeper than the event and its data, fields
     # have any name, in which separators do not count.
-    is_nested = line.find("{", line.find("{", 1) + 1) >= 0
+    data = line.find("{", 1)
+    is_nested = line.find("{", data + 1) >= 0
     names = low.replace("_", "").replace("-", "") if is_nested else low
     if "secret" in names or "bearer" in names or ("-" in line and "curl" in low):
         return True
@@ -97,14 +101,16 @@ def may_match_line(line: str, low: str) -> bool:
         return True
     if ("w" in names and "pw" in names) or ("z" in names and "authorization" in names):
         return True
-    if has_key(line, low, has_digit(line)) or (("%" in line or "\\" in line or "&" in line) and may_have_encoded_sign(line)):
+    if has_key(line, low, has_digit(line)) or (
+        ("%" in line or "\\" in line or "&" in line) and may_have_encoded_sign(line)
+    ):
         return True
     # U+212A, the Kelvin sign, matches "k" in the patterns, which ignore case.
     if ("@" in line and ("://" in line or "\\/" in line)) or "\u212a" in line:
         return True
     if "/" in line and "://" in line and ends.has_ellipsis(line):
         return True
-    return is_nested and may_have_secret_field(names)
+    return said.may_match_line(low, data) or (is_nested and may_have_secret_field(names))
 
 
 def _has_key_or_token(low: str, names: str) -> bool:
@@ -151,13 +157,20 @@ def _spans(text: str, low: str) -> Iterator[tuple[int, int]]:
             else:
                 yield found.span(found.lastgroup or 0)
                 at = low.find(anchor, max(at + 1, found.end() - _REREAD))
+    if has_digit(text):
+        yield from said.spans(low)
     if ends.has_ellipsis(text):
         yield from ends.spans_before_ellipses(text)
 
 
 def open_at(text: str) -> int | None:
     """Return where a secret may begin that goes beyond the end of `text`, or None."""
-    return _first(ends.open_at, text)
+    return _first(_open_at, text)
+
+
+def _open_at(text: str) -> int | None:
+    found = (ends.open_at(text), said.open_at(lowered(text)))
+    return min((at for at in found if at is not None), default=None)
 
 
 def cut_at(text: str) -> int | None:

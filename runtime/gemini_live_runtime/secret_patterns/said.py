@@ -1,0 +1,198 @@
+"""Patterns of secrets that sentences and command lines name: `the password is X`, `Passwort: X`, `sshpass -p X`.
+
+Little or nothing between a name and its value tells that it is one, so that the value itself must look like a secret:
+it has a digit beside a letter. All patterns are for texts in small letters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gemini_live_runtime.secret_patterns.compiled import compiled
+from gemini_live_runtime.secret_patterns.names import KEY_USES, in_bytes
+
+_digit_beside_letter = re.compile(r"[0-9](?:(?=[a-z])|(?<=[a-z].))").search
+
+_SIGN = r"[!#-&*-+\--:=?-Z^_a-z{}~]"
+"""Sign of a value: any of ASCII but quotation marks, brackets, a comma, a semicolon and separators."""
+
+
+def _value(least: int) -> str:
+    return rf"(?!https?:|www\.)(?={_SIGN}{{0,60}}?(?:[a-z][0-9]|[0-9][a-z])){_SIGN}{{{least},400}}+(?!\()"
+
+
+_OPENING = r"\\{0,7}[\"'`*]{0,3}"
+_WORDS = r"(?:[ \t]{1,3}[^\W\d_]{1,15}){0,4}?"
+_IS = (
+    r"[ \t]{1,3}(?:is|was|are|to|ist|war|lautet|est|es|era|é|è|är|er|on|jest|je|это|là|adalah)"
+    r"[ \t]{0,3}:?[ \t]{1,3}"
+)
+_PARTICLE = r"(?:是|为|為|は|는|은|이|가)[ \t:]{0,3}"
+_LEVEL = r"(?:[ \t]{1,3}[0-9](?=[ \t]))?"
+_BETWEEN = (
+    rf"s?\\{{0,7}}[\"'\]]?{_LEVEL}"
+    rf"(?:{_PARTICLE}|[ \t]{{0,3}}[:=|>\u2192\u2014\u2013\-]{{1,3}}[ \t]{{0,3}}(?:это[ \t])?|[ \t]{{1,3}}"
+    rf"|\([\"']|{_WORDS}{_IS})"
+)
+
+
+def _after(word: str, *befores: str) -> str:
+    """Return the pattern of `word` after one of some texts."""
+    return "|".join(f"(?<={before}){word}" for before in befores)
+
+
+_KEYS = tuple(f"{use}{between}" for use in KEY_USES for between in ("", "[-_ ]"))
+
+# In the languages of most users, each with an anchor that is part of it. Every text with a value is searched for each.
+_NAMES = (
+    ("pass", rf"pass(?:wor[dt]|ord|e(?!s)|[ _\-]?phrase|[ _\-]?code)|{_after('pass', 'require', 'become_')}"),
+    ("wort", _after("wort", "kenn", "losungs")),
+    ("contrase", "contrase(?:ñ|n)a?"),
+    ("parol", "parol[aă]"),
+    ("wachtwoord", "wachtwoord"),
+    *((word, rf"(?<![a-z]){word}") for word in ("senha", "clave", "psk")),
+    ("senord", "senord"),
+    ("token", "token"),
+    ("secret", "secret(?![ _-]key)"),
+    ("key", _after("key", *_KEYS, "preshared", "preshared[ _-]", "pre-shared[ _-]")),
+    ("code", _after("code", "recovery[ -]", "backup[ -]")),
+    ("schl", "schl(?:ü|ue)ssel"),
+    ("identified by", "identified by"),
+    ("pw", rf"{_after('pw', 'bind', 'root')}(?:[ \t]--plaintext)?|{_after('pwd', '_')}"),
+    ("auth", r"(?<![a-z\-])auth (?:plain|login)|(?<=master)auth"),
+)
+_OTHER_NAMES = tuple(
+    (word, word)
+    for word in (
+        *("hasło", "şifre", "jelszó", "mật khẩu", "пароль", "пароля", "密码", "密碼", "口令", "パスワード", "비밀번호"),
+        *("암호", "รหัสผ่าน", "סיסמה", "סיסמא", "كلمة المرور", "كلمة السر", "पासवर्ड", "κωδικός", "κωδικος"),
+    )
+)
+
+
+def _named(rows: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((anchor, rf"(?:{name}){_BETWEEN}{_OPENING}(?P<said>{_value(7)})") for anchor, name in rows)
+
+
+def _option(program: str, options: str, gap: str = r"[ \t]{1,3}|=", before: str = "") -> tuple[str, str]:
+    """Return the row of a program whose option takes a password."""
+    between = r"[^\r\n|;&]{0,120}?[ \t]"
+    return program, rf"{program}[0-9a-z\-]{{0,12}}{between}(?:{options})(?:{gap})[\"']?{before}(?P<said>{_value(5)})"
+
+
+_PROGRAMS = (
+    _option("sshpass", "-p", r"[ \t]{0,3}"),
+    _option("mysql", "-p", ""),
+    _option("mariadb", "-p", ""),
+    _option("mongo", "-p"),
+    _option("login", "-p"),
+    _option("sqlcmd", "-p"),
+    _option("zip", "-p"),
+    _option("7z", "-p", ""),
+    _option("unrar", "-p", ""),
+    _option("redis-cli", "-a|--pass"),
+    _option("ldap", "-w"),
+    _option("keytool", "-(?:store|key|srcstore|deststore)pass"),
+    _option("openssl", "-(?:k|pass(?:in|out)?)", before="(?:pass:)?"),
+    _option("smbclient", "-u", before=r"[^\s%]{1,60}%"),
+    _option("rpcclient", "-u", before=r"[^\s%]{1,60}%"),
+    _option("http", "-a|--auth", before=r"[^\s:]{1,60}:"),
+    _option("useradd", "-p"),
+    _option("curl", "-b|--cookie", before=r"[^\s=]{1,60}="),
+)
+
+_LONG_VALUE = r"(?P<said>[0-9a-z_\-%/+]{16,400}+)"
+_SESSION = r"\\{0,7}[\"']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,7}[\"']?"
+_ID_OF_SESSION = (
+    rf"{_after('sessionid', 'j', 'asp.net_')}|(?<=php)sessid|(?<![0-9a-z_.])sessionid(?==)|{_after('session', '_')}"
+)
+_SESSIONS = (
+    ("sess", rf"(?:{_ID_OF_SESSION}){_SESSION}{_LONG_VALUE}"),
+    ("cookie", rf"cookie[ \t]?[:=][ \t]?[\"']?(?:[^\s=\"']{{1,60}}=)?{_LONG_VALUE}"),
+)
+
+# Keys of JWK are long in base64url; the names of their parts are one or two letters.
+_PARTS_OF_JWK = r"(?:d|k|p|q|dp|dq|qi)\\{0,7}\"[ \t]?:[ \t]?\\{0,7}\"(?P<said>[0-9a-z_\-]{40,4000}+)"
+_FILES = (("private-lines:", r"private-lines: ?[0-9]{1,4}(?P<said>(?:[\s\\rn]{1,8}[0-9a-z+/=]{8,}+){1,200})"),)
+
+_ASCII = (*_named(_NAMES), *_SESSIONS, *_FILES)
+_OTHERS = _named(_OTHER_NAMES)
+
+_OPEN = rf"(?:{'|'.join(name for _, name in (*_NAMES, *_OTHER_NAMES))}){_BETWEEN}{_OPENING}(?P<said>{_SIGN}{{1,400}})\Z"
+PATTERNS = (*(pattern for _, pattern in (*_ASCII, *_PROGRAMS, *_OTHERS)), _OPEN)
+"""Patterns that take milliseconds to compile."""
+
+_ANCHORS = tuple(anchor for anchor, _ in (*_ASCII, *_OTHERS))
+_ANCHORS_OF_ASCII = tuple(anchor for anchor, _ in _ASCII)
+_ANCHORS_OF_LONG = ("pass", "token", "secret", "key", "identified by", "private-lines:")
+_ANCHORS_IN_BYTES = (*_ANCHORS_OF_ASCII, *in_bytes(anchor for anchor, _ in _OTHERS))
+_ANCHORS_OF_PROGRAMS = tuple(anchor for anchor, _ in _PROGRAMS)
+_JWK = '"kty'
+
+_OPENERS = frozenset(
+    f"{word}{sign}"
+    for word in (
+        *("password", "passwort", "passord", "passe", "passphrase", "passcode", "kennwort", "wachtwoord", "contraseña"),
+        *("contrasena", "clave", "senha", "parola", "haslo", "token", "secret"),
+        *("key", "lösenord", "løsenord", "schlüssel", "hasło", "şifre", "jelszó", "пароль", "khẩu"),
+    )
+    for sign in ("", ":", "=")
+)
+_LONG_TEXT = 10_000
+"""Characters from which on a text is searched for all names only when it has a frequent one."""
+
+_TAIL = 50
+"""Characters at the end of a text in which a name may stand that tells what follows."""
+
+
+def may_match(low: str) -> bool:
+    """Return False when `spans` certainly finds nothing in a text in small letters that has a digit."""
+    if _digit_beside_letter(low) is None:
+        return False
+    if len(low) > _LONG_TEXT:
+        return any(map(low.__contains__, _ANCHORS_OF_LONG)) or _JWK in low
+    return _has_anchor(low, _ANCHORS_OF_ASCII if low.isascii() else _ANCHORS)
+
+
+def may_match_line(low: str, data: int) -> bool:
+    """Return `may_match` of a line of JSON in small letters, in which bytes of UTF-8 are characters.
+
+    The line's own fields end at `data`.
+    """
+    if _digit_beside_letter(low, max(0, data)) is None:
+        return False
+    return _has_anchor(low, _ANCHORS_OF_ASCII if low.isascii() else _ANCHORS_IN_BYTES)
+
+
+def _has_anchor(low: str, anchors: tuple[str, ...]) -> bool:
+    contains = low.__contains__
+    return any(map(contains, anchors)) or _JWK in low or (" -" in low and any(map(contains, _ANCHORS_OF_PROGRAMS)))
+
+
+def spans(low: str) -> Iterator[tuple[int, int]]:
+    """Yield the values in a text in small letters as [first, beyond)."""
+    if _digit_beside_letter(low) is None:
+        return
+    for anchor, pattern in (*_ASCII, *(() if low.isascii() else _OTHERS), *(_PROGRAMS if " -" in low else ())):
+        at = low.find(anchor)
+        while at >= 0:
+            found = compiled(pattern).match(low, at)
+            if found is not None:
+                yield found.span("said")
+            at = low.find(anchor, at + 1)
+    if _JWK in low:
+        yield from (found.span("said") for found in compiled(_PARTS_OF_JWK).finditer(low))
+
+
+def may_open(low: str) -> bool:
+    """Return False when certainly no value begins at the end of a text in small letters."""
+    tail = low[-_TAIL:]
+    return not _OPENERS.isdisjoint(tail.split()) or (not tail.isascii() and any(word in tail for word, _ in _OTHERS))
+
+
+def open_at(low: str) -> int | None:
+    """Return where a value begins that may go beyond the end of a text in small letters, or None."""
+    first = max(0, len(low) - 600)
+    found = compiled(_OPEN).search(low, first)
+    return None if found is None else found.start("said")
