@@ -201,7 +201,10 @@ def _is_foreign(status: os.stat_result) -> bool:
 
 
 def _removal(path: Path) -> str:
-    """Return the remedy of removing `path`, or "" where the system lets only another user do so."""
+    """Return the remedy of removing `path`.
+
+    "" where the system lets only another user do so.
+    """
     parent = path.absolute().parent.stat()
     may_remove = not parent.st_mode & stat.S_ISVTX or os.getuid() in (0, parent.st_uid, path.lstat().st_uid)
     return "Remove it" if may_remove else ""

@@ -1,4 +1,4 @@
-"""Secrets are found after names in sentences, in other languages and in command lines."""
+"""Secrets are found after names in sentences, in any language, and in commands."""
 
 from __future__ import annotations
 

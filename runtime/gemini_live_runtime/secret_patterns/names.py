@@ -83,7 +83,10 @@ _PLACES = ("pagetoken", "synctoken", "continuationtoken")
 
 
 def in_bytes(words: Iterable[str]) -> tuple[str, ...]:
-    """Return words in small letters and capitals as a line has them whose bytes of UTF-8 are characters."""
+    """Return words as a line has them whose bytes of UTF-8 are characters.
+
+    Each in small letters, with a capital, and in capitals.
+    """
     spellings = (spelling for word in words for spelling in (word, word.capitalize(), word.upper()))
     return tuple(dict.fromkeys(spelling.encode().lower().decode("latin-1") for spelling in spellings))
 
@@ -129,7 +132,7 @@ _JWK_VALUE = r"[0-9A-Za-z_\-]{40,}"
 
 
 def is_private_part_of_jwk(name: str, value: object) -> bool:
-    """Return True for a number of a private key, as JSON Web Keys have them: long and in base64url."""
+    """Return True for a private part of a JSON Web Key: long, in base64url."""
     return name in _JWK_FIELDS and isinstance(value, str) and compiled(_JWK_VALUE).fullmatch(value) is not None
 
 

@@ -63,7 +63,7 @@ class Prefix:
     follow the prefix, unless `is_unlike`: a key has what words do not have. `literal` is a text that each key has,
     where `pattern` is none; `form` is a lookahead for what follows the prefix. Letters may stand before one with
     `is_anywhere`. With `is_public`, the prefix is no part of the secret. A prefix with secret parts has a `lead`, the
-    pattern of its first signs.
+    pattern of its first signs, and perhaps a `cut_lead`, that of first signs that tell too much.
     """
 
     pattern: str
@@ -74,6 +74,7 @@ class Prefix:
     literal: str = ""
     form: str = ""
     lead: str = ""
+    cut_lead: str = ""
     is_anywhere: bool = False
     is_public: bool = False
 
@@ -100,9 +101,10 @@ class Prefix:
     @property
     def cut(self) -> str:
         """Return the pattern of a key's beginning that tells too much, like `open`."""
+        lead = rf"|{self.cut_lead}" if self.cut_lead else ""
         if self.telling > self._most:
-            return "(?!)"
-        return rf"{self._start}{self._tells}{self.signs}{{{self.telling},{self._most}}}"
+            return f"(?!){lead}"
+        return rf"{self._start}{self._tells}{self.signs}{{{self.telling},{self._most}}}{lead}"
 
     @property
     def hinge(self) -> Hinge | None:

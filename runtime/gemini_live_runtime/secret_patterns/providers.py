@@ -22,6 +22,7 @@ from gemini_live_runtime.secret_patterns.prefix import (
 )
 
 _LIKE_UUID = rf"(?={HEX}{{8}}-{HEX}{{4}}-)"
+_MIXED_HEX = r"(?=[a-f]{0,31}[0-9])(?=[0-9]{0,31}[a-f])"
 _WITH_DIGIT = r"(?=[a-f]{0,31}[0-9])"
 _OF_AWS = r"(?=[0-9A-Z]{16}(?![0-9A-Za-z]))"
 _OF_DISCORD = rf"(?={ANY}{{6}}[.]{ANY}{{27}})"
@@ -33,10 +34,20 @@ def _word(pattern: str, signs: str, least: int, telling: int = 6, *, literal: st
 
 
 def _key(
-    pattern: str, signs: str, least: int, telling: int = 6, *, literal: str = "", form: str = "", lead: str = ""
+    pattern: str,
+    signs: str,
+    least: int,
+    telling: int = 6,
+    *,
+    literal: str = "",
+    form: str = "",
+    lead: str = "",
+    cut_lead: str = "",
 ) -> Prefix:
     """Return the row of a prefix after which `least` signs are always a key."""
-    return Prefix(pattern, signs, least, telling, is_unlike=True, literal=literal, form=form, lead=lead)
+    return Prefix(
+        pattern, signs, least, telling, is_unlike=True, literal=literal, form=form, lead=lead, cut_lead=cut_lead
+    )
 
 
 def _value(pattern: str, signs: str, least: int, literal: str) -> Prefix:
@@ -186,7 +197,9 @@ PREFIXES = (
         17,
         literal="-",
         form=rf"(?={HEX}{{8}}-{HEX}{{8}}(?!{UUID}))",
-        lead=f"{HEX}{{16,32}}",
+        lead=rf"{_MIXED_HEX}{HEX}{{8,32}}",
+        # Longer than the short name of a commit, and shorter than an MD5 hash.
+        cut_lead=rf"{_MIXED_HEX}{HEX}{{13,31}}",
     ),
     _key("[0-9a-f]{32}-us", "[0-9]", 1, 1, literal="-us", lead=f"{HEX}{{32}}-?u?"),
     _key("xkeysib-", ANY, 60),

@@ -30,6 +30,9 @@ _ENCODED_SIGN = r"(?i:%(?:25)*|\\+(?:u00|x))(?:2[fF]|3[aAdD]|7[cCeE]|40)|\\+/|&#
 _LONG = 16
 """Characters of a word from which on it may be the beginning of a key without a prefix."""
 
+_LONG_WITH_DIGIT = 8
+"""The same, of a word with a digit."""
+
 
 @cache
 def _hinges() -> dict[str, list[tuple[Hinge, Prefix | None]]]:
@@ -154,7 +157,7 @@ def may_open(text: str) -> bool:
         return True
     # No key has a space, and most texts end in one or in an ordinary word.
     word = text[text.rfind(" ") + 1 :]
-    if len(word) >= _LONG:
+    if len(word) >= _LONG or (len(word) >= _LONG_WITH_DIGIT and has_digit(word)):
         return True
     if not word or compiled(_OPEN_SIGN).search(word) is None:
         return False

@@ -1,4 +1,6 @@
-"""Patterns of secrets that sentences and command lines name: `the password is X`, `Passwort: X`, `sshpass -p X`.
+"""Patterns of secrets that sentences and command lines name.
+
+`The password is X`, `Passwort: X`, `sshpass -p X`.
 
 Little or nothing between a name and its value tells that it is one, so that the value itself must look like a secret:
 it has a digit beside a letter. All patterns are for texts in small letters.
@@ -147,7 +149,10 @@ _TAIL = 50
 
 
 def may_match(low: str) -> bool:
-    """Return False when `spans` certainly finds nothing in a text in small letters that has a digit."""
+    """Return False when `spans` certainly finds nothing in a text with a digit.
+
+    `low` is the text in small letters.
+    """
     if _digit_beside_letter(low) is None:
         return False
     if len(low) > _LONG_TEXT:
@@ -156,9 +161,9 @@ def may_match(low: str) -> bool:
 
 
 def may_match_line(low: str, data: int) -> bool:
-    """Return `may_match` of a line of JSON in small letters, in which bytes of UTF-8 are characters.
+    """Return `may_match` of a line of JSON.
 
-    The line's own fields end at `data`.
+    `low` is the line in small letters, in which bytes of UTF-8 are characters. The line's own fields end at `data`.
     """
     if _digit_beside_letter(low, max(0, data)) is None:
         return False
@@ -186,13 +191,13 @@ def spans(low: str) -> Iterator[tuple[int, int]]:
 
 
 def may_open(low: str) -> bool:
-    """Return False when certainly no value begins at the end of a text in small letters."""
+    """Return False when certainly no value begins at the end of `low`."""
     tail = low[-_TAIL:]
     return not _OPENERS.isdisjoint(tail.split()) or (not tail.isascii() and any(word in tail for word, _ in _OTHERS))
 
 
 def open_at(low: str) -> int | None:
-    """Return where a value begins that may go beyond the end of a text in small letters, or None."""
+    """Return where a value begins that may go beyond the end of `low`, or None."""
     first = max(0, len(low) - 600)
     found = compiled(_OPEN).search(low, first)
     return None if found is None else found.start("said")

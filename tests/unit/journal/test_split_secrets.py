@@ -340,6 +340,27 @@ def parts(secret: str) -> list[str]:
     return [secret[at : at + 6] for at in range(len(secret) - 5)]
 
 
+@pytest.mark.parametrize("at", range(8, 32))
+def test_a_key_without_a_prefix_that_is_cut_shows_no_more_digits_than_the_name_of_a_commit(at: int) -> None:
+    key = "9f8e7d6c5b4a39281706f5e4d3c2b1a0-1a2b3c4d-5e6f7a8b"
+    split = SplitSecrets(Redactor())
+    shown: list[str] = []
+    split.add("model", 1, f"It is {key[:at]}", shown.append)
+    assert shown == []
+    split.add("model", 2, key[at:], shown.append)
+    split.close()
+    assert not any(key[begin : begin + 13] in "".join(shown) for begin in range(len(key) - 12))
+
+
+def test_a_hash_and_the_name_of_a_commit_at_the_end_are_shown() -> None:
+    for text in ("It is 9f8e7d6c5b4a", "It is d41d8cd98f00b204e9800998ecf8427e", "call 004912345678901234"):
+        split = SplitSecrets(Redactor())
+        shown: list[str] = []
+        split.add("model", 1, text, shown.append)
+        split.close()
+        assert shown == [text]
+
+
 def test_the_session_itself_gets_no_part_of_a_secret_while_its_rest_is_awaited() -> None:
     async def body(session: Session) -> None:
         heard = [session.says(text) for text in (f"It is {KNOWN[:7]}", KNOWN[7:10], f"{KNOWN[10:]} now")]
