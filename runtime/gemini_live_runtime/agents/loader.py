@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import stat
@@ -57,6 +56,9 @@ def check_reference(reference: str) -> None:
         return
     place, separator, attribute = reference.rpartition(":")
     if not separator or not place or not attribute:
+        # Imported here: few references are wrong.
+        import difflib
+
         known = ", ".join(sorted(BUNDLED))
         close = difflib.get_close_matches(reference, BUNDLED, n=1)
         hint = f"Did you mean {close[0]}? " if close else ""

@@ -25,7 +25,9 @@ _LIKE_KEY = rf"(?=[a-z_\-+/=%\\&#;]{{0,24}}+[0-9A-Z])(?={_SIGN}{{2,9}}+(?:{_SIGN
 _OPEN_SIGN = r"[_\-./~=$AKJGV]|xprv|nsec1|oy2|cio|dapi|dose|hooks"
 """Hinges, and words without one that begin keys or addresses."""
 
-_ENCODED_SIGN = r"(?i:%(?:25)*|\\+(?:u00|x))(?:2[fF]|3[aAdD]|7[cCeE]|40)|\\+/|&#"
+_CODE = "(?:2[fF]|3[aAdD]|7[cCeE]|40)"
+_AFTER_PERCENT = rf"%(?:25)*{_CODE}"
+_AFTER_BACKSLASH = rf"\\+(?:(?:[uU]00|[xX]){_CODE}|/)"
 
 _LONG = 16
 """Characters of a word from which on it may be the beginning of a key without a prefix."""
@@ -167,4 +169,9 @@ def may_open(text: str) -> bool:
 
 def may_have_encoded_sign(text: str) -> bool:
     """Return True when a sign of a provider's key or a login may be escaped."""
-    return compiled(_ENCODED_SIGN).search(text) is not None
+    # One pattern for all would be tried at every character.
+    return (
+        "&#" in text
+        or ("%" in text and compiled(_AFTER_PERCENT).search(text) is not None)
+        or ("\\" in text and compiled(_AFTER_BACKSLASH).search(text) is not None)
+    )
