@@ -189,3 +189,30 @@ async def test_the_speech_that_a_text_has_overtaken_ends_when_the_server_breaks_
             ("speech-2", "speaking"),
             ("speech-2", "done"),
         ]
+
+
+@pytest.mark.parametrize("mode", ["text", "voice"])
+async def test_an_answer_that_was_broken_off_before_it_began_is_not_overtaken_by_the_next_text(mode: ev.Mode) -> None:
+    async with talk(agent(), mode=mode) as t:
+        await t.types("hello")
+        await breaks_off(t)
+        await t.types("what time is it")
+        await t.server.says(serverContent={"modelTurn": {"parts": [{"text": "It is"}]}})
+        await breaks_off(t)
+        assert [(turn.user, turn.model) for turn in t.stage.agent.transcript.window(9).turns][-1:] == [
+            ("what time is it", "It is")
+        ]
+        assert [event.outcome for event in t.all(ev.TurnCompleted)] == ["empty", "interrupted"]
+
+
+async def test_words_that_follow_an_answer_broken_off_before_it_began_may_be_answered_when_a_text_is_sent() -> None:
+    async with talk(agent()) as t:
+        await t.types("hello")
+        await breaks_off(t)
+        await t.hears("wait")
+        await t.types("what time is it")
+        await t.says("Yes?")
+        await breaks_off(t)
+        await t.says("Noon.")
+        await t.ends()
+        assert t.all(ev.TurnCompleted)[-1].outcome == "complete"

@@ -22,6 +22,9 @@ class OvertakenAnswers:
     texts: list[UnansweredInput] = field(default_factory=list)
     """Texts that overtook one; what arrives before `interrupted` does not answer them."""
 
+    broken_off: UnansweredInput | None = None
+    """Newest input when the server broke off an answer of which nothing had arrived: it does not begin that again."""
+
     def add(self, text: UnansweredInput) -> None:
         """Note a text that may have overtaken an answer."""
         self.count += 1

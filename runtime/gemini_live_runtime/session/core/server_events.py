@@ -219,6 +219,8 @@ class ServerEvents:
             state.cut("server", now, "server" if state.barge_in is None else "duration")
         state.completion_owed = had_content or state.turns.is_open
         has_called = state.turns.is_open and bool(state.turns.calls)
+        if not (had_content or has_called or was_overtaken) and state.unanswered:
+            state.overtaken.broken_off = state.unanswered[-1]
         if had_content or has_called:
             if was_overtaken:
                 # It was the answer to something earlier; the one to the newest text is still to come.

@@ -329,9 +329,14 @@ class CoreState:
     def _may_be_answering(self, now: float) -> bool:
         """Return True when an answer may be on its way of which nothing has arrived."""
         if self.turns.is_open:
-            return not self.turns.has_content
+            if self.turns.has_content:
+                return False
+            if not self.unanswered or self.unanswered[-1] is not self.overtaken.broken_off:
+                return True
+        elif self.facts.owed:
+            return True
         spoken_until = now if self.facts.voice else self.speech.ended
-        return self.facts.owed or (spoken_until is not None and now - spoken_until < ANSWER_PATIENCE_S)
+        return spoken_until is not None and now - spoken_until < ANSWER_PATIENCE_S
 
     def post_text(self, command_id: str, text: str) -> None:
         """Send a text that the model answers."""
