@@ -12,6 +12,7 @@ from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.audio.file_audio import FileAudio
 from gemini_live_runtime.audio.program_audio import ProgramAudio
+from gemini_live_runtime.session.link.kept_audio import CROSSING_S
 from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 SPOKEN = Path(__file__).parents[2] / "data" / "speech" / "please_stop_talking.wav"
@@ -85,6 +86,43 @@ async def test_an_utterance_that_we_mark_and_the_loss_cut_begins_anew() -> None:
         await t.connects_again()
         await t.passes(8)
         assert kinds(t) == ["activityStart", "audio", "activityEnd"]
+
+
+@pytest.mark.parametrize("seconds", [0.4, 5])
+async def test_words_that_an_answer_to_earlier_ones_has_crossed_are_sent_again_from_the_first(seconds: float) -> None:
+    async with talk(agent(), audio=ProgramAudio) as t:
+        await t.hears("hello")
+        said = [bytes([number % 250 + 1, 1]) * 320 for number in range(round(seconds * 50) + 10)]
+        t.stage.session.audio_input.on_voice(True)
+        for chunk in said[:-10]:
+            t.handle.send_audio(chunk)
+        await t.rests()
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH // 10)))
+        await t.rests()
+        for chunk in said[-10:]:
+            t.handle.send_audio(chunk)
+        await t.rests()
+        await t.server.closes(1006)
+        await t.connects_again()
+        # Older sound of a voice that goes on and on would have reached the server before it answered.
+        kept = said[-round(CROSSING_S * 50) - 10 :]
+        assert t.sound_sent() == b"".join(kept)
+
+
+@pytest.mark.parametrize("marked", [True, False], ids=["its end is marked late", "its end was marked"])
+async def test_an_utterance_that_was_answered_is_not_sent_again(marked: bool) -> None:
+    async with talk(agent(), audio=ProgramAudio) as t:
+        t.stage.session.audio_input.on_voice(True)
+        for _ in range(40):
+            t.handle.send_audio(CHUNK)
+        t.stage.session.audio_input.on_voice(marked)
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH // 10)))
+        await t.rests()
+        t.stage.session.audio_input.on_voice(False)
+        await t.ends()
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert t.sound_sent() == b""
 
 
 async def test_speech_and_texts_of_an_outage_are_sent_in_their_order() -> None:

@@ -259,6 +259,7 @@ class ServerEvents:
         overtaken = state.overtaken.count > 0
         if not was_cut:
             state.overtaken.clear()
+            state.link.outbox.audio.on_answer_complete()
         state.ledger.advance()
         if not state.playing:
             state.facts.speaking = False

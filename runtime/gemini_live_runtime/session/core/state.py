@@ -354,7 +354,7 @@ class CoreState:
             # The rest of an answer is to what its beginning was to.
             self.asked = asked
         self.broken = None
-        self.link.outbox.audio.on_heard()
+        self.link.outbox.audio.on_answered()
 
     def _forget_answered(self) -> list[UnansweredInput]:
         """Forget the input that is answered, and return it."""

@@ -23,6 +23,9 @@ CHUNK_S = 0.02
 ONSET_S = 0.4
 """Seconds before the mark of a voice that belong to the utterance: the mark comes late."""
 
+CROSSING_S = 2.0
+"""Seconds of sound that may be on their way to a server when the first of an answer comes from there."""
+
 
 @record
 class SoundChunk:
@@ -55,6 +58,10 @@ class KeptAudio:
         self._after = _Span(policy.audio_kept_s, self._drop)
         self._speaking = False
         self._captured = 0
+        self._onset = 0
+        """Number of the first sample of the newest utterance."""
+        self._answer_at = 0
+        """Number of the sample that was captured when the newest answer began."""
         self._held_from: int | None = None
         """Number of the first sample that is held until the turn before it has ended; None without any."""
         self.texts = 0
@@ -102,6 +109,7 @@ class KeptAudio:
         """Note that the user's voice began or ended."""
         if speaking and not self._speaking:
             self._after.keep_newest(ONSET_S)
+            self._onset = self._after.chunks[0].sound.first if self._after.chunks else self._captured
             self._speech.take_over(self._after)
         self._speaking = speaking
 
@@ -133,9 +141,30 @@ class KeptAudio:
             self.dropped_s += (len(sound) // 2 - kept) / RATE
 
     def on_heard(self) -> None:
-        """Forget what was sent: the server has understood or answered it."""
+        """Forget what was sent: the server has understood it, or passed over it."""
+        self._forget_sent(self._held_from)
+
+    def on_answered(self) -> None:
+        """Forget what was sent before an answer that begins.
+
+        Users who speak at that moment have begun something new, of which the answer may know nothing: both have
+        crossed on the wire.
+        """
+        before, self._answer_at = self._held_from, self._captured
+        if before is None and self._speaking:
+            before = max(self._onset, self._captured - round(CROSSING_S * RATE))
+        self._forget_sent(before)
+
+    def on_answer_complete(self) -> None:
+        """Forget what was sent before the answer that is complete.
+
+        Of something new the server would have broken it off.
+        """
+        self._forget_sent(self._answer_at if self._held_from is None else min(self._answer_at, self._held_from))
+
+    def _forget_sent(self, before: int | None) -> None:
         for span in (self._speech, self._after):
-            span.forget_sent(self._held_from)
+            span.forget_sent(before)
 
     def forget_turn(self) -> None:
         """Forget what is kept of a turn that was cleared, without what is held."""
