@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gemini_live_runtime.secret_patterns.compiled import compiled
 from gemini_live_runtime.secret_patterns.names import KEY_USES
 from gemini_live_runtime.secret_patterns.prefix import tells
+from gemini_live_runtime.secret_patterns.quick import start_of_last_word
 from gemini_live_runtime.secret_patterns.shapes import CUT_KEY, OPEN_KEY, PRIVATE_KEY
 from gemini_live_runtime.secret_patterns.values import (
     BEARER,
@@ -101,7 +102,7 @@ def cut_at(text: str) -> int | None:
 
 def _start(key: str, other: str, text: str, first: int, end: int) -> int | None:
     """Return where a key or another secret begins that ends at `end`, from `first` on."""
-    word = max(first, text.rfind(" ", first, end) + 1)
+    word = start_of_last_word(text, first, end)
     found = (compiled(key).search(text, word, end), compiled(other).search(text, first, end))
     return min((match.start(match.lastgroup or 0) for match in found if match is not None), default=None)
 

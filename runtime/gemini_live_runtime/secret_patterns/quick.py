@@ -153,12 +153,25 @@ def _search(sign: str) -> Callable[[str], re.Match[str] | None]:
     return compiled(_whole(sign)).search
 
 
+_KEY_SIGNS = "".join(map(chr, range(33, 127)))
+
+
+def start_of_last_word(text: str, first: int, end: int) -> int:
+    """Return where the word of ASCII begins that ends at `end`, from `first` on.
+
+    Languages without spaces write keys right behind other letters.
+    """
+    at = max(first, text.rfind(" ", first, end) + 1)
+    word = text[at:end]
+    return at if word.isascii() else at + len(word.rstrip(_KEY_SIGNS))
+
+
 def may_open(text: str) -> bool:
     """Return False when certainly no provider's key begins at the end of `text`."""
     if "-" in text and "-----BEGIN" in text:
         return True
     # No key has a space, and most texts end in one or in an ordinary word.
-    word = text[text.rfind(" ") + 1 :]
+    word = text[start_of_last_word(text, 0, len(text)) :]
     if len(word) >= _LONG or (len(word) >= _LONG_WITH_DIGIT and has_digit(word)):
         return True
     if not word or compiled(_OPEN_SIGN).search(word) is None:

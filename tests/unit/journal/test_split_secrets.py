@@ -399,6 +399,17 @@ def test_ordinary_text_never_waits() -> None:
     with_session(body)
 
 
+def test_ordinary_text_without_spaces_is_no_work_but_a_key_within_it_is_found() -> None:
+    split = SplitSecrets(Redactor())
+    shown: list[str] = []
+    split.add("user", 1, "今日は", shown.append)
+    for number in range(40):
+        assert split.is_plain("user", 1, f"天気は{number}度です。")
+    split.add("user", 1, "鍵はAIzaSyD3ad", shown.append)
+    split.add("user", 1, "BeefD3adBeef です", shown.append)
+    assert sorted(shown) == [" です", "今日は", "鍵は[redacted]"]
+
+
 def test_the_end_of_the_session_does_not_wait() -> None:
     async def body(session: Session) -> None:
         session.says("It is AIzaSyD3")
