@@ -179,9 +179,14 @@ class TranscriptBuffer:
         self._store(late, _cut_turn(late, heard_text, unheard_text))
         return True
 
-    def break_off(self) -> None:
-        """Mark the answer of the open turn as cut after what has arrived."""
+    def break_off(self, unspoken: str = "") -> None:
+        """Mark the answer of the open turn as cut after what has arrived.
+
+        `unspoken` is the end of its text whose sound has not.
+        """
         if self._open is not None:
+            if unspoken and "".join(self._open.model).endswith(unspoken):
+                self._open.cut("", unspoken)
             self._open.interrupted = True
 
     def discard_input(self) -> None:

@@ -287,7 +287,8 @@ class TurnCompleted(Payload):
     """A turn is over.
 
     `latency_ms` is that of `turn.measured`; null when the turn has none, or its sound is yet to be played.
-    `broke_off`: the connection, or the engine, ended in the middle of the answer.
+    `broke_off`: the connection, or the engine, ended in the middle of the answer; `unspoken` is the end of its
+    transcript, from the first word whose sound has not wholly arrived.
     """
 
     type: ClassVar[str] = "turn.completed"
@@ -295,6 +296,7 @@ class TurnCompleted(Payload):
     latency_ms: float | None = None
     reason: str = ""
     broke_off: bool = False
+    unspoken: str = ""
 
 
 @keyword_record

@@ -8,7 +8,7 @@ import pytest
 from tests.session.link.test_a_lost_link_in_a_session import resumable, settled, slow
 from tests.session.link.test_an_engine_that_died import first_engine, next_engine
 from tests.session.link.test_speech_over_a_lost_link import speak
-from tests.session.talking import Talk, agent, talk
+from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
@@ -18,6 +18,7 @@ from gemini_live_runtime.journal.fold.view import Block
 from gemini_live_runtime.local.dialogue.broken_answer import BrokenAnswer
 from gemini_live_runtime.session.agent.autosave import OwnStore
 from gemini_live_runtime.session.core.connection_events import MAX_CONTINUED
+from gemini_live_runtime.wire.audio_frame import encode_model_audio
 
 CONTINUED = [("reply", "continued")]
 
@@ -71,6 +72,25 @@ async def test_the_transcript_shows_the_answer_as_cut_after_what_has_arrived() -
         assert (rest.text, rest.interrupted) == ("a time.", False)
         turns = t.stage.session.orchestrator.agent.transcript.window(2).turns
         assert [(turn.model, turn.interrupted) for turn in turns] == [("Once upon", True), ("a time.", False)]
+
+
+async def test_the_word_that_the_loss_cut_is_in_the_rest_only() -> None:
+    async with talk(agent(), audio=ProgramAudio) as t:
+        await t.types("tell me a story")
+        await t.says("Once upon")
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
+        await t.says(" a lighthouse")
+        await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH // 5)))
+        await t.rests()
+        await t.server.closes(1006)
+        await t.connects_again()
+        assert told(t) == [("tell me a story", "Once upon a")]
+        await t.says("lighthouse stood.")
+        await t.ends()
+        first, rest = answers(t)
+        assert (first.text[: first.heard], rest.text) == ("Once upon a", "lighthouse stood.")
+        turns = t.stage.session.orchestrator.agent.transcript.window(2).turns
+        assert [turn.model for turn in turns] == ["Once upon a", "lighthouse stood."]
 
 
 async def test_an_answer_that_has_wholly_arrived_is_not_continued() -> None:

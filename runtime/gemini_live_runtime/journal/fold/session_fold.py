@@ -280,7 +280,8 @@ def _interrupted(view: SessionView, event: ev.Event, p: ev.TurnInterrupted) -> D
 def _completed(view: SessionView, event: ev.Event, p: ev.TurnCompleted) -> Dirty:
     view.turns_completed += 1
     if p.broke_off and (cut := streaming(view, "model", event.turn)) is not None:
-        change(view, cut, interrupted=True, heard=len(view.blocks[cut].text))
+        heard = len(view.blocks[cut].text) - len(sanitise(p.unspoken))
+        change(view, cut, interrupted=True, heard=max(0, heard))
     finish(view, "user", "model", "thought")
     if p.latency_ms is not None:
         _add_latency(view, event.turn, p.latency_ms)

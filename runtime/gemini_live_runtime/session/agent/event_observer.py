@@ -169,7 +169,7 @@ class EventObserver:
         if completed.reason == CLEARED:
             agent.transcript.discard_input()
         if completed.broke_off:
-            agent.transcript.break_off()
+            agent.transcript.break_off(completed.unspoken)
         agent.transcript.end_turn()
         agent.telemetry.turn_completed(agent.clock.now())
         if self._text:

@@ -24,6 +24,7 @@ from gemini_live_runtime.session.core.effects import (
     SendKeptAudio,
     Tell,
 )
+from gemini_live_runtime.session.core.generation import Generation
 from gemini_live_runtime.session.core.settling import settle_unanswered
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.tool_events import ToolEvents
@@ -165,20 +166,20 @@ class ConnectionEvents:
         state.emit(ev.SendSettled(kind="reply", outcome="continued"))
         return True
 
-    def _break_off(self, end: LinkEnd, *, is_open: bool) -> bool:
-        """Note the answer that the end of a connection breaks off; False without one."""
+    def _break_off(self, end: LinkEnd, *, is_open: bool) -> Generation | None:
+        """Note the answer that the end of a connection breaks off, and return it."""
         state, generation = self._state, self._state.ledger.get(self._state.ledger.number)
         waits_for_call = state.calls.awaits(state.turns.calls) or any(
             unread.answer.answer.scheduling != "SILENT" for unread in state.unread_answers
         )
         is_under_way = state.turns.is_open and state.turns.has_content and not (waits_for_call or state.ended)
         if not is_under_way or generation is None or not generation.opened or generation.complete:
-            return False
+            return None
         if state.ledger.current_is_cut:
-            return False
+            return None
         if is_open and end not in NOT_CONTINUED and state.continued < MAX_CONTINUED:
             state.broken = BrokenAnswer(state.asked, generation.arrived_text)
-        return True
+        return generation
 
     def _send_audio(self, chunks: list[SoundChunk]) -> None:
         if chunks:
@@ -296,8 +297,13 @@ class ConnectionEvents:
             state.end_overtaken_speech()
             state.overtaken.clear()
         if state.turns.has_content or not (state.unanswered or state.turns.calls.intersection(state.calls.open_ids)):
-            broke_off = self._break_off(end, is_open=is_open)
-            state.close_turn(state.turns.cut_short(), reason="the connection ended", broke_off=broke_off)
+            broken = self._break_off(end, is_open=is_open)
+            state.close_turn(
+                state.turns.cut_short(),
+                reason="the connection ended",
+                broke_off=broken is not None,
+                unspoken="" if broken is None else broken.unspoken_text,
+            )
         return state.flush(now)
 
     def _set_aside(self) -> None:

@@ -99,6 +99,11 @@ class Generation:
             return text
         return text[: whole_words(text, chars_at(self.places, len(text), self.received))]
 
+    @property
+    def unspoken_text(self) -> str:
+        """End of the transcript whose sound has not wholly arrived."""
+        return "".join(self.text)[len(self.arrived_text) :]
+
     def split_text(self, *, read: bool = False, chars: int | None = None) -> tuple[str, str]:
         """Split the transcript into its heard and its unheard part.
 

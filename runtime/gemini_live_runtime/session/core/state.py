@@ -486,14 +486,20 @@ class CoreState:
         self.emit(self.turns.open(by))
 
     def close_turn(
-        self, outcome: TurnOutcome, *, reason: str = "", is_superseded: bool = False, broke_off: bool = False
+        self,
+        outcome: TurnOutcome,
+        *,
+        reason: str = "",
+        is_superseded: bool = False,
+        broke_off: bool = False,
+        unspoken: str = "",
     ) -> None:
         """Close the open turn, if there is one; no answer is owed then.
 
         With `is_superseded` the user went on before the model said anything: the next answer is to all of it.
-        `broke_off`: it ends in the middle of its answer.
+        `broke_off`: it ends in the middle of its answer, before the words `unspoken`.
         """
-        completed = self.turns.close(outcome, reason, broke_off=broke_off)
+        completed = self.turns.close(outcome, reason, broke_off=broke_off, unspoken=unspoken)
         if completed is not None:
             if not is_superseded:
                 self._forget_answered()

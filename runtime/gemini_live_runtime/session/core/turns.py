@@ -38,7 +38,9 @@ class TurnLedger:
         self.calls, self.call_cancelled = set(), False
         return TurnStarted(by=by)
 
-    def close(self, outcome: Outcome, reason: str = "", *, broke_off: bool = False) -> TurnCompleted | None:
+    def close(
+        self, outcome: Outcome, reason: str = "", *, broke_off: bool = False, unspoken: str = ""
+    ) -> TurnCompleted | None:
         """End the open turn and return its event, or None when no turn is open.
 
         The event has no latency yet.
@@ -46,7 +48,7 @@ class TurnLedger:
         if not self.is_open:
             return None
         self.is_open = False
-        return TurnCompleted(outcome=outcome, reason=reason, broke_off=broke_off)
+        return TurnCompleted(outcome=outcome, reason=reason, broke_off=broke_off, unspoken=unspoken)
 
     def cut_short(self) -> Outcome:
         """Return the outcome of a turn that ends without the server's `turnComplete`."""

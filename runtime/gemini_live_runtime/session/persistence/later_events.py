@@ -102,9 +102,9 @@ class TranscriptReplay:
                 transcript.add_tool_call(ToolCallSummary.of(call_id, name, args, result, status), turn=turn)
             case ev.TurnInterrupted(heard_text=heard, unheard_text=unheard):
                 transcript.interrupted(heard, unheard, turn)
-            case ev.TurnCompleted(broke_off=broke_off):
+            case ev.TurnCompleted(broke_off=broke_off, unspoken=unspoken):
                 if broke_off:
-                    transcript.break_off()
+                    transcript.break_off(unspoken)
                 transcript.end_turn()
             case ev.SessionStarted(agent=agent) if event.seq > self._seq:
                 transcript.add_handoff("", agent)
