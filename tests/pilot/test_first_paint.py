@@ -143,6 +143,22 @@ async def test_style_sheets_are_parsed_once_for_a_theme(monkeypatch: pytest.Monk
         assert (app.console_screen.header.styles.background, parsed) == (before, {})
 
 
+async def test_no_widget_is_styled_before_it_is_mounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    apply = Stylesheet.apply
+    styled: list[str] = []
+
+    def noted(sheet: Stylesheet, node: Any, **options: Any) -> None:
+        if not node.is_attached and not app._has_painted:
+            styled.append(type(node).__name__)
+        apply(sheet, node, **options)
+
+    app = ConsoleApp(None, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
+    monkeypatch.setattr(Stylesheet, "apply", noted)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+    assert styled == []
+
+
 async def test_no_widget_is_styled_again_before_the_first_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     updated: list[bool] = []
     update = Stylesheet.update

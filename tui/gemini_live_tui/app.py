@@ -175,6 +175,11 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
                 return
         super().refresh_css(animate)
 
+    def update_styles(self, node: DOMNode, animate: bool = True) -> None:
+        """Style a widget anew, unless it is not mounted yet: it is styled then."""
+        if node.is_attached:
+            super().update_styles(node, animate)
+
     # -- life --------------------------------------------------------------------------------------------------------
 
     def on_mount(self) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
+
+from gemini_live_runtime.records import mutable_record
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
@@ -16,56 +17,56 @@ DetailPart = tuple[str, Any]
 """A heading, "" for none, and a value: text as it is, everything else as JSON."""
 
 
-@dataclass
+@mutable_record
 class TextSubmitted(Message):
     """Send `text`, which the prompt still holds."""
 
     text: str
 
 
-@dataclass
+@mutable_record
 class FollowChanged(Message):
     """A line list was scrolled, or its `following` of the end was turned on or off."""
 
     following: bool
 
 
-@dataclass
+@mutable_record
 class RunAction(Message):
     """Run the action `id` of the action table, chosen with the mouse."""
 
     id: str
 
 
-@dataclass
+@mutable_record
 class ShowHint(Message):
     """Show a message that disappears after a few seconds."""
 
     text: str
 
 
-@dataclass
+@mutable_record
 class PaneChanged(Message):
     """The pane `pane` needs painting: its size, filter or order changed."""
 
     pane: str
 
 
-@dataclass
+@mutable_record
 class SendOrder(Message):
     """Send a command to the engine."""
 
     order: Order
 
 
-@dataclass
+@mutable_record
 class OpenScreen(Message):
     """Open the screen that the registry calls `name`."""
 
     name: str
 
 
-@dataclass
+@mutable_record
 class ShowDetails(Message):
     """Show `parts` below `title`; the screen's copy key copies `copy` as JSON."""
 
@@ -74,14 +75,14 @@ class ShowDetails(Message):
     copy: Any
 
 
-@dataclass
+@mutable_record
 class EditKey(Message):
     """Open the state editor on `key`."""
 
     key: str
 
 
-@dataclass
+@mutable_record
 class ShowWatcher(Message):
     """Open the screen of one watcher or temporal pattern; `kind` says which."""
 
@@ -89,14 +90,14 @@ class ShowWatcher(Message):
     name: str
 
 
-@dataclass
+@mutable_record
 class ExplainEvent(Message):
     """Explain the cause of event `seq`."""
 
     seq: int
 
 
-@dataclass
+@mutable_record
 class ExplainTransition(Message):
     """Explain a transition out of the current phase of `agent`: taken or blocked."""
 
@@ -104,21 +105,21 @@ class ExplainTransition(Message):
     agent: AgentView
 
 
-@dataclass
+@mutable_record
 class GoToTime(Message):
     """Move the cursor to `t` seconds of session time."""
 
     t: float
 
 
-@dataclass
+@mutable_record
 class GoToEvent(Message):
     """Move the cursor to event `seq`."""
 
     seq: int
 
 
-@dataclass
+@mutable_record
 class PaneFailed(Message):
     """A pane's body raised `error` while painting or updating."""
 
