@@ -48,3 +48,9 @@ def test_a_call_of_a_tool_that_only_the_last_agent_had_is_waited_for() -> None:
     desks = [setup for setup in setups if "at the desk" in str(setup["systemInstruction"])]
     assert desks
     assert not any("'ticket'" in str(setup["tools"]) for setup in desks)
+
+
+@pytest.mark.parametrize("seed", [750386, 750938])
+def test_an_agent_enters_before_another_one_that_waits_takes_over(seed: int) -> None:
+    # Both became possible with the connection: `on_enter` was begun after the hand-off that was the next step.
+    assert judged(run(seed)) == ""

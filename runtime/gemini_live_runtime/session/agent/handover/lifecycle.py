@@ -6,6 +6,7 @@ and the agent have to say. An agent that takes over begins in the same way, with
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -228,6 +229,8 @@ class AgentLifecycle:
             name = self._agent.plan.name
             # Not a step: it may wait for what is said.
             self.spawn_hook(f"on_enter of {name}", hook, Origin("agent", name, "on entering"))
+            # It begins before a step that follows may let another agent take over.
+            await asyncio.sleep(0)
 
     def _spawn_hook(self, where: str, hook: Callable[..., Any], origin: Origin) -> None:
         self._code.spawn(where, hook, self.session, origin=origin)
