@@ -48,7 +48,6 @@ ask = "How long?"
 
 [[intent]]
 name = "table"
-acts = true
 change = true
 means = ["[book] table {people?} {time?} (nice)"]
 call = { tool = "seating", args = { people = "{people}", time = "{time}" } }
@@ -58,6 +57,7 @@ reply = ["Booked."]
 name = "weather"
 change = true
 means = ["weather|rain|umbrella {city}", "weather|rain|umbrella !insurance"]
+reads = true
 call = { tool = "sky", args = { city = "{city}" } }
 reply = ["Dry."]
 
@@ -339,9 +339,10 @@ def test_a_sentence_is_not_acted_on_in_part(text: str) -> None:
     assert orders(text) == "Pardon?"
 
 
-def test_what_is_on_the_menu_is_ordered_beside_what_is_not() -> None:
-    assert orders("two soups and a bicycle") == [{"dish": "soup", "count": 2}]
-    assert orders("two bicycles and a soup") == [{"dish": "soup"}]
+def test_what_is_on_the_menu_is_asked_about_beside_what_is_not() -> None:
+    assert orders("two soups and a bicycle") == "Do you mean: 2 soup?"
+    assert orders("two bicycles and a soup") == "Do you mean: a soup?"
+    assert orders("two bicycles and a soup", "yes") == [{"dish": "soup"}]
 
 
 def test_the_last_call_is_made_once_more() -> None:
@@ -364,7 +365,7 @@ def test_a_word_beside_a_thing_may_make_it_another(text: str) -> None:
 
 
 def test_a_thing_that_something_is_told_of_is_not_asked_for() -> None:
-    script = parse_script(KITCHEN.replace('name = "add"\n', 'name = "add"\nacts = true\n'), "kitchen.toml")
+    script = parse_script(KITCHEN, "kitchen.toml")
     dialogue = ScriptedDialogue(script)
     dialogue.declare({"cook": {}})
     assert not dialogue.respond("the soup is for my son", typed=True).calls

@@ -214,3 +214,33 @@ def test_whatever_the_recogniser_listens_for_the_dialogue_understands() -> None:
                     match = matcher.match(pattern, Words(words))
                     assert match is not None, words
                     assert match.cost <= 0.2, words
+
+
+CALLING = """
+format = 1
+name = "lamp"
+
+[[intent]]
+name = "switch"
+say = ["switch it on"]
+call = { tool = "switch" }
+reply = ["Done."]
+"""
+
+
+def test_an_intent_that_calls_does_something_unless_it_only_reads() -> None:
+    reads = CALLING.replace("call =", "reads = true\ncall =")
+    assert [parse_script(text, "lamp.toml").intents[0].acts for text in (CALLING, reads)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ('call = { tool = "switch" }', "reads = true", "reads"),
+        ("call =", "acts = false\ncall =", "acts"),
+        ("call =", "acts = true\nreads = true\ncall =", "acts"),
+    ],
+)
+def test_a_call_that_neither_acts_nor_reads_is_refused(old: str, new: str, field: str) -> None:
+    with pytest.raises(ConfigError, match=f"intent 'switch'.{field}"):
+        parse_script(CALLING.replace(old, new), "lamp.toml")

@@ -14,7 +14,7 @@ from gemini_live_runtime.local.language.words import folded, name_words
 from gemini_live_runtime.local.scripts.script_types import Cue, Intent, Scalar, Script, SlotRef
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.understanding.meaning import MeaningMatcher
-from gemini_live_runtime.local.understanding.mood import is_open_wish, is_remark, only_speaks
+from gemini_live_runtime.local.understanding.mood import calls_off, is_of_others, is_open_wish, is_remark, only_speaks
 
 _MAX_TOOLS = 6
 """Most tools offered by name."""
@@ -47,14 +47,20 @@ class IntentMatcher:
         Among equal costs an intent with `after` wins, then the one whose `during` is newest, then the first.
         """
         speaks = self.only_speaks(words)
-        intents = [intent for intent in self._script.intents if not (intent.acts and speaks)]
-        ages = [(intent, self.age(intent, now)) for intent in intents]
+        ages = [(intent, self.age(intent, now)) for intent in self._script.intents]
         applying = [(place, intent, age) for place, (intent, age) in enumerate(ages) if age is not None]
-        matches = [self._phrase_in(intent, words) for _, intent, _ in applying]
+        matches = [
+            self._to_act_on(self._phrase_in(intent, words), words, speaks)
+            if intent.acts
+            else self._phrase_in(intent, words)
+            for _, intent, _ in applying
+        ]
         # A phrase that was said word for word is what was meant.
         if not any(match is not None and match.cost == 0 for match in matches):
             matches = [
-                min(filter(None, (match, *self._meant_by(intent, words))), key=_cost, default=None)
+                match
+                if intent.acts and speaks
+                else min(filter(None, (match, *self._meant_by(intent, words))), key=_cost, default=None)
                 for match, (_, intent, _) in zip(matches, applying, strict=True)
             ]
         found: list[_Found] = [
@@ -72,13 +78,29 @@ class IntentMatcher:
         found = (self._matcher.match(pattern, words) for pattern in (*intent.say, *intent.typed))
         return min(filter(None, found), key=_cost, default=None)
 
+    def _to_act_on(self, found: Match | None, words: Words, speaks: bool) -> Match | None:
+        """Return the match of a phrase, None when the sentence only speaks.
+
+        A phrase that is said word for word counts. Of one with a text, such as "note that {note}", the words around
+        the text count: those within may tell and ask anything.
+        """
+        texts = [name for name in found.slots if self._script.slots[name].kind == "text"] if found is not None else []
+        if found is None or not texts:
+            is_phrase = found is not None and found.cost == 0 and not words.is_question
+            return None if speaks and not is_phrase else found
+        around = " ".join(words.plain)
+        for name in texts:
+            around = around.replace(" ".join(Words(str(found.slots[name])).plain), " ", 1)
+        spoken_of = around.split() and only_speaks(around.split(), is_question=words.is_question)
+        return None if spoken_of or calls_off(words.plain) else found
+
     def _meant_by(self, intent: Intent, words: Words) -> Iterator[Match]:
         """Yield what the meanings of `intent` find, where it is sure enough to act on."""
         for meaning in intent.means:
             meant = self._meanings.match(meaning, words)
             if meant is None or (intent.acts and meant.is_told_of):
                 continue
-            if intent.calls and not intent.acts and meant.is_of_others:
+            if intent.calls and not intent.acts and (meant.is_of_others or is_of_others(words.plain)):
                 continue  # What another person has forgotten is no question for the weather.
             if meant.may_be_acted_on if intent.calls else meant.is_sure:
                 yield Match(meant.cost, meant.slots)
@@ -108,6 +130,10 @@ class IntentMatcher:
     def is_remark(self, words: Words) -> bool:
         """Return True for "great, it's raining", where `raining` is no word of the script."""
         return is_remark(words.plain, self._meanings.known)
+
+    def names_others(self, slots: Mapping[str, SlotValue], words: Words) -> bool:
+        """Return True for words that name another value: "coffee? no, water"."""
+        return self._meanings.names_others(slots, words)
 
     def slots_only(self, names: Sequence[str], words: Words) -> Mapping[str, SlotValue]:
         """Return the slots that a sentence names when it says nothing else, else {}."""

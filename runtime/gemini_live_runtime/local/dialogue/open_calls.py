@@ -16,6 +16,8 @@ from gemini_live_runtime.records import frozen_record, record
 _ONE_SLOT = re.compile(r"\w+")
 """Name of a slot: "{first} {last}" has two, "{told.left}" has none."""
 
+_ONE_FACT = re.compile(r"\{(?:known|told)\.\w+\}")
+
 MAX_OPEN_CALLS = 64
 """Most open calls kept; the oldest are dropped."""
 
@@ -103,6 +105,12 @@ class OpenCalls:
             for item in state
         ]
         self._groups = max((call.group for call in self._calls), default=0)
+
+
+def lacks_facts(call: ScriptedCall, facts: Mapping[str, Any]) -> bool:
+    """Return True when an argument is a fact that nothing has told yet."""
+    templates = (value for value in call.args.values() if isinstance(value, str))
+    return any(fill(template, facts) is None for template in templates if _ONE_FACT.fullmatch(template))
 
 
 def arguments_of(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from gemini_live_runtime.local.dialogue.announcement import announcement_of
+from gemini_live_runtime.local.dialogue.clause_finder import ClauseFinder, Wish
 from gemini_live_runtime.local.dialogue.confirmation import check_of, is_no, meant, phrase_asked, question_of
 from gemini_live_runtime.local.dialogue.consent_question import NO, YES
 from gemini_live_runtime.local.dialogue.dialogue_state import MAX_UNSAID, DialogueState, Pending, last_question
 from gemini_live_runtime.local.dialogue.intents import IntentMatcher
-from gemini_live_runtime.local.dialogue.open_calls import Outcome, arguments_of
+from gemini_live_runtime.local.dialogue.open_calls import Outcome, arguments_of, lacks_facts
 from gemini_live_runtime.local.dialogue.tools_by_name import (
     TextQuestion,
     arguments_for,
@@ -22,19 +22,14 @@ from gemini_live_runtime.local.dialogue.tools_by_name import (
     spoken_choices,
 )
 from gemini_live_runtime.local.dialogue.wording import Wording, tool_title
-from gemini_live_runtime.local.language.clauses import clauses_of, forbids, quotes
 from gemini_live_runtime.local.language.words import name_words
 from gemini_live_runtime.local.parts import Reply, ToolRequest
 from gemini_live_runtime.local.scripts.grammar import Grammar, build_grammar
 from gemini_live_runtime.local.scripts.sample_sentences import SampleSentences, sample_sentences
-from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Script, SlotRef
+from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Script
 from gemini_live_runtime.local.scripts.tool_output import output_of
 from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
-from gemini_live_runtime.local.understanding.mood import asks_besides, is_open_wish, takes_back
-
-_JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
-"""Words between parts of a sentence that may each ask for something."""
 
 _CORRECTIONS = (
     *((*lead, "make", what) for lead in ((), ("actually",), ("no",)) for what in ("that", "it")),
@@ -43,13 +38,6 @@ _CORRECTIONS = (
     ("no", "i", "said"),
     ("and",),
 )
-_MAX_PARTS = 6
-_A_WISH = 0.3
-"""Cost below which a part of a sentence stands for itself, beside parts that are not understood."""
-
-_BY_THE_WAY = frozenset({"hello", "thanks", "goodbye", "how_are_you", "wait", "there"})
-"""Everyday intents that do not answer the rest of a sentence."""
-
 _NOT_UNDERSTOOD = "I didn't catch that."
 _ASK_AGAIN = "I lost my thread. Please ask me again."
 _MISSES_ALLOWED = 2
@@ -70,6 +58,7 @@ class ScriptedDialogue:
         self._phased = {call.tool for intent in script.intents if intent.during for call in intent.calls}
         self._samples = sample_sentences(script)
         self._accounting = Accounting(script)
+        self._clauses = ClauseFinder(script, self._matcher, self._matching, self._accounting)
         self._state = DialogueState()
         self._wording = Wording(script, self._matching, self._state)
 
@@ -249,7 +238,7 @@ class ScriptedDialogue:
         reply = trial._answer(meant(text, self._state.last_reply))
         if trial._state.misses:
             return reply if self._matching.tells(Words(text), self._state) else None
-        if self._free_text_pending() and reply.calls:
+        if self._clauses.is_text_pending(self._state) and reply.calls:
             return None
         slots = trial._state.last_call[1] if reply.calls and trial._state.last_call is not None else {}
         return None if any(self._script.slots[name].kind == "text" for name in slots) else reply
@@ -288,13 +277,13 @@ class ScriptedDialogue:
             return Reply(self._wording.fill("All right. {last_question}") or "All right.")
         words = Words(text)
         best = self._matching.best(words, state)
-        if best is None or best[1].cost > 0:
-            several = self._several(text)
-            if several is not None:
-                return several
+        if (best is None or best[1].cost > 0) and (several := self._clauses.wishes_beside(text, state)):
+            return self._call_all(several)
         if state.pending is not None and (best is None or best[1].cost > 0 or self._asks_again(state.pending, *best)):
-            answer = self._pending_answer(words)
-            if answer is not None and (best is None or answer.cost <= best[1].cost or self._free_text_pending()):
+            answer = self._clauses.pending_answer(words, state)
+            if answer is not None and (
+                best is None or answer.cost <= best[1].cost or self._clauses.is_text_pending(state)
+            ):
                 return self._filled(state.pending, answer, words)
         ended = self._matching.ending(state.notes) is not None
         by_name = named_tools(words, [] if ended or not self._script.call_by_name else self._callable_by_name)
@@ -310,8 +299,8 @@ class ScriptedDialogue:
             if not by_name or intent.during or tools & {tool.name for tool in by_name} or known:
                 pending = state.pending if state.pending and state.pending.intent == intent.name else None
                 slots = {**(pending.slots if pending else {}), **match.slots}
-                part = self._answer_clause(text) if self._says_more(intent, slots, words) else None
-                return part or self._act(intent, slots, words)
+                part = self._clauses.wish_in_clause(text, state) if self._says_more(intent, slots, words) else None
+                return self._act_on(part or Wish(intent, slots, words))
         if by_name:
             state.pending = None
             tool = by_name[0]
@@ -319,59 +308,16 @@ class ScriptedDialogue:
         within = self._matching.find_within(words, state)
         if within is not None:
             return self._act(within, {}, words)
-        reply = self._changed_call(words) or self._answer_clause(text)
-        if reply is None and (told := self._matching.told(text, state)):
-            reply = self._act(*told, words)
-        return reply or self._not_understood()
+        wish = self._clauses.changed_call(words, state) or self._clauses.wish_in_clause(text, state)
+        if wish is None and (told := self._matching.told(text, state)):
+            wish = Wish(*told, words)
+        wish = wish or next(iter(self._clauses.wishes_beside(text, state, to_ask=True)), None)
+        return self._not_understood() if wish is None else self._act_on(wish)
 
     def _asks_again(self, pending: Pending, intent: Intent, match: Match) -> bool:
         """Return True when another intent than the one that asked lacks a slot."""
         needed = {name for call in intent.calls for name in call.needs}
         return intent.name != pending.intent and not needed <= {*match.slots, *self._state.remembered}
-
-    def _answer_clause(self, text: str) -> Reply | None:
-        """Answer the clause that means something, when the whole sentence does not.
-
-        Nothing is called when two clauses ask for different calls, or when one of them forbids something.
-        """
-        state = self._state
-        found: list[tuple[Intent, Mapping[str, SlotValue], Words]] = []
-        texts = clauses_of(text)
-        whole = Words(text)
-        is_quoted = quotes(text)
-        asks, is_remark = asks_besides(whole.plain), takes_back(whole.plain) or self._matching.is_remark(whole)
-        for part in texts:
-            words = Words(part)
-            if words.plain == ["sorry"]:
-                continue  # It begs no pardon before a request.
-            best = self._matching.best(words, state)
-            if best is not None and best[0].acts and (is_remark or (asks and not is_open_wish(words.plain))):
-                best = None
-            answer = (
-                self._pending_answer(words) if state.pending is not None and not self._free_text_pending() else None
-            )
-            if state.pending is not None and answer is not None and (best is None or answer.cost < best[1].cost):
-                found.append((self._intents[state.pending.intent], {**state.pending.slots, **answer.slots}, words))
-            elif best is not None:
-                # What is agreed to is told by the question: the rest of the sentence may be about anything.
-                found.append((best[0], best[1].slots, whole if is_quoted or best[0].is_consent else words))
-            elif state.last_call is not None and (changed := self._changed_slots(words)):
-                intent, said = self._intents[state.last_call[0]], state.last_call[1]
-                if not (intent.acts and asks):
-                    found.append((intent, {**said, **changed}, words))
-        calling = [one for one in found if one[0].calls]
-        if len({intent.name for intent, _, _ in calling}) > 1:
-            return None
-        if calling:
-            intent, slots, words = calling[-1]
-            is_free = any(self._script.slots[name].kind == "text" for name in slots)
-            return None if is_free or any(forbids(part) for part in texts) else self._act(intent, slots, words)
-        own = [one for one in found if one[0].during or one[0].after]
-        own = own or [one for one in found if one[0].name not in _BY_THE_WAY]
-        if not own:
-            return None
-        told = {name: value for _, slots, _ in own for name, value in slots.items()}
-        return self._act(own[0][0], {**told, **own[0][1]}, own[0][2])
 
     def _call_by_name(self, tool: str, args: Mapping[str, Any]) -> Reply:
         """Call a tool, or ask for a text that it needs."""
@@ -379,65 +325,6 @@ class ScriptedDialogue:
             self._state.text_question = TextQuestion(tool, parameter, args)
             return Reply(text=self._state.text_question.text)
         return self._call((ToolRequest(tool, args),), "", {})
-
-    def _several(self, text: str) -> Reply | None:
-        """Make the calls of a sentence such as "two soups and a coffee".
-
-        Each part has to be whole, and all have to mean the same; None otherwise.
-        """
-        parts = [
-            words
-            for part in _JOINTS.split(text.rstrip(" ?"))
-            if len(words := Words(part)) and not self._matcher.is_filler(words)
-        ]
-        if not 1 < len(parts) <= _MAX_PARTS:
-            return None
-        found = [self._matching.best(part, self._state) for part in parts]
-        if not all(best is not None and best[0].calls for best in found) and not forbids(text):
-            found = [best for best in found if best is not None and self._names_a_choice(best[0], best[1])]
-        intents = {"" if best is None else best[0].name for best in found}
-        intent = self._intents.get(next(iter(intents))) if len(intents) == 1 else None
-        if intent is None or not intent.calls or any(call.tool not in self._state.tools for call in intent.calls):
-            return None
-        if intent.acts and self._matching.only_speaks(Words(text)):
-            return None
-        parts_of_phrases = (part for phrase in intent.typed for part in phrase if isinstance(part, SlotRef))
-        if any(self._script.slots[part.slot].kind == "text" for part in parts_of_phrases):
-            return None  # A text may have commas of its own.
-        slots = [best[1].slots for best in found if best is not None]
-        if any(name not in said for said in slots for call in intent.calls for name in call.needs):
-            return None
-        if intent.acts and self._accounting.unaccounted(intent, Words(text), *slots):
-            return None
-        self._state.pending = None
-        requests = [ToolRequest(call.tool, arguments_of(call, said)) for said in slots for call in intent.calls]
-        return self._call(requests, intent.name, slots[-1])
-
-    def _names_a_choice(self, intent: Intent, match: Match) -> bool:
-        """Return True when a part names a value of a choice that a call needs."""
-        needed = (name for call in intent.calls for name in call.needs)
-        return match.cost < _A_WISH and any(
-            name in match.slots and self._script.slots[name].kind == "choice" for name in needed
-        )
-
-    def _changed_call(self, words: Words) -> Reply | None:
-        """Make the last call again with what the words change, as in "and in Rome?".
-
-        Return None when they say anything else.
-        """
-        state = self._state
-        if state.last_call is None or state.last_call[0] not in self._intents:
-            return None
-        intent, said = self._intents[state.last_call[0]], state.last_call[1]
-        slots = self._changed_slots(words)
-        return self._act(intent, {**said, **slots}, words) if slots else None
-
-    def _changed_slots(self, words: Words) -> Mapping[str, SlotValue]:
-        """Return the slots of the last call that `words` give anew, {} for none."""
-        state = self._state
-        if state.last_call is None or state.last_call[0] not in self._intents:
-            return {}
-        return self._matching.changed(self._intents[state.last_call[0]], words, state, state.last_call[1])
 
     @property
     def _callable_by_name(self) -> list[str]:
@@ -450,21 +337,6 @@ class ScriptedDialogue:
         during = self._intents[state.pending.intent].during
         if (during and state.notes.age(during) is None) or self._matching.ending(state.notes) is not None:
             state.pending = None
-
-    def _pending_answer(self, words: Words) -> Match | None:
-        state = self._state
-        assert state.pending is not None
-        slot = state.pending.slot
-        patterns: tuple[Pattern, ...] = (*self._script.slots[slot].answer, (SlotRef(slot),))
-        matches = [match for pattern in patterns if (match := self._matcher.match(pattern, words)) is not None]
-        missing = [name for call in self._intents[state.pending.intent].calls for name in call.needs]
-        missing = [name for name in (slot, *missing) if name not in state.pending.slots]
-        if not matches and (said := self._matching.slots_only(missing, words)):
-            return Match(0.0, said)
-        return min(matches, key=lambda match: match.cost, default=None)
-
-    def _free_text_pending(self) -> bool:
-        return self._state.pending is not None and self._script.slots[self._state.pending.slot].kind == "text"
 
     def _filled(self, pending: Pending, answer: Match, words: Words) -> Reply:
         return self._act(self._intents[pending.intent], {**pending.slots, **answer.slots}, words)
@@ -494,6 +366,9 @@ class ScriptedDialogue:
 
     # --- from intents to replies and calls ------------------------------------------------------------------------
 
+    def _act_on(self, wish: Wish) -> Reply:
+        return self._act(wish.intent, wish.slots, wish.words)
+
     def _act(self, intent: Intent, said: Mapping[str, SlotValue], words: Words) -> Reply:
         """Do what `words` ask for, or ask first when they say more than that."""
         state = self._state
@@ -521,12 +396,16 @@ class ScriptedDialogue:
             state.pending = Pending(intent.name, missing, slots)
             return Reply(text=self._script.slots[missing].ask)
         facts = {"told": self._wording.told, "known": state.known}
+        if any(lacks_facts(call, facts) for call in intent.calls):
+            return Reply(text=self._wording.reply_of(intent, slots, {"result": {"error": "there is nothing to do"}}))
         requests = [ToolRequest(call.tool, arguments_of(call, slots, facts)) for call in intent.calls]
         return self._call(requests, intent.name, slots)
 
     def _says_more(self, intent: Intent, said: Mapping[str, SlotValue], words: Words) -> bool:
         """Return True when words are left over that nothing done by `intent` explains."""
-        return intent.acts and bool(self._accounting.unaccounted(intent, words, said, asked=self._state.question))
+        if not (intent.acts or intent.calls):
+            return False
+        return bool(self._accounting.unaccounted(intent, words, said, asked=self._state.question))
 
     def _ask_back(self, intent: Intent, said: Mapping[str, SlotValue]) -> Reply:
         question = self._state.question
@@ -534,6 +413,14 @@ class ScriptedDialogue:
             return Reply(check_of(question))
         phrase = self._accounting.phrase_for(intent, said)
         return Reply(question_of(phrase)) if phrase else self._not_understood()
+
+    def _call_all(self, wishes: Sequence[Wish]) -> Reply:
+        """Make the calls of wishes that mean the same."""
+        self._state.pending = None
+        requests = [
+            ToolRequest(call.tool, arguments_of(call, wish.slots)) for wish in wishes for call in wish.intent.calls
+        ]
+        return self._call(requests, wishes[-1].intent.name, wishes[-1].slots)
 
     def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
         self._state.open.add(requests, intent, slots)

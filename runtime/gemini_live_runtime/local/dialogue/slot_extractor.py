@@ -137,7 +137,10 @@ class SlotExtractor:
 
     def _fields_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
         plain, is_question = utterance.words.plain, utterance.words.is_question
-        asks, remarks = asks_besides(plain), is_remark(plain, self._meanings.known) or takes_back(plain)
+        asks, remarks = (
+            asks_besides(plain),
+            is_remark(plain, self._meanings.known) or takes_back(plain, is_question=is_question),
+        )
         utterance = replace(utterance, only_speaks=remarks or only_speaks(plain, is_question=is_question))
         found = self._told_in(utterance, wanted)
         for clause in utterance.clauses:

@@ -43,6 +43,7 @@ towards town travel tricky tried trip trouble true truly trust truth twelve twic
 unless unlikely until unusual upon upset upstairs downstairs useful useless usual usually various visit visiting voice
 wait waited waiting walk walking warn warning watch water wear weekend weird welcome went wife window wise wished won
 wondered word words work working world worried worry worse worst worth wrap write wrong yeah year years yesterday yet
+winter summer autumn whoever whichever whatever whomever answers
 young yourselves second's shortly thereabouts somewhat roughly approximately exactly ish please's missus hubby
 heading heads headed meanwhile loo toilet daily weekly lads lass mates bit's hiya wotcha alrighty righto rightio
 sec secs mo jiffy tick ta innit pet duck darling sweetie guv boss chief fella dude bro rn tbh lol haha ha omg btw
@@ -66,6 +67,13 @@ NAMES_ALIKE = """
 fred ted ned jed ahmed mohamed muhammed hamed reed sterling irving browning fielding king ming ling ping jing sly
 beverly emily carly charly kimberly tilly
 """
+
+NO_NAMES = """
+monday tuesday wednesday thursday friday saturday sunday january february march july september october november
+december christmas easter english irish british scottish welsh american german french spanish italian polish dutch
+danish swedish chinese japanese indian russian greek turkish canadian australian european catholic muslim jewish hindu
+"""
+"""Capitalised words that are no names of persons."""
 
 COLOURING = """
 ready ages ahead almost alone along altogether angry anyhow apparently asap awful awfully beautiful bloody brief bright
@@ -91,6 +99,6 @@ he him his she her hers they their theirs
 TELLTALE = """
 was were been had did done if called said says suppose somebody someone
 anyone anybody everyone everybody nobody keeps kept felt seemed wonder wondering ever every night nights week weeks
-during minute second hour day days stuff each
+during minute second hour day days stuff each off without against except tomorrow later sometime someday
 """
 """Common words of others' deeds and of the past: scripts name those that a request has."""

@@ -66,10 +66,12 @@ OPINIONS = tuple(
 ASKING_IF = frozenset({"me", "us", "know", "see", "check", "out", "wonder", "wondering", "sure", "say", "ask"})
 """Words before an "if" that asks: "tell me if it rains"."""
 
-_OPENINGS = frozenset({
+OPENINGS = frozenset({
     "hello", "hi", "hey", "ok", "okay", "so", "and", "but", "well", "um", "uh", "er", "oh", "sorry", "please", "now",
-    "then", "actually", "right", "yes", "yeah", "no", "just",
+    "then", "actually", "right", "yes", "yeah", "no", "just", "wait",
 })  # fmt: skip
+"""Words before what a sentence says."""
+
 _ASKING = re.compile(
     r"(?:which|whose?|whom|where|when (?!you\b)|does|did|was|were|has)\b|why (?!do(?:es)? not\b)|how (?!about\b)"
     r"|what (?!about\b|(?:i|we) (?:want|need|would)\b)"
@@ -103,6 +105,11 @@ _HESITATIONS = re.compile(
     r"|(?:can|could|will|is|are|does|do) not (?:you|he|she|it|they)\b|(?:no )?do not bother"
     r"|(?:actually |no |oh )*(?:never ?mind|forget (?:it|that)|leave it|no (?:message|need|thanks))"
     r"|i will (?:try|ring|call|phone)\b|put me through|connect me|let me (?:speak|talk)"
+    r"|(?:no |oh |wait |actually |sorry )*(?:scratch|scrap|cancel|drop|skip|delete|undo)"
+    r" (?:it|that|this|(?:the|my) message)\b"
+    r"|(?:no |oh |wait |actually |sorry |please )*do not (?:tell|write|say|pass|leave|send|take|note|put|record)\b"
+    r"|i see$|(?:oh |well |what )*(?:that is )?(?:a )?(?:pity|shame|relief|dear me|dear)$"
+    r"|(?:i have |i )?changed my mind\b|(?:since|till|until) when\b|ready$"
     r"|you (?:are|can|could|have|sound|said)\b|come again|say (?:that )?again"
     r"|repeat\b|speak up|wrong number|that is (?:all|it|fine)$|who\b|this is (?:ridiculous|stupid|silly)"
     r"|(?:me|us) (?:who|what|when|where|why|how)\b|(?:please )?tell me\b|let me know\b|if i (?:left|leave|gave)"
@@ -113,6 +120,9 @@ _HESITATIONS = re.compile(
 
 _NO_NAMES = re.compile(r".*(?:ing|ed|n't|less|ful|ous)|.*[^aeioul]ly")
 _NAMES_ALIKE = frozenset(everyday_words.NAMES_ALIKE.split())
+NEVER_NAMES = frozenset(everyday_words.NO_NAMES.split())
+"""Words such as days and languages, which are written like names."""
+
 
 _SHORTEST_WITH_TYPOS, _TWO_TYPOS = 5, 10
 """Letters from which on a word may have one typing error, and two."""
@@ -190,13 +200,13 @@ def asks(words: Sequence[str]) -> bool:
 
     "Could you" and "do you have" ask for a thing.
     """
-    at = next((at for at, word in enumerate(words) if word not in _OPENINGS), len(words))
+    at = next((at for at, word in enumerate(words) if word not in OPENINGS), len(words))
     return _ASKING.match(" ".join(words[at:])) is not None
 
 
 def is_name_like(word: str) -> bool:
     """Return False for words that are hardly a person's name, such as `returning`."""
-    return word in _NAMES_ALIKE or not _NO_NAMES.fullmatch(word)
+    return word in _NAMES_ALIKE or not (word in NEVER_NAMES or _NO_NAMES.fullmatch(word))
 
 
 def is_no_text(words: Sequence[str]) -> bool:

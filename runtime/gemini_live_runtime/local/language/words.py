@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _TO_NINETEEN = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -82,6 +83,9 @@ def parse_number(words: list[str], start: int) -> tuple[int, int] | None:
         return int(first), 1
     if first == "hundred":
         return 100, 1
+    for half in (["half", "a", "dozen"], ["half", "dozen"]):
+        if words[start : start + len(half)] == half:
+            return 6, len(half) + (words[start + len(half) : start + len(half) + 1] == ["of"])
     if first in _COUNTED_OUT:
         return _COUNTED_OUT[first], 1 + (words[start + 1 : start + 2] == ["of"])
     if first not in _VALUES:
@@ -263,6 +267,7 @@ def edit_distance(one: str, other: str, limit: int) -> int:
     return min(row[-1], limit + 1)
 
 
+@lru_cache(maxsize=65_536)
 def typos(word: str, meant: str) -> int | None:
     """Return the edits from `word` to `meant`, None when too many for a typing error.
 

@@ -26,7 +26,7 @@ word of `before`; `values` when spoken), or `text` (anything of at most `max` wo
 
 `[[intent]]` has `name`, `say` (patterns with `{slot}`, spoken or typed), `typed` (typed only), `call` (`tool`, `args`:
 values are numbers, true, false, or texts in which `{slot}` stands for the slot's value, `{slot?}` is left out when
-missing) or `calls` (a list of such, sent together), `acts = true` (see below), `again = true` (it makes the last call
+missing) or `calls` (a list of such, sent together), `reads = true` (see below), `again = true` (it makes the last call
 once more),
 `from_last_call = true` (slots that are missing are those of the last call, as in "make that three"), `change = true`
 (words that only name other slots, such as "and in Rome?", make the call anew), `reply` (lines, the first that fits is
@@ -36,10 +36,11 @@ instruction or a note contains one of them), and `after` (the same: matched only
 them). `tells` (a list of fields of `[extract]`) lets it answer words that only extraction understands. A sentence whose
 parts, joined by commas or "and", mean the same intent makes its calls for each part.
 
-An intent with `acts = true` does something. A sentence that only speaks of it, such as "do you take cards?" or "I might
-pay by card", does not lead to it (mood.py). One that says more than the intent, its slots and courtesy have words for,
-such as "cancel my newspaper", leads to a question (accounting.py): "Do you mean: cancel my order?" A clear yes then
-stands for the phrase that it quotes, in `[extract]` too. Meanings with `...` allow any words.
+An intent that calls a tool does something, as does one with `acts = true`. A sentence that only speaks of it, such as
+"do you take cards?" or "I might pay by card", does not lead to it (mood.py). One that says more than the intent, its
+slots and courtesy have words for, such as "cancel my newspaper", leads to a question (accounting.py): "Do you mean:
+cancel my order?" A clear yes then stands for the phrase that it quotes, in `[extract]` too. Meanings with `...` allow
+any words. With `reads = true` the calls change nothing: questions lead to them, and everyday words need no explanation.
 
 `means` of an intent are sentences by their words, typed or said, wherever they stand (meaning.py; meaning_reader.py
 tells how they are written), with lists of words under `[concepts]`. What remains unsure is not acted on.

@@ -152,7 +152,9 @@ class ScriptReader:
         name = self._text(raw, "name", f"intent {index}", required=True)
         where = f"intent {name!r}"
         known = {"name", "say", "typed", "means", "during", "after", "call", "calls", "reply"}
-        self._only(raw, known | {"acts", "again", "change", "forget", "from_last_call", "remember", "tells"}, where)
+        self._only(
+            raw, known | {"acts", "again", "change", "forget", "from_last_call", "reads", "remember", "tells"}, where
+        )
         say, typed = self._patterns(raw, "say", where), self._patterns(raw, "typed", where)
         means = self._means(raw, where, (*say, *typed))
         tells = self._texts(raw, "tells", where)
@@ -174,7 +176,16 @@ class ScriptReader:
         forget, during = self._flag(raw, "forget", where), self._folded(raw, "during", where)
         after = self._folded(raw, "after", where)
         again, change = self._flag(raw, "again", where), self._flag(raw, "change", where)
-        last, acts = self._flag(raw, "from_last_call", where), self._flag(raw, "acts", where)
+        last, reads = self._flag(raw, "from_last_call", where), self._flag(raw, "reads", where)
+        if reads and not calls:
+            raise self.fail(
+                f"{where}.reads", "is true without a call", "Remove it: it says that a call changes nothing"
+            )
+        acts = self._flag(raw, "acts", where, default=bool(calls) and not reads)
+        if acts == reads and calls:
+            raise self.fail(
+                f"{where}.acts", f"is {str(acts).lower()}", "Write reads = true for a call that changes nothing"
+            )
         return Intent(
             name, say, typed, lines, calls, forget, during, remember, after, means, again, last, acts, change, tells
         )

@@ -99,7 +99,10 @@ class Intent:
     from_last_call: bool = False
     """True when slots that are missing are those of the last call."""
     acts: bool = False
-    """True when its calls do something: a question that only wants to know does not lead to it."""
+    """True when it does something, as any call may: a sentence that only speaks of that does not lead to it.
+
+    False for calls that the script declares to change nothing.
+    """
     change: bool = False
     """True when words such as "and in Rome?" make its calls anew with other slots."""
     tells: tuple[str, ...] = ()

@@ -6,10 +6,19 @@ one too many: then a question is asked, not the order cancelled.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
+from itertools import groupby
 
 from gemini_live_runtime.local.language import everyday_words
-from gemini_live_runtime.local.language.vocabulary import COMMON_WORDS, OTHERS, base_forms
+from gemini_live_runtime.local.language.vocabulary import (
+    COMMON_WORDS,
+    EVERYDAY_WORDS,
+    NEVER_NAMES,
+    OTHERS,
+    base_forms,
+    expand,
+)
 from gemini_live_runtime.local.language.words import (
     parse_digits,
     parse_duration,
@@ -21,15 +30,30 @@ from gemini_live_runtime.local.language.words import (
 from gemini_live_runtime.local.scripts.script_types import ExtractRule, Intent, Meaning, Pattern, Script, Slot, SlotRef
 from gemini_live_runtime.local.understanding.matching import SlotValue, Words
 from gemini_live_runtime.local.understanding.sentence import Sentence
+from gemini_live_runtime.records import record
 
 _TELLTALE = OTHERS.union(everyday_words.TELLTALE.split())
 _COURTEOUS = COMMON_WORDS.union(everyday_words.COLOURING.split()) - _TELLTALE
 """Words that any request may have: none of them says what is asked for."""
 
+_ORDINARY = EVERYDAY_WORDS | COMMON_WORDS | NEVER_NAMES
+_OF_THE_TALK = OTHERS | {"you", "your", "message", "question", "already", "told", "said", "sorry", "hear", "answer"}
+"""Words that a sentence may speak of, instead of being the text that was asked for."""
+
+_SLOT = re.compile(r"\{(\w+)\??\}")
+
 _CORRECTING = (("i", "said"), ("i", "meant"), ("never", "mind"))
 """Words that go before another wish: "I said five", "never mind, take the soup"."""
 
 _PARSERS = (parse_time, parse_duration, parse_year, parse_digits, parse_number)
+
+
+@record
+class _Vocabulary:
+    """Words that an intent has, and longer phrases."""
+
+    words: frozenset[str]
+    phrases: tuple[tuple[str, ...], ...]
 
 
 class Accounting:
@@ -38,30 +62,39 @@ class Accounting:
     def __init__(self, script: Script) -> None:
         self._script = script
         self._intents = {intent.name: intent for intent in script.intents}
-        self._vocabularies: dict[str, frozenset[str]] = {}
+        self._vocabularies: dict[str, _Vocabulary] = {}
 
     def unaccounted(self, intent: Intent, words: Words, *said: Mapping[str, SlotValue], asked: str = "") -> list[str]:
         """Return the words that neither `intent` nor a value that it uses explains.
 
-        A consent may use the words of the question `asked`, a story any words.
+        A consent may use the words of the question `asked`, a story any words. Where nothing is done but looked up,
+        everyday words need no explanation.
         """
         if any(meaning.among_others for meaning in intent.means):
             return []
         used = used_slots(intent)
         told = [(name, value) for slots in said for name, value in slots.items() if name in used]
         of_values = (word for name, value in told for word in _words_of(self._script.slots[name], value))
-        known = self._vocabulary_of(intent).union(of_values, split_words(asked) if intent.is_consent else ())
-        return unaccounted(words, known, [value for _, value in told], self._script.filler)
+        own = self._vocabulary_of(intent)
+        known = own.words.union(of_values, split_words(asked) if intent.is_consent else ())
+        filler = (*self._script.filler, *own.phrases)
+        left = unaccounted(words, known, [value for _, value in told], filler)
+        if any(str(value).split() == [word for word in words.original if word] for _, value in told):
+            left += [word for word in words.plain if word in _OF_THE_TALK]
+        return left if intent.acts else [word for word in left if word not in _ORDINARY]
 
     def of_rules(self, rules: Collection[ExtractRule], words: Words, asked: str = "") -> list[str]:
         """Return the words that neither a field's rules nor the question `asked` know."""
         if any(meaning.among_others for rule in rules for meaning in rule.means):
             return []
-        known = set(split_words(asked))
+        known, phrases = set(split_words(asked)), list(self._script.filler)
         for rule in rules:
-            known.update(_of_patterns(rule.when), _of_meanings(rule.means))
-            known |= self._vocabulary_of(self._intents[rule.intent]) if rule.intent else set()
-        return unaccounted(words, known, (), self._script.filler)
+            own = [_vocabulary(rule.when, rule.means)]
+            own += [self._vocabulary_of(self._intents[rule.intent])] if rule.intent else []
+            for vocabulary in own:
+                known |= vocabulary.words
+                phrases += vocabulary.phrases
+        return unaccounted(words, known, (), phrases)
 
     def phrase_for(self, intent: Intent, slots: Mapping[str, SlotValue]) -> str:
         """Return the phrase of `intent` with the most values of `slots`, "" for none."""
@@ -72,13 +105,14 @@ class Accounting:
         _, best = max(fitting, key=lambda one: one[0])
         return " ".join(str(slots[part.slot]) if isinstance(part, SlotRef) else part for part in best)
 
-    def _vocabulary_of(self, intent: Intent) -> frozenset[str]:
+    def _vocabulary_of(self, intent: Intent) -> _Vocabulary:
         if intent.name not in self._vocabularies:
             slots = [self._script.slots[name] for name in used_slots(intent)]
-            around = (word for slot in slots for phrase in (*slot.before, *slot.after) for word in phrase)
-            answers = (word for slot in slots for word in _of_patterns(slot.answer))
-            said = (*_of_patterns((*intent.say, *intent.typed)), *_of_meanings(intent.means))
-            self._vocabularies[intent.name] = frozenset((*said, *around, *answers))
+            around = (phrase for slot in slots for phrase in (*slot.before, *slot.after))
+            answers = (pattern for slot in slots for pattern in slot.answer)
+            self._vocabularies[intent.name] = _vocabulary(
+                (*intent.say, *intent.typed, *answers), intent.means, tuple(around)
+            )
         return self._vocabularies[intent.name]
 
 
@@ -118,7 +152,7 @@ def used_slots(intent: Intent) -> set[str]:
     in_meanings = {name for meaning in intent.means for name in (*meaning.slots, *meaning.optional)}
     args = " ".join(str(value) for call in intent.calls for value in call.args.values())
     in_patterns = set[str]().union(*(_slots_in(pattern) for pattern in (*intent.say, *intent.typed)))
-    return in_meanings | {name for name in in_patterns if intent.remember or f"{{{name}" in args}
+    return in_meanings | set(_SLOT.findall(args)) | (in_patterns if intent.remember else set())
 
 
 def _slots_in(pattern: Pattern) -> set[str]:
@@ -131,7 +165,7 @@ def _is_known(sentence: Sentence, at: int, known: Collection[str]) -> bool:
 
 
 def _words_of(slot: Slot, value: SlotValue) -> Iterator[str]:
-    yield from split_words(str(value))
+    yield from expand(split_words(str(value)))
     for phrase in slot.synonyms.get(str(value), ()):
         yield from phrase
 
@@ -140,7 +174,25 @@ def _of_patterns(patterns: Collection[Pattern]) -> Iterator[str]:
     return (part for pattern in patterns for part in pattern if isinstance(part, str))
 
 
-def _of_meanings(meanings: Collection[Meaning]) -> Iterator[str]:
-    for meaning in meanings:
-        for phrase in (*(phrase for options in meaning.needs for phrase in options), *meaning.also):
-            yield from phrase
+def _vocabulary(
+    patterns: Collection[Pattern], meanings: Collection[Meaning], around: Collection[tuple[str, ...]] = ()
+) -> _Vocabulary:
+    """Return words of `patterns`, and phrases of `meanings` and `around` values.
+
+    A phrase counts whole: where "set up a table" is a booking, "set the table" is none.
+    """
+    phrases = {phrase for meaning in meanings for options in meaning.needs for phrase in options}
+    phrases.update(phrase for meaning in meanings for phrase in meaning.also)
+    phrases.update(around)
+    phrases.update(run for run in _runs(patterns) if not _TELLTALE.isdisjoint(run))
+    single = {phrase[0] for phrase in phrases if len(phrase) == 1}
+    single.update(word for word in _of_patterns(patterns) if word not in _TELLTALE)
+    return _Vocabulary(frozenset(single), tuple(phrase for phrase in phrases if len(phrase) > 1))
+
+
+def _runs(patterns: Collection[Pattern]) -> Iterator[tuple[str, ...]]:
+    """Yield the words of each pattern that stand side by side, such as "pay off"."""
+    for pattern in patterns:
+        for is_slot, parts in groupby(pattern, lambda part: isinstance(part, SlotRef)):
+            if not is_slot:
+                yield tuple(str(part) for part in parts)

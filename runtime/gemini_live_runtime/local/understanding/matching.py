@@ -7,10 +7,12 @@ from dataclasses import field
 
 from gemini_live_runtime.local.language.vocabulary import (
     COMMON_WORDS,
+    DENIALS,
     DENYING,
     EVERYDAY_WORDS,
     FILLERS,
     HESITATIONS,
+    NEGATIONS,
     expand,
     is_name_like,
     is_no_text,
@@ -33,8 +35,11 @@ MAX_WORDS = 60
 
 SlotValue = str | int | float
 
+_NEVER_MISTYPED = COMMON_WORDS | EVERYDAY_WORDS | NEGATIONS
+_QUESTION_WORDS = frozenset({"who", "what", "when", "where", "why", "how", "which"})
+_NO_TEXT = FILLERS | DENIALS
 _ARTICLES = frozenset({"a", "an", "the", "my", "me"})
-_LONGEST_NAME, _TELLING_WORDS = 3, 2
+_LONGEST_NAME, _TELLING_WORDS, _LONG = 3, 2, 6
 _EDIT, _ARTICLE, _FILLER, _FREE = 0.5, 0.3, 0.05, 0.2
 
 
@@ -85,7 +90,8 @@ class Matcher:
     def match(self, pattern: Pattern, words: Words) -> Match | None:
         """Return the cheapest match of all `words`, None when none is cheap enough."""
         count = len(words)
-        if not 0 < count <= MAX_WORDS or (self._is_text_only(pattern) and is_no_text(words.plain)):
+        is_asked = words.is_question or is_no_text(words.plain)
+        if not 0 < count <= MAX_WORDS or (is_asked and self._is_text_only(pattern)):
             return None
         limit = 0.3 + 0.25 * count
         best: Match | None = None
@@ -98,6 +104,10 @@ class Matcher:
     def is_filler(self, words: Words) -> bool:
         """Return True when `words` are nothing but filler."""
         return self._tail(words.plain, 0) is not None
+
+    def _has_text(self, pattern: Pattern) -> bool:
+        """Return True when a part of `pattern` takes any words."""
+        return any(isinstance(part, SlotRef) and self._slots[part.slot].kind == "text" for part in pattern)
 
     def _tells_text(self, pattern: Pattern) -> bool:
         """Return True for a text behind words such as "tell him"."""
@@ -165,7 +175,10 @@ class Matcher:
             cost = self._tail(words.plain, start) if whole else 0.0
             return None if cost is None or cost > budget else Match(cost, slots)
         best: Match | None = None
+        has_text = self._has_text(pattern)
         for length, cost, filled in self._steps(pattern[at], words, start, budget):
+            if has_text and cost and not _may_be_mistyped(pattern[at]):
+                continue
             rest = self._from(pattern, at + 1, words, start + length, slots | filled, budget - cost, whole=whole)
             if rest is not None and (best is None or rest.cost + cost < best.cost):
                 best = Match(rest.cost + cost, rest.slots)
@@ -186,7 +199,7 @@ class Matcher:
         if start < len(words):
             word = words.plain[start]
             # What a contraction was written out to is not mistyped: "isn't it" is no "note it".
-            is_other = word != part and (word in COMMON_WORDS or not words.original[start])
+            is_other = word != part and (word in _NEVER_MISTYPED or not words.original[start])
             edits = None if is_other else typos(word, part)
             if edits is not None:
                 yield 1, edits * _EDIT, {}
@@ -226,7 +239,7 @@ class Matcher:
             yield from self._names(slot, words, start)
         if slot.kind == "text" and start < len(plain):
             for length in range(1, min(len(plain) - start, slot.maximum) + 1):
-                if FILLERS.issuperset(plain[start : start + length]) or _is_cut(plain, start, length):
+                if _NO_TEXT.issuperset(plain[start : start + length]) or _is_cut(plain, start, length):
                     continue
                 text = " ".join(word for word in words.original[start : start + length] if word)
                 yield length, _FREE, text
@@ -254,9 +267,19 @@ class Matcher:
         return cost
 
 
+def _may_be_mistyped(part: str | SlotRef) -> bool:
+    """Return True for a part of a pattern with a text that need not be exact.
+
+    Such a pattern fits any words after it: "notes of vanilla" is no "note {note}".
+    """
+    return isinstance(part, SlotRef) or part in _ARTICLES or len(part) >= _LONG
+
+
 def _is_cut(plain: list[str], start: int, length: int) -> bool:
     """Return True for a text such as the "I don't want to" of "make a note"."""
     if plain[start : start + 1] == ["me"] and is_no_text(plain[start:]):
+        return True
+    if start and plain[start - 1] in ("me", "forget", "remember") and plain[start] in _QUESTION_WORDS:
         return True
     if start or length == len(plain):
         return False

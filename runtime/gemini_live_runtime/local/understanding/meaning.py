@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import lru_cache
 
 from gemini_live_runtime.local.language.vocabulary import (
     COMMON_WORDS,
@@ -213,6 +214,12 @@ class MeaningMatcher:
             return {}
         return self._likelier(next(iter(guessed)), slots, names, words, said) if guessed and said else slots
 
+    def names_others(self, slots: Mapping[str, SlotValue], words: Words) -> bool:
+        """Return True when `words` name another value of a choice in `slots`, too."""
+        sentence = self._read(words)
+        named = ((slots[name], _choices(self._slots[name], sentence)) for name in slots)
+        return any(other != value for value, found in named for _, _, other in found)
+
     def _likelier(
         self,
         guessed: str,
@@ -380,16 +387,22 @@ def _values(slot: Slot, sentence: Sentence, certainty: int, bare: bool) -> Itera
 
 
 def _choices(slot: Slot, sentence: Sentence) -> Iterator[tuple[int, int, SlotValue]]:
-    named = [(tuple(split_words(value)), value) for value in slot.values]
+    named = [(_plain(value), value) for value in slot.values]
     named += [(phrase, value) for value, phrases in slot.synonyms.items() for phrase in phrases]
     found = [
         (-len(phrase), at, value)
         for phrase, value in named
-        for at in range(len(sentence.words) - len(phrase) + 1)
-        if sentence.free.issuperset(range(at, at + len(phrase))) and sentence.has(phrase, at)
+        for at in sentence.places(phrase)
+        if sentence.free.issuperset(range(at, at + len(phrase)))
     ]
     for length, at, value in sorted(found, key=lambda item: item[:2]):
         yield at, -length, value
+
+
+@lru_cache(maxsize=4096)
+def _plain(value: str) -> tuple[str, ...]:
+    """Return the words of a slot's value."""
+    return tuple(split_words(value))
 
 
 def _numbers(slot: Slot, sentence: Sentence, certainty: int, bare: bool) -> Iterator[tuple[int, int, SlotValue]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from gemini_live_runtime.local.language.vocabulary import EVERYDAY_WORDS, asks, base_forms
+from gemini_live_runtime.local.language.vocabulary import EVERYDAY_WORDS, OPENINGS, asks, base_forms
 from gemini_live_runtime.local.language.words import parse_number
 
 
@@ -22,13 +22,24 @@ def _not_after(*words: str) -> str:
 
 
 _PRONOUN = "(?:i|we|you|it|he|she|they|that|this|there)"
+_NUMBER = (
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|sixty"
+    r"|ninety)\b"
+)
 _OK = "(?:possible|ok|okay|all right|alright|fine|doable)"
+
+_PERSON = (
+    "(?:boss|chief|wife|husband|partner|son|daughter|mother|father|mum|mom|dad|parents|kids?|child|children|friends?"
+    "|brother|sister|uncle|aunt|cousin|nephew|niece|neighbou?rs?|colleagues?|doctor|guests?|man|men|woman|women|lady"
+    "|ladies|guys?|people|person|manager|waiter|concierge|driver|technician|landlord|girlfriend|boyfriend)"
+)
 
 _ASKING = _any_of(
     rf"^(?:should|must|am|had|ought|has|shall(?! we (?:say|make)\b)) (?:{_PRONOUN}|the|my|your)\b",
     r"^have (?:i|we|they|you(?! got\b))\b",
     rf"^would (?!.*\b(?:be {_OK}|work|do|suit)\b|you\b|(?:some|any)(?:one|body)\b|(?:it|that) be too much\b)",
     rf"^(?:can|could) (?!{_PRONOUN}\b|some|any|my\b|our\b|the\b)\w+ be\b",
+    r"^would you (?:have|eat|drink|take|choose|pick|go for|prefer|order|recommend)\b",
     r"^(?:is|are) there (?:a|an|any|some) .*\b(?:in|near|on|by|behind|next to) (?:the|here|my|this)\b",
     r"^any (?!chance\b|time\b|of\b)\w+(?: \w+)?$",
     rf"(?<!^) or (?:do|should|shall|is|are|must) {_PRONOUN}\b",
@@ -52,6 +63,7 @@ _ASKING = _any_of(
 
 _SUPPOSING = _any_of(
     _not_after("i") + r"\bsuppose\b",
+    r"\b(?:i|we) would (?!like|love|want|need|appreciate|prefer|rather|be)\w+ .*\bif\b",
     r"\b(?:supposing|imagine|pretend|hypothetically|theoretically|wish (?:i|we)|maybe not|or not)\b",
     r"\b(?:some|one) day\b|\bmight\b(?! (?:i|we|as well)\b)|\bwould (?:hate|never|not)\b",
     r"\b(?:(?:can|could) (?:i|we)|possible to) (?:still )?\w+ .*\blater\b",
@@ -71,8 +83,15 @@ _OF_OTHERS = _any_of(
     _not_after("i")
     + r"\b(?:said|says|told (?:me|us|him|her|them)|tells|thinks|reckons|recommends|recommended|heard|claims|claimed"
     + r"|suggested|promised)\b(?! to\b| (?:he|she|they) (?:will|would|want|wants|like)\b)",
+    rf"^(?:(?:and|but|so|well|because) )?(?:my|our|his|her|their|the|some) {_PERSON} "
+    r"(?!and (?:i|me|my)\b|(?:says|said) (?:she|he|they) (?:will|would|wants?)\b"
+    r"|(?:also |really |just )?(?:wants?|needs?|fancy|fancies)\b"
+    r"|(?:would|will|is going to) (?:like|love|have)\b|is having\b|is (?:not )?(?:coming|joining)\b)",
+    r"\bwho (?:was|were|is|has|had)\b",
     r"\b(?:guy|man|woman|lady|bloke|couple|customer|person|people|family) "
     r"(?:behind|next to|over there|in front|beside)\b",
+    r"\b(?:let me|(?:do you )?want me to) (?:just )?(?:restart|reboot|reset|test|check|try|do|cancel|pay|book)\b",
+    r"\btell (?:my|our|the) \w+",
     r"\bnext table\b|\byou (?:charged|forgot|brought|gave|took)\b",
     r"\bmy (?:son|daughter|wife|husband|train|flight|room|bus|friend) (?:is|was|arrives|leaves|comes)\b",
     r"\b(?:my|the) \w+ (?:can |could |will |would )?pays?\b",
@@ -85,19 +104,39 @@ _TAKEN_BACK = _any_of(
     r"\b(?:anything|everything|everyone|all) (?:but|except|besides)\b",
     r"\b(?:maybe|perhaps|or) not$",
     r"\b(?:joking|kidding|pulling your leg|(?:only|just) testing)\b",
-    r"^(?:suppose|supposing|imagine|what if)\b",
+    r"\b(?:people|they|some) say\b|\bi (?:hear|heard|read)\b",
+    r"\b(?:he|she|they|it|you) (?:said|says|told|thinks|claims|claimed)\b(?! to\b)",
+    r"^(?:suppose|supposing|imagine|what if)\b|^(?:(?:and|but|so|well) )?were (?:i|we|he|she|it|they|the|my)\b",
     r"\b(?:i|we) would (?!like|love)\w+ .*\bbut\b|\bwould agree if\b|\bbut (?:i|we) (?:can not|am not|are not)\b",
 )
 """Words that take the rest of the sentence back."""
 
+_OFF = (
+    "(?:never ?mind|forget (?:it|that|about (?:it|that))|leave (?:it|that)(?: be)?|do not(?: bother| do (?:it|that))?"
+    "|(?:scrap|scratch|cancel|stop|drop|skip|undo) (?:it|that)|stop|nothing|not now|not yet|no|better not|rather not"
+    "|no way|no chance|(?:certainly|of course|absolutely|definitely|maybe|perhaps) not)"
+)
+_CALLED_OFF = re.compile(
+    rf"\b(?:{_OFF}|on second thoughts?)(?: (?:please|thanks|thank you|then|for now|after all|actually|sorry))*$"
+)
+"""Words at the end of a sentence that call off the rest of it."""
+
 _SPOKEN_OF = _any_of(
     _not_after("for", "by", "to", "of") + r"\b(?:myself|ourselves|himself|herself|themselves)\b",
+    rf"(?:^(?:(?:but|and|so|well|no|oh) )*(?:i|we) have |\b(?:i|we) have (?:got|already|just|only) )"
+    rf"(?:(?:got|already|just|only) )*(?:(?:an?|the|my|our|some|\d+)\b|{_NUMBER})"
+    r"(?!.*\b(?:please|want|need|would like)\b)",
+    r"\b(?:i|we|they) (?:(?:both|all|also|really|quite|do|always|only) )*like\b|^(?:(?:yes|ok|oh|well) )*i know$",
+    r"^(?:it|that|this) is (?:an?|the|some|my) (?!yes\b|deal\b|date\b|\d|" + _NUMBER + r")\w+",
+    r"^(?:both|all|some|none|most) of (?:us|you|them) (?:are|is|were|have)\b",
+    rf"\bmake (?:the|my|our|that|this) \w+ (?!an?\b|that\b|it\b|into\b|for\b|please\b|\d|{_NUMBER})\w+",
     _not_after("as")
     + r"\b(?:always|usually|normally|nowadays|these days|every (?:day|night|morning)|drink .* at home)\b",
     r"\bright (?:next|by|in|on|behind|opposite|beside|across|over)\b",
     r"\b(?:except|excluding|apart from|other than|rather than)\b",
-    _not_after("how", "what") + r"\b(?:about (?:the|your|my|this|that)|between)\b",
-    r"^\w+ is (?:my|our|his|her)\b|\bsmell|^there (?:is|was) (?:a|an|no|some)\b",
+    _not_after("how", "what") + rf"\b(?:about (?!\d|an?\b|half\b|quarter\b|noon\b|now\b|it$|{_NUMBER})|between\b)",
+    r"\b(?:is|are) (?:a lot|(?:far )?too (?:many|much|early|late|few)|plenty)\b",
+    r"^\w+ is (?:my|our|his|her)\b|\bsmell|^there (?:is|was)\b(?!.*\bof us\b)",
     r"^(?:so )?that (?:is|was|makes) (?:one|two|three|four|five|six|\d+)\b(?!.*\bplease\b)",
 )
 """Habits, and things done by others, left out, told about, noticed or counted again."""
@@ -127,12 +166,31 @@ def only_speaks(words: Sequence[str], *, is_question: bool = False) -> bool:
     text = " ".join(words)
     if asks(words) or (is_question and (text.endswith(" right") or _is_short(words))):
         return True
-    return any(rule.search(text) for rule in (_ASKING, _SUPPOSING, _OF_OTHERS, _TAKEN_BACK, _SPOKEN_OF))
+    return calls_off(words) or any(
+        rule.search(text) for rule in (_ASKING, _SUPPOSING, _OF_OTHERS, _TAKEN_BACK, _SPOKEN_OF)
+    )
 
 
-def takes_back(words: Sequence[str]) -> bool:
-    """Return True when a part of the sentence makes nothing of the others."""
-    return _TAKEN_BACK.search(" ".join(words)) is not None
+def calls_off(words: Sequence[str]) -> bool:
+    """Return True when the end of a sentence calls off what stands before it."""
+    text = " ".join(words)
+    found = _CALLED_OFF.search(text)
+    return found is not None and not OPENINGS.issuperset(text[: found.start()].split())
+
+
+def takes_back(words: Sequence[str], *, is_question: bool = False) -> bool:
+    """Return True when a part of the sentence makes nothing of the others.
+
+    A question with "right?" at its end only asks whether it is so.
+    """
+    if is_question and words and words[-1] in ("right", "correct"):
+        return True
+    return calls_off(words) or _TAKEN_BACK.search(" ".join(words)) is not None
+
+
+def is_of_others(words: Sequence[str]) -> bool:
+    """Return True for words and deeds of others, and for what is taken back."""
+    return takes_back(words) or _OF_OTHERS.search(" ".join(words)) is not None
 
 
 def asks_besides(words: Sequence[str]) -> bool:

@@ -67,6 +67,7 @@ class Sentence:
         ]
         self._asks = asks(self.words)
         self.free = set(range(len(self.words)))
+        self._places: dict[tuple[str, ...], list[int]] = {}
         self._take_corrected()
         self._take_polite()
         self._free_at_first = frozenset(self.free)
@@ -110,8 +111,11 @@ class Sentence:
         return all(self.is_word(at + offset, meant) for offset, meant in enumerate(phrase))
 
     def places(self, phrase: tuple[str, ...]) -> list[int]:
-        """Return all places of `phrase`."""
-        return [at for at in range(len(self.words)) if self.has(phrase, at)]
+        """Return all places of `phrase`, found once for all meanings."""
+        found = self._places.get(phrase)
+        if found is None:
+            found = self._places[phrase] = [at for at in range(len(self.words)) if self.has(phrase, at)]
+        return found
 
     def has_any(self, of: Collection[str]) -> bool:
         """Return True when one of the words `of` is not used.
@@ -130,10 +134,8 @@ class Sentence:
 
     def find_free(self, phrase: tuple[str, ...]) -> int | None:
         """Return the place of `phrase` among the words that are not used, or None."""
-        for at in sorted(self.free):
-            if self.free.issuperset(range(at, at + len(phrase))) and self.has(phrase, at):
-                return at
-        return None
+        places = (at for at in self.places(phrase) if self.free.issuperset(range(at, at + len(phrase))))
+        return next(places, None)
 
     def names(self) -> Iterator[tuple[int, int, str]]:
         """Yield place, count of words and text of the names that people give."""

@@ -1,0 +1,174 @@
+"""Find what the parts of a sentence ask for, when the whole is no phrase.
+
+A wish often stands beside its reason, several wishes of one kind beside each other, and an answer beside a remark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from gemini_live_runtime.local.dialogue.dialogue_state import DialogueState
+from gemini_live_runtime.local.dialogue.intents import IntentMatcher
+from gemini_live_runtime.local.language.clauses import clauses_of, forbids, quotes
+from gemini_live_runtime.local.language.words import split_words
+from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Script, SlotRef
+from gemini_live_runtime.local.understanding.accounting import Accounting
+from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.understanding.mood import asks_besides, is_open_wish, takes_back
+from gemini_live_runtime.records import record
+
+_JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
+"""Words between parts of a sentence that may each ask for something."""
+
+_MAX_PARTS = 6
+_A_WISH = 0.3
+"""Cost below which a part of a sentence stands for itself, beside parts that are not understood."""
+
+_BY_THE_WAY = frozenset({"hello", "thanks", "goodbye", "how_are_you", "wait", "there"})
+"""Everyday intents that do not answer the rest of a sentence."""
+
+
+@record
+class Wish:
+    """Intent and slots of a clause, with the words that have to explain it."""
+
+    intent: Intent
+    slots: Mapping[str, SlotValue]
+    words: Words
+
+
+class ClauseFinder:
+    """Stateless finder of wishes in the parts of a sentence."""
+
+    def __init__(self, script: Script, matcher: Matcher, matching: IntentMatcher, accounting: Accounting) -> None:
+        self._script = script
+        self._matcher = matcher
+        self._matching = matching
+        self._accounting = accounting
+        self._intents = {intent.name: intent for intent in script.intents}
+
+    def wish_in_clause(self, text: str, now: DialogueState) -> Wish | None:
+        """Return the wish of the clause that means something, or None.
+
+        None too when two clauses ask for different calls, or when one of them forbids something.
+        """
+        texts, whole = clauses_of(text), Words(text)
+        is_remark = takes_back(whole.plain, is_question=whole.is_question) or self._matching.is_remark(whole)
+        found = [
+            wish
+            for part in texts
+            # "Sorry" begs no pardon before a request.
+            if (words := Words(part)).plain != ["sorry"]
+            and (wish := self._wish_of(words, whole, now, is_remark=is_remark, is_quoted=quotes(text))) is not None
+        ]
+        calling = [wish for wish in found if wish.intent.calls]
+        if len({wish.intent.name for wish in calling}) > 1:
+            return None
+        if calling:
+            *_, best = sorted(calling, key=lambda wish: len(wish.slots))
+            is_free = any(self._script.slots[name].kind == "text" for name in best.slots)
+            is_torn = best.intent.acts and self._matching.names_others(best.slots, whole)
+            return None if is_free or is_torn or any(map(forbids, texts)) else best
+        own = [wish for wish in found if wish.intent.during or wish.intent.after]
+        own = own or [wish for wish in found if wish.intent.name not in _BY_THE_WAY]
+        if not own:
+            return None
+        told = {name: value for wish in own for name, value in wish.slots.items()}
+        return Wish(own[0].intent, {**told, **own[0].slots}, own[0].words)
+
+    def _wish_of(
+        self, words: Words, whole: Words, now: DialogueState, *, is_remark: bool, is_quoted: bool
+    ) -> Wish | None:
+        """Return the wish of one clause of the sentence `whole`, or None."""
+        is_spoken_of = asks_besides(whole.plain) and not is_open_wish(words.plain)
+        best = self._matching.best(words, now)
+        if best is not None and best[0].calls and is_remark:
+            best = None
+        if best is not None and best[0].acts:
+            spoken_of = is_spoken_of or (best[0].is_consent and self._matching.only_speaks(whole))
+            best = None if spoken_of else best
+        answer = None if self.is_text_pending(now) else self.pending_answer(words, now)
+        if now.pending is not None and answer is not None and (best is None or answer.cost < best[1].cost):
+            return Wish(self._intents[now.pending.intent], {**now.pending.slots, **answer.slots}, words)
+        if best is not None:
+            # What is agreed to is told by the question: the rest of the sentence may be about anything.
+            return Wish(best[0], best[1].slots, whole if is_quoted or best[0].is_consent else words)
+        changed = self.changed_call(words, now)
+        is_unsure = asks_besides(whole.plain) or is_remark
+        return None if changed is None or (changed.intent.acts and is_unsure) else changed
+
+    def wishes_beside(self, text: str, now: DialogueState, *, to_ask: bool = False) -> list[Wish]:
+        """Return the wishes of a sentence such as "two soups and a coffee".
+
+        Each part has to be whole, and all have to mean the same; [] otherwise. With `to_ask` a single part counts
+        beside others that mean nothing: it can be asked about.
+        """
+        parts = [
+            words
+            for part in _JOINTS.split(text.rstrip(" ?"))
+            if len(words := Words(part)) and not self._matcher.is_filler(words)
+        ]
+        if not 1 < len(parts) <= _MAX_PARTS:
+            return []
+        found = [self._matching.best(part, now) for part in parts]
+        if not all(best is not None and best[0].calls for best in found) and not forbids(text):
+            found = [best for best in found if best is not None and self._names_a_choice(best[0], best[1])]
+        intents = {"" if best is None else best[0].name for best in found}
+        intent = self._intents.get(next(iter(intents))) if len(intents) == 1 else None
+        if intent is None or not intent.calls or any(call.tool not in now.tools for call in intent.calls):
+            return []
+        if intent.acts and self._matching.only_speaks(Words(text)):
+            return []
+        parts_of_phrases = (part for phrase in intent.typed for part in phrase if isinstance(part, SlotRef))
+        if any(self._script.slots[part.slot].kind == "text" for part in parts_of_phrases):
+            return []  # A text may have commas of its own.
+        slots = [best[1].slots for best in found if best is not None]
+        if any(name not in said for said in slots for call in intent.calls for name in call.needs):
+            return []
+        if intent.acts and (self._accounting.unaccounted(intent, Words(text), *slots) or _chooses_all(slots, now)):
+            return [Wish(intent, slots[0], Words(text))] if to_ask and len(slots) == 1 else []
+        # "All right, go ahead" is one yes.
+        return [Wish(intent, said, Words(text)) for said in (slots if any(slots) else slots[:1])]
+
+    def _names_a_choice(self, intent: Intent, match: Match) -> bool:
+        """Return True when a part names a value of a choice that a call needs."""
+        needed = (name for call in intent.calls for name in call.needs)
+        return match.cost < _A_WISH and any(
+            name in match.slots and self._script.slots[name].kind == "choice" for name in needed
+        )
+
+    def changed_call(self, words: Words, now: DialogueState) -> Wish | None:
+        """Return the last call with what the words change, as in "and in Rome?".
+
+        None when they say anything else.
+        """
+        if now.last_call is None or now.last_call[0] not in self._intents:
+            return None
+        intent, said = self._intents[now.last_call[0]], now.last_call[1]
+        slots = self._matching.changed(intent, words, now, said)
+        return Wish(intent, {**said, **slots}, words) if slots else None
+
+    def pending_answer(self, words: Words, now: DialogueState) -> Match | None:
+        """Return the slots that answer the open question, or None."""
+        if now.pending is None:
+            return None
+        slot = now.pending.slot
+        patterns: tuple[Pattern, ...] = (*self._script.slots[slot].answer, (SlotRef(slot),))
+        matches = [match for pattern in patterns if (match := self._matcher.match(pattern, words)) is not None]
+        missing = [name for call in self._intents[now.pending.intent].calls for name in call.needs]
+        missing = [name for name in (slot, *missing) if name not in now.pending.slots]
+        if not matches and (said := self._matching.slots_only(missing, words)):
+            return Match(0.0, said)
+        return min(matches, key=lambda match: match.cost, default=None)
+
+    def is_text_pending(self, now: DialogueState) -> bool:
+        """Return True when the open question takes any words."""
+        return now.pending is not None and self._script.slots[now.pending.slot].kind == "text"
+
+
+def _chooses_all(slots: Sequence[Mapping[str, SlotValue]], now: DialogueState) -> bool:
+    """Return True for "cash and card" after "by card or in cash?"."""
+    words = split_words(now.question)
+    named = {str(value) for said in slots for value in said.values() if str(value) in words}
+    return "or" in words and len(named) > 1
