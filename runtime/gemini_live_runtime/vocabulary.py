@@ -96,21 +96,23 @@ def event_from_json(value: Mapping[str, Any]) -> events.Event:
 
     An unknown type becomes `Unknown`, so that journals of newer programs can be read.
     """
-    name = value.get("type")
     try:
+        name = value["type"]
         seq, t, turn, gen = int(value["seq"]), float(value["t"]), int(value["turn"]), int(value["gen"])
         data = value["data"]
+        if not isinstance(name, str):
+            raise ValueError("type")
         if not 0 <= t < MAX_TIME_S:
             raise ValueError("time")
         if seq > MAX_NUMBER or turn > MAX_NUMBER or gen > MAX_NUMBER:
             raise ValueError("number")
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ProtocolError(
-            f"An event's seq, t, turn, gen or data is missing or unusable: {error}", field="event"
+            f"An event's seq, t, turn, gen, type or data is missing or unusable: {error}", field="event"
         ) from None
-    cls = events.PAYLOADS.get(name) if isinstance(name, str) else None
+    cls = events.PAYLOADS.get(name)
     if cls is None:
-        return events.Event(seq, t, turn, gen, events.Unknown(name=str(name), data=data))
+        return events.Event(seq, t, turn, gen, events.Unknown(name=name, data=data))
     try:
         payload = _adapter(cls).validate_python(data)
     except ValidationError as error:

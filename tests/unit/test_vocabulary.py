@@ -107,6 +107,15 @@ def test_a_number_that_no_session_reaches_is_refused(field):
         vocabulary.event_from_json(stamp)
 
 
+@pytest.mark.parametrize("name", [5, None, ["log"], {}])
+def test_a_type_that_is_no_name_is_damage_and_not_of_a_newer_program(name):
+    stamp = {"seq": 1, "t": 0, "turn": 0, "gen": 0, "data": {"text": "x"}}
+    with pytest.raises(ProtocolError, match="missing or unusable: type"):
+        vocabulary.event_from_json({**stamp, "type": name})
+    with pytest.raises(ProtocolError, match="missing or unusable: 'type'"):
+        vocabulary.event_from_json(stamp)
+
+
 @pytest.mark.parametrize("t", [-1, vocabulary.MAX_TIME_S, float("nan")])
 def test_a_time_that_no_session_reaches_is_refused(t):
     with pytest.raises(ProtocolError, match="missing or unusable: time"):
