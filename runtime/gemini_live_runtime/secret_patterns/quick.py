@@ -171,7 +171,9 @@ def may_open(text: str) -> bool:
     if "-" in text and "-----BEGIN" in text:
         return True
     # No key has a space, and most texts end in one or in an ordinary word.
-    word = text[start_of_last_word(text, 0, len(text)) :]
+    word = text[text.rfind(" ") + 1 :]
+    if not word.isascii():
+        word = text[start_of_last_word(text, 0, len(text)) :]
     if len(word) >= _LONG or (len(word) >= _LONG_WITH_DIGIT and has_digit(word)):
         return True
     if not word or compiled(_OPEN_SIGN).search(word) is None:
