@@ -65,7 +65,7 @@ def _is_running(task: asyncio.Task[Any]) -> bool:
 def error_text(error: BaseException | None) -> str:
     """Return the exception's class and text, also when its text cannot be read."""
     try:
-        return _describe(lambda: f"{type(error).__name__}: {error}")
+        return _describe(lambda: f"{type(error).__name__}: {error}".removesuffix(": "))
     except USER_ERRORS:
         # Past the author's class, whose name may be code as well.
         return f"{_NAME.__get__(type(error))}: its text cannot be read"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gemini_live_runtime.author_code import result_or_error
+from gemini_live_runtime.author_code import error_text, result_or_error
 from gemini_live_runtime.clock import run_virtual
 
 
@@ -43,3 +43,7 @@ def test_a_coroutine_that_is_closed_is_closed() -> None:
 
     run_virtual(main())
     assert not went_on
+
+
+def test_of_an_exception_without_a_text_the_class_is_told() -> None:
+    assert (error_text(KeyboardInterrupt()), error_text(ValueError("no"))) == ("KeyboardInterrupt", "ValueError: no")

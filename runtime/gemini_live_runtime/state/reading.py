@@ -140,7 +140,7 @@ class Readable:
         """
         if isinstance(key, Term):
             return self._get_term(key, default)
-        value = self._raw(key_name(key))
+        value = self._raw(key if type(key) is str else key_name(key))
         return default if value is MISSING else copy_value(value)
 
     def _get_term(self, term: Term, default: Any) -> Any:
