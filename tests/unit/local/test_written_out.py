@@ -177,6 +177,8 @@ def test_a_link_in_brackets_is_told_by_its_words() -> None:
         ("std::vector<int> v{1, 2};", "std vector int v 1, 2"),
         ("SELECT * FROM dishes WHERE price <= 10;", "SELECT FROM dishes WHERE price at most 10"),
         (r"\frac{a}{b}", "frac a b"),
+        ("/* later */ lambda x: x**2", "later lambda x: x 2"),
+        ("== Opening hours ==", "Opening hours"),
         (r"The area is \(\pi r^2\).", "The area is pi r 2."),
         ("rm -rf ./build && make | tee log.txt", "rm -rf ./build make tee log.txt"),
         (r"one\ntwo caf\u00e9", "one\ntwo café"),

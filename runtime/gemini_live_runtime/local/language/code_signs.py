@@ -13,14 +13,14 @@ _KEPT = (
 """Addresses, paths, names and smileys, whose signs belong to them."""
 
 _CODE = re.compile(
-    rf"({_KEPT}|(?<!\S)(?:\||{{\w+}})(?!\S))|[{{}}\\^`|]|~(?!\d)|[-=]>|<-|[=!:<>]=|::|&&|\w[=\[]\w|\w\+\+|</?\w|\(\*|\*[/)]"
+    rf"({_KEPT}|(?<!\S)(?:\||{{\w+}})(?!\S))|[{{}}\\^`|]|~(?!\d)|[-=]>|<-|[=!:<>]=|::|&&|\w[=\[]\w|\w\+\+|</?\w|\(\*|\*[/)]|\*\*"
     r"|(?<!\S)(?:--?\w[\w-]*=|\*(?: \*)+)|(?<!\w)\$[A-Za-z]|%[sd]\b|##|^#!|^@\w+[.(]|\b0x[0-9a-fA-F]{2}|;[ \t]*$",
     re.MULTILINE,
 )
 """Signs that only code has; what is kept is in the group, also one bar or name in braces between words."""
 
 _SIGNS = re.compile(
-    rf"({_KEPT})|[-=]+>|<-+|&&|\+\+|--+|::|[{{}}\[\]()\\|^`~=*\"]|<<|>>|(?<!\w)[$@#%&]+|(?<!\d)[$@#%&]+(?!\w)"
+    rf"({_KEPT})|[-=]+>|<-+|<\?|\?>|/\*|\*/|&&|\+\+|--+|::|[{{}}\[\]()\\|^`~=*\"]|<<|>>|(?<!\w)[$@#%&]+|(?<!\d)[$@#%&]+(?!\w)"
     r"|(?<!\w)[!+<>](?=\w)|</|(?<=\w)[<>]|(?<!\w)'|'(?!\w)|;[ \t]*$",
     re.MULTILINE,
 )
@@ -28,7 +28,7 @@ _SIGNS = re.compile(
 
 _JOINED = re.compile(rf"({_KEPT})|(?<!\w)_+|_+(?!\w)|(?<=\w)_+(?=\w)")
 _COMPARED = (
-    (re.compile(r"\s*(?:===?|:=)\s*"), " is "),
+    (re.compile(r"(?<=[\w)\]])\s*(?:===?|:=)\s*(?=[\w(\[\"'-])"), " is "),
     (re.compile(r"\s*!==?\s*"), " is not "),
     (re.compile(r"\s*<=\s*"), " at most "),
     (re.compile(r"\s*>=\s*"), " at least "),
