@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 from tests.rooms.scenes import Kind, Scene, active, draw_room, make_scene, powers
 from tests.rooms.scores import Output, client_starts, client_turns, noticed_ms, own_turns, run
-from tests.rooms.voices import has_voices
+from tests.rooms.voices import RATE, has_voices
 
 from gemini_live_runtime.audio.echo.cancellers import Aec3, DualCanceller
-from gemini_live_runtime.audio.echo.warm_up import WarmUp
+from gemini_live_runtime.audio.echo.warm_up import WarmUp, make_canceller
 
 pytestmark = pytest.mark.skipif(not has_voices(), reason="espeak-ng and flite are needed to draw voices")
 
 ROOMS = ((204, -10.0), (201, -6.0), (202, 0.0), (203, 6.0), (205, 10.0))
 """Seeds and levels of the person over the echo, in dB."""
+TURNS = (*ROOMS, (93172, -6.0))
+"""In the last one AEC3 lets a single frame of an echo through, in mid-answer."""
+JUMPS = (*ROOMS[2:], (610100, 6.0), (610102, -6.0), (610110, -10.0), (631000, 0.0))
+"""In three of them what a filter leaves of the moved echo is as loud as a person, in the last AEC3 passes a tail."""
+MOVED = ((610102, -6.0), (610131, -10.0))
+"""Rooms in which the echo path of the next one is expected."""
 
 
 @cache
 def heard(kind: Kind, seed: int, level: float, *, alone: bool = False) -> tuple[Scene, Output]:
     scene = make_scene(kind, draw_room(seed, level))
     return scene, run(WarmUp(Aec3() if alone else DualCanceller()), scene)
+
+
+def beginning(scene: Scene, seconds: int) -> Scene:
+    """Return the first seconds of a scene."""
+    part = slice(seconds * RATE)
+    return replace(scene, far=scene.far[part], echo=scene.echo[part], near=scene.near[part], noise=scene.noise[part])
 
 
 def reduction(scene: Scene, output: Output, start: float) -> float:
@@ -37,16 +50,26 @@ def test_the_models_own_voice_marks_no_voice_of_the_user(seed: int, level: float
     assert heard("single", seed, level)[1].marks == []
 
 
-@pytest.mark.parametrize(("seed", "level"), ROOMS)
+@pytest.mark.parametrize(("seed", "level"), TURNS)
 def test_no_answer_of_a_conversation_interrupts_itself(seed: int, level: float) -> None:
     assert own_turns(*heard("turns", seed, level)) == []
     assert client_turns(*heard("turns", seed, level)) == []
 
 
-@pytest.mark.parametrize(("seed", "level"), ROOMS[2:])
+@pytest.mark.parametrize(("seed", "level"), JUMPS)
 def test_a_jump_of_the_delay_in_mid_answer_interrupts_nothing(seed: int, level: float) -> None:
     assert own_turns(*heard("jump", seed, level)) == []
     assert client_turns(*heard("jump", seed, level)) == []
+
+
+@pytest.mark.parametrize(("seed", "level"), MOVED)
+def test_a_call_that_expects_the_echo_of_another_room_interrupts_nothing(seed: int, level: float) -> None:
+    earlier = WarmUp(DualCanceller())
+    run(earlier, beginning(make_scene("single", draw_room(seed + 1)), 8))
+    path = earlier.learned_path(0.0)
+    assert path is not None
+    scene = beginning(make_scene("single", draw_room(seed, level)), 4)
+    assert own_turns(scene, run(make_canceller(path), scene)) == []
 
 
 @pytest.mark.parametrize(("seed", "level"), ROOMS)

@@ -27,9 +27,9 @@ class Call:
             self.filter.begin_with((ECHO,), known_ms)
         self.louder = LouderSpeech(self.filter.partitions, is_known=known_ms is not None)
         self._random = np.random.default_rng(7)
-        self._far = self._random.normal(0, 0.1, 3 * 16_000).astype(np.float32)
+        self.far = self._random.normal(0, 0.1, 3 * 16_000).astype(np.float32)
         delay = round(DELAY_MS * FRAME / FRAME_MS)
-        self._echo = echo * np.concatenate((np.zeros(delay, np.float32), self._far))
+        self.echo = echo * np.concatenate((np.zeros(delay, np.float32), self.far))
         self._before = np.zeros((2, FRAME), np.float32)
         self._at = 0
 
@@ -43,12 +43,17 @@ class Call:
             part = slice(self._at, self._at + FRAME)
             self._at += FRAME
             words = person * ECHO * self._random.normal(0, 0.1, FRAME).astype(np.float32)
-            far, microphone = to_int16(self._far[part]), to_int16(self._echo[part] + words)
+            far, microphone = to_int16(self.far[part]), to_int16(self.echo[part] + words)
             newest = np.stack(self.filter.step(far, microphone))
             spectra = np.fft.rfft(np.hstack((self._before, newest)) * WINDOW, norm="forward").astype(np.complex64)
             self._before = newest
             found |= self.louder.update(self.filter, spectra, incoherence, proven=proven, is_audible=True)
         return found
+
+
+def path_of(delay_ms: float) -> EchoPath:
+    """Return the path of the echo after `delay_ms`, as it is stored."""
+    return EchoPath(measured_at=0.0, room_db=-60.0, delay_ms=delay_ms, level_db=-10.0, response=(0.0,) * 32 + (ECHO,))
 
 
 def test_an_echo_alone_is_nobody_in_a_first_call_nor_in_a_later_one() -> None:
@@ -106,10 +111,21 @@ def test_after_a_jump_to_an_unknown_place_the_echo_is_learned_anew() -> None:
     assert not call.go_on(LouderSpeech.LEARNING_AGAIN_FRAMES * FRAME_MS, person=3.2)
 
 
+def test_a_path_that_is_no_longer_the_rooms_is_found_out_within_200_ms_of_echo() -> None:
+    call = Call()
+    far, echo = call.far, call.echo
+    for stored, restarts in ((path_of(DELAY_MS), 0), (path_of(DELAY_MS + 0.5), 0), (path_of(DELAY_MS + 40), 1)):
+        canceller = DualCanceller(stored)
+        for at in range(0, round((DELAY_MS + 250) * FRAME / FRAME_MS), FRAME):
+            canceller.render(to_int16(far[at : at + FRAME]))
+            canceller.capture(to_int16(echo[at : at + FRAME]))
+        assert canceller.restarts == restarts
+        assert canceller.state != "disturbed"
+
+
 def test_the_noise_before_the_first_echo_does_not_make_a_filter_forget_a_known_path() -> None:
     random = np.random.default_rng(3)
-    path = EchoPath(measured_at=0.0, room_db=-60.0, delay_ms=DELAY_MS, level_db=-10.0, response=(0.0,) * 32 + (ECHO,))
-    canceller = DualCanceller(path)
+    canceller = DualCanceller(path_of(DELAY_MS))
 
     def hear(far: float) -> None:
         canceller.render(to_int16(random.normal(0, far, FRAME).astype(np.float32)))

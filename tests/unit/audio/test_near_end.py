@@ -52,6 +52,24 @@ def test_the_filter_alone_confirms_nobody_and_gives_no_fresh_evidence() -> None:
     assert not witness.is_fresh
 
 
+def test_a_moments_evidence_is_certain_for_60_ms_only_though_it_is_believed_for_longer() -> None:
+    witness = NearEndWitness()
+    witness.update(1.0, LOUD, 0.5 * LOUD, proven=True)
+    assert witness.is_certain
+    deaf(witness, NearEndWitness.FRESH_FRAMES, share=1.0, proven=True)
+    assert witness.believes
+    assert not witness.is_certain
+    assert confirmed().is_certain
+
+
+def test_belief_ends_five_times_as_soon_where_the_prediction_explains_what_is_left() -> None:
+    witness = confirmed()
+    for _ in range(NearEndWitness.HOLD_FRAMES // 5):
+        assert witness.believes
+        witness.update(0.0, LOUD, 1e-4 * LOUD, proven=True, explained=True)
+    assert not witness.is_confirmed
+
+
 def test_a_prediction_that_adds_to_the_microphone_is_doubted_within_30_ms_and_for_200_ms() -> None:
     doubt = PredictionDoubt()
     assert not any(doubt.update(LOUD, 1e-2 * LOUD, LOUD, is_audible=True) for _ in range(100))

@@ -32,6 +32,7 @@ class Learner:
         self.left = left
         self.restarts = 0
         self.louder_frames = 0
+        self.is_confirmed = False
 
     def render(self, frame: Int16) -> None:
         pass
@@ -161,6 +162,15 @@ def test_someone_louder_than_the_echo_comes_through_while_the_canceller_learns()
     heard = [step(warm_up, LOUD, LOUD) for _ in range(2)]
     assert not warm_up.learned
     assert heard[-1] > 2000
+
+
+def test_someone_confirmed_comes_through_in_a_first_echo_but_not_after_lost_samples() -> None:
+    canceller = Learner(0.3)
+    canceller.is_confirmed = True
+    warm_up = WarmUp(canceller)
+    assert [step(warm_up, LOUD, LOUD) for _ in range(2)][-1] > 2000
+    warm_up = disturbed(canceller)
+    assert [step(warm_up, LOUD, LOUD) for _ in range(2)][-1] <= TURNED_DOWN
 
 
 def test_a_canceller_that_starts_over_is_attenuated_again() -> None:

@@ -26,6 +26,7 @@ from gemini_live_runtime.audio.echo.near_end import (
     NearEndWitness,
     PredictionDoubt,
 )
+from gemini_live_runtime.audio.echo.path_judge import PathJudge
 from gemini_live_runtime.audio.levels import power_db
 from gemini_live_runtime.audio.samples import FRAME, FRAME_MS, FULL_SCALE, Float32, Int16, rounded
 
@@ -140,20 +141,6 @@ class Aec3:
         return cleaned
 
 
-_POWER_SMOOTHING = 0.85
-"""Smoothing over about 60 ms.
-
-Long enough to ignore single frames, short enough to find a moved echo path within a syllable."""
-_WORSE = 1.25
-"""Ratio of output to input power from which the filter's echo path counts as wrong."""
-_LONG_SMOOTHING = 0.95
-"""Smoothing over about 200 ms."""
-_LONG_FRAMES = 20
-"""Frames of that time: before, a filter may still be learning, or the first echo be on its way."""
-_BAD = 0.35
-"""Ratio of output to input power over that time below which a quiet sound alone was predicted wrongly.
-
-A filter that is right about what is loud is not to be given up for that."""
 _DISTURBED_FRAMES = 50
 TAIL_FRAMES = 30
 """Frames (300 ms) after a sound in which its echo may return."""
@@ -171,10 +158,16 @@ _LEAST_OPEN = 0.4
 """Least part (-8 dB) of a good filter's output that passes while a person is confirmed."""
 _SUPPRESSED = 0.01
 """Ratio (-20 dB) of the output of AEC3 behind the filter to its input below which there is no person."""
+_LEAST_INCOHERENCE = 0.5
+"""Part of what the filter leaves, unlike its prediction, below which it is an echo on another path."""
+_EXPLAINED = 0.15
+"""Part, as above, below which all that is left is echo."""
 _HELD_BACK = 0.3
 """Gain (-10 dB) of what is left of the echo until a person is confirmed."""
-_STALE = 0.1
-"""The same (-20 dB) while a person is believed on a moment's evidence that is over."""
+_MAX_LEAK = FULL_SCALE**2 * 1.5e-5
+"""Mean square (-48 dBFS, below what a server takes for speech) to which what is left is limited until then.
+
+Limited further, it is so quiet that voice detectors adapt to it and take each burst for speech."""
 _HOLD_SMOOTHING, _FREE_SMOOTHING = 0.2, 0.7
 
 
@@ -200,21 +193,16 @@ class DualCanceller:
         "_far",
         "_filter",
         "_gain",
-        "_in_power",
         "_incoherence",
-        "_is_known",
-        "_judged",
+        "_is_loud",
         "_left",
-        "_long_in",
-        "_long_out",
         "_louder",
         "_mix",
         "_open",
-        "_out_power",
+        "_path_judge",
         "_person",
         "_quiet",
         "_share",
-        "_was_proven",
         "_witness",
         "louder_frames",
         "restarts",
@@ -238,12 +226,11 @@ class DualCanceller:
         self._clear = ClearSpeech()
         self._witness = NearEndWitness()
         self._left: Float32 = np.zeros(_AEC3_DELAY + FRAME, np.float32)
-        self._behind_power = self._in_power = self._out_power = self._long_in = self._long_out = 0.0
-        self._person = self._mix = self._open = 0.0
+        self._behind_power = self._person = self._mix = self._open = 0.0
         self._gain = 1.0
-        self._disturbed = self._judged = 0
-        self._is_known = is_known
-        self._was_proven = False
+        self._path_judge = PathJudge(is_known=is_known)
+        self._disturbed = 0
+        self._is_loud = False
         self._quiet = _IDLE_FRAMES
         self.restarts = 0
         """Times that the filter had to start over."""
@@ -259,9 +246,14 @@ class DualCanceller:
     def has_near_end(self) -> bool:
         """True when what comes through may be a person.
 
-        It is one for certain, or no echo is to be expected.
+        It is one for certain and louder than a leak, or no echo is to be expected.
         """
-        return not self._expects_echo or (self._witness.is_fresh and not self._disturbed)
+        return not self._expects_echo or (self._witness.is_fresh and not self._disturbed and self._is_loud)
+
+    @property
+    def is_confirmed(self) -> bool:
+        """True while a person speaks for certain, by more than a moment's evidence."""
+        return self._witness.is_confirmed and not self._disturbed
 
     @property
     def _expects_echo(self) -> bool:
@@ -317,7 +309,7 @@ class DualCanceller:
             return self._pass(bare)
         error, echo = self._filter.step(far, frame)
         bare_power, error_power, echo_power = _power(bare), _power(error), _power(echo)
-        self._judge(bare_power, error_power, echo_power)
+        self._judge_path(bare_power, error_power, echo_power)
         is_audible = bare_power > self._witness.least_speech
         doubted = self._doubt.update(bare_power, error_power, echo_power, is_audible=is_audible)
         if doubted and not self._witness.is_confirmed:
@@ -334,14 +326,16 @@ class DualCanceller:
         behind = self._behind.process(left, far).astype(np.float32)
         alone = self._alone.process(frame, far).astype(np.float32)
         proven = self._share.leftover < PROVEN_LEFTOVER
-        self._was_proven |= proven
+        self._path_judge.proven |= proven
         self._behind_power += 0.3 * (_power(behind) - self._behind_power)
         if self._expects_echo:
             suppressed = self._behind_power < _SUPPRESSED * self._share.left
-            heard = 0.0 if doubted or suppressed else share
+            heard = 0.0 if doubted or suppressed or incoherence < _LEAST_INCOHERENCE else share
             is_loud = error_power > self._witness.least_speech
             clear = self._clear.update(heard, self._share.leftover, incoherence, is_loud=is_loud)
-            self._witness.update(heard, bare_power, _power(alone), proven=proven, clear=clear)
+            self._witness.update(
+                heard, bare_power, _power(alone), proven=proven, clear=clear, explained=incoherence < _EXPLAINED
+            )
             self.louder_frames = max(0, self.louder_frames - 1)
             louder = self._louder.update(
                 self._filter, self._incoherence.spectra, incoherence, proven=proven, is_audible=is_audible
@@ -384,7 +378,7 @@ class DualCanceller:
 
     def _output(self, left: Float32, behind: Float32, alone: Float32, share: float) -> Int16:
         """Mix the filter's output, AEC3 behind it and AEC3 alone, with ramps."""
-        certain = not self._disturbed and (self._witness.believes or not self._expects_echo)
+        certain = not self._disturbed and (self._witness.is_certain or not self._expects_echo)
         if self._disturbed:
             self._disturbed -= 1
             person = mix = 0.0
@@ -397,42 +391,49 @@ class DualCanceller:
             quieter = self._behind_power < self._witness.suppressed_power
             mix = max(self._open, self._mix + _MIX_SMOOTHING * (quieter - self._mix))
         free = certain and (self._witness.is_confirmed or not self._expects_echo)
-        held = _STALE if certain and not self._witness.is_fresh else _HELD_BACK
-        gain = self._gain + (_FREE_SMOOTHING * (1 - self._gain) if free else _HOLD_SMOOTHING * (held - self._gain))
+        speed, target = (_FREE_SMOOTHING, 1.0) if free else (_HOLD_SMOOTHING, _HELD_BACK)
+        gain = self._gain + speed * (target - self._gain)
         of_behind = self._mix + (mix - self._mix) * _RAMP
         gains = self._gain + (gain - self._gain) * _RAMP
         of_filter = self._person + (person - self._person) * _RAMP if person or self._person else None
         self._person, self._mix, self._gain = person, mix, gain
         rest = of_behind * behind + (1 - of_behind) * alone
-        if of_filter is None:
-            return rounded(gains * rest)
-        # The filter's output is held back half as much: it may be a person's first sound.
-        return rounded(of_filter * np.sqrt(gains) * left + (1 - of_filter) * gains * rest)
+        if not certain and self._expects_echo:
+            gains *= min(1.0, math.sqrt(_MAX_LEAK / (_power(gains * rest) + 1e-9)))
+        out = gains * rest
+        if of_filter is not None:
+            # The filter's output is held back half as much: it may be a person's first sound.
+            out = of_filter * np.sqrt(gains) * left + (1 - of_filter) * out
+        self._is_loud = _power(out) > _MAX_LEAK
+        return rounded(out)
 
-    def _judge(self, bare_power: float, error_power: float, echo_power: float) -> None:
-        """Start over with a filter that makes the frame louder: the delay jumped."""
+    def _judge_path(self, bare_power: float, error_power: float, echo_power: float) -> None:
+        """Start over with a filter whose echo path is no longer the room's."""
         if echo_power < _AUDIBLE_ECHO**2 or bare_power < self._witness.least_speech:
             return
-        self._in_power += (1 - _POWER_SMOOTHING) * (bare_power - self._in_power)
-        self._out_power += (1 - _POWER_SMOOTHING) * (error_power - self._out_power)
-        self._long_in += (1 - _LONG_SMOOTHING) * (bare_power - self._long_in)
-        self._long_out += (1 - _LONG_SMOOTHING) * (error_power - self._long_out)
-        self._judged += 1
-        if not self._was_proven and (not self._is_known or self._judged < _LONG_FRAMES):
+        verdict = self._path_judge.update(bare_power, error_power, echo_power)
+        if verdict == "right":
             return
-        if self._out_power > _WORSE * self._in_power and self._long_out > _BAD * self._long_in:
-            self._filter.reset()
+        self._filter.reset()
+        self.restarts += 1
+        if verdict == "moved":
             self._louder.begin_again()
             self._disturb()
-            self.restarts += 1
+        else:
+            # AEC3 alone has learned the real path all the time, and knows it as well as in a first call.
+            self._louder.begin()
+            self._forget()
 
     def _disturb(self) -> None:
+        self._forget()
+        self._disturbed = _DISTURBED_FRAMES
+
+    def _forget(self) -> None:
         self._share.reset()
         self._witness.reset()
         self._clear.begin()
-        self._in_power = self._out_power = self._long_in = self._long_out = self._open = 0.0
-        self._disturbed = _DISTURBED_FRAMES
-        self._judged = 0
+        self._path_judge.begin()
+        self._open = 0.0
 
 
 _RAMP: Float32 = ((np.arange(FRAME, dtype=np.float32) + 1) / FRAME).astype(np.float32)

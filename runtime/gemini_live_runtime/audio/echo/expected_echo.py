@@ -78,6 +78,12 @@ class LouderSpeech:
         self._is_known = is_known
         self._to_learn = self.LEARNING_FRAMES
 
+    def begin(self) -> None:
+        """Expect an echo of which nothing is known."""
+        self._is_known = False
+        self._to_learn = self.LEARNING_FRAMES
+        self._recent.clear()
+
     def begin_again(self) -> None:
         """Expect another echo path in mid-answer."""
         self._is_known = False

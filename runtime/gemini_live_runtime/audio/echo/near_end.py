@@ -238,6 +238,8 @@ class NearEndWitness:
     _EVIDENCE_DECAY = 0.25
     FRESH_FRAMES = 6
     """Frames for which evidence is fresh: a mark of the user's voice needs it again and again."""
+    _EXPLAINED_FRAMES = 5
+    """Frames for which one counts in which the prediction explains what is left."""
     _SMOOTHING = 0.7
     _PASSED = 10**-1.5
     _PASSED_WHEN_PROVEN = 10**-2.2
@@ -282,6 +284,11 @@ class NearEndWitness:
         return self._hold > self.HOLD_FRAMES - self.FRESH_FRAMES
 
     @property
+    def is_certain(self) -> bool:
+        """True while speech is believed on more than a moment's evidence that is over."""
+        return self.is_confirmed or self.is_fresh
+
+    @property
     def least_speech(self) -> float:
         """Power above the noise that speech has at least, a mean square in int16 units."""
         return self._OVER_NOISE * self.noise
@@ -302,10 +309,20 @@ class NearEndWitness:
         self._evidence = max(self._evidence, self.CONFIRMING_FRAMES)
         self.is_confirmed = True
 
-    def update(self, share: float, microphone: float, suppressed: float, *, proven: bool, clear: bool = False) -> None:
+    def update(
+        self,
+        share: float,
+        microphone: float,
+        suppressed: float,
+        *,
+        proven: bool,
+        clear: bool = False,
+        explained: bool = False,
+    ) -> None:
         """Take the share of near-end speech, and two powers (mean squares in int16 units).
 
-        They are those of the microphone and of the witness's output. Speech that is `clear` needs no witness.
+        They are those of the microphone and of the witness's output. Speech that is `clear` needs no witness. What is
+        left is `explained` where it goes together with the predicted echo: then belief ends sooner.
         """
         self._microphone += (1 - self._SMOOTHING) * (microphone - self._microphone)
         self._suppressed += (1 - self._SMOOTHING) * (suppressed - self._suppressed)
@@ -324,6 +341,6 @@ class NearEndWitness:
         # A loud echo makes the witness deaf to the rest of a sentence; the filter, once proven, hears it.
         goes_on = proven and self.is_confirmed and share > self._LEAST_SHARE
         if self.is_fresh or not goes_on:
-            self._hold = max(0, self._hold - 1)
+            self._hold = max(0, self._hold - (self._EXPLAINED_FRAMES if explained else 1))
         self._evidence = max(0.0, self._evidence - self._EVIDENCE_DECAY)
         self.is_confirmed &= self.believes

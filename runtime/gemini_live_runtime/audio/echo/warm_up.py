@@ -123,8 +123,7 @@ class WarmUp:
                 self._since_far = 0
         if not self.learned:
             self._judge(frame, clean)
-        is_louder = getattr(self._inner, "louder_frames", 0) > 0
-        closed = not self.learned and self._since_far < TAIL_FRAMES and not is_louder
+        closed = not self.learned and self._since_far < TAIL_FRAMES and not self._hears_person
         target = GAIN if closed else 1.0
         if target == self._gain == 1.0:
             return clean
@@ -133,6 +132,16 @@ class WarmUp:
         self._gain = target
         out: Int16 = np.rint(clean * gains).astype(np.int16)
         return out
+
+    @property
+    def _hears_person(self) -> bool:
+        """True while a person speaks for certain, though the canceller has not converged.
+
+        After lost samples what both cancellers pass is no evidence, only loudness is.
+        """
+        if getattr(self._inner, "louder_frames", 0) > 0:
+            return True
+        return not self._has_learned and getattr(self._inner, "is_confirmed", False)
 
     def on_frames_lost(self, later: int = 0) -> None:
         """Attenuate again until the canceller is seen to cancel the shifted echo."""
