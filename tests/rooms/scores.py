@@ -112,7 +112,8 @@ def score(make: Callable[[EchoPath | None], EchoCanceller], room: Room) -> Score
     lag = _lag(run(make(None), near := make_scene("near", room)).clean, near.near)
     values: dict[str, float] = {}
     where: list[str] = []
-    minutes = 0.0
+    outputs: list[tuple[Scene, Output]] = []
+    minutes, marks = 0.0, 0
     path: EchoPath | None = None
     for kind in ("single", "jump", "drift"):
         scene = make_scene(kind, room)
@@ -129,25 +130,33 @@ def score(make: Callable[[EchoPath | None], EchoCanceller], room: Room) -> Score
         else:
             values["drift"] = _erle(scene, clean, loud, LEAD_S + 10, 1e9)
         where += [f"{kind} {at:.1f}" for at in output.marks]
+        marks += len(output.marks)
         minutes += len(clean) / RATE / 60
+        outputs.append((scene, output))
     scene = make_scene("double", room)
     output = run(make(None), scene)
     values["sdr_db"], values["lost"] = _person(scene, _aligned(output.clean, lag))
     caught, utterances = _caught(scene, output.speaking)
     turns = make_scene("turns", room)
-    heard = run(make(None), turns)
+    outputs.append((turns, run(make(None), turns)))
     first = make_scene("first", room)
-    begun, by_client = own_turns(turns, heard), client_turns(turns, heard)
-    where += [f"turns {at:.1f}" for at in (*begun, *by_client)]
+    cuts = client_cuts = 0
+    answer_minutes = 0.0
+    for scene, output in outputs:
+        begun, by_client = own_turns(scene, output), client_turns(scene, output)
+        where += [f"{scene.kind} {at:.1f} (cut)" for at in (*begun, *by_client)]
+        cuts += len(begun)
+        client_cuts += len(by_client)
+        answer_minutes += float(answering(scene).sum()) / RATE / 60
     return Scores(
         room,
         **values,
         first_ms=noticed_ms(first, run(make(None), first)),
         again_ms=noticed_ms(first, run(make(path), first)),
-        cuts=len(begun),
-        client_cuts=len(by_client),
-        answer_minutes=float(answering(turns).sum()) / RATE / 60,
-        marks=len(where) - len(begun) - len(by_client),
+        cuts=cuts,
+        client_cuts=client_cuts,
+        answer_minutes=answer_minutes,
+        marks=marks,
         minutes=minutes,
         caught=caught,
         utterances=utterances,
