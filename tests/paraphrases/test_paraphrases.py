@@ -18,7 +18,7 @@ LEAST_RIGHT = {
     "open": 0.85, "held": 0.85, "open-2": 0.85, "held-2": 0.7, "open-3": 0.85, "held-3": 0.8, "open-4": 0.85,
     "held-4": 0.75, "open-5": 0.75, "held-5": 0.75, "open-6": 0.85, "held-6": 0.75,
 }  # fmt: skip
-MOST_WRONG = {"held-2": 1, "held-3": 1, "held-4": 5, "held-5": 2}
+MOST_WRONG = {"held-2": 1, "held-4": 3, "held-6": 2}
 """Figures of today, so that they get no worse: of sets held back some sentences lead to a wrong call (0 wanted)."""
 VOICE = "flite:slt"
 

@@ -315,6 +315,15 @@ reply = ["Get well: {pain}."]
 """
 
 
+FETCH = """
+[[intent]]
+name = "fetch"
+say = ["fetch {guest}"]
+call = { tool = "fetch", args = { who = "{guest}" } }
+reply = ["Done."]
+"""
+
+
 def orders(*texts: str) -> list[dict[str, Any]] | str:
     """Return the arguments of all calls of the last text, or its answer."""
     dialogue = ScriptedDialogue(parse_script(KITCHEN, "kitchen.toml"))
@@ -343,6 +352,15 @@ def test_what_is_on_the_menu_is_asked_about_beside_what_is_not() -> None:
     assert orders("two soups and a bicycle") == "Do you mean: 2 soup?"
     assert orders("two bicycles and a soup") == "Do you mean: a soup?"
     assert orders("two bicycles and a soup", "yes") == [{"dish": "soup"}]
+
+
+def test_two_names_for_one_thing_lead_to_no_call() -> None:
+    text = KITCHEN.replace('kind = "name"', 'kind = "name"\nask = "Who?"') + FETCH
+    script = parse_script(text.replace("format = 1", "format = 1\ncall_by_name = false"), "kitchen.toml")
+    dialogue = ScriptedDialogue(script)
+    dialogue.declare({"fetch": {}})
+    assert not dialogue.respond("fetch Dave and fetch Anna", typed=True).calls
+    assert dialogue.respond("fetch Dave", typed=True).calls
 
 
 def test_the_last_call_is_made_once_more() -> None:

@@ -124,6 +124,8 @@ class ClauseFinder:
         if any(self._script.slots[part.slot].kind == "text" for part in parts_of_phrases):
             return []  # A text may have commas of its own.
         slots = [best[1].slots for best in found if best is not None]
+        if any(self._script.slots[name].kind == "name" for said in slots for name in said):
+            return []  # "Dave, or Anna" are two answers to one question.
         if any(name not in said for said in slots for call in intent.calls for name in call.needs):
             return []
         if intent.acts and (self._accounting.unaccounted(intent, Words(text), *slots) or _chooses_all(slots, now)):
