@@ -401,6 +401,10 @@ def _earliest(known: int, said_at: int) -> int:
 def _cut_turn(turn: TranscriptTurn, heard: str, unheard: str) -> TranscriptTurn:
     answer = heard + unheard
     at = turn.model.rfind(answer)
+    if at < 0 and 0 <= (at := (turn.model + turn.unheard).rfind(answer)) <= len(turn.model):
+        # It had broken off, so that its end counts as unheard already.
+        later = turn.unheard[at + len(answer) - len(turn.model) :]
+        return replace(turn, model=turn.model[:at] + heard, unheard=(unheard + later)[:MAX_TEXT], interrupted=True)
     # A turn may hold several answers, and a later one than the cut one: that was not heard either.
     earlier, later = ("", "") if at < 0 else (turn.model[:at], turn.model[at + len(answer) :])
     return replace(

@@ -403,3 +403,14 @@ def test_a_window_has_the_question_before_it() -> None:
     turns(buffer, 1, 2)
     assert [buffer.window(n).asked for n in (1, 2, 3)] == ["Does it suit you?", "Does it suit you?", ""]
     assert buffer.window_with_current(1).asked == "Does it suit you?"
+
+
+def test_an_answer_that_had_broken_off_and_is_cut_later_stands_once() -> None:
+    buffer = TranscriptBuffer()
+    buffer.begin_turn(1, "typed", 0.0)
+    buffer.add_output("Once upon a lighthouse", turn=1)
+    buffer.break_off(" lighthouse")
+    buffer.end_turn()
+    buffer.interrupted("Once", " upon a lighthouse", 1)
+    (turn,) = buffer.window(1).turns
+    assert (turn.model, turn.unheard) == ("Once", " upon a lighthouse")
