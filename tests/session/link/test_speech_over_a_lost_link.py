@@ -67,6 +67,31 @@ async def test_an_utterance_by_the_switch_that_had_no_answer_is_sent_again() -> 
         assert kinds(t) == ["activityStart", "audio", "activityEnd"]
 
 
+async def test_an_utterance_whose_next_connection_is_lost_too_is_sent_whole_again() -> None:
+    async with talk(agent(), audio=ProgramAudio) as t:
+        await loses(t)
+        t.stage.session.audio_input.on_voice(True)
+        said = [bytes([number + 1, 1]) * 320 for number in range(150)]
+        for chunk in said:
+            t.handle.send_audio(chunk)
+        t.stage.session.audio_input.on_voice(False)
+        for _ in range(3):
+            await t.connects_again()
+            assert t.sound_sent() == b"".join(said)
+            await t.server.closes(1006)
+            await t.rests()
+        assert t.stage.session.sample().mic_dropped == 0
+
+
+async def test_after_an_utterance_of_an_outage_the_session_waits_for_its_answer() -> None:
+    async with talk(agent(), audio=ProgramAudio) as t:
+        await loses(t)
+        await speak(t)
+        await t.connects_again()
+        assert t.all(ev.SessionState)[-1].word == "thinking"
+        assert not t.stage.core.is_quiet
+
+
 @pytest.mark.parametrize("order", [cmd.SetMicrophone(on=False), cmd.SetMode(mode="text")])
 async def test_what_was_said_before_the_microphone_was_closed_is_sent(order: cmd.Order) -> None:
     async with talk(agent(), audio=ProgramAudio) as t:

@@ -35,11 +35,15 @@ class AudioEvents:
         out, state.out = state.out, []
         return out
 
-    def on_kept_sent(self, now: float) -> list[Effect]:
-        """Note that kept audio was sent; it ends here if the microphone was closed."""
-        state = self._state
-        if state.streaming_audio and not state.taking_audio:
+    def on_kept_sent(self, now: float, *, has_speech: bool = False) -> list[Effect]:
+        """Note that kept audio was sent; it ends here if the microphone was closed.
+
+        `has_speech`: there is an utterance in it, to which the model may answer.
+        """
+        state, ends = self._state, self._state.streaming_audio and not self._state.taking_audio
+        if ends or (has_speech and not (state.facts.voice or state.facts.speaking)):
             state.facts.answer_possible_since = now
+        if ends:
             state.end_audio_stream()
         state.emit_outbox()
         return state.flush(now)

@@ -153,7 +153,8 @@ class AudioInput:
             self._pass_on(piece, captured_at[piece.end], near_end=True)
         if not self._core.state.taking_audio:
             self.turns.finish()
-        self._perform(self._core.audio.on_kept_sent(self._now()))
+        has_speech = any(chunk.is_speech for chunk in chunks)
+        self._perform(self._core.audio.on_kept_sent(self._now(), has_speech=has_speech))
 
     def on_microphone(self, on: bool) -> None:
         """End what is being said when the microphone is closed."""

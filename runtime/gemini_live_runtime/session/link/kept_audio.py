@@ -39,6 +39,8 @@ class SoundChunk:
     captured_at: float | None
     sent: bool
     texts: int = 0
+    is_speech: bool = False
+    """True when it was kept as part of an utterance."""
 
     @property
     def seconds(self) -> float:
@@ -47,7 +49,7 @@ class SoundChunk:
 
     def again(self) -> MicSound:
         """Return its sound for the next connection."""
-        return MicSound.at(self.sound.first, self.sound, sent_before=True) if self.sent else self.sound
+        return MicSound.at(self.sound.first, self.sound, sent_before=self.sent, is_speech=self.is_speech)
 
 
 class KeptAudio:
@@ -103,7 +105,9 @@ class KeptAudio:
     def add(self, sound: MicSound, captured_at: float | None, *, sent: bool = False) -> None:
         """Keep a chunk; drop the oldest beyond the limits."""
         sent = sent or sound.sent_before
-        (self._speech if self._speaking else self._after).add(SoundChunk(sound, captured_at, sent, self.texts))
+        # What is sent again of an utterance may have to be sent once more.
+        span = self._speech if self._speaking or sound.is_speech else self._after
+        span.add(SoundChunk(sound, captured_at, sent, self.texts))
 
     def on_voice(self, speaking: bool) -> None:
         """Note that the user's voice began or ended."""
@@ -180,7 +184,8 @@ class KeptAudio:
         return self._take(lambda chunk: chunk.texts < texts)
 
     def _take(self, is_taken: Callable[[SoundChunk], bool]) -> list[SoundChunk]:
-        return [chunk for span in (self._speech, self._after) for chunk in span.take(is_taken)]
+        speech = [replace(chunk, is_speech=True) for chunk in self._speech.take(is_taken)]
+        return [*speech, *self._after.take(is_taken)]
 
     def drop(self) -> None:
         """Drop what is kept, because nothing will take it."""
