@@ -35,4 +35,4 @@ def as_choice(value: Any, choices: Iterable[str]) -> Any:
 
 
 def _spelling(text: str) -> str:
-    return text.lower().replace("_", "-")
+    return "-".join(text.lower().replace("_", " ").replace("-", " ").split())

@@ -21,6 +21,7 @@ from gemini_live_runtime import (
     SendContext,
     ServerDetection,
     SpeechPriority,
+    SteeringMode,
     tool,
 )
 from gemini_live_runtime import events as ev
@@ -122,6 +123,14 @@ def test_an_option_of_a_part_is_a_text_in_any_case_or_a_member(option: str) -> N
         use("soon")
     with pytest.raises(AgentError, match="5"):
         use(5)
+
+
+@pytest.mark.parametrize(
+    "spelling", ["context_injection", "Context-Injection", "context injection", " CONTEXT INJECTION"]
+)
+def test_words_of_an_option_may_be_apart_by_spaces_dashes_or_underscores(spelling: str) -> None:
+    planned = Live.builder("a").instruction("A.").steering(spelling).plan()
+    assert planned.definition.steering is SteeringMode.CONTEXT_INJECTION
 
 
 @pytest.mark.parametrize("option", ["delivery", "scheduling", "merge"])
