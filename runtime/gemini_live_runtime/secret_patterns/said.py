@@ -106,11 +106,15 @@ _PROGRAMS = (
 
 _LONG_VALUE = r"(?P<said>[0-9a-z_\-%/+]{16,400}+)"
 _SESSION = r"\\{0,7}[\"']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,7}[\"']?"
-_ID_OF_SESSION = (
-    rf"{_after('sessionid', 'j', 'asp.net_')}|(?<=php)sessid|(?<![0-9a-z_.])sessionid(?==)|{_after('session', '_')}"
-)
 _SESSIONS = (
-    ("sess", rf"(?:{_ID_OF_SESSION}){_SESSION}{_LONG_VALUE}"),
+    *(
+        (anchor, rf"(?:{name}){_SESSION}{_LONG_VALUE}")
+        for anchor, name in (
+            ("sessionid", rf"{_after('sessionid', 'j', 'asp.net_')}|(?<![0-9a-z_.])sessionid(?==)"),
+            ("sessid", "(?<=php)sessid"),
+            ("_session", "_session"),
+        )
+    ),
     ("cookie", rf"cookie[ \t]?[:=][ \t]?[\"']?(?:[^\s=\"']{{1,60}}=)?{_LONG_VALUE}"),
 )
 
@@ -128,7 +132,11 @@ PATTERNS = (*(pattern for _, pattern in (*_ASCII, *_PROGRAMS, *_OTHERS)), _OPEN)
 _ANCHORS = tuple(anchor for anchor, _ in (*_ASCII, *_OTHERS))
 _ANCHORS_OF_ASCII = tuple(anchor for anchor, _ in _ASCII)
 _ANCHORS_OF_LONG = ("pass", "token", "secret", "key", "identified by", "private-lines:")
-_ANCHORS_IN_BYTES = (*_ANCHORS_OF_ASCII, *in_bytes(anchor for anchor, _ in _OTHERS))
+_OWN_FIELDS = tuple((name, f'"{name}"') for name in ("key", "code"))
+"""Anchors that are also names of the events' own fields, which begin no value by themselves."""
+
+_ANCHORS_OF_LINES = tuple(anchor for anchor in _ANCHORS_OF_ASCII if anchor not in dict(_OWN_FIELDS))
+_ANCHORS_IN_BYTES = (*_ANCHORS_OF_LINES, *in_bytes(anchor for anchor, _ in _OTHERS))
 _ANCHORS_OF_PROGRAMS = tuple(anchor for anchor, _ in _PROGRAMS)
 _JWK = '"kty'
 
@@ -167,7 +175,9 @@ def may_match_line(low: str, data: int) -> bool:
     """
     if _digit_beside_letter(low, max(0, data)) is None:
         return False
-    return _has_anchor(low, _ANCHORS_OF_ASCII if low.isascii() else _ANCHORS_IN_BYTES)
+    if any(name in low and low.count(name) > low.count(field) for name, field in _OWN_FIELDS):
+        return True
+    return _has_anchor(low, _ANCHORS_OF_LINES if low.isascii() else _ANCHORS_IN_BYTES)
 
 
 def _has_anchor(low: str, anchors: tuple[str, ...]) -> bool:
