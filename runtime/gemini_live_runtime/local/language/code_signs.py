@@ -7,26 +7,26 @@ from __future__ import annotations
 
 import re
 
-_KEPT = (
+_OWN_SIGNS = (
     r"\w+://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<!\S)(?:~|\.{1,2})?/[\w./-]+|\b[CF]#(?!\w)|\bC\+\+|(?<!\S):-?[|\\](?!\S)"
 )
 """Addresses, paths, names and smileys, whose signs belong to them."""
 
 _CODE = re.compile(
-    rf"({_KEPT}|(?<!\S)(?:\||{{\w+}})(?!\S))|[{{}}\\^`|]|~(?!\d)|[-=]>|<-|[=!:<>]=|::|&&|\w[=\[]\w|\w\+\+|</?\w|\(\*|\*[/)]|\*\*"
+    rf"({_OWN_SIGNS}|(?<!\S)(?:\||{{\w+}})(?!\S))|[{{}}\\^`|]|~(?!\d)|[-=]>|<-|[=!:<>]=|::|&&|\w[=\[]\w|\w\+\+|</?\w|\(\*|\*[/)]|\*\*"
     r"|(?<!\S)(?:--?\w[\w-]*=|\*(?: \*)+)|(?<!\w)\$[A-Za-z]|%[sd]\b|##|^#!|^@\w+[.(]|\b0x[0-9a-fA-F]{2}|;[ \t]*$",
     re.MULTILINE,
 )
 """Signs that only code has; what is kept is in the group, also one bar or name in braces between words."""
 
 _SIGNS = re.compile(
-    rf"({_KEPT})|[-=]+>|<-+|<\?|\?>|/\*|\*/|&&|\+\+|--+|::|[{{}}\[\]()\\|^`~=*\"]|<<|>>|(?<!\w)[$@#%&]+|(?<!\d)[$@#%&]+(?!\w)"
+    rf"({_OWN_SIGNS})|[-=]+>|<-+|<\?|\?>|/\*|\*/|&&|\+\+|--+|::|[{{}}\[\]()\\|^`~=*\"]|<<|>>|(?<!\w)[$@#%&]+|(?<!\d)[$@#%&]+(?!\w)"
     r"|(?<!\w)[!+<>](?=\w)|</|(?<=\w)[<>]|(?<!\w)'|'(?!\w)|;[ \t]*$",
     re.MULTILINE,
 )
 """All signs of code; what is kept is in the group."""
 
-_JOINED = re.compile(rf"({_KEPT})|(?<!\w)_+|_+(?!\w)|(?<=\w)_+(?=\w)")
+_JOINED = re.compile(rf"({_OWN_SIGNS})|(?<!\w)_+|_+(?!\w)|(?<=\w)_+(?=\w)")
 _COMPARED = (
     (re.compile(r"(?<=[\w)\]])\s*(?:===?|:=)\s*(?=[\w(\[\"'-])"), " is "),
     (re.compile(r"\s*!==?\s*"), " is not "),
