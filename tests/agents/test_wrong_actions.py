@@ -22,6 +22,14 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("concierge", [], "I love the weather in Rome"),
     ("concierge", [], "the weather was dreadful, wasn't it"),
     ("restaurant", ["A pasta please.", "That is all.", "Yes, that is right."], "do you take cards?"),
+    ("restaurant", ["One pasta and one salad."], "same again for my mate"),
+    ("restaurant", ["One soup and two coffees."], "make that three"),
+    ("restaurant", [], "I want a pasta, no, hold on, a pizza, and make it two."),
+    (
+        "call_screening",
+        ["this is Peter Brown", "about the contract", "it can wait"],
+        "I don't do messages, I want to speak to the man himself.",
+    ),
 ]
 
 
@@ -57,6 +65,10 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
     ("clinic", [], "I don't feel well", {"answers": ["sorry to hear that"]}),
     ("clinic", [*ANNA, "I have a fever."], "since yesterday, after eating mushrooms", {"asks": True}),
     ("clinic", [*ANNA, "I have a fever."], "quite a lot", {"answers": ["a number"]}),
+    ("restaurant", ["two pasta"], "Go on then, add another one.", {"state": {"app:items": {"pasta": 3}}}),
+    ("restaurant", ["two pasta"], "same again please", {"state": {"app:items": {"pasta": 4}}}),
+    ("tech_support", ["I want to speak to a technician"], "it's Walter Green, I'm the account holder",
+     {"call": {"tool": "hand_over", "args": {"name": "Walter Green"}}}),
     ("restaurant", ["A pasta please.", "That is all."], "could you read that back to me?", {"answers": ["1 pasta"]}),
     ("debt_collection", [], "are you recording this?", {"answers": ["this call is recorded"]}),
     ("debt_collection", [], "what do you want", {"answers": ["to collect a debt"]}),

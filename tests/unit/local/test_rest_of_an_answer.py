@@ -149,6 +149,16 @@ def test_typed_words_of_whose_answer_nothing_was_said_are_answered_with_the_next
     assert dialogue.respond("hello", typed=True).calls == ()
 
 
+@pytest.mark.parametrize("said", ["never mind", "no, forget it", "oh stop"])
+def test_what_was_ordered_a_moment_ago_is_called_off_before_it_is_done(said: str) -> None:
+    dialogue = concierge()
+    dialogue.declare({"order_taxi": {"type": "object"}})
+    assert dialogue.respond("order a taxi", typed=True).calls
+    dialogue.on_unsaid()
+    assert dialogue.respond(said, typed=True).calls == ()
+    assert dialogue.snapshot()["open"] == []
+
+
 def test_spoken_words_of_whose_answer_nothing_was_said_go_on_in_the_next_ones() -> None:
     dialogue = concierge()
     dialogue.respond("tell me a story", typed=False)

@@ -1,6 +1,6 @@
 import pytest
 
-from gemini_live_runtime.local.scripts.template import Line, check_template, describe, fill
+from gemini_live_runtime.local.scripts.template import Line, check_template, describe, fill, fill_argument
 
 RESULT = {"result": {"sky": "clear", "notes": ["a", "b"], "count": 0, "who": {"firstName": "Ada"}}, "city": "Rome"}
 
@@ -19,6 +19,14 @@ def test_a_zero_is_a_value_and_not_missing() -> None:
 
 def test_a_text_with_a_placeholder_that_cannot_be_filled_does_not_fit() -> None:
     assert fill("{result.rain} mm", RESULT) is None
+
+
+def test_an_argument_takes_a_text_as_it_is_written() -> None:
+    told = {"known": {"task": "task_17_a", "count": 2}}
+    assert fill("{known.task}", told) == "task 17 a"
+    assert fill_argument("{known.task}", told) == "task_17_a"
+    assert fill_argument("{known.count} of {known.task}.", told) == "2 of task_17_a."
+    assert fill_argument("{known.other}", told) is None
 
 
 def test_a_list_is_counted_and_spoken() -> None:

@@ -15,7 +15,7 @@ from gemini_live_runtime.local.language.words import split_words
 from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Script, SlotRef
 from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
-from gemini_live_runtime.local.understanding.mood import asks_besides, is_open_wish, takes_back
+from gemini_live_runtime.local.understanding.mood import asks_besides, corrects, is_open_wish, takes_back
 from gemini_live_runtime.records import record
 
 _JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
@@ -54,7 +54,8 @@ class ClauseFinder:
         None too when two clauses ask for different calls, or when one of them forbids something.
         """
         texts, whole = clauses_of(text), Words(text)
-        is_remark = takes_back(whole.plain, is_question=whole.is_question) or self._matching.is_remark(whole)
+        is_taken_back = takes_back(whole.plain, is_question=whole.is_question) or corrects(whole.plain)
+        is_remark = is_taken_back or self._matching.is_remark(whole)
         found = [
             wish
             for part in texts

@@ -8,7 +8,7 @@ from typing import Any
 
 from gemini_live_runtime.local.parts import ToolRequest
 from gemini_live_runtime.local.scripts.script_types import ScriptedCall
-from gemini_live_runtime.local.scripts.template import fill
+from gemini_live_runtime.local.scripts.template import fill, fill_argument
 from gemini_live_runtime.local.scripts.tool_output import output_of
 from gemini_live_runtime.local.understanding.matching import SlotValue
 from gemini_live_runtime.records import frozen_record, record
@@ -72,6 +72,13 @@ class OpenCalls:
         made = [OpenCall(request, intent, slots, self._groups) for request in requests]
         self._calls = [*self._calls, *made][-MAX_OPEN_CALLS:]
 
+    def drop(self, requests: Iterable[ToolRequest]) -> None:
+        """Forget calls that are not made after all."""
+        for request in requests:
+            call = next((call for call in self._calls if call.request == request), None)
+            if call is not None:
+                self._calls.remove(call)
+
     def take(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> list[Outcome]:
         """Group `results` by calls, in order; close the calls unless `more` follow."""
         outcomes: dict[int, Outcome] = {}
@@ -128,7 +135,7 @@ def arguments_of(
             if inner in slots:
                 args[name] = slots[inner]
             continue
-        text = fill(template.replace("?}", "}"), {**(facts or {}), **slots})
+        text = fill_argument(template.replace("?}", "}"), {**(facts or {}), **slots})
         if text is not None:
             args[name] = int(text) if text.isascii() and text.isdigit() and "{told." in template else text
     return args

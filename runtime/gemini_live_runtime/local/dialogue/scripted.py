@@ -30,6 +30,7 @@ from gemini_live_runtime.local.scripts.script_types import Intent, Pattern, Scri
 from gemini_live_runtime.local.scripts.tool_output import output_of
 from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
+from gemini_live_runtime.local.understanding.mood import is_call_off
 
 _CORRECTIONS = (
     *((*lead, "make", what) for lead in ((), ("actually",), ("no",)) for what in ("that", "it")),
@@ -184,10 +185,20 @@ class ScriptedDialogue:
         """Answer an utterance; "" was not understood. Typed and spoken mean the same."""
         state = self._state
         owed = self._owed(but=text)
+        if is_call_off(Words(text).plain):
+            owed = self._without_calls(owed)
         whole = (*owed, self._reply_to(text))
         if typed:
             state.owed = whole
         return state.add_reply(_joined(whole))
+
+    def _without_calls(self, owed: Sequence[Reply]) -> tuple[Reply, ...]:
+        """Return the replies that call no tool; the calls of others are given up."""
+        for reply in owed:
+            if reply.calls:
+                self._state.open.drop(reply.calls)
+                self._state.last_call = None
+        return tuple(reply for reply in owed if not reply.calls)
 
     def on_unsaid(self) -> None:
         """Keep what the last reply owed, of which nothing was said, for the next one.
@@ -420,7 +431,11 @@ class ScriptedDialogue:
         requests = [
             ToolRequest(call.tool, arguments_of(call, wish.slots)) for wish in wishes for call in wish.intent.calls
         ]
-        return self._call(requests, wishes[-1].intent.name, wishes[-1].slots)
+        reply = self._call(requests, wishes[-1].intent.name, wishes[-1].slots)
+        if len(requests) > 1:
+            # "The same again" could be any of them.
+            self._state.last_call = None
+        return reply
 
     def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
         self._state.open.add(requests, intent, slots)

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from math import isfinite, isnan
 from typing import Any
@@ -36,7 +36,17 @@ def check_template(text: str) -> str:
 
 
 def fill(text: str, facts: Mapping[str, Any]) -> str | None:
-    """Fill the placeholders of `text` from `facts`; return None if one is missing."""
+    """Fill the placeholders of a line to say from `facts`; None if one is missing."""
+    filled = _filled(text, facts, describe)
+    return None if filled is None else _tidy(filled)
+
+
+def fill_argument(text: str, facts: Mapping[str, Any]) -> str | None:
+    """Fill the placeholders of an argument, with texts as they are written."""
+    return _filled(text, facts, lambda value: value if isinstance(value, str) else describe(value))
+
+
+def _filled(text: str, facts: Mapping[str, Any], worded: Callable[[Any], str]) -> str | None:
     missing = False
 
     def replace(match: re.Match[str]) -> str:
@@ -44,12 +54,12 @@ def fill(text: str, facts: Mapping[str, Any]) -> str | None:
         for path in match[1].split("|"):
             value = look_up(path.strip(), facts)
             if value not in (None, "", [], {}):
-                return describe(value)
+                return worded(value)
         missing = True
         return ""
 
     filled = _PLACEHOLDER.sub(replace, text)
-    return None if missing else _tidy(filled)
+    return None if missing else filled
 
 
 def look_up(path: str, facts: Mapping[str, Any]) -> Any:

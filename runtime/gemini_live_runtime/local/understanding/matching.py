@@ -39,6 +39,7 @@ _NEVER_MISTYPED = COMMON_WORDS | EVERYDAY_WORDS | NEGATIONS
 _QUESTION_WORDS = frozenset({"who", "what", "when", "where", "why", "how", "which"})
 _NO_TEXT = FILLERS | DENIALS
 _ARTICLES = frozenset({"a", "an", "the", "my", "me"})
+_BEFORE_THINGS = frozenset({"a", "an", "the", "my", "your", "his", "her", "our", "their", "this", "that"})
 _LONGEST_NAME, _TELLING_WORDS, _LONG = 3, 2, 6
 _EDIT, _ARTICLE, _FILLER, _FREE = 0.5, 0.3, 0.05, 0.2
 
@@ -246,6 +247,8 @@ class Matcher:
 
     def _names(self, slot: Slot, words: Words, start: int) -> Iterator[tuple[int, float, SlotValue]]:
         """Yield what may be a person's name; after "I am" it begins with a capital."""
+        if start and words.plain[start - 1] in _BEFORE_THINGS:
+            return  # "I am the account holder"
         is_told = words.plain[max(0, start - 2) : start] == ["i", "am"]
         for length in range(1, min(len(words) - start, slot.maximum, _LONGEST_NAME) + 1):
             word, written = words.plain[start + length - 1], words.original[start + length - 1]

@@ -121,6 +121,9 @@ _CALLED_OFF = re.compile(
 )
 """Words at the end of a sentence that call off the rest of it."""
 
+_CORRECTED = re.compile(r"(?<!^)\b(?:no|oh) (?:hold on|hang on|wait|sorry|actually|rather|i mean|make (?:it|that))\b")
+"""Words behind which stands what is meant instead."""
+
 _SPOKEN_OF = _any_of(
     _not_after("for", "by", "to", "of") + r"\b(?:myself|ourselves|himself|herself|themselves)\b",
     rf"(?:^(?:(?:but|and|so|well|no|oh) )*(?:i|we) have |\b(?:i|we) have (?:got|already|just|only) )"
@@ -173,9 +176,20 @@ def only_speaks(words: Sequence[str], *, is_question: bool = False) -> bool:
 
 def calls_off(words: Sequence[str]) -> bool:
     """Return True when the end of a sentence calls off what stands before it."""
+    before = _before_call_off(words)
+    return before is not None and not OPENINGS.issuperset(before)
+
+
+def is_call_off(words: Sequence[str]) -> bool:
+    """Return True for "never mind" and "oh, forget it", with nothing else before."""
+    before = _before_call_off(words)
+    return before is not None and OPENINGS.issuperset(before)
+
+
+def _before_call_off(words: Sequence[str]) -> list[str] | None:
     text = " ".join(words)
     found = _CALLED_OFF.search(text)
-    return found is not None and not OPENINGS.issuperset(text[: found.start()].split())
+    return None if found is None else text[: found.start()].split()
 
 
 def takes_back(words: Sequence[str], *, is_question: bool = False) -> bool:
@@ -186,6 +200,11 @@ def takes_back(words: Sequence[str], *, is_question: bool = False) -> bool:
     if is_question and words and words[-1] in ("right", "correct"):
         return True
     return calls_off(words) or _TAKEN_BACK.search(" ".join(words)) is not None
+
+
+def corrects(words: Sequence[str]) -> bool:
+    """Return True when the end of a sentence corrects its beginning."""
+    return _CORRECTED.search(" ".join(words)) is not None
 
 
 def is_of_others(words: Sequence[str]) -> bool:
