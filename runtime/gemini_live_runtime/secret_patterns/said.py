@@ -44,7 +44,11 @@ def _after(word: str, *befores: str) -> str:
     return "|".join(f"(?<={before}){word}" for before in befores)
 
 
-_KEYS = tuple(f"{use}{between}" for use in KEY_USES for between in ("", "[-_ ]"))
+_KEYS = (
+    *(f"{use}{between}" for use in KEY_USES for between in ("", "[-_ ]")),
+    *("preshared", "preshared[ _-]", "pre-shared[ _-]"),
+)
+_CODES = ("recovery[ -]", "backup[ -]")
 
 # In the languages of most users, each with an anchor that is part of it. Every text with a value is searched for each.
 _NAMES = (
@@ -57,8 +61,8 @@ _NAMES = (
     ("senord", "senord"),
     ("token", "token"),
     ("secret", "secret(?![ _-]key)"),
-    ("key", _after("key", *_KEYS, "preshared", "preshared[ _-]", "pre-shared[ _-]")),
-    ("code", _after("code", "recovery[ -]", "backup[ -]")),
+    ("key", _after("key", *_KEYS)),
+    ("code", _after("code", *_CODES)),
     ("schl", "schl(?:ü|ue)ssel"),
     ("identified by", "identified by"),
     ("pw", rf"{_after('pw', 'bind', 'root')}(?:[ \t]--plaintext)?|{_after('pwd', '_')}"),
@@ -129,14 +133,16 @@ _OPEN = rf"(?:{'|'.join(name for _, name in (*_NAMES, *_OTHER_NAMES))}){_BETWEEN
 PATTERNS = (*(pattern for _, pattern in (*_ASCII, *_PROGRAMS, *_OTHERS)), _OPEN)
 """Patterns that take milliseconds to compile."""
 
-_ANCHORS = tuple(anchor for anchor, _ in (*_ASCII, *_OTHERS))
-_ANCHORS_OF_ASCII = tuple(anchor for anchor, _ in _ASCII)
-_ANCHORS_OF_LONG = ("pass", "token", "secret", "key", "identified by", "private-lines:")
-_OWN_FIELDS = tuple((name, f'"{name}"') for name in ("key", "code"))
-"""Anchors that are also names of the events' own fields, which begin no value by themselves."""
+_FREQUENT = {
+    word: re.compile(rf"{word}(?<=[a-z\-_ ]{word})(?:{'|'.join(f'(?<={before}{word})' for before in befores)})").search
+    for word, befores in (("key", _KEYS), ("code", _CODES))
+}
+"""Searches for anchors that many texts and the events' own fields have, with what makes them one."""
 
-_ANCHORS_OF_LINES = tuple(anchor for anchor in _ANCHORS_OF_ASCII if anchor not in dict(_OWN_FIELDS))
-_ANCHORS_IN_BYTES = (*_ANCHORS_OF_LINES, *in_bytes(anchor for anchor, _ in _OTHERS))
+_ANCHORS_OF_ASCII = tuple(anchor for anchor, _ in _ASCII if anchor not in _FREQUENT)
+_ANCHORS = (*_ANCHORS_OF_ASCII, *(anchor for anchor, _ in _OTHERS))
+_ANCHORS_OF_LONG = ("pass", "token", "secret", "key", "identified by", "private-lines:")
+_ANCHORS_IN_BYTES = (*_ANCHORS_OF_ASCII, *in_bytes(anchor for anchor, _ in _OTHERS))
 _ANCHORS_OF_PROGRAMS = tuple(anchor for anchor, _ in _PROGRAMS)
 _JWK = '"kty'
 
@@ -175,13 +181,13 @@ def may_match_line(low: str, data: int) -> bool:
     """
     if _digit_beside_letter(low, max(0, data)) is None:
         return False
-    if any(name in low and low.count(name) > low.count(field) for name, field in _OWN_FIELDS):
-        return True
-    return _has_anchor(low, _ANCHORS_OF_LINES if low.isascii() else _ANCHORS_IN_BYTES)
+    return _has_anchor(low, _ANCHORS_OF_ASCII if low.isascii() else _ANCHORS_IN_BYTES)
 
 
 def _has_anchor(low: str, anchors: tuple[str, ...]) -> bool:
     contains = low.__contains__
+    if any(word in low and search(low) for word, search in _FREQUENT.items()):
+        return True
     return any(map(contains, anchors)) or _JWK in low or (" -" in low and any(map(contains, _ANCHORS_OF_PROGRAMS)))
 
 

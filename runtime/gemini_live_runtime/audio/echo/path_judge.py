@@ -62,7 +62,7 @@ class PathJudge:
         """Return the verdict on the path.
 
         Takes mean squares of an audible frame of the microphone, of what the filter leaves of it and of the echo that
-        it predicts. A path of which nothing was known yet is right. After another verdict it starts over.
+        it predicts. A path of which nothing was known yet is right. After any other verdict it starts over.
         """
         self._microphone += (1 - _SMOOTHING) * (microphone - self._microphone)
         self._left += (1 - _SMOOTHING) * (left - self._left)
