@@ -140,11 +140,15 @@ class WireRecorder:
 
     def _message(self, direction: Wire, frame: Mapping[str, Any], size: int, problems: tuple[str, ...] = ()) -> None:
         self.flush()
-        safe_frame = redactor.value(self._without_audio(frame, direction))
+        copy, pieces = self._without_audio(frame, direction), []
         if direction == "received":
             # A secret may be split over messages: the hub redacts the pieces of texts, when they are joined.
-            for (_, piece, key), (_, copy, _) in zip(streamed_texts(frame), streamed_texts(safe_frame), strict=False):
-                copy[key] = piece[key]
+            for _, holder, key in streamed_texts(copy):
+                pieces.append(holder[key])
+                holder[key] = ""
+        safe_frame = redactor.value(copy)
+        for piece, (_, holder, key) in zip(pieces, streamed_texts(safe_frame), strict=False):
+            holder[key] = piece
         safe = tuple(redactor.text(problem) for problem in problems)
         self._emit(
             WireMessage(direction=direction, kinds=tuple(safe_frame), frame=safe_frame, size=size, problems=safe)
