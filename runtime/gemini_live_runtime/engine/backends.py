@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime.engine.local_server import LocalServerProcess
 from gemini_live_runtime.engine.spec import EngineSpec
-from gemini_live_runtime.errors import CredentialError, UsageError
+from gemini_live_runtime.errors import CredentialError, EngineError, UnreachableError, UsageError
 from gemini_live_runtime.paths import expand_user
 from gemini_live_runtime.wire.connection import TransportFactory
 from gemini_live_runtime.wire.credentials import (
@@ -101,6 +101,8 @@ class Local:
         self._in_process = in_process
         self._process: LocalServerProcess | None = None
         self._server: LocalServer | None = None
+        self._has_run = False
+        """True once a process was ready: one that fails then may do so for the moment only."""
 
     def prepare(self) -> None:
         """Check the script; the embedded server takes no credential. Raises `ConfigError`."""
@@ -112,13 +114,12 @@ class Local:
     async def open(self) -> tuple[Endpoint, TransportFactory]:
         """Start the server; return its endpoint and the factory of its transport.
 
-        A server that has ended is started again.
+        A server that has ended is started again. Raises `EngineError` when it does not start, and `UnreachableError`
+        when it did before: another attempt may help.
         """
         if not self._in_process:
-            if self._process is not None and not self._process.is_running:
-                await self._process.stop()
-                self._process = None
-            self._process = self._process or await LocalServerProcess.start(self._script)
+            if self._process is None or not self._process.is_running:
+                self._process = await self._start_again() if self._has_run else await self._start()
             self.deaf = self._process.deaf
             return local_endpoint(self._process.url, self._process.token), open_websocket
         # Imported here: the server's parts are heavy and usually loaded in their own process.
@@ -132,6 +133,20 @@ class Local:
             return server.connect()
 
         return local_endpoint("ws://localhost"), transport
+
+    async def _start(self) -> LocalServerProcess:
+        process = await LocalServerProcess.start(self._script)
+        self._has_run = True
+        return process
+
+    async def _start_again(self) -> LocalServerProcess:
+        ended, self._process = self._process, None
+        if ended is not None:
+            await ended.stop()
+        try:
+            return await self._start()
+        except EngineError as error:
+            raise UnreachableError(error.message, remedy=error.remedy) from error
 
     async def close(self) -> None:
         """Stop the server."""

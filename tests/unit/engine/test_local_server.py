@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from gemini_live_runtime.engine import local_server
+from gemini_live_runtime.engine.backends import Local
 from gemini_live_runtime.engine.local_server import LocalServerProcess, prestart
-from gemini_live_runtime.errors import EngineError, UpgradeRefusedError
+from gemini_live_runtime.errors import EngineError, UnreachableError, UpgradeRefusedError
 from gemini_live_runtime.wire.endpoints import local_endpoint
 from gemini_live_runtime.wire.websocket import open_websocket
 
@@ -43,3 +44,32 @@ async def test_whoever_takes_a_server_that_could_not_begin_hears_why(tmp_path: P
     await prestart(script)
     with pytest.raises(EngineError, match=r"did not start.*missing\.toml"):
         await LocalServerProcess.start(script)
+
+
+async def test_a_server_that_was_killed_may_need_more_than_one_attempt_to_start_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend, start = Local("", in_process=False), LocalServerProcess.start
+    first, _ = await backend.open()
+    assert backend._process is not None
+    backend._process._process.kill()
+    await backend._process._process.wait()
+
+    async def fails(script: str = "") -> LocalServerProcess:
+        raise EngineError("The embedded server did not start", remedy="See why")
+
+    monkeypatch.setattr(LocalServerProcess, "start", fails)
+    for _ in range(2):
+        with pytest.raises(UnreachableError, match="did not start"):
+            await backend.open()
+    monkeypatch.setattr(LocalServerProcess, "start", start)
+    second, _ = await backend.open()
+    assert second.url != first.url
+    await backend.close()
+
+
+async def test_a_server_that_never_started_is_given_up(tmp_path: Path) -> None:
+    backend = Local(str(tmp_path / "missing.toml"), in_process=False)
+    for _ in range(2):
+        with pytest.raises(EngineError, match="did not start"):
+            await backend.open()
