@@ -170,7 +170,9 @@ async def test_a_call_that_ends_within_its_budget_is_waited_for_and_then_runs_in
         async with talk(payer(), harness=on_virtual_time(tmp_path)) as other:
             await one.calls("look_up", word="a")
             await other.calls("look_up", word="a")
-            await other.passes(1.0)
+            while not answers(other):
+                # Claims are files: on a busy machine they take longer than the loop's own time tells.
+                await other.passes(0.5)
             assert RAN == [1, -1, 1, -1]
             assert answers(one) == answers(other) == [{"output": "found"}]
     assert list(tmp_path.iterdir()) == []
