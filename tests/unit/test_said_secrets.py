@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.redaction import may_redact, redacted_in_pieces
 
 from gemini_live_runtime.events import Event, Unknown
-from gemini_live_runtime.journal.privacy.split_secrets import SplitSecrets
 from gemini_live_runtime.redactor import REDACTED, Redactor
 
 SECRET = "hV7kQ2mXw9TzR4pL"
@@ -47,26 +47,22 @@ def test_a_value_with_digits_beside_letters_goes_after_words_that_name_a_secret(
     kept = Redactor().text(text)
     assert SECRET[2:-2] not in kept
     assert Redactor().text(kept) == kept
-    assert Redactor().may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data={"value": text})).to_line())
+    assert may_redact(text)
 
 
 @pytest.mark.parametrize("text", SENTENCES)
 def test_a_value_that_is_said_is_found_wherever_it_is_split_over_two_pieces(text: str) -> None:
     text = f"well, {text.replace('{}', SECRET)} ok"
     for at in range(1, len(text)):
-        found = SplitSecrets(Redactor())
-        kept: list[str] = []
-        for piece in (text[:at], text[at:]):
-            found.add("user", 1, piece, kept.append)
-        found.close()
-        assert not any(SECRET[i : i + 4] in "".join(kept) for i in range(len(SECRET) - 3)), text[:at]
+        kept = redacted_in_pieces(text[:at], text[at:])
+        assert not any(SECRET[i : i + 4] in kept for i in range(len(SECRET) - 3)), text[:at]
 
 
 @pytest.mark.parametrize("name", ["passwort", "Mot de passe", "contraseña", "пароль", "密码", "パスワード"])
 def test_a_field_is_a_secret_by_its_name_in_other_languages(name: str) -> None:
-    data = {"value": {"value": {name: "geheim"}}}
-    assert Redactor().value(data) == {"value": {"value": {name: REDACTED}}}
-    assert Redactor().may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data=data)).to_line())
+    value = {"value": {name: "geheim"}}
+    assert Redactor().value(value) == {"value": {name: REDACTED}}
+    assert may_redact(value)
 
 
 def test_the_private_numbers_of_a_web_key_go_and_its_public_ones_stay() -> None:

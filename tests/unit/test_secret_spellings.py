@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.redaction import may_redact, redacted_in_pieces
 
-from gemini_live_runtime.events import Event, Unknown
-from gemini_live_runtime.journal.privacy.split_secrets import SplitSecrets
 from gemini_live_runtime.redactor import REDACTED, Redactor
 
 SECRET = "hunter2hunter22A9"
-
-
-def may_redact(value: object) -> bool:
-    """Return True when a line of JSON with `value` is not taken for harmless."""
-    return Redactor().may_redact(Event(1, 0.5, 1, 1, Unknown(name="x", data={"value": value})).to_line())
 
 
 SPELLINGS = (
@@ -61,12 +55,7 @@ def test_a_value_is_found_however_its_name_and_the_signs_around_it_are_written(t
 def test_a_value_is_found_wherever_it_is_split_over_two_pieces(text: str) -> None:
     text = f"so {text.replace('{}', SECRET)} ok"
     for at in range(1, len(text)):
-        found = SplitSecrets(Redactor())
-        kept: list[str] = []
-        for piece in (text[:at], text[at:]):
-            found.add("user", 1, piece, kept.append)
-        found.close()
-        assert "hunter2h" not in "".join(kept), text[:at]
+        assert "hunter2h" not in redacted_in_pieces(text[:at], text[at:]), text[:at]
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ _FIELDS = frozenset(
     }
 )
 _OTHER_ENDINGS = ("contraseña", "lösenord", "пароль", "密码", "密碼", "パスワード", "비밀번호")
+"""Those with other letters than ASCII's."""
+
 _ENDINGS = (
     "apikeys",
     "privatekeys",
@@ -61,19 +63,8 @@ _ENDINGS = (
     "credentials",
     *(f"{use}key" for use in KEY_USES),
     "token",
-    *(
-        "passwort",
-        "passord",
-        "kennwort",
-        "motdepasse",
-        "contraseña",
-        "wachtwoord",
-        "lösenord",
-        "пароль",
-        "密码",
-        "密碼",
-    ),
-    *("パスワード", "비밀번호"),
+    *("passwort", "passord", "kennwort", "motdepasse", "wachtwoord"),
+    *_OTHER_ENDINGS,
     *(f"{owner}pass" for owner in PASS_OWNERS),
 )
 """Ends of the names of other fields that hold secrets."""

@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 from gemini_live_runtime.session.agent import event_listeners, session_keys
+from gemini_live_runtime.session.agent.listeners import event_views
 
 
 def _cases(module: ModuleType, function: str) -> set[str]:
@@ -30,3 +31,9 @@ def test_no_case_is_out_of_reach(module: ModuleType, function: str, kinds: tuple
     cases = _cases(module, function)
     assert cases
     assert cases == {kind.__name__ for kind in kinds}
+
+
+def test_no_view_of_an_event_is_out_of_reach() -> None:
+    # Notices have no case of their own: they are what is left.
+    cases = _cases(event_views, "on_event") | _cases(event_views, "_on_problem") | {"Notice"}
+    assert cases == {kind.__name__ for kind in event_views.EventViews.KINDS}
