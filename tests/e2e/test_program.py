@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -77,10 +76,9 @@ def test_ctrl_c_ends_a_talk_at_once_with_130(stdin: str, server: FakeLiveServer)
     process = start("talk", "--backend", server.url, "--timeout", "60", *texts, **waiting)
     # Which of the two depends on whether this machine has a microphone.
     wait_for_line(process, ("state: text", "state: listening"))
-    began = time.monotonic()
     process.send_signal(signal.SIGINT)
+    # Half of the time after which it would end by itself.
     assert process.wait(PATIENCE_S) == 130
-    assert time.monotonic() - began < 10
     assert process.stderr is not None
     assert process.stderr.read() == "gemini-live-tui: Interrupted by SIGINT.\n"
     (session,) = list_entries(paths.sessions_dir())

@@ -23,7 +23,7 @@ from gemini_live_tui.cli.talk import _Conversation
 ASK = "what is the weather in Lisbon"
 
 TOOL = """
-import asyncio, os, sys, time
+import asyncio, os, sys, threading, time
 from gemini_live_runtime import Agent, tool
 
 @tool(timeout_s={timeout})
@@ -130,11 +130,9 @@ def test_whatever_a_tool_returns_or_raises_the_conversation_goes_on(body: str, t
 
 def test_a_plain_tool_that_never_comes_back_times_out_and_does_not_keep_the_program(tmp_path: Path) -> None:
     before = threading.active_count()
-    began = time.monotonic()
-    ended = talk(agent(tmp_path, "time.sleep(30)", timeout=0.2), "--record", "off")
+    ended = talk(agent(tmp_path, "threading.Event().wait()", timeout=0.2), "--record", "off")
     assert ended.code == 0
     assert "longer than 0.2 s" in ended.out
-    assert time.monotonic() - began < 20
     stuck = [thread for thread in threading.enumerate() if thread.name == "tool"]
     assert [thread.daemon for thread in stuck] == [True] * len(stuck)
     assert threading.active_count() >= before
