@@ -217,9 +217,13 @@ BARGE_IN = (
         ("_interrupt", "the turn that was cut is over", drop("close_turn"), INTERRUPTIONS),
     ),
     *rows(
+        "core.microphone",
+        "",
+        ("change_voice", "a voice over a protected speech is told", drop("ignore_interruption"), INTERRUPTIONS),
+    ),
+    *rows(
         "core.state",
         "CoreState",
-        ("change_voice", "a voice over a protected speech is told", drop("ignore_interruption"), INTERRUPTIONS),
         ("end_barge_in", "what is cut is not paused", drop("out.append"), INTERRUPTIONS),
         ("end", "nothing goes on at the end", leave_out("self.barge_in"), INTERRUPTIONS),
     ),

@@ -6,6 +6,7 @@ from typing import Literal
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import Cut, Effect, Send
+from gemini_live_runtime.session.core.microphone import apply_microphone, change_voice, end_audio_stream
 from gemini_live_runtime.session.core.speech import LOCAL_HANG_OVER_S
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.wire import compose
@@ -44,7 +45,7 @@ class AudioEvents:
         if ends or (has_speech and not (state.facts.voice or state.facts.speaking)):
             state.facts.answer_possible_since = now
         if ends:
-            state.end_audio_stream()
+            end_audio_stream(state)
         state.emit_outbox()
         return state.flush(now)
 
@@ -92,7 +93,7 @@ class AudioEvents:
         elif state.voice_returns and not state.deaf_reason:
             state.mode, state.voice_returns = "voice", False
             reason = "there is a microphone again"
-        state.apply_microphone(now)
+        apply_microphone(state, now)
         state.emit_controls("engine", reason)
         return state.flush(now)
 
@@ -109,7 +110,7 @@ class AudioEvents:
         state.emit(ev.Notice(level="warning", code="recogniser", text=reason))
         if state.mode == "voice":
             state.mode = "text"
-            state.apply_microphone(now)
+            apply_microphone(state, now)
             state.emit_controls("engine", reason)
         return state.flush(now)
 
@@ -122,7 +123,7 @@ class AudioEvents:
             state.input_open = False
             state.input_problem = reason
             state.facts.voice = False
-            state.end_audio_stream()
+            end_audio_stream(state)
             self._fall_to_text()
             state.emit_controls("engine", reason)
         else:
@@ -136,7 +137,7 @@ class AudioEvents:
             state.facts.speaking = (
                 state.ledger.audible() is not None and not state.ledger.current(state.turns.number).complete
             )
-        state.apply_microphone(now)
+        apply_microphone(state, now)
         return state.flush(now)
 
     def _end_unheard(self) -> None:
@@ -164,7 +165,7 @@ class AudioEvents:
         """Take a change of the local voice mark; `peak_db` is the voice's peak (dBFS)."""
         state = self._state
         state.emit(ev.VoiceMarked(speaking=speaking))
-        state.change_voice(now, speaking, late_s=LOCAL_HANG_OVER_S, peak_db=peak_db)
+        change_voice(state, now, speaking, late_s=LOCAL_HANG_OVER_S, peak_db=peak_db)
         if speaking and state.taking_audio:
             state.wake("your voice")
         return state.flush(now)

@@ -8,8 +8,10 @@ from typing import Any
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import Effect, InterruptModel, Send, Speaker
+from gemini_live_runtime.session.core.microphone import apply_microphone
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.turn_rules import TurnRules
+from gemini_live_runtime.session.core.typed_text import send_text
 from gemini_live_runtime.wire import compose
 
 Handler = Callable[[float, Any, str], list[Effect]]
@@ -81,7 +83,7 @@ class CoreCommands:
         """Send a text, or keep it until there is a connection."""
         state = self._state
         if state.link.is_open:
-            state.send_text(command_id, text, now)
+            send_text(state, command_id, text, now)
         # It waits there until the connection is ready and the model knows what it has to know.
         elif not state.link.outbox.add_text(command_id, text):
             count = state.link.policy.max_texts
@@ -101,7 +103,7 @@ class CoreCommands:
             state.refuse(command_id, order.command, f"Staying in text mode. {problem}")
         else:
             state.mode, state.voice_returns = order.mode, False
-            state.apply_microphone(now)
+            apply_microphone(state, now)
             state.emit_controls("operator")
         return state.flush(now)
 
@@ -111,7 +113,7 @@ class CoreCommands:
             state.refuse(command_id, order.command, "The microphone is off in text mode")
         else:
             state.microphone_on = order.on
-            state.apply_microphone(now)
+            apply_microphone(state, now)
             state.emit_controls("operator")
         return state.flush(now)
 

@@ -25,9 +25,12 @@ from gemini_live_runtime.session.core.effects import (
     Tell,
 )
 from gemini_live_runtime.session.core.generation import Generation
+from gemini_live_runtime.session.core.microphone import apply_microphone, mark_server_voice
+from gemini_live_runtime.session.core.missing_answer import awaits_answer, stopped_since
 from gemini_live_runtime.session.core.settling import settle_unanswered
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.tool_events import ToolEvents
+from gemini_live_runtime.session.core.typed_text import send_text
 from gemini_live_runtime.session.core.unanswered import BrokenAnswer, UnreadAnswer
 from gemini_live_runtime.session.link.ends import LEFT, LinkEnd, close_code_of, end_of, keeps_handle
 from gemini_live_runtime.session.link.kept_audio import SoundChunk
@@ -111,7 +114,7 @@ class ConnectionEvents:
         state.emit(ev.ConnectionReady(ms=ms, server_session=server_session, resumed=resumed, context=context))
         if not resumed:
             state.handle_turn = 0
-        state.apply_microphone(now)
+        apply_microphone(state, now)
         return state.flush(now) if hold else self.release(now)
 
     def release(self, now: float) -> list[Effect]:
@@ -135,7 +138,7 @@ class ConnectionEvents:
             for waiting in texts:
                 # What was said before the text comes before it: behind it, it would cut the answer off.
                 self._send_audio(audio.take_before(waiting.number))
-                state.send_text(waiting.command_id, waiting.text, now)
+                send_text(state, waiting.command_id, waiting.text, now)
             self._send_audio(audio.take())
             if (picture := state.link.outbox.take_picture()) is not None:
                 state.out.append(Send(picture))
@@ -276,7 +279,7 @@ class ConnectionEvents:
             state.facts.status, state.facts.why = "error", error.message
         if state.server_voice:
             # The server that would mark its end is gone.
-            state.mark_server_voice(now, False)
+            mark_server_voice(state, now, False)
         if state.ledger.current_opened:
             # What has arrived is heard to its end, and there may be no other connection.
             state.out.append(EndOfAudio(state.ledger.number))
@@ -285,7 +288,7 @@ class ConnectionEvents:
         state.facts.answer_possible_since = state.result_sent_at = None
         state.streaming_audio = False
         state.speech.clear()
-        state.apply_microphone(now)
+        apply_microphone(state, now)
         if not (retrying or is_dormant):
             state.link.outbox.audio.drop()
             state.tell_speeches(state.speeches.on_given_up("The connection was given up"))
@@ -343,15 +346,15 @@ class ConnectionEvents:
         """Report a late answer, leave a silent server, and an old connection."""
         state = self._state
         wait_s, last_s = state.link.policy.late_answer_s, state.link.policy.no_answer_s
-        if state.awaits_answer:
+        if awaits_answer(state):
             due = state.watchdog.check(state.facts.owed_at, now)
             if due == "late":
                 remedy = f"After {last_s:g} s it is asked again, on another connection"
                 self._tell_late(f"The model has not answered for {wait_s:g} s", remedy)
             elif due == "stalled":
                 self._leave_silent_server()
-        elif (stopped_since := state.stopped_since) is not None:
-            due = state.watchdog.check(stopped_since, now)
+        elif (since := stopped_since(state)) is not None:
+            due = state.watchdog.check(since, now)
             if due == "late":
                 remedy = f"After {last_s:g} s the rest is asked for, on another connection"
                 self._tell_late(f"The model's answer has stopped for {wait_s:g} s", remedy)

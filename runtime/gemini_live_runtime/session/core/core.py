@@ -25,6 +25,8 @@ from gemini_live_runtime.session.core.commands import CoreCommands
 from gemini_live_runtime.session.core.connection_events import ConnectionEvents
 from gemini_live_runtime.session.core.effects import Effect, Send
 from gemini_live_runtime.session.core.interruptions import Interruptions
+from gemini_live_runtime.session.core.microphone import apply_microphone
+from gemini_live_runtime.session.core.missing_answer import awaits_answer, stopped_since
 from gemini_live_runtime.session.core.server_events import ServerEvents
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, OWED_PATIENCE_S
@@ -84,7 +86,7 @@ class SessionCore:
             state.emit(ev.Notice(level="info", code="draining", text="The session ends once all that is owed is said"))
             if self._is_answer_given_up and state.facts.status == "ready":
                 state.close_turn("empty", reason="no answer")
-            state.apply_microphone(now)
+            apply_microphone(state, now)
         return state.flush(now)
 
     @property
@@ -133,10 +135,10 @@ class SessionCore:
         cancelled = self.cancelled.next_check(now)
         if cancelled is not None:
             wait = _sooner(wait, cancelled)
-        if facts.owed and state.awaits_answer:
+        if facts.owed and awaits_answer(state):
             wait = _sooner(wait, state.watchdog.next_check(facts.owed_at, now))
-        if (stopped_since := state.stopped_since) is not None:
-            wait = _sooner(wait, state.watchdog.next_check(stopped_since, now))
+        if (since := stopped_since(state)) is not None:
+            wait = _sooner(wait, state.watchdog.next_check(since, now))
         rotate_at = state.link.rotate_at
         if rotate_at is None or (wait is not None and wait <= rotate_at - now):
             return wait
@@ -161,7 +163,7 @@ class SessionCore:
         self.connection.watch(now)
         has_waited = facts.owed and now - facts.owed_at >= OWED_PATIENCE_S
         # While the server's silence is watched, the watchdog decides.
-        if has_waited and not (state.calls.in_foreground or state.awaits_answer or state.link.leaving == "stalled"):
+        if has_waited and not (state.calls.in_foreground or awaits_answer(state) or state.link.leaving == "stalled"):
             self._give_up_answer()
         state.check_limits(now)
         return state.flush(now)

@@ -14,6 +14,8 @@ from gemini_live_runtime.session.core.connection_events import ConnectionEvents
 from gemini_live_runtime.session.core.effects import Effect, EndOfAudio, Play, Prompt
 from gemini_live_runtime.session.core.generation import Generation
 from gemini_live_runtime.session.core.interruptions import Interruptions
+from gemini_live_runtime.session.core.microphone import emit_not_understood, mark_server_voice
+from gemini_live_runtime.session.core.missing_answer import has_result_to_tell
 from gemini_live_runtime.session.core.state import CoreState
 from gemini_live_runtime.session.core.status import RESULT_CROSSING_S
 from gemini_live_runtime.session.core.tool_events import ToolEvents
@@ -160,7 +162,7 @@ class ServerEvents:
             if not state.turns.is_open:
                 state.open_turn("model")
             if state.facts.answer_possible_since is not None and state.turns.number > state.speech.turn:
-                state.emit_not_understood("answered")
+                emit_not_understood(state, "answered")
             if not state.turns.has_content:
                 state.on_answer_begun()
             state.facts.owed = False
@@ -236,7 +238,7 @@ class ServerEvents:
     def _expect_result(self, now: float) -> None:
         """Expect the model to tell a result that arrived during the answer that is over."""
         state = self._state
-        if not (state.turns.is_open or state.facts.voice) and state.has_result_to_tell:
+        if not (state.turns.is_open or state.facts.voice) and has_result_to_tell(state):
             state.facts.answer_possible_since = now
 
     def _turn_complete(self, content: ServerContent, now: float) -> None:
@@ -249,7 +251,7 @@ class ServerEvents:
                     # Nothing was missing of the answer that the model was asked to go on with.
                     state.broken = None
                     state.prompted = state.facts.owed = False
-                state.emit_not_understood("nothing")
+                emit_not_understood(state, "nothing")
             state.completion_owed = False
             return
         state.completion_owed = False
@@ -305,7 +307,7 @@ class ServerEvents:
     def _server_voice(self, kind: VoiceActivityType | str | None, now: float) -> None:
         if str(kind) in ("ACTIVITY_START", "ACTIVITY_END"):
             speaking = str(kind) == "ACTIVITY_START"
-            self._state.mark_server_voice(now, speaking)
+            mark_server_voice(self._state, now, speaking)
 
     def on_prompt_sent(self, now: float) -> list[Effect]:
         """Note that the model was asked to speak."""

@@ -11,6 +11,7 @@ from typing import Literal
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.session.core.effects import Tell
 from gemini_live_runtime.session.core.state import CoreState
+from gemini_live_runtime.session.core.typed_text import post_text
 from gemini_live_runtime.session.core.unanswered import UnansweredInput, note_of
 
 NOT_ANSWERED = "the connection was lost before the answer"
@@ -29,7 +30,7 @@ def settle_unanswered(state: CoreState, now: float) -> bool:
     for item in left:
         item.mark = state.link.mark()
         state.emit(ev.SendSettled(kind=item.kind, outcome="resent", ref=item.command_id))
-        state.post_text(item.command_id, item.text)
+        post_text(state, item.command_id, item.text)
         state.owe(now)
     return False
 

@@ -16,11 +16,8 @@ from gemini_live_runtime.session.core.effects import (
     Effect,
     Emit,
     End,
-    EndActivity,
     InterruptedBy,
-    Microphone,
     Pause,
-    Send,
     WakeConnection,
 )
 from gemini_live_runtime.session.core.generation import GenerationLedger
@@ -30,7 +27,7 @@ from gemini_live_runtime.session.core.pricing import Price
 from gemini_live_runtime.session.core.speech import SpokenInput
 from gemini_live_runtime.session.core.speech_pace import SpeakingRate
 from gemini_live_runtime.session.core.speech_queue import Speech, SpeechQueue
-from gemini_live_runtime.session.core.status import ANSWER_PATIENCE_S, StatusInputs
+from gemini_live_runtime.session.core.status import StatusInputs
 from gemini_live_runtime.session.core.tool_calls import CallLedger
 from gemini_live_runtime.session.core.tool_steps import ToolSteps
 from gemini_live_runtime.session.core.turn_options import TurnOptions
@@ -44,13 +41,6 @@ from gemini_live_runtime.session.link.controller import RealtimeSessionControlle
 from gemini_live_runtime.session.link.policy import LinkPolicy
 from gemini_live_runtime.session.link.watchdog import AnswerWatchdog
 from gemini_live_runtime.session.ports.capabilities import Capabilities
-from gemini_live_runtime.wire import compose
-
-LISTENING_LOCALLY, MICROPHONE_OFF = "listening locally", "the microphone is off"
-"""Reasons shown while dormant: the user's voice wakes the session, or does not."""
-
-FINISHING_TASKS = "it ends once its tasks have"
-"""Reason shown while a session that was left waits for its tasks."""
 
 
 class CoreState:
@@ -173,46 +163,10 @@ class CoreState:
             and self.input_open
         )
 
-    def apply_microphone(self, now: float) -> None:
-        """Open or close the microphone as mode, switch, device and connection have it."""
-        on = self.taking_audio
-        if on and self.manual_activity and not self.facts.microphone:
-            self.speech.begin(now)
-        self.facts.microphone = on
-        if self.link.is_dormant:
-            heard = LISTENING_LOCALLY if on else MICROPHONE_OFF
-            self.facts.why = FINISHING_TASKS if self.is_finishing else heard
-        self.out.append(Microphone(on))
-        if not on:
-            if self.facts.status == "ready" and (self.facts.voice or (self.manual_activity and self.streaming_audio)):
-                # Closing the microphone ends what was being said, as a pause would.
-                self.facts.answer_possible_since = now
-                self.speech.end(now, self.turns.number)
-                self.watchdog.on_sign(now)
-            elif self.link.is_open and self.facts.answer_possible_since is None:
-                # Nothing was said that may have to be sent again.
-                self.link.outbox.audio.on_heard()
-            self.facts.voice = False
-            self.end_audio_stream()
-            if self.facts.status == "ready":
-                absent = "" if self.input_open else "no microphone"
-                absent = "the session ends soon" if self.is_draining else absent
-                self.facts.why = absent if self.mode == "text" or self.is_draining else "microphone muted"
-
     def wake(self, by: str) -> None:
         """Have a connection made again that was closed because nothing went on."""
         if self.link.is_dormant and not self.ended:
             self.out.append(WakeConnection(by))
-
-    def end_audio_stream(self) -> None:
-        """Tell the server that no more audio comes for now."""
-        if self.streaming_audio:
-            self.streaming_audio = False
-            if self.facts.status == "ready":
-                if self.manual_activity:
-                    self.out.append(EndActivity())
-                elif not self.client_activity:
-                    self.out.append(Send(compose.audio_stream_end()))
 
     def cut(self, by: InterruptedBy, now: float, rule: ev.CutRule) -> None:
         """Cut playback of everything before the next generation."""
@@ -296,54 +250,6 @@ class CoreState:
         )
         self.emit(ignored, turn=None if generation is None else generation.turn, gen=of)
 
-    def send_text(self, command_id: str, text: str, now: float) -> None:
-        """Send typed text as a turn of its own; it interrupts what the model says."""
-        if self.manual_activity and not self.taking_audio:
-            # An interruption has begun an activity for what is said next: the text would wait for its end.
-            self.end_audio_stream()
-        answering = self.ledger.get(self.ledger.number)
-        begun = answering is not None and answering.opened
-        # What an earlier text has cut is not the answer to the open turn.
-        heard = begun and not self.ledger.current_is_cut and not self.playing
-        finished = heard and answering is not None and answering.complete
-        overtakes = self._may_be_answering(now)
-        if self.facts.speaking or self.playing or begun:
-            self.cut("typed", now, "typed")
-        if self.turns.is_open:
-            is_superseded = not self.turns.has_content
-            if finished:
-                # The turn is shown as answered: so are the texts that may have crossed this answer.
-                self.overtaken.texts.clear()
-            self.close_turn("complete" if finished else self.turns.cut_short(), is_superseded=is_superseded)
-        self.open_turn("typed")
-        self.emit(ev.TextSent(text=text, command_id=command_id))
-        self.unanswered.append(UnansweredInput("text", self.link.mark(), text, command_id))
-        if overtakes:
-            self.overtaken.add(self.unanswered[-1])
-        self.post_text(command_id, text)
-        self.owe(now)
-        self.speech.clear()
-        self.facts.interrupted_at = None
-        self.facts.answer_possible_since = self.result_sent_at = None
-
-    def _may_be_answering(self, now: float) -> bool:
-        """Return True when an answer may be on its way of which nothing has arrived."""
-        if self.turns.is_open:
-            if self.turns.has_content:
-                return False
-            if not self.unanswered or self.unanswered[-1] is not self.overtaken.broken_off:
-                return True
-        elif self.facts.owed:
-            return True
-        spoken_until = now if self.facts.voice else self.speech.ended
-        return spoken_until is not None and now - spoken_until < ANSWER_PATIENCE_S
-
-    def post_text(self, command_id: str, text: str) -> None:
-        """Send a text that the model answers."""
-        realtime = self.capabilities.text_is_realtime
-        message = compose.realtime_text(text) if realtime else compose.text_turn(text)
-        self.out.append(Send(message, command_id, text))
-
     def on_answer_begun(self) -> None:
         """Note that the model begins to speak: what the user has said before is answered."""
         self.turns.has_content = True
@@ -387,50 +293,6 @@ class CoreState:
             self.unanswered.append(UnansweredInput("speech", self.link.mark(), text, is_late=is_late))
         self.owe(now)
         return True
-
-    @property
-    def has_result_to_tell(self) -> bool:
-        """True while a result for which the model did not wait makes it speak next."""
-        number = self.ledger.number
-        return any(
-            unread.answer.background and unread.answer.answer.scheduling != "SILENT" and unread.gen >= number
-            for unread in self.unread_answers
-        )
-
-    @property
-    def awaits_answer(self) -> bool:
-        """True while nothing but an answer can follow: silence is a fault of the server."""
-        facts, turns = self.facts, self.turns
-        return (
-            facts.owed
-            and self.link.is_open
-            and self.link.leaving != "stalled"
-            and not (facts.voice or facts.speaking or self.playing or self.is_held or self.calls.in_foreground)
-            # What marks the user's turns says that this one goes on.
-            and not (self.manual_activity and self.streaming_audio)
-            # After a call whose result is not to be told, silence may be the answer.
-            and not (turns.calls and self.result_sent_at is None)
-            and any(not (item.is_late or item.asked_again) for item in self.unanswered)
-        )
-
-    @property
-    def stopped_since(self) -> float | None:
-        """Clock time (s) since which an answer in its middle has stopped; or None.
-
-        What has arrived is heard to its end first. After a call's result silence may be the answer.
-        """
-        facts, generation = self.facts, self.ledger.get(self.ledger.number)
-        if generation is None or not generation.opened or generation.complete or self.ledger.current_is_cut:
-            return None
-        is_expected = self.turns.is_open and self.turns.has_content and self.result_sent_at is None and not facts.owed
-        if not is_expected or not self.link.is_open or self.link.leaving == "stalled":
-            return None
-        if facts.voice or facts.paused or self.is_held or len(self.calls):
-            return None
-        if self.manual_activity and self.streaming_audio:
-            # The user's turn goes on.
-            return None
-        return generation.lasts_until
 
     def owe(self, now: float) -> None:
         """Note that the model owes an answer from now on."""
@@ -542,64 +404,12 @@ class CoreState:
         elif not is_silent:
             self.tell_speeches(self.speeches.on_turn_closed(self.playing, awaits_call=True))
 
-    def change_voice(self, now: float, speaking: bool, *, late_s: float = 0.0, peak_db: float | None = None) -> None:
-        """Note that the user's voice began or ended, `late_s` before now.
-
-        `peak_db` is its highest level in dBFS, when known.
-        """
-        facts = self.facts
-        if speaking and not facts.voice:
-            self.speech.begin(now)
-            if self.speeches.is_protected and (protected := self.ledger.audible()) is not None:
-                self.ignore_interruption("protected", protected.number)
-            if self.turns.is_open and self.turns.has_content:
-                # What is broken off from here on is broken off by the voice.
-                self.overtaken.clear()
-        elif not speaking:
-            if self.barge_in is not None and self.barge_in.ended is not None:
-                # Words of what was said after the turn's end may still come.
-                self.barge_in.ended = now
-            self.speech.end(now - late_s, self.turns.number, peak_db)
-        if facts.voice and not speaking:
-            self.watchdog.on_sign(now)
-            if self.taking_audio and not facts.speaking:
-                facts.answer_possible_since = now
-        if speaking:
-            facts.answer_possible_since = None
-        facts.voice = speaking
-
-    def mark_server_voice(self, now: float, speaking: bool) -> None:
-        """Note the server's mark that the user's voice began or ended."""
-        self.server_voice = speaking
-        self.emit(ev.VoiceMarked(speaking=speaking, source="server"))
-        self.change_voice(now, speaking)
-
     def check_limits(self, now: float) -> None:
         """Warn of a limit that is near, and end the session at one that is reached."""
         for due in self.limits.check(cost=self.usage.cost_usd, minutes=(now - self.started_at) / 60):
             self.emit(due)
             if due.stage == "hang-up" and not self.ended:
                 self.end(f"the {due.kind} limit was reached", 0, "limit")
-
-    def emit_not_understood(self, answer: Literal["answered", "nothing"]) -> None:
-        """Report that the voice which may be answered was, without any words of it."""
-        seconds = self.speech.seconds
-        # What was asked for, by a prompt say, is no answer to a voice.
-        if self.facts.answer_possible_since is None or self.facts.owed or seconds is None:
-            return
-        peak_db = self.speech.peak_db
-        decided_by: Literal["server", "client", "switch"] = (
-            "switch" if self.manual_activity else "client" if self.client_activity else "server"
-        )
-        self.emit(
-            ev.SpeechNotUnderstood(
-                seconds=round(seconds, 2),
-                peak_db=None if peak_db is None else round(peak_db, 1),
-                decided_by=decided_by,
-                answer=answer,
-            )
-        )
-        self.speech.clear()
 
     def emit_controls(self, actor: ev.Actor, reason: str = "") -> None:
         """Add an event with mode and switches as they are."""

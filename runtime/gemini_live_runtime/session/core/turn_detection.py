@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.session.core.effects import ApplyTurnOptions, Effect, LeaveConnection, RenewConnection
+from gemini_live_runtime.session.core.microphone import apply_microphone
 
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import SetOptions
@@ -85,14 +86,14 @@ class TurnDetectionChanges:
         self._was_on = state.microphone_on
         if self._next is not None and self._next.detection != state.turn_options.detection:
             state.microphone_on = False
-            state.apply_microphone(now)
+            apply_microphone(state, now)
         return state.flush(now)
 
     def close_microphone(self, now: float) -> list[Effect]:
         """Close the microphone as its switch does, which ends the turn."""
         state = self._state
         state.microphone_on = False
-        state.apply_microphone(now)
+        apply_microphone(state, now)
         state.emit_controls("operator", "the turn was committed")
         return state.flush(now)
 
@@ -105,7 +106,7 @@ class TurnDetectionChanges:
         state.streaming_audio = state.facts.voice = False
         if state.manual_activity and state.microphone_on:
             state.microphone_on = False
-            state.apply_microphone(now)
+            apply_microphone(state, now)
             state.emit_controls("engine", "the turn was cleared")
         state.facts.answer_possible_since = None
         state.speech.clear()
@@ -135,7 +136,7 @@ class TurnDetectionChanges:
         if not is_same:
             # By hand the open microphone is a turn: it waits for its switch.
             state.microphone_on = self._was_on and not begins_by_hand
-            state.apply_microphone(now)
+            apply_microphone(state, now)
             if state.microphone_on != self._was_on:
                 state.emit_controls("engine", "turns are marked by the microphone switch")
             audio = state.link.outbox.audio

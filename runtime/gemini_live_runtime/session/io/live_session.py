@@ -34,7 +34,7 @@ from gemini_live_runtime.samples import MeterSample
 from gemini_live_runtime.session.agent.host import SessionHost
 from gemini_live_runtime.session.agent.tools.consent import ConsentOptions
 from gemini_live_runtime.session.core.core import SessionCore
-from gemini_live_runtime.session.core.state import FINISHING_TASKS
+from gemini_live_runtime.session.core.microphone import FINISHING_TASKS
 from gemini_live_runtime.session.core.taking_up import end_what_was_cut_off, take_up
 from gemini_live_runtime.session.definition.description import describe
 from gemini_live_runtime.session.definition.plan import SessionPlan
