@@ -15,7 +15,7 @@ agent = (
     .computed(ComputedVar("a", key("derived:b")), ComputedVar("b", key("derived:a")))
     .state(values={"app:basket": {1, 2}})
     .phase(
-        Phase("order", "Take the order.", needs="app:dish", tools="serve", transitions=Transition("payment", True)),
+        Phase("order", "Take the order.", tools="serve", transitions=Transition("payment", True)),
         Phase("pay", "Take the money.", terminal=True),
     )
 )
@@ -29,11 +29,9 @@ except Exception as error:
 print(Live.builder("desk").instruction("Talk.").repair().voice("Puck").ignored_settings("local-desk"))
 
 # Prints:
-# The agent has 6 faults:
+# The agent has 4 faults:
 # - faults.py:12: app:basket cannot be a set: {1, 2}. State holds JSON: texts, numbers, true and false, null, lists and objects.
 # - Computed values depend on each other in a cycle: a (faults.py:15) -> b (faults.py:15) -> a. Correct the computed values.
 # - faults.py:18: The phase order leads to payment, which does not exist. Use order, pay.
-# - faults.py:19: The phase pay cannot be reached from order. Add a transition to it, or remove it.
 # - faults.py:18: The phase order allows the tool serve, which does not exist. The tools are pay.
-# - faults.py:18: The phase order needs app:dish, which nothing can fill. Let a tool, an extractor or a preparation write it, declare it with .state(...) if a program does, or correct the key.
 # ['repair has no effect: no phase has needs', 'the embedded server has its own voice, not Puck']

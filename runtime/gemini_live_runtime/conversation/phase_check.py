@@ -36,31 +36,30 @@ def raise_faults(faults: Sequence[Fault]) -> None:
         raise AgentError("\n".join([title, *(f"- {fault}" for fault in faults)]), field="agent")
 
 
-def check_phases(
-    phases: Iterable[Phase],
-    initial: str,
-    *,
-    tools: Collection[str] | None,
-    state_keys: Collection[str] = (),
-    producers: Collection[str] | None = None,
-    reached_by_code: Collection[str] = (),
-) -> list[Fault]:
+def check_phases(phases: Iterable[Phase], initial: str, *, tools: Collection[str] | None) -> list[Fault]:
     """Return every fault of these phases.
 
-    `tools` are the names of all tools, None when they are not known yet. `producers` are the keys that tools,
-    extractors and others may write (`state_keys` exist from the start), None when code may write any: then no key is
-    reported as unfillable. `reached_by_code` names phases that the agent's code enters by itself.
+    `tools` are the names of all tools, None when they are not known yet.
     """
     phases = tuple(phases)
     faults = check_structure(phases, initial)
-    faults += _reachability(phases, initial, reached_by_code)
     faults += _keys(phases)
     if tools is not None:
         faults += _tools(phases, tools)
-    if producers is not None:
-        faults += unfillable_needs(phases, {*producers, *state_keys})
     faults += _unconditional_cycles(phases)
     return faults
+
+
+def doubts_about(
+    phases: Iterable[Phase], initial: str, *, written: Collection[str], reached_by_code: Collection[str] = ()
+) -> Iterator[Fault]:
+    """Yield what is a fault unless a program writes keys or goes to phases.
+
+    `written` are the keys that the agent's parts may write, `reached_by_code` the phases that its code may enter.
+    """
+    phases = tuple(phases)
+    yield from _reachability(phases, initial, reached_by_code)
+    yield from _unfilled_needs(phases, set(written))
 
 
 def check_structure(phases: Sequence[Phase], initial: str) -> list[Fault]:
@@ -123,15 +122,13 @@ def _reachability(phases: tuple[Phase, ...], initial: str, reached_by_code: Coll
                     waiting.append(transition.to)
         for phase in phases:
             if phase.name not in reached:
-                text = f"The phase {phase.name} cannot be reached from {initial}"
-                yield Fault(text, phase.defined_at, "Add a transition to it, or remove it")
-    for name in sorted(set(reached_by_code) - by_name.keys()):
-        yield Fault(f"Code goes to the phase {name}, which does not exist", "", f"Use {', '.join(by_name)}")
+                text = f"No transition leads from {initial} to the phase {phase.name}"
+                yield Fault(text, phase.defined_at, "Add one, or remove the phase, unless a program goes to it")
     for phase in phases:
         # A single phase needs no transition: it means an agent without phases.
         if not phase.terminal and not _possible_transitions(phase) and len(phases) > 1:
             text = f"The phase {phase.name} has no transition that can be taken"
-            yield Fault(text, phase.defined_at, "Add one, or terminal=True")
+            yield Fault(text, phase.defined_at, "Add one, or terminal=True, unless a program leaves it")
 
 
 def _keys(phases: tuple[Phase, ...]) -> Iterator[Fault]:
@@ -172,7 +169,7 @@ def _tools(phases: tuple[Phase, ...], tools: Collection[str]) -> Iterator[Fault]
                     yield Fault(text, place, f"The tools are {known}")
 
 
-def unfillable_needs(phases: tuple[Phase, ...], written: set[str]) -> Iterator[Fault]:
+def _unfilled_needs(phases: tuple[Phase, ...], written: set[str]) -> Iterator[Fault]:
     """Yield a fault for each needed key that nothing in `written` or a phase fills."""
     for phase in phases:
         written.update(key for preparation in phase.preparations for key in preparation.produces)
@@ -180,12 +177,14 @@ def unfillable_needs(phases: tuple[Phase, ...], written: set[str]) -> Iterator[F
     for phase in phases:
         for verb, needs in (("needs", phase.needs), ("requires", phase.requires)):
             for need in needs:
-                # The session itself writes the keys of its scope.
+                # Other checks know the keys that the session itself writes, and those that are computed.
                 key = need.key
-                if key in written or key.startswith("session:") or (":" not in key and f"derived:{key}" in written):
+                if key in written or key.startswith(("session:", "derived:")):
+                    continue
+                if ":" not in key and f"derived:{key}" in written:
                     continue
                 yield Fault(
-                    f"The phase {phase.name} {verb} {key}, which nothing can fill",
+                    f"The phase {phase.name} {verb} {key}, which nothing seems to fill",
                     phase.defined_at,
                     "Let a tool, an extractor or a preparation write it, declare it with .state(...) if a program "
                     "does, or correct the key",

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping
-from dis import Instruction, get_instructions, stack_effect
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
 from inspect import getattr_static
-from itertools import pairwise
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from gemini_live_runtime.author_code import USER_ERRORS, is_text, plain_text
 from gemini_live_runtime.state.terms import Term
-from gemini_live_runtime.tools.results import is_agent
 
 LIVE_KEYS = ("session:silence_ms", "session:elapsed_ms", "session:remaining_budget_ms")
 """Keys whose values are computed when they are read; their changes make no mutations."""
@@ -66,35 +64,19 @@ _MAX_FUNCTIONS = 2000
 _MAX_ITEMS = 1000
 """Items of a list or an object that are searched for names of keys."""
 
-_WRITERS = frozenset(("set", "modify"))
-"""Methods that write a key of the state."""
-
-_INDIRECT = frozenset(("getattr", "setitem", "methodcaller", "eval", "exec"))
-"""Functions by which code may write in a way that the search does not see."""
-
 
 class Mentions:
     """Set of strings and state keys that functions mention.
 
     Code, closures, and the author's functions, methods and constants they use are searched. A key is contained when its
-    whole name, its name without scope, or a bare scope (`"user:"`, to which code appends a name) is mentioned. Only for
-    a key that no function mentions is it certain that no code writes it.
+    whole name, its name without scope, or a bare scope (`"user:"`, to which code appends a name) is mentioned.
     """
 
     def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
         self._texts: set[str] = set()
         self._seen: set[int] = set()
-        self._writes = False
         for function in functions:
             self._take(function, "")
-
-    @property
-    def may_write_any(self) -> bool:
-        """True when a function writes under a name that it computes, or uses an agent.
-
-        That agent may take over and write any key.
-        """
-        return self._writes or len(self._seen) >= _MAX_FUNCTIONS
 
     def __contains__(self, key: object) -> bool:
         if not isinstance(key, str):
@@ -147,33 +129,25 @@ class Mentions:
             except ValueError:  # an empty cell
                 continue
         used = ChainMap(held, function.__globals__)
-        names = self._code(function.__code__, used)
+        names = self._code(function.__code__)
         for name in dict.fromkeys((*(name for name in sorted(names) if name in used), *held)):
-            try:
-                self._writes = self._writes or _is_agent(used[name])
+            # A proxy of something that does not exist yet raises, for one.
+            with suppress(USER_ERRORS):
                 self._take(used[name], function.__module__, names)
-            except USER_ERRORS:
-                # A proxy, say, of something that does not exist yet.
-                self._writes = True
         if owner is not None:
             self._take(owner, function.__module__, names)
 
-    def _code(self, code: CodeType, used: Mapping[str, Any]) -> set[str]:
+    def _code(self, code: CodeType) -> set[str]:
         """Add the strings of a code object and return the global names it uses."""
         names = set(code.co_names)
-        self._writes = self._writes or not _INDIRECT.isdisjoint(names) or _writes_computed_key(code, used)
         for constant in code.co_consts:
             if isinstance(constant, str):
                 self._texts.add(constant)
             elif isinstance(constant, tuple):
                 self._texts.update(item for item in constant if isinstance(item, str))
             elif isinstance(constant, CodeType):
-                names |= self._code(constant, used)
+                names |= self._code(constant)
         return names
-
-
-def _is_agent(value: object) -> bool:
-    return is_agent(value) or (isinstance(value, type) and getattr(value, "is_agent", False) is True)
 
 
 def _is_authors(name: str | None, module: str | None) -> bool:
@@ -185,46 +159,3 @@ def _is_authors(name: str | None, module: str | None) -> bool:
         return False
     file = getattr(sys.modules.get(name), "__file__", None) or ""
     return "site-packages" not in file and "dist-packages" not in file
-
-
-def _writes_computed_key(code: CodeType, used: Mapping[str, Any]) -> bool:
-    """Return True when code writes an item or a key whose name it computes."""
-    return any(name is None or (name and not isinstance(used.get(name), str | Term)) for name in _names_written(code))
-
-
-@lru_cache(maxsize=_MAX_FUNCTIONS)
-def _names_written(code: CodeType) -> tuple[str | None, ...]:
-    """Return the variables that name the items or keys which code writes.
-
-    None stands for a name that it computes, "" for a constant.
-    """
-    found: list[str | None] = []
-    instructions = list(get_instructions(code))
-    for at, (one, after) in enumerate(pairwise(instructions)):
-        # A key is loaded right after its method, and right before an item is stored.
-        if one.opname in ("LOAD_METHOD", "LOAD_ATTR") and one.argval in _WRITERS:
-            found.append(None if _is_part(instructions[at + 2 :]) else _variable(after))
-        if after.opname == "STORE_SUBSCR":
-            found.append(_variable(one))
-    return tuple(found)
-
-
-def _variable(instruction: Instruction) -> str | None:
-    if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF"):
-        return str(instruction.argval)
-    return "" if instruction.opname == "LOAD_CONST" else None
-
-
-def _is_part(rest: Iterable[Instruction]) -> bool:
-    """Return True when what was loaded ahead of `rest` becomes part of another value.
-
-    As in `":".join(...)` or `"app:%s" % name`: then it alone is on the stack again, changed.
-    """
-    depth = 1
-    for one in rest:
-        depth += stack_effect(one.opcode, one.arg, jump=False)
-        if depth < 1:
-            return False
-        if depth == 1 and one.opname.startswith(("BINARY", "BUILD", "CALL", "FORMAT")):
-            return True
-    return False

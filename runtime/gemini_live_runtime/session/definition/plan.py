@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from gemini_live_runtime.author_code import is_text
 from gemini_live_runtime.conversation.context import ContextBuilder
 from gemini_live_runtime.conversation.extraction import EXTRACTED, ExtractionSchedule, as_extractor
-from gemini_live_runtime.conversation.phase_check import Fault, check_phases, raise_faults, unfillable_needs
+from gemini_live_runtime.conversation.phase_check import Fault, check_phases, doubts_about, raise_faults
 from gemini_live_runtime.conversation.phase_machine import PhaseMachine
 from gemini_live_runtime.conversation.steering import ContextDelivery, SteeringMode
 from gemini_live_runtime.errors import AgentError, GeminiLiveError
@@ -50,10 +50,8 @@ class SessionPlan:
     definition: Definition
     declared: tuple[Tool, ...]
     """Tools with their schemas."""
-    unfilled: tuple[Fault, ...] = ()
-    """Needs that no part of the agent seems to fill."""
-    unknown: tuple[Fault, ...] = ()
-    """Names that no part of the agent seems to have."""
+    doubts: tuple[Fault, ...] = ()
+    """Needs, phases and names of which no part of the agent seems to make anything."""
     profile_tools: ProfileTools = field(default_factory=ProfileTools)
     """Tools of the profile, which an agent gets that this one hands over to."""
     before_profile: Definition | None = None
@@ -196,8 +194,7 @@ class SessionPlan:
     def warnings(self) -> list[str]:
         """Return a sentence for each part that may not do what its author wants."""
         texts = [text for item in self.declared for text in tool_warnings(item)]
-        texts += [str(fault).replace("nothing can fill", "nothing seems to fill") for fault in self.unfilled]
-        texts += [str(fault) for fault in self.unknown] + list(self.left_out)
+        texts += [str(fault) for fault in self.doubts] + list(self.left_out)
         return texts + list(unchecked_calls(self.definition))
 
 
@@ -234,32 +231,20 @@ def make_plan(definition: Definition) -> SessionPlan:
     names = frozenset(item.name for item in tools)
     check = NameCheck(definition, names)
     faults += check.faults()
-    unfilled: tuple[Fault, ...] = ()
+    doubts: list[Fault] = []
     if definition.phases or (definition.initial_phase and not original.phases):
         chosen: Any = definition.initial_phase
         initial = chosen if chosen and is_text(chosen) else next((phase.name for phase in definition.phases), "")
+        faults += check_phases(definition.phases, initial, tools=names)
         code = Mentions(_code(definition, tools))
-        producers = _producers(definition, code)
-        state_keys = frozenset(key.key for key in definition.state_keys)
-        unfilled = tuple(unfillable_needs(definition.phases, {*producers, *state_keys}))
-        # A listener of `on_connected` gets the handle, and `on_enter` the session: any code may write through it.
-        # Another agent that takes over may write, too: the state is kept.
-        is_shared = definition.callbacks.of("on_connected") or definition.on_enter or definition.hands_over_to
-        if code.may_write_any or is_shared:
-            # Only of `derived:` keys is it certain then that no code writes them; the others are warnings.
-            producers |= {key for key in _needed_keys(definition) if not key.startswith("derived:")}
-        faults += check_phases(
-            definition.phases,
-            initial,
-            tools=names,
-            state_keys=state_keys,
-            producers=producers,
-            # A rule or a callback that mentions a phase may enter it.
-            reached_by_code=[phase.name for phase in definition.phases if phase.name in code],
-        )
+        state_keys = {key.key for key in definition.state_keys}
+        # A rule or a callback that mentions a phase may enter it.
+        reached = [phase.name for phase in definition.phases if phase.name in code]
+        written = _producers(definition, code) | state_keys
+        doubts += doubts_about(definition.phases, initial, written=written, reached_by_code=reached)
     raise_faults(list(dict.fromkeys(faults)))
-    unknown = (*check.unknown_events(), *_without_written(check.unknown_keys(), definition, tools))
-    return SessionPlan(definition=original, declared=tools, unfilled=unfilled, unknown=tuple(dict.fromkeys(unknown)))
+    doubts += [*check.unknown_events(), *_without_written(check.unknown_keys(), definition, tools)]
+    return SessionPlan(definition=original, declared=tools, doubts=tuple(dict.fromkeys(doubts)))
 
 
 def _without_written(unknown: Iterable[UnknownKey], definition: Definition, tools: tuple[Tool, ...]) -> Iterator[Fault]:

@@ -99,14 +99,13 @@ class NameCheck:
     def _read_keys(self, *, every: bool = False) -> Iterator[tuple[str, str]]:
         """Yield each key that a declared part reads, with the part's place.
 
-        Needs and the inputs of computed values only with `every`: other checks look for their computed keys.
+        Inputs of computed values only with `every`: another check looks for their computed keys.
         """
         definition = self._definition
         for phase in definition.phases:
             for guard, place in ((phase.guard, phase.defined_at), *((w.when, w.defined_at) for w in phase.transitions)):
                 yield from ((key, place) for key in sorted(guard.keys if guard is not None else ()))
-            if every:
-                yield from ((need.key, phase.defined_at) for need in (*phase.needs, *phase.requires))
+            yield from ((need.key, phase.defined_at) for need in (*phase.needs, *phase.requires))
             yield from _modifier_keys(phase.modifiers)
         yield from _modifier_keys(definition.phase_defaults)
         for watcher in definition.watchers:
