@@ -244,7 +244,7 @@ LIMITS = (
         "argument that is said in a question",
         characters(voice_consent.MAX_ARGUMENT),
         "only the operator can answer",
-        "session/harness/test_spoken_consent.py::test_an_argument_that_is_too_long_to_be_heard_is_left_to_the_keys",
+        "session/harness/test_consent_by_key_only.py::test_an_argument_that_is_too_long_to_be_heard_is_left_to_the_keys",
     ),
     Limit(
         "signs without a width in a row",

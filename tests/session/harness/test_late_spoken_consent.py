@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass, field
 
 import pytest
-from tests.session.harness.test_spoken_consent import ORDERED, QUESTION, Conversation, Room, conversation
+from tests.session.harness.spoken_consent_support import ORDERED, QUESTION, Conversation, Room, conversation
 from tests.simulation.reference_consent import NO, YES, SpokenConsent
 from tests.simulation.timeline import Timeline
 from tests.unit.session.session_support import Sink
