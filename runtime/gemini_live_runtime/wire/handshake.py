@@ -7,6 +7,7 @@ from dataclasses import replace
 from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, SetupRejectedError, UsageError
 from gemini_live_runtime.wire.closes import CloseKind, classify, code_and_reason, server_text, setup_refused
 from gemini_live_runtime.wire.endpoints import Endpoint
+from gemini_live_runtime.wire.fields import WrongTypeError
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerMessage, Setup
 from gemini_live_runtime.wire.support import refusals
 
@@ -32,6 +33,9 @@ def accepted(answer: ServerMessage | AudioFrame) -> ServerMessage:
             return answer
         if "error" in answer.raw:
             raise setup_refused(answer.raw["error"])
+        if "setupComplete" in answer.raw:
+            wrong = WrongTypeError("an object", answer.raw["setupComplete"])
+            raise unreadable(ProtocolError(f"setupComplete: {wrong}"))
     raise SetupRejectedError(
         f"The server answered {_describe(answer)} instead of setupComplete",
         remedy="Check that the address is a Live API server and the API version",

@@ -39,7 +39,7 @@ class InterimResponses:
 
 def _may_be_interim(data: bytes) -> bool:
     """Return True for the beginning of a response that may be an interim one."""
-    status = data[: len("HTTP/1.1 100")]
-    return not status.endswith(b" 101") and any(
+    status, more = data[: len("HTTP/1.1 100")], data[len("HTTP/1.1 100") :]
+    return not (status.endswith(b" 101") or more[:1].isdigit()) and any(
         begin.startswith(status) or status.startswith(begin) for begin in (b"HTTP/1.0 1", b"HTTP/1.1 1")
     )

@@ -227,7 +227,8 @@ def _closed(error: ConnectionClosed) -> TransportClosed:
         return TransportClosed(int(error.rcvd.code), error.rcvd.reason)
     cause = error.__cause__
     if isinstance(cause, ssl.SSLError):
-        return TransportClosed(1006, f"the other side ended TLS: {_tls_words(cause)}")
+        who = "the other side ended TLS" if _is_alert(cause) else "what came cannot be decrypted"
+        return TransportClosed(1006, f"{who}: {_tls_words(cause)}")
     if isinstance(cause, ConnectionResetError | BrokenPipeError):
         return TransportClosed(1006, "the other side reset it")
     if isinstance(cause, OSError):
@@ -302,7 +303,12 @@ async def _open(endpoint: Endpoint, open_timeout: float, made: list[_ClientConne
     except (InvalidHandshake, ValueError) as error:
         if isinstance(error.__cause__, ConnectionError | EOFError):
             raise _broken_off(where, made) from None
-        raise _no_websocket(where, error) from None
+        raise _no_websocket(where, error) if _is_http(made) else _broken_off(where, made) from None
+
+
+def _is_http(made: list[_ClientConnection]) -> bool:
+    """Return False when a server answered the handshake with something else."""
+    return not (made and made[-1].answer) or b"HTTP/".startswith(made[-1].answer[:5])
 
 
 def _not_reached(where: str, host: str, error: Exception, open_timeout: float) -> UnreachableError:
@@ -376,6 +382,11 @@ def _tls_words(error: ssl.SSLError) -> str:
     return (alert[1] if alert else reason).replace("_", " ").lower() if reason.isupper() else reason
 
 
+def _is_alert(error: ssl.SSLError) -> bool:
+    """Return True for an error that the other side reported."""
+    return _ALERT.fullmatch(error.reason or "") is not None
+
+
 def _tls_failed(where: str, error: ssl.SSLError) -> UnreachableError:
     """Return the error of a TLS handshake that failed: by whom, why, and the remedy."""
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -391,7 +402,7 @@ def _tls_failed(where: str, error: ssl.SSLError) -> UnreachableError:
             f"{where} asks for a certificate of this client, which is not supported",
             "Use a server or a proxy that asks for none",
         )
-    if _ALERT.fullmatch(error.reason or ""):
+    if _is_alert(error):
         return _unreachable(
             f"{where} ended the TLS handshake: {words}", "Check the address, and which TLS versions the server accepts"
         )
@@ -404,7 +415,7 @@ def _broken_off(where: str, made: list[_ClientConnection]) -> UnreachableError:
     answer = made[-1].answer if made else b""
     if answer[:1] in (b"\x15", b"\x16") and answer[1:2] == b"\x03":
         return _unreachable(f"{where} speaks TLS", "Begin the address with wss://")
-    if answer and not b"HTTP/".startswith(answer[:5]):
+    if not _is_http(made):
         return _no_websocket(where, InvalidMessage(f"it answered {answer[:60]!r}"))
     return _unreachable(
         f"{where} closed the connection during the handshake",

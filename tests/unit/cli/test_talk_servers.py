@@ -110,6 +110,25 @@ def test_a_close_is_told_with_code_reason_and_remedy(code: int, reason: str, wor
         _failed(talk(server.url), *words)
 
 
+async def goes_away(socket: ServerConnection) -> None:
+    await accept_setup(socket)
+    await next_text(socket)
+    await send(
+        socket,
+        {"sessionResumptionUpdate": {"newHandle": "handle-of-the-session", "resumable": True}},
+        {"goAway": {"timeLeft": "0s"}},
+    )
+    await socket.wait_closed()
+
+
+def test_a_text_that_no_connection_answers_is_no_fault_of_the_last_move() -> None:
+    with FakeLiveServer(goes_away) as server:
+        ended = talk(server.url)
+    assert ended.code == EXIT_CODES["deliveries"], ended
+    assert ended.sentence.startswith("The run is not complete: ")
+    assert "1 text was not delivered" in ended.sentence
+
+
 def sends(*frames: str | bytes) -> Behaviour:
     async def behave(socket: ServerConnection) -> None:
         await accept_setup(socket)

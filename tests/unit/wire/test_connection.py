@@ -146,6 +146,8 @@ class TestHandshake:
             ("{}", "answered an empty message instead"),
             (encode_model_audio(CHUNK), "answered audio instead"),
             ("<html>", "cannot be read: The frame is not JSON"),
+            ('{"setupComplete":null}', "cannot be read: setupComplete: expected an object, got null"),
+            ('{"setupComplete":[1]}', "cannot be read: setupComplete: expected an object, got a list"),
         ],
     )
     async def test_any_other_answer_rejects_the_setup_and_closes_the_transport(self, answer: str, says: str) -> None:

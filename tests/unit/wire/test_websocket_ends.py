@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import ssl
 import struct
 import sys
 from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 from tests.unit.wire.websocket_server import SETUP, accept, server
@@ -144,6 +146,31 @@ async def test_a_connection_that_ends_before_the_setup_is_accepted_is_told_in_on
         with pytest.raises(SetupRejectedError) as rejected:
             await connect(local_endpoint(url), SETUP)
     assert rejected.value.message == f"The connection broke before the setup was accepted ({says})"
+
+
+@pytest.mark.parametrize(
+    ("reason", "says"),
+    [
+        ("TLSV1_ALERT_INTERNAL_ERROR", "the other side ended TLS: internal error"),
+        ("DECRYPTION_FAILED_OR_BAD_RECORD_MAC", "what came cannot be decrypted: decryption failed or bad record mac"),
+        ("WRONG_VERSION_NUMBER", "what came cannot be decrypted: wrong version number"),
+    ],
+)
+async def test_an_end_of_tls_is_the_other_sides_only_where_it_says_so(reason: str, says: str) -> None:
+    async def handler(transport: WebSocketTransport, socket: ServerConnection) -> None:
+        await accept(transport)
+        with contextlib.suppress(TransportClosed):
+            await transport.recv()
+
+    error = ssl.SSLError(1, reason)
+    error.reason = reason
+    async with server(handler) as url:
+        transport = await open_websocket(local_endpoint(url))
+        assert isinstance(transport, WebSocketTransport)
+        cast("Any", transport._socket.transport)._force_close(error)
+        with pytest.raises(TransportClosed) as caught:
+            await transport.recv()
+    assert (caught.value.code, caught.value.reason) == (1006, says)
 
 
 async def test_the_remedy_of_a_setup_answered_by_too_much_is_not_to_ask_for_less() -> None:

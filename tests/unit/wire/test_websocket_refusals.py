@@ -91,6 +91,8 @@ async def test_an_unreachable_server_is_a_sentence(url: str, says: str, monkeypa
         (b"HTTP/1.1 501 Not Implemented\r\n\r\n", "ws", r"does not support this \(HTTP 501\)"),
         (b"HTTP/1.1 511 Login\r\n\r\n", "ws", "network that requires a login .* with a browser"),
         (b"HTTP/1.1 999 ?\r\n\r\n", "ws", r"does not speak WebSocket \(.*999"),
+        (b"HTTP/1.1 1000 ?\r\n\r\n", "ws", r"does not speak WebSocket \(.*1000"),
+        pytest.param(bytes(9000), "ws", r"does not speak WebSocket \(it answered b'.x00", id="a line without end"),
         (
             b"HTTP/1.1 101 Switching Protocols\r\nX-A: \x1b[31m\x00\x9b\r\n\r\n",
             "ws",

@@ -314,7 +314,7 @@ class _Conversation:
 
         if isinstance(payload, ev.TextSent | ev.CommandRefused) and payload.command_id == self._command_id:
             self._text_taken.set()
-        if isinstance(payload, ev.ConnectionClosed) and not payload.requested:
+        if isinstance(payload, ev.ConnectionClosed) and not (payload.requested or payload.moved):
             self._closed = payload
         elif isinstance(payload, ev.LinkGivenUp) and self._closed is not None:
             self._fail(EngineError(self._closed.sentence, remedy=self._closed.remedy, field="connection"))
