@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text, is_text, plain_text
-from gemini_live_runtime.conversation.instructions import InstructionModifier, json_text
+from gemini_live_runtime.conversation.instructions import InstructionModifier, check_plain_function, json_text
 from gemini_live_runtime.conversation.memory_text import memory_text
 from gemini_live_runtime.conversation.needs import Need, NeedLike, as_needs
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.records import frozen_record, record
-from gemini_live_runtime.state.functions import check_takes, check_words, function_name
+from gemini_live_runtime.state.functions import check_words, function_name
+from gemini_live_runtime.state.mutations import call_to_decide
 from gemini_live_runtime.state.scopes import as_key
 from gemini_live_runtime.state.store import State
 from gemini_live_runtime.state.terms import Term
@@ -81,18 +82,11 @@ class ContextBuilder:
     def format(self, key: str | Term, function: Callable[[Any], str]) -> ContextBuilder:
         """Add the text that a plain function returns for the value."""
         place = caller_place()
-        if not callable(function):
-            raise AgentError(
-                f"A format ({place}) cannot be {function!r:.60}",
-                remedy="Give a function of the value",
-                field="function",
-                value=function,
-            )
-        check_takes(f"A format ({place})", function, "(value)")
+        check_plain_function(function, "A format", place, of="value")
 
         def part(value: Any) -> str:
             try:
-                text = function(value) or ""
+                text = call_to_decide(function, value) or ""
                 text = plain_text(text) if is_text(text) else str(text)
             except USER_ERRORS as error:
                 where = f"{function_name(function)} ({place})"

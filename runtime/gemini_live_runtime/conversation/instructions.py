@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text,
 from gemini_live_runtime.conversation.needs import is_filled
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.records import record
-from gemini_live_runtime.state.functions import check_takes, check_words, function_name
+from gemini_live_runtime.state.functions import check_decides, check_words, function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, as_guard
 from gemini_live_runtime.state.mutations import read_decision
 from gemini_live_runtime.state.names import in_brackets
@@ -140,18 +139,15 @@ def json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def check_plain_function(function: object, what: str, place: str) -> None:
-    """Raise `AgentError` unless `function` is plain; `what` and `place` describe it."""
+def check_plain_function(function: object, what: str, place: str, of: str = "state") -> None:
+    """Raise `AgentError` unless `function` is plain; `what` and `place` describe it.
+
+    `of` names its parameter.
+    """
     if not callable(function):
-        raise AgentError(
-            f"{what}{in_brackets(place)} is {function!r:.80}", remedy="Give a text or a function of the state"
-        )
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
-        raise AgentError(
-            f"{what}{in_brackets(place)} is the async function {function_name(function)}",
-            remedy="Give a plain function of the state; put what takes time in on_enter or a preparation",
-        )
-    check_takes(f"{what}{in_brackets(place)}", function, "(state)")
+        choices = f"{'a text or ' if of == 'state' else ''}a function of the {of}"
+        raise AgentError(f"{what}{in_brackets(place)} is {function!r:.80}", remedy=f"Give {choices}")
+    check_decides(f"{what}{in_brackets(place)}", function, f"({of})")
 
 
 def to_guard(value: GuardLike, what: str, place: str) -> Guard:

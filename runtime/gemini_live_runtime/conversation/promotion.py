@@ -19,7 +19,7 @@ from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, Tra
 from gemini_live_runtime.errors import AgentError, GuardError, StateError, caller_place
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.records import record
-from gemini_live_runtime.state.functions import check_name, check_takes, function_name
+from gemini_live_runtime.state.functions import check_decides, check_name, function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
 from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.mutations import Mutation, Origin, decision_of
@@ -157,7 +157,7 @@ class FieldPromotion:
                     field="when",
                     value=condition,
                 )
-            check_takes(f"The condition on the field {self.field}", condition, "(value, state)")
+            check_decides(f"The condition on the field {self.field}", condition, "(value, state)")
             accept = condition
             added = _Condition(
                 lambda value, state: decision_of(accept, copy_value(value), state.read_only()),

@@ -7,13 +7,12 @@ they lacked.
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import iscoroutinefunction
 from typing import Any
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_number, same_value
 from gemini_live_runtime.records import record
-from gemini_live_runtime.state.functions import check_takes, function_name
+from gemini_live_runtime.state.functions import check_decides, function_name
 from gemini_live_runtime.state.mutations import decision_of
 from gemini_live_runtime.state.values import MISSING, constant, copy_value, format_value
 
@@ -111,14 +110,14 @@ def custom_change(name: str, decide: Decide, text: str) -> ChangeKind:
 
     Raises `AgentError` unless `decide` is a plain function.
     """
-    if not callable(decide) or iscoroutinefunction(decide):
+    if not callable(decide):
         raise AgentError(
             f"The predicate of a watcher on {name} is not a plain function",
             remedy="Give a function of (old, new) that returns true or false at once",
             field="decide",
             value=decide,
         )
-    check_takes(f"The predicate of a watcher on {name}", decide, "(old, new)")
+    check_decides(f"The predicate of a watcher on {name}", decide, "(old, new)")
     text = text or function_name(decide)
     return ChangeKind(
         f"{name}: {text}",

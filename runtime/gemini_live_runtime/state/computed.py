@@ -11,7 +11,6 @@ from copy import copy
 from dataclasses import field
 from functools import partial
 from heapq import heapify, heappop, heappush
-from inspect import iscoroutinefunction
 from typing import Any, TypeAlias, cast
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text
@@ -19,7 +18,7 @@ from gemini_live_runtime.errors import AgentError, GuardError, caller_place
 from gemini_live_runtime.json_values import same_value
 from gemini_live_runtime.records import frozen_record, record
 from gemini_live_runtime.state.explanation import Explanation, Read
-from gemini_live_runtime.state.functions import check_takes, function_name
+from gemini_live_runtime.state.functions import check_decides, function_name
 from gemini_live_runtime.state.guards import Guard, as_guard
 from gemini_live_runtime.state.mutations import Origin, read_decision, writing_as
 from gemini_live_runtime.state.names import duplicate_names, in_brackets
@@ -61,15 +60,15 @@ class ComputedVar:
         compute = self.compute
         if isinstance(compute, Guard | Term):
             object.__setattr__(self, "compute", compute := as_guard(compute))
-        elif not callable(compute) or iscoroutinefunction(compute):
+        elif not callable(compute):
             raise AgentError(
-                f"Computed value {name}: {'an async function' if callable(compute) else repr(compute)} cannot compute",
+                f"Computed value {name}: {compute!r:.60} cannot compute",
                 remedy="Give a plain function of the state, or a guard",
                 field="compute",
                 value=compute,
             )
         if not isinstance(compute, Guard):
-            check_takes(f"Computed value {name}", compute, "(state)")
+            check_decides(f"Computed value {name}", compute, "(state)")
         given: Any = self.depends_on
         if not isinstance(given, str | Term | Iterable):
             raise AgentError(

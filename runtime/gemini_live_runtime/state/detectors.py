@@ -8,13 +8,12 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from copy import copy, deepcopy
 from dataclasses import field
-from inspect import iscoroutinefunction
 from typing import Any, Literal, Self
 
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import frozen_record
-from gemini_live_runtime.state.functions import check_takes, function_name
+from gemini_live_runtime.state.functions import check_decides, function_name
 from gemini_live_runtime.state.guards import Guard, GuardLike, KeyExpression, as_guard
 from gemini_live_runtime.state.mutations import decision_of
 from gemini_live_runtime.state.store import State
@@ -102,7 +101,7 @@ class _BuiltInDetector(PatternDetector):
 
 def _guard(value: GuardLike) -> Guard:
     if callable(value) and not isinstance(value, Guard | KeyExpression):
-        check_takes("A detector's guard", value, "(state)")
+        check_decides("A detector's guard", value, "(state)")
     try:
         return as_guard(value)
     except TypeError as error:
@@ -182,7 +181,7 @@ class RateDetector(_BuiltInDetector):
     """
 
     def __init__(self, event: str | Callable[[TemporalEvent], Any], count: int, within_s: float) -> None:
-        if not event or not (isinstance(event, str) or callable(event)) or iscoroutinefunction(event):
+        if not event or not (isinstance(event, str) or callable(event)):
             raise AgentError(
                 f"{event!r} does not say which events are counted",
                 remedy="Give the type of an event, or a plain function of the event",
@@ -190,7 +189,7 @@ class RateDetector(_BuiltInDetector):
                 value=event,
             )
         if not isinstance(event, str):
-            check_takes("The event of a detector", event, "(event)")
+            check_decides("The event of a detector", event, "(event)")
         self._event = event
         self._count = _at_least_one("count", count)
         self._within = _positive("within_s", within_s)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, iscoroutinefunction, signature
 from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
@@ -61,6 +61,26 @@ def unknown_parameters(function: Callable[..., Any], arguments: str) -> tuple[st
         f"Python does not know the parameters of {name}, which is called with {arguments}",
         f"Wrap it in a function of your own, such as lambda {names}: {name}({names})",
     )
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Return True for an async function, and for an object that is called like one."""
+    return iscoroutinefunction(function) or iscoroutinefunction(type(function).__call__)
+
+
+def check_decides(owner: str, function: Callable[..., Any], arguments: str) -> None:
+    """Raise `AgentError` unless a plain call with `arguments` is known to be possible.
+
+    They are words, such as `(state)`.
+    """
+    if is_async(function):
+        raise AgentError(
+            f"{owner}: {function_name(function)} is an async function, but has to decide at once",
+            remedy=f"Give a plain function of {arguments}; put what takes time in on_enter or a preparation",
+            field="function",
+            value=function,
+        )
+    check_takes(owner, function, arguments)
 
 
 def check_takes(owner: str, function: Callable[..., Any], arguments: str) -> None:

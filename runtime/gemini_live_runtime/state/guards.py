@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text
@@ -29,7 +28,7 @@ from gemini_live_runtime.state.change_kinds import (
     truth_change,
 )
 from gemini_live_runtime.state.explanation import Explanation, Read, read_key
-from gemini_live_runtime.state.functions import check_takes, function_name
+from gemini_live_runtime.state.functions import check_takes, function_name, is_async
 from gemini_live_runtime.state.mutations import decision_of
 from gemini_live_runtime.state.protocols import Reader
 from gemini_live_runtime.state.scopes import check_key
@@ -363,11 +362,11 @@ def as_guard(value: GuardLike) -> Guard:
         return value.is_true()
     if isinstance(value, bool):
         return Constant(value)
-    if iscoroutinefunction(value):
-        raise TypeError(
-            f"The guard {function_name(value)} is async: a guard decides at once, so write it with plain def"
-        )
     if callable(value):
+        if is_async(value):
+            raise TypeError(
+                f"The guard {function_name(value)} is async: a guard decides at once, so write it with plain def"
+            )
         check_takes(f"The guard {function_name(value)}", value, "(state)")
         return Function(value)
     raise TypeError(f"{value!r} is not a guard: use key(...), a guard, or a function of the state")

@@ -117,3 +117,21 @@ def test_of_an_action_whose_parameters_python_does_not_know_the_plan_warns(funct
 @pytest.mark.parametrize("function", [itemgetter("app:x"), str, dict], ids=["itemgetter", "str", "dict"])
 def test_well_known_callables_of_one_argument_can_decide(function: Any, what: str) -> None:
     assert DECIDING[what](function).plan().warnings() == []
+
+
+async def later(*_: Any) -> bool:
+    return True
+
+
+class Later:
+    """Object that is called like an async function."""
+
+    async def __call__(self, *_: Any) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("what", [what for what in DECIDING | OF_MORE if "extractor" not in what])
+@pytest.mark.parametrize("function", [later, partial(later, 1), Later()], ids=["function", "partial", "object"])
+def test_an_async_function_that_decides_is_refused(function: Any, what: str) -> None:
+    with pytest.raises((AgentError, TypeError), match=r"is an async function, but has to|is async: a guard decides"):
+        (DECIDING | OF_MORE)[what](function)

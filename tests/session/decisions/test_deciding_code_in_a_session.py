@@ -551,7 +551,13 @@ def one_field(condition: Any) -> Live:
     return agent().extract(FunctionExtractor(lambda window: {"agreed": True}, promotions=[promotion]))
 
 
+def formatted(text: Any) -> Live:
+    shown = ContextBuilder().format("app:shown", lambda value: text(value, State()))
+    return agent().state(values={"app:shown": 1}).in_every_phase(shown.as_modifier())
+
+
 ASYNC: dict[str, Live] = {
+    "a format": formatted(no),
     "a guard": agent().phase(*phases(lambda s: no())),
     "a condition": one_field(lambda value, s: no()),
     "an extractor": agent().extract(Asks(no)),
@@ -577,7 +583,7 @@ async def later() -> AsyncIterator[bool]:
     yield False
 
 
-@pytest.mark.parametrize("condition", [one_field, lambda of: agent().phase(*phases(lambda s: of(None, s)))])
+@pytest.mark.parametrize("condition", [one_field, formatted, lambda of: agent().phase(*phases(lambda s: of(None, s)))])
 @pytest.mark.parametrize(
     ("of", "kind"),
     [

@@ -128,7 +128,7 @@ def test_an_async_guard_is_refused_because_it_would_always_be_true() -> None:
     async def later(_: State) -> bool:
         return False
 
-    with pytest.raises(AgentError, match=r"The transition to b \(test_phases.py:\d+\) is the async function later"):
+    with pytest.raises(AgentError, match=r"The transition to b \(test_phases.py:\d+\): later is an async function"):
         Transition("b", later)
 
 

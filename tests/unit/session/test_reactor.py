@@ -255,7 +255,7 @@ def test_an_async_rule_is_refused() -> None:
     async def later(*_: Any) -> list[Reaction]:
         return []
 
-    with pytest.raises(AgentError, match=r"slow \(test_reactor.py:\d+\) must be a plain function"):
+    with pytest.raises(AgentError, match=r"slow \(test_reactor.py:\d+\): later is an async function"):
         ReactorRule("slow", cast(Any, later))
 
 

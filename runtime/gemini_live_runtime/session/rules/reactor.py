@@ -7,7 +7,6 @@ dropped when the user takes the floor first.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -25,7 +24,7 @@ from gemini_live_runtime.session.rules.effects import (
     SignalUserActivityEnd,
     SignalUserActivityStart,
 )
-from gemini_live_runtime.state.functions import check_name, check_takes
+from gemini_live_runtime.state.functions import check_decides, check_name
 from gemini_live_runtime.state.mutations import call_to_decide
 
 if TYPE_CHECKING:
@@ -180,15 +179,14 @@ class ReactorRule:
     def __post_init__(self) -> None:
         check_name(f"A rule ({self.defined_at})", self.name)
         object.__setattr__(self, "name", exact_text(self.name))
-        call = getattr(self.react, "__call__", None)  # noqa: B004 - an object's own method is meant
-        if call is None or inspect.iscoroutinefunction(self.react) or inspect.iscoroutinefunction(call):
+        if not callable(self.react):
             raise AgentError(
                 f"The rule {self.name} ({self.defined_at}) must be a plain function",
                 remedy="Return effects; the session performs them",
                 field="react",
                 value=self.react,
             )
-        check_takes(f"The rule {self.name} ({self.defined_at})", self.react, "(event, voice, state)")
+        check_decides(f"The rule {self.name} ({self.defined_at})", self.react, "(event, voice, state)")
 
 
 RULE_FAULT = "reactor rule"
