@@ -34,6 +34,8 @@ def rounded_stages(stages: Mapping[str, float | None], digits: int = 0) -> dict[
         for name, ms in stages.items()
         if name != "total" and ms is not None and isfinite(ms) and isfinite(ms * unit)
     }
+    if not scaled:
+        return {}
     found = {name: floor(value) for name, value in scaled.items()}
     # Sums of decimal fractions are not exact in binary: 0.1 + 0.2 must count as 0.3.
     whole = round(round(sum(scaled.values()), 3)) if isfinite(sum(scaled.values())) else 0

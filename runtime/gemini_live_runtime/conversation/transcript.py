@@ -296,6 +296,13 @@ class TranscriptBuffer:
         return self._ended[-1].number if self._ended else 0
 
     @property
+    def newest_turn(self) -> TranscriptTurn | None:
+        """The open turn if it has content, else the newest ended one; None before both."""
+        if self._open is not None and not self._open.is_empty:
+            return self._open.turn()
+        return self._ended[-1] if self._ended else None
+
+    @property
     def current_text(self) -> str:
         """Text of the open turn, "" without one."""
         return "" if self._open is None else self._open.turn().text

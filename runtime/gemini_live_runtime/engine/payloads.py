@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import cache
+from types import NoneType
 from typing import Any
 
 from gemini_live_runtime import events as ev
@@ -13,11 +14,23 @@ from gemini_live_runtime.redactor import Redactor
 from gemini_live_runtime.wire.enums import Modality
 
 _MODALITIES = frozenset(Modality)
+_FIGURES = frozenset((int, float, bool, NoneType))
 
 
 def is_figures(payload: ev.Payload) -> bool:
-    """Return True for the figures of a turn, in which no text comes from outside."""
+    """Return True for the session's own figures: no text in them is from outside."""
     # Each turn has some, and "token" in their names makes the redactor's scan of the line twice as long as for others.
+    if type(payload) is ev.StateChanged:
+        return (
+            payload.origin == "signal"
+            and type(payload.new) in _FIGURES
+            and type(payload.old) in _FIGURES
+            # A longer key holds the name of a tool, which may come from a server.
+            and payload.key.count(":") == 1
+            and payload.key.startswith("session:")
+            and not payload.by
+            and not payload.reason
+        )
     return (
         type(payload) is ev.TurnMeasured
         and _MODALITIES.issuperset(payload.prompt)

@@ -105,12 +105,13 @@ class noting_as:  # noqa: N801 - read as a statement
     def __enter__(self) -> None:
         self._token = current_writer.set(self._origin)
         thread = get_ident()
-        self._decisions = deciding_threads.count(thread)
+        self._decisions = deciding_threads.count(thread) if deciding_threads else 0
         for _ in range(self._decisions):
             deciding_threads.remove(thread)
 
     def __exit__(self, *_: object) -> None:
-        deciding_threads.extend([get_ident()] * self._decisions)
+        if self._decisions:
+            deciding_threads.extend([get_ident()] * self._decisions)
         current_writer.reset(self._token)
 
 

@@ -216,12 +216,12 @@ class State(Readable):
             self._sequence = sequence = self._sequence + 1
             self._last[key] = record = (sequence, key, old, value, writer, self.turn_number)
             for tracker in self._trackers:
-                if key not in tracker.old_values:
-                    tracker.old_values[key] = old
-            if self._on_mutations is not None:
+                tracker.old_values.setdefault(key, old)
+            if self._unreported:
                 self._unreported.append(record)
-                if len(self._unreported) == 1:
-                    self._on_mutations()
+            elif self._on_mutations is not None:
+                self._unreported.append(record)
+                self._on_mutations()
         finally:
             lock.release()
 

@@ -49,6 +49,17 @@ def test_a_turn_without_user_speech_does_not_repeat_the_last_one() -> None:
     assert turn.user == ""
 
 
+def test_the_newest_turn_is_the_open_one_once_it_has_content() -> None:
+    buffer = TranscriptBuffer()
+    assert buffer.newest_turn is None
+    turns(buffer, 1, 2)
+    buffer.begin_turn(3, "voice", 4.0)
+    assert buffer.newest_turn is not None
+    assert buffer.newest_turn.number == 2
+    buffer.add_input("And?")
+    assert (buffer.newest_turn.number, buffer.newest_turn.user) == (3, "And?")
+
+
 def test_an_empty_turn_is_not_kept() -> None:
     buffer = TranscriptBuffer()
     assert buffer.end_turn() is None

@@ -7,6 +7,8 @@ import json
 import threading
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,8 +18,10 @@ from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.engine.hub import MAX_EARLY, METERS_S, SAMPLE_S, Hub, Outbox
 from gemini_live_runtime.engine.link import Hello, decode, encode
 from gemini_live_runtime.journal.fold.session_fold import fold
+from gemini_live_runtime.redactor import Redactor
 from gemini_live_runtime.samples import MeterSample
 
+SECRET = f"AIza{'Q' * 35}"
 LOG = ev.Log(source="engine", level="info", text="x")
 STARTED = ev.SessionStarted(
     session_id="s1", agent="a", model="m", backend="local", wall=0.0, record="off", mode="voice", program="p"
@@ -120,15 +124,42 @@ def test_values_that_json_lacks_are_spelled_out_the_same_for_everybody(value, ke
 
 @pytest.mark.parametrize("side", ["prompt", "response"])
 def test_a_secret_among_the_names_of_modalities_is_redacted(side: str) -> None:
-    secret = f"AIza{'Q' * 35}"
     figures = {"of_turn": 1, "latency_ms": 1.0, "source": "typed", "stages": {"total": 1.0}}
 
     async def body(hub: Hub, journal: Lines) -> None:
-        hub.emit(ev.TurnMeasured(**figures, prompt_tokens=2, response_tokens=0, **{side: {secret: 2}}), turn=1, gen=1)
+        hub.emit(ev.TurnMeasured(**figures, prompt_tokens=2, response_tokens=0, **{side: {SECRET: 2}}), turn=1, gen=1)
         plain = ev.TurnMeasured(**figures, prompt_tokens=2, response_tokens=0, **{side: {"AUDIO": 2}})
         hub.emit(plain, turn=1, gen=1)
-        assert secret not in "".join(journal.lines)
+        assert SECRET not in "".join(journal.lines)
         assert journal.events[-1].payload == plain
+
+    with_hub(body)
+
+
+COUNTED = ev.StateChanged(key="session:turn_count", old=1, new=2, mutation=7, origin="signal")
+
+
+def test_counts_of_the_session_are_not_searched_for_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+    monkeypatch.setattr(Redactor, "may_redact", lambda _, line: searched.append(line))
+
+    async def body(hub: Hub, journal: Lines) -> None:
+        hub.emit(COUNTED, turn=1, gen=1)
+        hub.emit(replace(COUNTED, key="session:resumable", old=None, new=True), turn=1, gen=1)
+        hub.emit(replace(COUNTED, old=2, new=1, origin="program"), turn=1, gen=1)
+        assert searched == journal.lines[-1:]
+
+    with_hub(body)
+
+
+@pytest.mark.parametrize(
+    "field", [{"new": SECRET}, {"old": SECRET}, {"key": f"session:called_ok:{SECRET}"}, {"key": f"bg:{SECRET}_failed"},
+              {"by": SECRET}, {"reason": SECRET}]
+)  # fmt: skip
+def test_a_secret_in_what_the_session_notes_is_redacted(field: dict[str, Any]) -> None:
+    async def body(hub: Hub, journal: Lines) -> None:
+        hub.emit(replace(COUNTED, **field), turn=1, gen=1)
+        assert SECRET not in journal.lines[-1]
 
     with_hub(body)
 

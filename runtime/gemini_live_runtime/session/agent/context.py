@@ -107,6 +107,5 @@ class AgentContext:
 
     def current_words(self) -> tuple[str, str]:
         """Return what user and model have said in the newest turn so far."""
-        window = self.transcript.window_with_current(1)
-        turn = window.turns[-1] if window.turns else None
+        turn = self.transcript.newest_turn
         return ("", "") if turn is None else (turn.user, turn.model)

@@ -142,9 +142,11 @@ class SessionHost:
         """
         state = self._core.state
         link = state.link
-        lost = (unread.answer for unread in state.unread_answers if not link.knows(unread.mark))
-        marks = (answer.mark for answer in (*link.outbox.answers, *lost) if not answer.background)
-        return any(map(link.knows, (*state.calls.foreground_marks, *marks)))
+        marks = state.calls.foreground_marks
+        marks += [answer.mark for answer in link.outbox.answers if not answer.background]
+        lost = [unread.answer for unread in state.unread_answers if not link.knows(unread.mark)]
+        marks += [answer.mark for answer in lost if not answer.background]
+        return any(map(link.knows, marks))
 
     def awaits_call(self, call_id: str) -> bool:
         """Return True while the model waits for the answer of this call."""

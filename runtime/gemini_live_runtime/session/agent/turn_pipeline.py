@@ -418,11 +418,12 @@ class TurnPipeline:
         await self._steering.steer(moment, result, nudge=nudge)
 
     async def _advance(self, turn: int) -> TransitionResult | None:
-        now = self._agent.clock.now()
-        if self._agent.phases is None or now < self._rests_until:
+        clock = self._agent.clock
+        if self._agent.phases is None or (self._rests_until and clock.now() < self._rests_until):
             return None
         result = await self._agent.phases.advance(turn)
         if result is not None:
+            now = clock.now()
             if self._moves.count("guards", now) + 1 >= MAX_PER_S:
                 self._rests_until = now + 1
                 text = f"Transitions were taken {MAX_PER_S} times in a second, as if one set the next off; they rest"

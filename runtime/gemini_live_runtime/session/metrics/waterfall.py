@@ -57,10 +57,10 @@ class Waterfall:
 
         They are rounded so that they add up exactly.
         """
-        given: dict[str, float | None] = {name: getattr(self, f"{name}_ms") for name in STAGES}
-        rounded = rounded_stages(given, 1)
-        found = {name: rounded.get(name) for name in STAGES}
-        return {**found, "total": None if self.total_ms is None else round(sum(rounded.values()), 1)}
+        given = (self.hang_over_ms, self.uplink_ms, self.server_ms, self.downlink_ms, self.buffer_ms, self.speaker_ms)
+        rounded = rounded_stages(dict(zip(STAGES, given, strict=True)), 1)
+        total = None if self.total_ms is None else round(sum(rounded.values()), 1)
+        return {**dict.fromkeys(STAGES), **rounded, "total": total}
 
 
 @mutable_record
