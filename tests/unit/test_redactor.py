@@ -300,15 +300,15 @@ def test_text_without_the_quick_substrings_has_no_secret(text: str) -> None:
     assert Redactor().text(text) == redacted_part(text, 0, Redactor().spans(text))
 
 
-@pytest.mark.parametrize("key", [*PROVIDERS_KEYS, "AQ.Ab8RN6JkLmNoPqRsTuVwX"], ids=lambda key: key[:8])
 @pytest.mark.parametrize(
     "around", ["a\n{}\nb", "钥匙{}在此", "\u200b{}\u200b", "\x1b[1m{}", "%20{}%20", "_{}_", "\u00e9{}", "(31m{})"]
 )
-def test_a_key_is_found_right_after_letters_of_other_scripts_and_escapes_at_any_depth(key: str, around: str) -> None:
-    text = around.format(key)
-    for _ in range(4):
-        assert key[:-1] not in Redactor().text(text)
-        text = json.dumps({"env": text})
+def test_a_key_is_found_right_after_letters_of_other_scripts_and_escapes_at_any_depth(around: str) -> None:
+    for key in (*PROVIDERS_KEYS, "AQ.Ab8RN6JkLmNoPqRsTuVwX"):
+        text = around.format(key)
+        for _ in range(4):
+            assert key[:-1] not in Redactor().text(text), text
+            text = json.dumps({"env": text})
 
 
 @pytest.mark.parametrize("prefix", PREFIXES, ids=lambda prefix: prefix.pattern)
@@ -321,12 +321,12 @@ def test_each_prefix_is_that_of_an_invented_key_and_of_no_words(prefix: Prefix) 
         assert prefix.is_unlike or Redactor().text(words) == words
 
 
-@pytest.mark.parametrize("key", PROVIDERS_KEYS, ids=lambda key: key[:8])
 @pytest.mark.parametrize("around", ["It says {} here.", '{{"note": "{}"}}', "x={}", "{}…"])
-def test_a_providers_key_is_redacted_without_a_name_beside_it(key: str, around: str) -> None:
-    text = around.format(key)
-    assert key[8:] not in Redactor().text(text)
-    assert Redactor().may_redact(json.dumps({"data": {"text": text}}))
+def test_a_providers_key_is_redacted_without_a_name_beside_it(around: str) -> None:
+    for key in PROVIDERS_KEYS:
+        text = around.format(key)
+        assert key[8:] not in Redactor().text(text), text
+        assert Redactor().may_redact(json.dumps({"data": {"text": text}})), text
 
 
 @pytest.mark.parametrize(
@@ -383,8 +383,8 @@ def test_every_cookie_goes_and_what_is_said_about_it_stays() -> None:
     ],
 )
 def test_text_full_of_the_beginnings_of_secrets_costs_no_more_than_its_length(part: str) -> None:
-    # A second look at all that follows each of them would take hours.
-    Redactor().text(part * (1_000_000 // len(part)) + "\u0130")
+    # A second look at all that follows each of them would take many minutes.
+    Redactor().text(part * (250_000 // len(part)) + "\u0130")
 
 
 def test_a_field_after_a_value_that_ends_with_its_name_is_a_secret_too() -> None:

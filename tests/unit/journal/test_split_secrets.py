@@ -483,6 +483,8 @@ def test_an_export_redacts_over_two_turns_what_an_interrupted_answer_began(tmp_p
 
 @pytest.mark.parametrize("key", PROVIDERS_SECRETS, ids=lambda key: key[:8])
 def test_the_key_of_a_provider_is_redacted_wherever_it_is_cut_and_however_late_the_rest_comes(key: str) -> None:
+    # Of a key whose rest is late, the beginning that says whose it is may be seen, and little more.
+    begin = max(6, key.find("\n"), *(found.end() for one in PREFIXES if (found := re.search(one.pattern, key))))
     for pieces in splits(key):
         for late in (False, True):
             split = SplitSecrets(Redactor())
@@ -497,8 +499,6 @@ def test_the_key_of_a_provider_is_redacted_wherever_it_is_cut_and_however_late_t
                     split.close()
             split.close()
             text = "".join(shown)
-            # Of a key whose rest is late, the beginning that says whose it is may be seen, and little more.
-            begin = max(6, key.find("\n"), *(found.end() for one in PREFIXES if (found := re.search(one.pattern, key))))
             assert not any(key[at : at + 8] in text for at in range(begin, len(key) - 8)), (text, pieces)
 
 
