@@ -81,8 +81,10 @@ class AgentSession(agent_session.AgentSession):
     async def aclose(self) -> int:
         """End the session in an orderly way and return its exit code; again, do nothing."""
         code = await super().aclose()
-        if self._ending is not None and place_of_code.get() is None:
-            await asyncio.wait((self._ending,))
+        ending = self._ending
+        if ending is not None and place_of_code.get() is None and not ending.done():
+            waits = asyncio.wait((ending,))
+            await (waits if ending.get_loop() is asyncio.get_running_loop() else self.loop_calls.run(waits))
         return code
 
     async def __aenter__(self) -> AgentSession:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from gemini_live_runtime import (
     ChatMessage,
     CloseReason,
     RunContext,
+    RunResult,
     run_virtual,
     tool,
 )
@@ -140,6 +142,26 @@ def test_tools_and_hooks_get_the_session_that_was_started() -> None:
             await session.run("get weather")
             assert AgentSession.of(session.handle) is session
             assert seen == [session, session]
+
+    run_virtual(main())
+
+
+@pytest.mark.parametrize("end", ["drain", "aclose"])
+def test_a_loop_of_another_thread_may_run_and_end_a_session(end: str) -> None:
+    async def main() -> None:
+        session = local()
+        await session.start(Weather())
+        said: list[RunResult] = []
+        thread = Thread(target=lambda: said.append(asyncio.run(session.run("hello"))), daemon=True)
+        thread.start()
+        # Virtual time stands still while the loop waits for a thread, which here waits for time to pass.
+        while thread.is_alive():
+            await asyncio.to_thread(thread.join, 0.01)
+            await asyncio.sleep(0.3)
+        (result,) = said
+        result.expect.contains_message(role="assistant")
+        assert await asyncio.to_thread(lambda: asyncio.run(getattr(session, end)())) == 0
+        assert not session.is_running
 
     run_virtual(main())
 

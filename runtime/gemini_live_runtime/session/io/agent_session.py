@@ -28,7 +28,7 @@ from gemini_live_runtime.session.io.listeners import EventStream, SessionListene
 from gemini_live_runtime.session.io.place import Place, place_of_code
 from gemini_live_runtime.session.io.run_result import RunResult, run_result
 from gemini_live_runtime.session.io.speech_handle import SpeechHandle, SpeechHandles
-from gemini_live_runtime.session.ports.loop_calls import LoopCalls, on_loop
+from gemini_live_runtime.session.ports.loop_calls import LoopCalls, async_on_loop, on_loop
 from gemini_live_runtime.session.ports.messages import check_text
 from gemini_live_runtime.session.rules.reactor import PromptArmed
 from gemini_live_runtime.state.functions import function_name
@@ -454,6 +454,7 @@ class AgentSession:
         else:
             agent.host.interrupt()
 
+    @async_on_loop
     async def run(self, user_input: str) -> RunResult:
         """Say `user_input` as the user; return what followed until the session is quiet.
 
@@ -484,6 +485,7 @@ class AgentSession:
         if self.is_running:
             self.handle.shutdown()
 
+    @async_on_loop
     async def drain(self) -> int:
         """End the session once all that is owed is said; return its exit code.
 
