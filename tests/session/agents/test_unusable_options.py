@@ -16,6 +16,7 @@ from gemini_live_runtime import (
     FieldPromotion,
     FunctionExtractor,
     InstructionModifier,
+    Live,
     Need,
     Phase,
     PhasePreparation,
@@ -191,3 +192,14 @@ async def waits(state: Any) -> bool:
 def test_what_is_no_guard_cannot_be_watched(watch: Any, wrong: Any) -> None:
     with pytest.raises(AgentError, match=r"A watcher cannot wait for this: .*guard"):
         watch(wrong)
+
+
+@pytest.mark.parametrize("given", [(), ("desk",)], ids=["nothing", "a name"])
+@pytest.mark.parametrize(
+    "options", [{}, {"name": "desk"}, {"instruction": "Be brief."}], ids=lambda given: "+".join(given)
+)
+def test_an_agent_that_is_not_begun_by_its_builder_is_refused_with_the_remedy(
+    given: tuple[Any, ...], options: dict[str, Any]
+) -> None:
+    with pytest.raises(AgentError, match=r'Live cannot be made of .*\. Begin with Live\.builder\("name"\)'):
+        Live(*given, **options)

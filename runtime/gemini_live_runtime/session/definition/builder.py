@@ -53,15 +53,15 @@ class AgentBuilder:
 
     is_agent = True
 
-    def __init__(self, definition: Definition) -> None:
-        """Raise `AgentError` for what is no definition, such as a name."""
-        given: Any = definition
-        if not isinstance(given, Definition):
+    def __init__(self, definition: Definition | None = None, /, **options: Any) -> None:
+        """Raise `AgentError` for what is no definition, such as a name, or an option."""
+        if options or not isinstance(definition, Definition):
+            given = ", ".join(f"{name}={value!r:.60}" for name, value in options.items()) or f"{definition!r:.60}"
             raise AgentError(
-                f"{type(self).__name__} cannot be made of {given!r:.60}",
+                f"{type(self).__name__} cannot be made of {given}",
                 remedy=f'Begin with {type(self).__name__}.builder("name")',
                 field="definition",
-                value=given,
+                value=options or definition,
             )
         self.definition = definition
 
