@@ -16,6 +16,9 @@ MAX_TEXT = 200
 
 MAX_NAME = 80
 
+NOTICE_CHARS = 2000
+"""Characters of a notice."""
+
 T = TypeVar("T")
 Handler = Callable[[SessionView, ev.Event, Any], Dirty]
 """Function that folds an event and its payload, and returns what changed."""

@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
 from gemini_live_runtime import events as ev
@@ -25,7 +24,6 @@ from gemini_live_runtime.journal.fold.blocks import (
     finish,
     forget_oldest,
     interrupted,
-    last_notices,
     not_understood,
     open_block,
     open_call,
@@ -34,8 +32,9 @@ from gemini_live_runtime.journal.fold.blocks import (
 )
 from gemini_live_runtime.journal.fold.consent_fold import HANDLERS as CONSENT_HANDLERS
 from gemini_live_runtime.journal.fold.debugger_fold import HANDLERS as DEBUGGER_HANDLERS
-from gemini_live_runtime.journal.fold.fold_parts import Handler, Handlers, clean_name
+from gemini_live_runtime.journal.fold.fold_parts import NOTICE_CHARS, Handler, Handlers
 from gemini_live_runtime.journal.fold.harness_fold import HANDLERS as HARNESS_HANDLERS
+from gemini_live_runtime.journal.fold.sound_fold import HANDLERS as SOUND_HANDLERS
 from gemini_live_runtime.journal.fold.turn_fold import HANDLERS as TURN_HANDLERS
 from gemini_live_runtime.journal.fold.view import (
     MAX_ACCEPTED,
@@ -56,9 +55,6 @@ from gemini_live_runtime.text import sanitise, sanitise_line, sanitise_next
 TURN_DETECTORS = {"server": "the server", "client": "our own detector", "manual": "the microphone switch"}
 """Detectors of turns, as notices name them."""
 
-_NOTICE = 2000
-"""Characters of a notice."""
-
 _NAME = 200
 """Characters of the name of a kind of notices."""
 
@@ -76,7 +72,7 @@ _FAILS_AFTER = {"journal-failed": True, "journal-recovered": False, "journal-sto
 
 _JOURNAL_CODES = _RECORD_AFTER.keys() | _FAILS_AFTER.keys()
 
-_handlers = Handlers(AGENT_NOTICES)
+_handlers = Handlers({**AGENT_NOTICES, **SOUND_HANDLERS})
 _on = _handlers.on
 
 
@@ -348,122 +344,6 @@ def _usage(view: SessionView, event: ev.Event, p: ev.UsageReported) -> Dirty:
     return Dirty.HEADER | Dirty.METERS
 
 
-# -- sound -----------------------------------------------------------------------------------------------------------
-
-
-@_on(ev.PlaybackStarted)
-def _playback_started(view: SessionView, event: ev.Event, p: ev.PlaybackStarted) -> Dirty:
-    view.playing = True
-    spoken_blocks.start(view, event)
-    return Dirty.METERS if view.playhead is None else Dirty.METERS | Dirty.TRANSCRIPT
-
-
-@_on(ev.PlaybackHeard)
-def _playback_heard(view: SessionView, event: ev.Event, p: ev.PlaybackHeard) -> Dirty:
-    view.heard_samples += p.count
-    spoken_blocks.play(view, p.of, p.first + p.count, event.t)
-    return Dirty.NONE if view.playhead is None else Dirty.TRANSCRIPT
-
-
-@_on(ev.PlaybackPaused)
-def _playback_paused(view: SessionView, event: ev.Event, p: ev.PlaybackPaused) -> Dirty:
-    spoken_blocks.pause(view, p.of, p.at, event.t, paused=True)
-    return Dirty.METERS | Dirty.TRANSCRIPT
-
-
-@_on(ev.PlaybackResumed)
-def _playback_resumed(view: SessionView, event: ev.Event, p: ev.PlaybackResumed) -> Dirty:
-    spoken_blocks.pause(view, p.of, p.at, event.t, paused=False)
-    return Dirty.METERS | Dirty.TRANSCRIPT
-
-
-@_on(ev.PlaybackDrained)
-def _playback_drained(view: SessionView, event: ev.Event, p: ev.PlaybackDrained) -> Dirty:
-    view.playing = False
-    return Dirty.METERS | spoken_blocks.drain(view, p.of)
-
-
-@_on(ev.AudioOpened)
-def _audio_opened(view: SessionView, event: ev.Event, p: ev.AudioOpened) -> Dirty:
-    before = view.input_device, view.output_device
-    view.input_device, view.output_device = sanitise_line(p.input, 60), sanitise_line(p.output, 60)
-    view.echo_canceller = sanitise_line(p.echo_canceller)
-    now = f"Microphone: {view.input_device or 'none'}. Speaker: {view.output_device or 'none'}."
-    if p.again:
-        # First what was lost, then what goes on in its place.
-        _device_problems(view, event, p.problems)
-        open_block(view, event, "notice", text=f"The sound goes on. {now}", status="info", done=True)
-    else:
-        if any(before) and before != (view.input_device, view.output_device):
-            open_block(view, event, "notice", text=now, status="info", done=True)
-        _device_problems(view, event, p.problems)
-    return Dirty.METERS | Dirty.HEADER | Dirty.TRANSCRIPT
-
-
-@_on(ev.AudioLost)
-def _audio_lost(view: SessionView, event: ev.Event, p: ev.AudioLost) -> Dirty:
-    if p.direction == "input":
-        view.input_device = ""
-    else:
-        view.output_device, view.playing = "", False
-        spoken_blocks.stop(view, event)
-    _device_problems(view, event, (p.reason,), sanitise_line(p.remedy, _NOTICE))
-    return Dirty.METERS | Dirty.TRANSCRIPT
-
-
-def _device_problems(view: SessionView, event: ev.Event, problems: tuple[str, ...], remedy: str = "") -> None:
-    for problem in problems:
-        text = sanitise_line(problem, _NOTICE)
-        open_block(view, event, "notice", text=text, detail=remedy, status="warning", done=True, action="devices")
-
-
-_MAY_HEAR_ITSELF = "The model may hear itself, use headphones."
-
-
-@_on(ev.EchoLeaking)
-def _echo(view: SessionView, event: ev.Event, p: ev.EchoLeaking) -> Dirty:
-    view.echo_leaking = p.leaking
-    if p.leaking:
-        open_block(view, event, "notice", text=_MAY_HEAR_ITSELF, status="warning", done=True)
-        return Dirty.METERS | Dirty.NOTICES | Dirty.TRANSCRIPT
-    return Dirty.METERS | Dirty.NOTICES
-
-
-@_on(ev.SoundHealth)
-def _health(view: SessionView, event: ev.Event, p: ev.SoundHealth) -> Dirty:
-    if p.well:
-        view.health.pop(p.kind, None)
-        return Dirty.METERS
-    text, remedy = sanitise_line(p.text, _NOTICE), sanitise_line(p.remedy, _NOTICE)
-    action = sanitise_line(p.action, 40)
-    view.health[p.kind] = (text, action)
-    for index, block in last_notices(view):
-        if p.kind == "echo" and block.text == _MAY_HEAR_ITSELF:
-            # The same news, with what helps.
-            view.block_chars += len(text) + len(remedy) - len(block.text)
-            change(view, index, text=text, detail=remedy, action=action)
-            return Dirty.METERS | Dirty.TRANSCRIPT
-    open_block(view, event, "notice", text=text, detail=remedy, status="warning", done=True, action=action)
-    return Dirty.METERS | Dirty.NOTICES | Dirty.TRANSCRIPT
-
-
-@_on(ev.VoiceMarked)
-def _voice(view: SessionView, event: ev.Event, p: ev.VoiceMarked) -> Dirty:
-    if p.source != "local":
-        return Dirty.NONE
-    view.voice = p.speaking
-    return Dirty.METERS
-
-
-@_on(ev.Meters)
-def _meters(view: SessionView, event: ev.Event, p: ev.Meters) -> Dirty:
-    # The samples between tell of the audio process.
-    restarts, priority = view.meters.audio_restarts, view.meters.audio_priority
-    values = {**asdict(p), "answer": clean_name(p.answer)}
-    view.meters = MeterSample(t=event.t, **values, audio_restarts=restarts, audio_priority=priority)
-    return Dirty.METERS
-
-
 # -- controls, notices, limits ---------------------------------------------------------------------------------------
 
 
@@ -483,7 +363,7 @@ def _turns(view: SessionView, event: ev.Event, p: ev.TurnsChanged) -> Dirty:
     when = ", from the next connection on" if p.next else ""
     delay = f", which wait for {p.min_delay_s:g} s of silence" if (p.next or p.detection) == "client" else ""
     text = f"Turns are found by {by}{delay}{when}"
-    add_notice(view, event, "", text=text, status="info", detail=sanitise_line(p.reason, _NOTICE))
+    add_notice(view, event, "", text=text, status="info", detail=sanitise_line(p.reason, NOTICE_CHARS))
     return Dirty.NOTICES | Dirty.TRANSCRIPT | Dirty.HEADER
 
 
@@ -504,7 +384,7 @@ def _cleared(view: SessionView, event: ev.Event, p: ev.TurnCleared) -> Dirty:
         "",
         text=f"{who}: the model does not know it",
         status="info",
-        detail=sanitise_line(p.reason, _NOTICE),
+        detail=sanitise_line(p.reason, NOTICE_CHARS),
     )
     return Dirty.NOTICES | Dirty.TRANSCRIPT
 
@@ -515,10 +395,10 @@ def _notice(view: SessionView, event: ev.Event, p: ev.Notice) -> Dirty:
     if view.record != "off":
         view.record = _RECORD_AFTER.get(p.code, view.record)
         view.recording_fails = _FAILS_AFTER.get(p.code, view.recording_fails)
-    text = sanitise_line(p.text, _NOTICE)
+    text = sanitise_line(p.text, NOTICE_CHARS)
     # Notices with one beginning and one code are of one kind: after the colon is what differs.
     group = sanitise_line(f"{p.code}:{_NUMBER.sub('', text.partition(':')[0])}", _NAME)
-    remedy = sanitise_line(p.remedy, _NOTICE)
+    remedy = sanitise_line(p.remedy, NOTICE_CHARS)
     if p.code == "slower":
         link_blocks.will_leave(view, event, f"{text}.", remedy)
     elif disk_blocks.tell(view, event, p.code, text):
@@ -540,7 +420,7 @@ def _limit(view: SessionView, event: ev.Event, p: ev.LimitReached) -> Dirty:
 
 @_on(ev.CommandRefused)
 def _refused(view: SessionView, event: ev.Event, p: ev.CommandRefused) -> Dirty:
-    text = sanitise_line(p.reason, _NOTICE)
+    text = sanitise_line(p.reason, NOTICE_CHARS)
     last = view.blocks[-1] if view.blocks else None
     again = last is not None and (last.kind, last.text, last.status) == ("notice", text, "warning")
     # An answer that ended before it could be interrupted is no news, nor is the same refusal twice in a row.
@@ -554,7 +434,7 @@ def _refused(view: SessionView, event: ev.Event, p: ev.CommandRefused) -> Dirty:
 def _trimmed(view: SessionView, event: ev.Event, p: ev.RecordingTrimmed) -> Dirty:
     if view.session_id in p.session_ids and view.record == "audio":
         view.record = "text"
-    open_block(view, event, "notice", text=sanitise_line(p.reason, _NOTICE), status="info", done=True)
+    open_block(view, event, "notice", text=sanitise_line(p.reason, NOTICE_CHARS), status="info", done=True)
     return Dirty.NOTICES | Dirty.TRANSCRIPT | Dirty.HEADER
 
 
