@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 from tests.paraphrases.measuring import measure
 
+ANNA = ["My name is Anna and I was born in 1982."]
+MARIA = ["Yes I understand.", "My name is Maria Lopez.", "Forty two."]
+JOHN = ["Yes I understand.", "My name is John Smith.", "Seventeen."]
+
 UNASKED: list[tuple[str, list[str], str]] = [
     ("concierge", [], "can you write something down for me"),
     ("restaurant", [], "My nephew can't have nuts, is there any in the salad?"),
@@ -30,7 +34,37 @@ UNASKED: list[tuple[str, list[str], str]] = [
         ["this is Peter Brown", "about the contract", "it can wait"],
         "I don't do messages, I want to speak to the man himself.",
     ),
-]
+    ("concierge", ["book a table", "for two people"], "what times do you have?"),
+    ("concierge", ["order a taxi"], "how long will it be?"),
+    ("concierge", [], "let's say we wanted a table for six at eight, would that work?"),
+    ("concierge", [], "should we miss the bus, then we'll want a taxi"),
+    ("concierge", [], "before you order a taxi, ask me"),
+    ("concierge", [], "wait until I say so and then order a taxi"),
+    ("concierge", [], "the note reads: set a timer for ten minutes"),
+    ("clinic", [*ANNA, "I have a sore throat.", "The pain is a four."], "not Tuesday, I'm away then"),
+    ("clinic", [*ANNA, "I have a sore throat.", "The pain is a four.", "In the morning."],
+     "sure, as if I could get up that early"),
+    ("clinic", ANNA, "nobody in my family has asthma"),
+    ("clinic", ANNA, "I'm calling back about my results"),
+    ("restaurant", [], "oh lovely, fish again"),
+    ("restaurant", [], "a plate of pasta for me and the same for my friend"),
+    ("restaurant", ["One pasta."], "what happens when I'm done?"),
+    ("restaurant", ["A pasta please.", "That is all.", "Yes, that is right."], "can one pay by card here?"),
+    ("restaurant", ["A pasta please.", "That is all.", "Yes, that is right."], "oh sure, take all my cash"),
+    ("debt_collection", MARIA, "oh sure, take three hundred dollars, I'm made of money"),
+    ("debt_collection", [], "can people dispute this?"),
+    ("call_screening", [], "are you selling something?"),
+    ("call_screening", ["My name is Anna.", "It is about dinner."], "what do you mean, urgent?"),
+    (
+        "call_screening",
+        ["this is Peter Brown", "about the contract", "it can wait"],
+        "actually I have nothing to say",
+    ),
+    ("tech_support", ["My internet is slow."], "oh yes, restart the router, that always works wonders"),
+    ("tech_support", ["My internet is slow."], "before you restart the router, let me save my work"),
+    ("tech_support", ["My internet is slow.", "I want to speak to a person."], "I said technician, not magician"),
+    ("tech_support", [], "what if my internet was slow?"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("agent", "before", "say"), UNASKED)
@@ -39,11 +73,14 @@ def test_nothing_is_done_that_was_not_asked(agent: str, before: list[str], say: 
     assert judged.is_right, judged.turn
 
 
-ANNA = ["My name is Anna and I was born in 1982."]
-JOHN = ["Yes I understand.", "My name is John Smith.", "Seventeen."]
-
 RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
     ("concierge", [], "can you book a table for tonight", {"asks": True}),
+    ("concierge", [], "book a table for four at seven, I mean at eight",
+     {"call": {"tool": "book_table", "args": {"people": 4, "time": "20:00"}}}),
+    ("restaurant", [], "two soups, no, three", {"state": {"app:items": {"soup": 3}}}),
+    ("restaurant", ["Two soups and a coffee."], "no coffee, I mean, no soup", {"state": {"app:items": {"coffee": 1}}}),
+    ("debt_collection", MARIA, "I'll pay a hundred now, sorry, two hundred",
+     {"call": {"tool": "take_payment", "args": {"amount": 200}}}),
     ("clinic", [], "I'm feeling awful", {"answers": ["sorry", "year were you born"]}),
     ("clinic", ["My name is Anna and I was born in 1982."], "repeat that please", {"answers": ["what is wrong"]}),
     ("restaurant", ["One pasta."], "I've changed my mind, no pasta",

@@ -82,9 +82,14 @@ def figures(judged: Sequence[Judged]) -> tuple[float, int]:
     return sum(one.is_right for one in judged) / len(judged), sum(one.is_wrong for one in judged)
 
 
+def fits(wanted: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
+    """Return True when a call's `args` have the values `wanted`."""
+    return all(name in args and _same(value, args[name]) for name, value in wanted.items())
+
+
 def _call_of(outcomes: list[Any], tool: str, args: Mapping[str, Any]) -> bool:
     wanted = [outcome["call"]["args"] for outcome in outcomes if outcome.get("call", {}).get("tool") == tool]
-    return not any(_fits(value, args) for value in wanted)
+    return not any(fits(value, args) for value in wanted)
 
 
 async def _talk(agent: str, before: list[str], say: str, voice: str) -> Turn:
@@ -131,7 +136,7 @@ def _is_users(key: str) -> bool:
 
 def _holds(outcome: Mapping[str, Any], turn: Turn) -> bool:
     call, state = outcome.get("call"), outcome.get("state")
-    if call and not any(tool == call["tool"] and _fits(call["args"], args) for tool, args in turn.calls):
+    if call and not any(tool == call["tool"] and fits(call["args"], args) for tool, args in turn.calls):
         return False
     if state and not all(_same(value, turn.state.get(key)) for key, value in state.items()):
         return False
@@ -144,10 +149,6 @@ def _holds(outcome: Mapping[str, Any], turn: Turn) -> bool:
         return True
     said = f" {_plain(turn.answer)} "
     return not turn.calls and any(f" {_plain(words)} " in said for words in answers)
-
-
-def _fits(wanted: Mapping[str, Any], args: Mapping[str, Any]) -> bool:
-    return all(name in args and _same(value, args[name]) for name, value in wanted.items())
 
 
 def _same(wanted: Any, found: Any) -> bool:

@@ -11,13 +11,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.paraphrases.measuring import FOLDER
+from tests.paraphrases.measuring import FOLDER, fits
 
 from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
 from gemini_live_runtime.local.scripts.script import bundled_script
 
 STRIDE = 1 if os.environ.get("SOAK") else 5
-GROUPS = tomllib.loads((FOLDER / "unasked.toml").read_text("utf-8"))["group"]
+GROUPS = [
+    group
+    for name in ("unasked", "unasked-2")
+    for group in tomllib.loads((FOLDER / f"{name}.toml").read_text("utf-8"))["group"]
+]
 
 
 def dialogue_of(group: Mapping[str, Any]) -> ScriptedDialogue:
@@ -37,6 +41,21 @@ def dialogue_of(group: Mapping[str, Any]) -> ScriptedDialogue:
 def test_a_sentence_that_asks_for_nothing_leads_to_no_call(group: Mapping[str, Any]) -> None:
     said = group["say"][::STRIDE]
     assert [text for text in said if dialogue_of(group).respond(text, typed=True).calls] == []
+
+
+@pytest.mark.parametrize(
+    "group",
+    [group for group in GROUPS if "meant" in group],
+    ids=lambda group: f"{group['agent']}: {group['during'][:20]}",
+)
+def test_a_correction_leads_to_what_was_meant_or_to_no_call(group: Mapping[str, Any]) -> None:
+    wrong = [
+        one["say"]
+        for one in group["meant"]
+        for call in dialogue_of(group).respond(one["say"], typed=True).calls
+        if call.name != one["tool"] or not fits(one["args"], call.args)
+    ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ import re
 from gemini_live_runtime import TranscriptWindow
 from gemini_live_runtime.local.dialogue.confirmation import words_to_act_on
 from gemini_live_runtime.local.language.clauses import clauses_of, quotes
+from gemini_live_runtime.local.language.vocabulary import asks
 from gemini_live_runtime.local.understanding.accounting import unaccounted
 from gemini_live_runtime.local.understanding.matching import Words
-from gemini_live_runtime.local.understanding.mood import only_speaks
+from gemini_live_runtime.local.understanding.mood import is_general, only_speaks
 
 MENU = {"fish": 14, "pasta": 11, "salad": 8, "soup": 6, "coffee": 3, "water": 2}
 """Dishes and drinks, with their prices in dollars."""
@@ -18,8 +19,9 @@ _DISHES = "|".join(f"{dish}(?:e?s)?" for dish in MENU)
 
 WISHES = {
     "done": r"\b(that(s|ll be| is| will be| would be) (all|it|everything|enough|the lot)|that(ll| will) do|just that"
-    r"|us done|nothing (else|more)|all (done|set|for (now|today)|(i|we) need)|(?<!not )finished|settle up|pay now"
-    r"|the (bill|check)|(can (i|we)|want to|like to|ready to) pay|(im|i am|were|we are) (done|good|fine|full))\b"
+    r"|us done|nothing (else|more)(?! on\b)|all (done|set|for (now|today)|(i|we) need)|(?<!not )finished|settle up"
+    r"|pay now|the (bill|check)"
+    r"|(can (i|we)|want to|like to|ready to) pay|(im|i am|were|we are) (done|good|fine|full))\b"
     r"|^(no|nothing)( else| more| thanks| thank you| for me)*$|^done( ordering| thanks| thank you)*$",
     "agrees": r"^(?=.*\b(yes|yep|correct|perfect|exactly|absolutely|indeed|spot on|go (ahead|on)|yeah"
     r"|(right|ok|okay|sure|fine|good)$|(sounds|looks|thats|that is|its|is|all) (good|right|fine|it)|that will do)\b)"
@@ -43,9 +45,10 @@ def wishes_in(said: str) -> dict[str, bool]:
 
     "Cancel my newspaper" has none: it speaks of another thing.
     """
+    plain = Words(said).plain
     parts = [said, *(() if quotes(said) else clauses_of(said))]
     found = {
-        "done": _has("done", said),
+        "done": _has("done", said) and not (asks(plain) or is_general(plain)),
         "agrees": _is_wish("agrees", said),
         "cancels": _has("cancels", said) and any(_is_wish("cancels", part) for part in parts),
     }

@@ -156,6 +156,8 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "local.recognition.recogniser._MAX_GAIN",
         "local.recognition.recogniser.MAX_PATHS",
         "local.scripts.sample_sentences._MAX_NUMBERS",
+        "local.understanding.self_repair._MAX_BACK",
+        "local.understanding.self_repair._MAX_REPAIRS",
         "local.understanding.sentence._MAX_NAME",
         "local.scripts.tool_output._MAX_LAYERS",
         "local.dialogue.slot_extractor.MAX_TURNS",

@@ -31,6 +31,7 @@ from gemini_live_runtime.local.scripts.tool_output import output_of
 from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.understanding.mood import is_call_off
+from gemini_live_runtime.local.understanding.self_repair import SelfRepair
 
 _CORRECTIONS = (
     *((*lead, "make", what) for lead in ((), ("actually",), ("no",)) for what in ("that", "it")),
@@ -54,6 +55,7 @@ class ScriptedDialogue:
         self._script = script
         self._matcher = Matcher(script.slots, script.filler)
         self._matching = IntentMatcher(script, self._matcher)
+        self._repair = SelfRepair(script.slots)
         self._intents = {intent.name: intent for intent in script.intents}
         # Tools used in phases cannot be called by name: the script defines when they are called.
         self._phased = {call.tool for intent in script.intents if intent.during for call in intent.calls}
@@ -284,6 +286,7 @@ class ScriptedDialogue:
 
     def _answer(self, text: str) -> Reply:
         state = self._state
+        text = text if self._clauses.is_text_pending(state) else self._repair.resolve(text)
         if phrase_asked(state.last_reply) and is_no(text):
             return Reply(self._wording.fill("All right. {last_question}") or "All right.")
         words = Words(text)

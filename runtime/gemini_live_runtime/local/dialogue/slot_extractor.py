@@ -21,7 +21,15 @@ from gemini_live_runtime.local.scripts.script_types import ExtractRule, Intent, 
 from gemini_live_runtime.local.understanding.accounting import Accounting
 from gemini_live_runtime.local.understanding.matching import Match, Matcher, SlotValue, Words
 from gemini_live_runtime.local.understanding.meaning import MeaningMatcher
-from gemini_live_runtime.local.understanding.mood import asks_besides, is_open_wish, is_remark, only_speaks, takes_back
+from gemini_live_runtime.local.understanding.mood import (
+    asks_besides,
+    is_general,
+    is_open_wish,
+    is_remark,
+    only_speaks,
+    takes_back,
+)
+from gemini_live_runtime.local.understanding.self_repair import SelfRepair
 from gemini_live_runtime.records import record
 
 _A_TYPING_ERROR = 0.3
@@ -96,6 +104,7 @@ class SlotExtractor:
         self._script = script
         self._matcher = Matcher(script.slots, script.filler)
         self._meanings = MeaningMatcher(script)
+        self._repair = SelfRepair(script.slots)
         meanings = (meaning for intent in script.intents for meaning in intent.means)
         self._with_slots = tuple(meaning for meaning in meanings if meaning.slots)
         owners = {name: [intent for intent in script.intents if name in _slots_of(intent)] for name in script.slots}
@@ -120,7 +129,7 @@ class SlotExtractor:
         properties = _mapping(request.schema.get("properties"))
         required = request.schema.get("required") or ()
         found: dict[str, Scalar] = {}
-        for utterance in _newest_first(request):
+        for utterance in self._newest_first(request):
             # Matching an utterance takes milliseconds: let other tasks run in between.
             await asyncio.sleep(0)
             wanted = {name: schema for name, schema in properties.items() if name not in found}
@@ -130,13 +139,28 @@ class SlotExtractor:
         fields = {name: found.get(name) for name in properties if name in found or name in required}
         return json.dumps(fields, ensure_ascii=False)
 
+    def _newest_first(self, request: Request) -> list[_Utterance]:
+        turns = request.turns[-MAX_TURNS:]
+        if not turns:
+            return [_utterance(self._repair.resolve(request.text), "")]
+        utterances: list[_Utterance] = []
+        asked = getattr(request, "asked", "")
+        for turn in turns:
+            model = turn.model + getattr(turn, "unheard", "")
+            if turn.user.strip() and not asks_back(model):
+                utterances.append(_utterance(self._repair.resolve(meant(turn.user, asked)), asked))
+            asked = model if model.strip() else asked
+        return utterances[::-1]
+
     def facts(self, text: str, asked: str) -> dict[str, Scalar]:
         """Return the fields of the script's `[extract]` in `text`, said after `asked`."""
-        utterance = _Utterance(Words(text), folded(asked), tuple(clauses_of(text)))
+        utterance = _utterance(self._repair.resolve(text), asked)
         return self._fields_in(utterance, {name: {} for name in self._script.extract})
 
     def _fields_in(self, utterance: _Utterance, wanted: Mapping[str, Any]) -> dict[str, Scalar]:
         plain, is_question = utterance.words.plain, utterance.words.is_question
+        if is_general(plain):
+            return {}
         asks, remarks = (
             asks_besides(plain),
             is_remark(plain, self._meanings.known) or takes_back(plain, is_question=is_question),
@@ -252,19 +276,8 @@ def _slots_of(intent: Intent) -> set[str]:
     return named.union(*((*meaning.slots, *meaning.optional) for meaning in intent.means))
 
 
-def _newest_first(request: Request) -> list[_Utterance]:
-    turns = request.turns[-MAX_TURNS:]
-    if not turns:
-        return [_Utterance(Words(request.text), "", tuple(clauses_of(request.text)))]
-    utterances: list[_Utterance] = []
-    asked = getattr(request, "asked", "")
-    for turn in turns:
-        model = turn.model + getattr(turn, "unheard", "")
-        if turn.user.strip() and not asks_back(model):
-            said = meant(turn.user, asked)
-            utterances.append(_Utterance(Words(said), folded(asked), tuple(clauses_of(said)), is_quoted=quotes(said)))
-        asked = model if model.strip() else asked
-    return utterances[::-1]
+def _utterance(said: str, asked: str) -> _Utterance:
+    return _Utterance(Words(said), folded(asked), tuple(clauses_of(said)), is_quoted=quotes(said))
 
 
 def _fitted(value: Scalar, schema: Mapping[str, Any]) -> Scalar | None:

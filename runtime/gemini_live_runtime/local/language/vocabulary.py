@@ -108,6 +108,7 @@ _HESITATIONS = re.compile(
     r"|(?:no |oh |wait |actually |sorry )*(?:scratch|scrap|cancel|drop|skip|delete|undo)"
     r" (?:it|that|this|(?:the|my) message)\b"
     r"|(?:no |oh |wait |actually |sorry |please )*do not (?:tell|write|say|pass|leave|send|take|note|put|record)\b"
+    r"|(?:actually |well |no |oh |so |but )*(?:i have (?:got )?|there is )nothing\b|(?:reads|says|said)\b"
     r"|i see$|(?:oh |well |what )*(?:that is )?(?:a )?(?:pity|shame|relief|dear me|dear)$"
     r"|(?:i have |i )?changed my mind\b|(?:since|till|until) when\b|ready$"
     r"|you (?:are|can|could|have|sound|said)\b|come again|say (?:that )?again"

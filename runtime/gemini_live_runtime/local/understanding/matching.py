@@ -252,7 +252,9 @@ class Matcher:
         is_told = words.plain[max(0, start - 2) : start] == ["i", "am"]
         for length in range(1, min(len(words) - start, slot.maximum, _LONGEST_NAME) + 1):
             word, written = words.plain[start + length - 1], words.original[start + length - 1]
-            if not written or not word.replace("'", "").isalpha() or word in COMMON_WORDS or not is_name_like(word):
+            if not written or not word.replace("'", "").isalpha() or word in COMMON_WORDS | NEGATIONS:
+                return
+            if not is_name_like(word):
                 return
             if not written[:1].isupper() and (is_told or word in EVERYDAY_WORDS):
                 return
@@ -283,6 +285,8 @@ def _is_cut(plain: list[str], start: int, length: int) -> bool:
     if plain[start : start + 1] == ["me"] and is_no_text(plain[start:]):
         return True
     if start and plain[start - 1] in ("me", "forget", "remember") and plain[start] in _QUESTION_WORDS:
+        return True
+    if start and plain[start] in ("reads", "says", "said"):
         return True
     if start or length == len(plain):
         return False

@@ -49,6 +49,7 @@ _ASKING = _any_of(
     r"\bhow(?! (?:about|ever)\b| (?:soon|quickly) can\b)\b",
     r"\b(?:where|which|whose)\b|^who\b",
     r"\bwhen (?:is|does|do|will|are|can|did|should|was)\b",
+    r"^(?:can|could|does|do|should|may|would) (?:one|people|others|guests|customers)\b|\bfor (?:whom|who)$",
     r"\b(?:tell|telling)(?: me| us)?(?: more| something| a bit)? about\b",
     _not_after("wondering", "wonder", "check", "see") + r"\bwhether\b",
     # "isn't it?", but not "that is it".
@@ -81,8 +82,8 @@ _SUPPOSING = _any_of(
 
 _OF_OTHERS = _any_of(
     _not_after("i")
-    + r"\b(?:said|says|told (?:me|us|him|her|them)|tells|thinks|reckons|recommends|recommended|heard|claims|claimed"
-    + r"|suggested|promised)\b(?! to\b| (?:he|she|they) (?:will|would|want|wants|like)\b)",
+    + r"\b(?:said|says|reads|told (?:me|us|him|her|them)|tells|thinks|reckons|recommends|recommended|heard|claims"
+    + r"|claimed|suggested|promised)\b(?! to\b| (?:he|she|they) (?:will|would|want|wants|like)\b)",
     rf"^(?:(?:and|but|so|well|because) )?(?:my|our|his|her|their|the|some) {_PERSON} "
     r"(?!and (?:i|me|my)\b|(?:says|said) (?:she|he|they) (?:will|would|wants?)\b"
     r"|(?:also |really |just )?(?:wants?|needs?|fancy|fancies)\b"
@@ -107,9 +108,15 @@ _TAKEN_BACK = _any_of(
     r"\b(?:people|they|some) say\b|\bi (?:hear|heard|read)\b",
     r"\b(?:he|she|they|it|you) (?:said|says|told|thinks|claims|claimed)\b(?! to\b)",
     r"^(?:suppose|supposing|imagine|what if)\b|^(?:(?:and|but|so|well) )?were (?:i|we|he|she|it|they|the|my)\b",
+    rf"\blet us (?:say|suppose|assume)\b|\b(?:until|unless) {_PRONOUN}\b|\bbefore you\b|^should {_PRONOUN} .*\bthen\b",
+    rf"^(?:(?:oh|well|yes) )*(?:oh sure|yeah right|yeah sure)\b(?! {_PRONOUN} (?:can|could|will)\b)(?!.*\bplease\b)",
+    r"^oh (?:lovely|great|good|brilliant|wonderful|fantastic|joy) (?!.*\b(?:please|i|we|you|give|bring|book|thanks)\b)",
+    r"\b(?:what|how) do you mean\b|\b(?:as if|made of money|work(?:s|ed)? wonders)\b",
+    r"\bjust what (?:i|we) (?:needed|wanted)$|\bhow (?:lovely|nice|wonderful|kind|convenient|thoughtful|generous)$",
+    r"\bthat (?:always|never) ",
     r"\b(?:i|we) would (?!like|love)\w+ .*\bbut\b|\bwould agree if\b|\bbut (?:i|we) (?:can not|am not|are not)\b",
 )
-"""Words that take the rest of the sentence back."""
+"""Words that take the rest of the sentence back, or show that it is not meant."""
 
 _OFF = (
     "(?:never ?mind|forget (?:it|that|about (?:it|that))|leave (?:it|that)(?: be)?|do not(?: bother| do (?:it|that))?"
@@ -150,6 +157,16 @@ _WISHES = _any_of(
     r"\b(?:i (?:agree|accept|understand)|agreed|deal|urgent|emergency|works|working|go ahead)\b",
 )
 """Words of an open wish: it stays one beside a question."""
+
+_IN_GENERAL = _any_of(
+    r"^(?:(?:and|but|so|well|no) )*(?:what if|suppose|supposing|imagine|in case)\b"
+    r"|\bif (?:i|we) (?:had|was|were|get|got)\b",
+    r"^(?:who|whose)\b|\b(?:nobody|no one) .*\b(?:has|had)\b|\bif (?:somebody|someone|anybody|anyone)\b",
+    r"^(?:do|does|did|is|are|how|what|why|when|can|could)\b(?! not\b)"
+    r"(?=.*\b(?:people|your|you ever|ever|usually|somebody|others|nurses|doctors)\b)"
+    r"(?!.*\b(?:my|i have|i am|for me)\b)",
+)
+"""Suppositions, and questions about people in general."""
 
 _PRAISES = frozenset({
     "good", "great", "fine", "perfect", "lovely", "nice", "ok", "okay", "sure", "right", "alright", "wonderful",
@@ -200,6 +217,11 @@ def takes_back(words: Sequence[str], *, is_question: bool = False) -> bool:
     if is_question and words and words[-1] in ("right", "correct"):
         return True
     return calls_off(words) or _TAKEN_BACK.search(" ".join(words)) is not None
+
+
+def is_general(words: Sequence[str]) -> bool:
+    """Return True for "what if I had a fever?" and "do people ask that?"."""
+    return _IN_GENERAL.search(" ".join(words)) is not None
 
 
 def corrects(words: Sequence[str]) -> bool:

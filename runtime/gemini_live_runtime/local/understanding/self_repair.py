@@ -1,0 +1,198 @@
+"""Undo self-repairs: "a table for two, no, for three" asks for a table for three.
+
+Speakers stop, say an editing term ("no", "I mean", "sorry", "or rather") and go on with what replaces their last words.
+These begin with the same word, or name another value of the same kind. A repair of any other shape stays as it is
+(Shriberg, Preliminaries to a Theory of Speech Disfluencies, 1994).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from gemini_live_runtime.local.language.vocabulary import COMMON_WORDS, is_same
+from gemini_live_runtime.local.language.words import (
+    parse_duration,
+    parse_number,
+    parse_time,
+    parse_year,
+    split_words,
+)
+from gemini_live_runtime.local.scripts.script_types import Slot
+from gemini_live_runtime.records import record
+
+_TERM = (
+    r"(?:(?:but )?i (?:mean|meant)(?: to say)?|or (?:rather|no)|(?:but )?make (?:that|it)|hold on|hang on"
+    r"|(?:scratch|scrap) that|correction|no|nope|sorry|wait|actually|rather|oops|whoops)"
+)
+_PADDING = r"(?:oh|well|uh|um|er|erm|hmm|hm|ah|or|please|and)"
+_GAP = r"[\s,;.:!?\u2026\u2013\u2014-]+"
+_EDIT = re.compile(
+    rf"(?P<pause>\s*[,;.!?\u2026\u2013\u2014-]\s*|\s+)(?P<term>(?:{_PADDING}{_GAP})*{_TERM}"
+    rf"(?:{_GAP}(?:{_PADDING}{_GAP})*{_TERM})*)\b(?P<gap>{_GAP})(?=\S)",
+    re.IGNORECASE,
+)
+"""An editing term with the pauses around it; group `gap` ends where the repair begins."""
+
+_CLEAR = re.compile(rf"\bi mean|\bi meant|\brather|\bmake|{_TERM}\b.*\b{_TERM}", re.IGNORECASE)
+"""Terms that need no pause around them."""
+
+_INSTEAD = re.compile(
+    r"^(?P<lead>\W*(?:(?:no|oh|well|uh|um|er|sorry|actually)\W+)*)not\s+(?P<wrong>[^,;.!?]{1,40}?)\s*"
+    r"(?:\bbut\b(?! i (?:meant|said)\b)|,)\s*(?P<right>.+)$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A sentence such as "not the fish but the pasta"."""
+
+_WORD = re.compile(r"\d+[:.]\d+\w*|[^\W_]+(?:['\u2019][^\W_]+)*")
+_GOES_ON = frozenset({"and", "also", "plus", "with", "then", "so", "because", "but", "if", "when", "or"})
+"""Words that add something, instead of replacing it."""
+_LEADS = frozenset({"at", "in", "for", "to", "by", "on", "with", "about", "around", "a", "an", "the", "of", "it", "is"})
+_PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "that", "this", "there", "is", "do", "can", "no"})
+"""Words that begin too many sentences to show what is replaced."""
+
+_MAX_REPAIRS, _MAX_BACK = 3, 10
+
+
+@record
+class _Word:
+    plain: str
+    start: int
+    end: int
+    is_capital: bool
+
+
+@record
+class _Value:
+    """Value that the words from `at` on name; `kind` is that of its slot."""
+
+    kind: str
+    at: int
+    length: int
+
+
+class SelfRepair:
+    """Resolver of self-repairs in the words of a script's slots."""
+
+    def __init__(self, slots: Mapping[str, Slot]) -> None:
+        choices: list[tuple[tuple[str, ...], str]] = []
+        for slot in slots.values():
+            if slot.kind == "choice":
+                named = [tuple(split_words(value)) for value in slot.values]
+                phrases = (*named, *(phrase for known in slot.synonyms.values() for phrase in known))
+                choices += [(phrase, slot.name) for phrase in phrases if phrase]
+        self._choices = sorted(dict.fromkeys(choices), key=lambda item: -len(item[0]))
+
+    def resolve(self, text: str) -> str:
+        """Return `text` as its speaker meant it in the end."""
+        text = self._without_denied(text)
+        for _ in range(_MAX_REPAIRS):
+            resolved = next(filter(None, (self._repaired(text, edit) for edit in _EDIT.finditer(text))), "")
+            if not resolved:
+                break
+            text = resolved
+        return text
+
+    def _without_denied(self, text: str) -> str:
+        """Return "the pasta" for "not the fish but the pasta"."""
+        found = _INSTEAD.match(text)
+        if found is None:
+            return text
+        wrong, right = _words_of(found["wrong"]), _words_of(found["right"])
+        named = next(iter(self._values(wrong, at_start=True)), None)
+        meant = next(iter(self._values(right, at_start=True)), None)
+        if named is None or meant is None or named.kind != meant.kind:
+            return text
+        counted = wrong[named.at + named.length :] if meant.length == len(right) else []
+        return " ".join([found["lead"] + found["right"], *(word.plain for word in counted)])
+
+    def _repaired(self, text: str, edit: re.Match[str]) -> str:
+        """Return `text` without what the words after `edit` replace, "" for no repair."""
+        before, after = _words_of(text[: edit.start()]), _words_of(text[edit.end() :])
+        if not before or not after or after[0].plain in _GOES_ON:
+            return ""
+        has_pause = bool(edit["pause"].strip())
+        meant = next(iter(self._values(after, at_start=True)), None)
+        is_clear = _CLEAR.search(edit["term"]) is not None
+        if not is_clear and not ((has_pause and edit["gap"].strip()) or _is_between_numbers(meant, before, self)):
+            return ""
+        start, end = self._replaced(before, after, meant)
+        if end < 0:
+            return ""
+        kept = text[before[end].start : edit.start()] if end < len(before) else ""
+        repair = text[edit.end() :]
+        if kept:
+            cut = after[meant.at + meant.length - 1].end if meant is not None else 0
+            repair = f"{repair[:cut]} {kept}{repair[cut:]}"
+        return text[: before[start].start] + repair
+
+    def _replaced(self, before: Sequence[_Word], after: Sequence[_Word], meant: _Value | None) -> tuple[int, int]:
+        """Return where the words that are replaced begin and end; end -1 for none.
+
+        Words of `before` behind that end stay.
+        """
+        first = after[0].plain
+        back = range(len(before) - 1, max(-1, len(before) - 1 - _MAX_BACK), -1)
+        again = next((at for at in back if before[at].plain == first), None)
+        values = list(self._values(before))
+        if meant is not None:
+            same = next((value for value in reversed(values) if value.kind == meant.kind), None)
+            if again is not None and (same is None or again <= same.at):
+                return again, len(before)
+            if same is None:
+                return 0, -1
+            start = same.at
+            if meant.at:  # "by card, no, in cash": the words before the value are replaced, too.
+                while start and before[start - 1].plain in _LEADS:
+                    start -= 1
+                return start, len(before)
+            if start and before[start - 1].plain in ("a", "an"):  # "a hundred, sorry, two hundred"
+                start -= 1
+            is_bare = meant.length == len(after)
+            return start, (same.at + same.length if is_bare else len(before))
+        if again is not None and first not in _PRONOUNS and len(after) > 1:
+            return again, len(before)
+        return 0, -1
+
+    def _values(self, words: Sequence[_Word], *, at_start: bool = False) -> Iterable[_Value]:
+        """Yield the values that `words` name, from left to right.
+
+        With `at_start` only the one that they begin with.
+        """
+        plain = [word.plain for word in words]
+        at = 0
+        while at < len(plain):
+            found = self._value_at(words, plain, at)
+            if found is not None:
+                yield found
+            if at_start and (found is not None or plain[at] not in _LEADS):
+                return
+            at += found.length if found is not None else 1
+
+    def _value_at(self, words: Sequence[_Word], plain: list[str], at: int) -> _Value | None:
+        parsers = (parse_duration, parse_time, parse_year, parse_number)
+        numbers = [found[1] for parse in parsers if (found := parse(plain, at)) is not None]
+        if numbers:
+            return _Value("number", at, max(numbers))
+        for phrase, name in self._choices:
+            named = plain[at : at + len(phrase)]
+            if len(named) == len(phrase) and all(map(is_same, named, phrase)):
+                return _Value(name, at, len(phrase))
+        length = 0
+        while at + length < len(words) and words[at + length].is_capital and plain[at + length] not in COMMON_WORDS:
+            length += 1
+        return _Value("name", at, length) if length and at else None
+
+
+def _is_between_numbers(meant: _Value | None, before: Sequence[_Word], repair: SelfRepair) -> bool:
+    """Return True for "two no three", which needs no pause."""
+    if meant is None or meant.kind != "number":
+        return False
+    return any(value.kind == "number" and value.at + value.length == len(before) for value in repair._values(before))
+
+
+def _words_of(text: str) -> list[_Word]:
+    return [
+        _Word(found[0].lower().replace("\u2019", "'"), found.start(), found.end(), found[0][:1].isupper())
+        for found in _WORD.finditer(text)
+    ]

@@ -1,0 +1,54 @@
+"""Self-repairs are undone where they show which words they replace."""
+
+from __future__ import annotations
+
+import pytest
+
+from gemini_live_runtime.local.scripts.script import bundled_script
+from gemini_live_runtime.local.understanding.self_repair import SelfRepair
+
+REPAIRED = [
+    ("concierge", "set a timer for ten, sorry, twenty minutes", "set a timer for twenty minutes"),
+    ("concierge", "set a timer for an hour, or rather, half an hour", "set a timer for half an hour"),
+    ("concierge", "a table for two, no, for three, at eight", "a table for three, at eight"),
+    ("concierge", "a table for two no three at eight", "a table for three at eight"),
+    ("concierge", "book a table for four at seven, I mean at eight", "book a table for four at eight"),
+    ("concierge", "a table for six, well, actually seven of us, at eight", "a table for seven of us, at eight"),
+    ("concierge", "how's the weather in Berlin? sorry, Vienna", "how's the weather in Vienna"),
+    ("concierge", "the weather in London, no wait, Dublin", "the weather in Dublin"),
+    ("concierge", "five, no, six, I mean seven minutes", "seven minutes"),
+    ("restaurant", "two soups, no, three", "three soups"),
+    ("restaurant", "one fish, wait, make that two fish", "two fish"),
+    ("restaurant", "I'd like the soup, or no, rather the salad", "I'd like the salad"),
+    ("restaurant", "by card, no, in cash", "in cash"),
+    ("restaurant", "not the fish but the pasta", "the pasta"),
+    ("restaurant", "not one coffee but two", "two coffee"),
+    ("debt_collection", "I'll pay a hundred now, sorry, two hundred", "I'll pay two hundred now"),
+    ("clinic", "the morning, no, sorry, the afternoon", "the afternoon"),
+    ("call_screening", "my name is Anna, sorry, Hannah", "my name is Hannah"),
+]
+
+KEPT = [
+    ("restaurant", "a pasta, no salad"),
+    ("restaurant", "two soups and, sorry, a coffee please"),
+    ("restaurant", "two soups, sorry, and a coffee"),
+    ("restaurant", "no, a coffee please"),
+    ("restaurant", "I mean two soups"),
+    ("restaurant", "a pasta, but no, we have to go"),
+    ("concierge", "order a taxi, no, leave it"),
+    ("concierge", "take a note: I'm sorry I was late, I mean it"),
+    ("concierge", "no, not at eight"),
+    ("concierge", "wait, I need a table"),
+    ("clinic", "it is not urgent but I'd like to come"),
+    ("call_screening", "tell him I said no, he knows why"),
+]
+
+
+@pytest.mark.parametrize(("agent", "said", "meant"), REPAIRED)
+def test_what_was_corrected_is_replaced(agent: str, said: str, meant: str) -> None:
+    assert SelfRepair(bundled_script(agent).slots).resolve(said) == meant
+
+
+@pytest.mark.parametrize(("agent", "said"), KEPT)
+def test_other_words_stay_as_they_are(agent: str, said: str) -> None:
+    assert SelfRepair(bundled_script(agent).slots).resolve(said) == said
