@@ -85,7 +85,8 @@ class FieldPromotion:
         check_name("The field of a promotion", self.field, field="field")
         object.__setattr__(self, "merge", merge)
         object.__setattr__(self, "field", exact_text(self.field))
-        object.__setattr__(self, "target", exact_text(self.target))
+        if isinstance(self.target, StateKey) or self.target:
+            object.__setattr__(self, "target", self._checked(self.target))
 
     @property
     def key(self) -> str:
@@ -127,6 +128,9 @@ class FieldPromotion:
 
         Raises `StateError` for an invalid key and `AgentError` for a computed one.
         """
+        return replace(self, target=self._checked(target))
+
+    def _checked(self, target: str | StateKey[Any]) -> str | StateKey[Any]:
         if not isinstance(target, StateKey):
             target = check_key(target)
         name = target.key if isinstance(target, StateKey) else target
@@ -137,7 +141,7 @@ class FieldPromotion:
                 field="to",
                 value=name,
             )
-        return replace(self, target=target)
+        return target
 
     def when(self, condition: Guard | Term | bool | Accept) -> FieldPromotion:
         """Write only while this holds as well: a guard, or a function of (value, state).

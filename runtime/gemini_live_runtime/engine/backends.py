@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gemini_live_runtime.engine.local_server import LocalServerProcess
-from gemini_live_runtime.engine.spec import EngineSpec
+from gemini_live_runtime.engine.spec import BACKENDS, EngineSpec
 from gemini_live_runtime.errors import CredentialError, EngineError, UnreachableError, UsageError
 from gemini_live_runtime.paths import expand_user
 from gemini_live_runtime.wire.connection import TransportFactory
@@ -193,6 +193,13 @@ def backend_of(spec: EngineSpec) -> Backend:
         return Remote("gemini", lambda: _gemini(spec))
     if spec.backend == "vertex":
         return Remote("vertex", lambda: _vertex(spec))
+    if "://" not in spec.backend:
+        raise UsageError(
+            f"There is no backend {redacted_url(spec.backend)!r:.60}",
+            remedy=f"Use {', '.join(BACKENDS)}, or a URL such as wss://host/path",
+            field="backend",
+            value=redacted_url(spec.backend),
+        )
     return Remote(redacted_url(spec.backend), lambda: _url(spec))
 
 

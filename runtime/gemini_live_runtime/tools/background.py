@@ -8,10 +8,10 @@ return the answers as data; the session sends them.
 from __future__ import annotations
 
 from dataclasses import field
-from enum import Enum
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.choices import as_choice
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.json_values import is_finite
 from gemini_live_runtime.records import frozen_record, record
@@ -103,15 +103,13 @@ class ToolExecutionMode:
     def __post_init__(self) -> None:
         """Validate the kind, the scheduling, the formatter and the budget."""
         kinds = ("standard", "background", "budget")
-        kind: Any = self.kind.value if isinstance(self.kind, Enum) else self.kind
-        if not isinstance(kind, str) or kind.lower() not in kinds:
+        kind = as_choice(self.kind, kinds)
+        if kind not in kinds:
             remedy = "Use ToolExecutionMode.standard(), .background() or .budget()"
             raise AgentError(f"Unknown kind of tool {kind!r:.60}", remedy=remedy, field="kind", value=kind)
-        object.__setattr__(self, "kind", kind.lower())
+        object.__setattr__(self, "kind", kind)
         allowed = get_args(Scheduling)
-        named: Any = self.scheduling.value if isinstance(self.scheduling, Enum) else self.scheduling
-        if isinstance(named, str):
-            object.__setattr__(self, "scheduling", named.upper().replace("-", "_"))
+        object.__setattr__(self, "scheduling", as_choice(self.scheduling, allowed))
         if self.scheduling not in (allowed if self.is_background else (*allowed, None)):
             raise AgentError(
                 f"Unknown scheduling {self.scheduling!r}",

@@ -13,6 +13,8 @@ from tests.session.talking import agent, talk
 from gemini_live_runtime import (
     Agent,
     ContextDelivery,
+    EffectMode,
+    EffectPolicy,
     FieldPromotion,
     Live,
     MergePolicy,
@@ -46,6 +48,7 @@ class Word(Enum):
     HIGH = "high"
     DEFERRED = "deferred"
     WHEN_IDLE = "when_idle"
+    AT_ONCE = "CONCURRENT"
 
 
 class TurnDetection(Enum):
@@ -110,6 +113,11 @@ OPTIONS: dict[str, tuple[Callable[[Any], Any], tuple[Any, ...], Any]] = {
         ("when-idle", Word.WHEN_IDLE),
         "WHEN_IDLE",
     ),
+    "effect": (
+        lambda value: EffectPolicy(mode=value).mode,
+        ("Concurrent", Word.AT_ONCE),
+        EffectMode.CONCURRENT,
+    ),
     "kind": (lambda value: provided(Pings(value))[0].kind, ("built_in", "Built-In"), ToolKind.BUILT_IN),
 }
 
@@ -117,7 +125,8 @@ OPTIONS: dict[str, tuple[Callable[[Any], Any], tuple[Any, ...], Any]] = {
 @pytest.mark.parametrize("option", OPTIONS)
 def test_an_option_of_a_part_is_a_text_in_any_case_or_a_member(option: str) -> None:
     use, spellings, wanted = OPTIONS[option]
-    for spelling in spellings:
+    apart = [f" {spelling.replace('-', ' ').replace('_', ' ')} " for spelling in spellings if isinstance(spelling, str)]
+    for spelling in (*spellings, *apart):
         assert use(spelling) is wanted or use(spelling) == wanted
     with pytest.raises(AgentError, match=r"(?i)soon"):
         use("soon")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from gemini_live_runtime.conversation.promotion import (
     FieldPromotion,
+    MergePolicy,
     PromotionDecision,
     apply_decisions,
     promote,
@@ -148,11 +150,14 @@ def test_applying_writes_all_or_nothing() -> None:
     assert state.snapshot() == {}
 
 
-def test_a_computed_key_is_refused_where_the_rule_is_written() -> None:
+@pytest.mark.parametrize("to", [overwrite("total").to, lambda target: FieldPromotion("total", target)])
+def test_a_key_that_cannot_be_written_is_refused_where_the_rule_is_written(to: Callable[[Any], Any]) -> None:
     with pytest.raises(AgentError, match="computed"):
-        overwrite("total").to("derived:total")
+        to("derived:total")
     with pytest.raises(StateError, match="no known scope"):
-        overwrite("total").to("elsewhere:total")
+        to("elsewhere:total")
+    with pytest.raises(StateError, match="is a text"):
+        to(MergePolicy.OVERWRITE)
 
 
 def test_a_rule_knows_where_it_was_written() -> None:

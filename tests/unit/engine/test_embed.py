@@ -16,7 +16,7 @@ from gemini_live_runtime.clock import run_virtual
 from gemini_live_runtime.conversation.extraction import FunctionExtractor
 from gemini_live_runtime.conversation.llm_extractor import LlmExtractor
 from gemini_live_runtime.conversation.phases import Phase
-from gemini_live_runtime.errors import AgentError, CredentialError, GeminiLiveError
+from gemini_live_runtime.errors import AgentError, CredentialError, GeminiLiveError, UsageError
 from gemini_live_runtime.journal.recording.reader import read_journal
 from gemini_live_runtime.local.scripts.script import bundled_script
 
@@ -175,6 +175,9 @@ def test_what_cannot_be_started_raises_its_own_error(monkeypatch: pytest.MonkeyP
     async def main() -> None:
         with pytest.raises(CredentialError):
             async with AGENT.connect(api_key_source="env"):
+                pass
+        with pytest.raises(UsageError, match=r"There is no backend 'gemni'\. Use gemini, vertex, local, or a URL"):
+            async with AGENT.connect(backend="gemni"):
                 pass
 
     run_virtual(main())

@@ -6,6 +6,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any, TypeAlias, get_args
 
+from gemini_live_runtime.choices import as_member
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.events import Payload
 from gemini_live_runtime.json_values import is_finite
@@ -32,16 +33,15 @@ class EffectPolicy:
     timeout_s: float | None = None
 
     def __post_init__(self) -> None:
-        try:
-            # A text names its member, in any case.
-            object.__setattr__(self, "mode", EffectMode(str(self.mode).lower()))
-        except ValueError:
+        mode = as_member(EffectMode, self.mode)
+        if not isinstance(mode, EffectMode):
             raise AgentError(
                 f"An effect's mode cannot be {self.mode!r:.60}",
                 remedy=f"Use one of {', '.join(EffectMode)}",
                 field="mode",
                 value=self.mode,
-            ) from None
+            )
+        object.__setattr__(self, "mode", mode)
         if self.timeout_s is not None and not (is_finite(self.timeout_s) and self.timeout_s > 0):
             raise AgentError(
                 f"An effect's timeout must be more than 0 s, not {self.timeout_s!r}",
