@@ -30,6 +30,7 @@ COMMANDS = (
         "mongo -u me -p {} x",
     ),
 )
+ESCAPED = ("the%20pass%20phrase%20is%20{}", "auth%20plain%20{}", "then\tauth plain {}", "pass\\u0020phrase: {}")
 FILES = (
     *("machine example.com login me password {}", "machine example.com\n  login me\n  password {}\n"),
     *("requirepass {}", "enable secret 5 {}", "rootpw --plaintext {}", "AUTH PLAIN {}", "PSK={}", "MYSQL_PWD={} mysql"),
@@ -41,7 +42,7 @@ FILES = (
 )
 
 
-@pytest.mark.parametrize("text", [*SENTENCES, *COMMANDS, *FILES])
+@pytest.mark.parametrize("text", [*SENTENCES, *COMMANDS, *ESCAPED, *FILES])
 def test_a_value_with_digits_beside_letters_goes_after_words_that_name_a_secret(text: str) -> None:
     text = text.replace("{}", SECRET)
     kept = Redactor().text(text)

@@ -59,7 +59,7 @@ def _whole(sign: str) -> str:
         elif hinge.behind:
             others.append(f"{before}(?={hinge.behind}{one.signs}{{{min(one.telling, one.least, _SEEN)}}})")
         elif one.form:
-            others.append(one.form + before)
+            others.append(before + one.form)
         else:
             like.append(before)
     both = ([f"{_LIKE_KEY}(?:{'|'.join(like)})"] if like else []) + others
@@ -114,13 +114,13 @@ def has_key(text: str, low: str, digit: bool) -> bool:
     `low` is `text` in lower case, `digit` is `has_digit(text)`.
     """
     found = (
-        ("_" in text and _search("_")(text))
-        or ("-" in text and _search("-")(text))
-        or ("." in text and _search(".")(text))
-        or ("/" in text and _search("/")(text))
-        or ("=" in text and _search("=")(text))
-        or ("~" in text and _search("~")(text))
-        or ("$" in text and _search("$")(text))
+        ("_" in text and _at["_"](text))
+        or ("-" in text and _at["-"](text))
+        or ("." in text and _at["."](text))
+        or ("/" in text and _at["/"](text))
+        or ("=" in text and _at["="](text))
+        or ("~" in text and _at["~"](text))
+        or ("$" in text and _at["$"](text))
         or (low != text and _has_capital_hinge(text))
         # A key whose prefix has no rare sign has a digit or a capital.
         or ((digit or low != text) and _has_plain(text, digit))
@@ -130,11 +130,11 @@ def has_key(text: str, low: str, digit: bool) -> bool:
 
 def _has_capital_hinge(text: str) -> bool:
     return bool(
-        ("A" in text and _search("A")(text))
-        or ("K" in text and ("PRIVATE KEY" in text or _search("K")(text)))
-        or ("J" in text and _search("J")(text))
-        or ("G" in text and _search("G")(text))
-        or ("V" in text and _search("V")(text))
+        ("A" in text and _at["A"](text))
+        or ("K" in text and ("PRIVATE KEY" in text or _at["K"](text)))
+        or ("J" in text and _at["J"](text))
+        or ("G" in text and _at["G"](text))
+        or ("V" in text and _at["V"](text))
     )
 
 
@@ -148,9 +148,15 @@ def _has_plain(text: str, digit: bool) -> bool:
     ) and any(anchor in text and compiled(pattern).search(text) for anchor, pattern in _plain())
 
 
-@cache
-def _search(sign: str) -> Callable[[str], re.Match[str] | None]:
-    return compiled(_whole(sign)).search
+class _Searches(dict[str, Callable[[str], re.Match[str] | None]]):
+    """Searches for the prefixes with a hinge, compiled when they are first used."""
+
+    def __missing__(self, sign: str) -> Callable[[str], re.Match[str] | None]:
+        found = self[sign] = compiled(_whole(sign)).search
+        return found
+
+
+_at = _Searches()
 
 
 _KEY_SIGNS = "".join(map(chr, range(33, 127)))

@@ -9,12 +9,20 @@ it has a digit beside a letter. All patterns are for texts in small letters.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from gemini_live_runtime.secret_patterns.compiled import compiled
 from gemini_live_runtime.secret_patterns.names import KEY_USES, in_bytes
 
-_digit_beside_letter = re.compile(r"[0-9](?:(?=[a-z])|(?<=[a-z].))").search
+_KINDS = re.sub(rb"[^0-9a-z]", b" ", re.sub(b"[a-z]", b"a", re.sub(b"[0-9]", b"0", bytes(range(256)))))
+
+
+def _has_mixed_word(low: str, first: int = 0) -> bool:
+    """Return True when a digit stands beside a small letter, from `first` on."""
+    # A pattern would be tried at each digit, which takes ten times as long.
+    kinds = low.encode("ascii", "replace").translate(_KINDS)
+    return kinds.find(b"0a", first) >= 0 or kinds.find(b"a0", first) >= 0
+
 
 _SIGN = r"[!#-&*-+\--:=?-Z^_a-z{}~]"
 """Sign of a value: any of ASCII but quotation marks, brackets, a comma, a semicolon and separators."""
@@ -133,17 +141,41 @@ _OPEN = rf"(?:{'|'.join(name for _, name in (*_NAMES, *_OTHER_NAMES))}){_BETWEEN
 PATTERNS = (*(pattern for _, pattern in (*_ASCII, *_PROGRAMS, *_OTHERS)), _OPEN)
 """Patterns that take milliseconds to compile."""
 
-_FREQUENT = {
-    word: re.compile(rf"{word}(?<=[a-z\-_ ]{word})(?:{'|'.join(f'(?<={before}{word})' for before in befores)})").search
-    for word, befores in (("key", _KEYS), ("code", _CODES))
-}
-"""Searches for anchors that many texts and the events' own fields have, with what makes them one."""
+# What follows a name: a value does where neither a letter nor a mark of the sentence stands. Signs may be escaped, so
+# that any letter may stand before a name.
+_ENDS = r"s?[^0-9a-z.,;!?/_)]"
 
-_ANCHORS_OF_ASCII = tuple(anchor for anchor, _ in _ASCII if anchor not in _FREQUENT)
-_ANCHORS = (*_ANCHORS_OF_ASCII, *(anchor for anchor, _ in _OTHERS))
-_ANCHORS_OF_LONG = ("pass", "token", "secret", "key", "identified by", "private-lines:")
-_ANCHORS_IN_BYTES = (*_ANCHORS_OF_ASCII, *in_bytes(anchor for anchor, _ in _OTHERS))
+
+def _hinge(sign: str, *patterns: str) -> Callable[[str], re.Match[str] | None]:
+    """Return the search for names around a sign that is rare in ordinary texts.
+
+    A search that begins with a single sign takes a tenth of one for a word.
+    """
+    return re.compile(f"{sign}(?:{'|'.join(patterns)})").search
+
+
+_at_k = _hinge(
+    "k",
+    "en(?<=token)",
+    "ie(?<=cookie)",
+    "(?<=psk)",
+    'ty(?<="kty)',
+    rf"ey(?<=[a-z\-_ ]key)(?:{'|'.join(f'(?<={before}key)' for before in _KEYS)}){_ENDS}",
+    rf"up[ -]code(?<=backup.code){_ENDS}",
+)
+_at_w = _hinge("w", "(?<=bindpw)", "(?<=rootpw)", "d(?<=_pwd)", "ort(?:(?<=kennwort)|(?<=losungswort))", "achtwoord")
+_at_v = _hinge("v", "e(?<=clave)", "ate-lines:(?<=private-lines:)", rf"ery[ -]code(?<=recovery.code){_ENDS}")
+_pass = re.compile(
+    r"pass(?:wor[dt]|ord|e(?!s)|(?:[^0-9a-z]{0,3}|[%\\&](?s:.){1,9}?)(?:phrase|code)|(?<=requirepass)|(?<=become_pass))"
+    + _ENDS
+).search
+_auth = re.compile(r"auth(?:(?: |[%\\&](?s:.){1,9}?)(?:plain|login)|(?<=masterauth))").search
+_option_sign = re.compile(r"-(?<=[ \tt09;]-)-?[a-z0-9]").search
+
+_others = re.compile("|".join(anchor for anchor, _ in _OTHERS)).search
+_others_in_bytes = re.compile("|".join(in_bytes(anchor for anchor, _ in _OTHERS))).search
 _ANCHORS_OF_PROGRAMS = tuple(anchor for anchor, _ in _PROGRAMS)
+_FREQUENT = ("pass", "token", "key", "identified by", "private-lines:")
 _JWK = '"kty'
 
 _OPENERS = frozenset(
@@ -155,6 +187,9 @@ _OPENERS = frozenset(
     )
     for sign in ("", ":", "=")
 )
+_LEAST = 6
+"""Characters of the shortest text with a name and the beginning of a value."""
+
 _LONG_TEXT = 10_000
 """Characters from which on a text is searched for all names only when it has a frequent one."""
 
@@ -162,16 +197,16 @@ _TAIL = 50
 """Characters at the end of a text in which a name may stand that tells what follows."""
 
 
-def may_match(low: str) -> bool:
+def may_match(low: str, has_secret: bool) -> bool:
     """Return False when `spans` certainly finds nothing in a text with a digit.
 
-    `low` is the text in small letters.
+    `low` is the text in small letters; `has_secret`: it has the word "secret".
     """
-    if _digit_beside_letter(low) is None:
+    if len(low) < _LEAST or not _has_mixed_word(low):
         return False
-    if len(low) > _LONG_TEXT:
-        return any(map(low.__contains__, _ANCHORS_OF_LONG)) or _JWK in low
-    return _has_anchor(low, _ANCHORS_OF_ASCII if low.isascii() else _ANCHORS)
+    if len(low) > _LONG_TEXT and not (has_secret or any(map(low.__contains__, _FREQUENT)) or _JWK in low):
+        return False
+    return has_secret or _has_name(low) or not (low.isascii() or _others(low) is None)
 
 
 def may_match_line(low: str, data: int) -> bool:
@@ -179,21 +214,33 @@ def may_match_line(low: str, data: int) -> bool:
 
     `low` is the line in small letters, in which bytes of UTF-8 are characters. The line's own fields end at `data`.
     """
-    if _digit_beside_letter(low, max(0, data)) is None:
+    if not _has_mixed_word(low, max(0, data)):
         return False
-    return _has_anchor(low, _ANCHORS_OF_ASCII if low.isascii() else _ANCHORS_IN_BYTES)
+    return _has_name(low) or not (low.isascii() or _others_in_bytes(low) is None)
 
 
-def _has_anchor(low: str, anchors: tuple[str, ...]) -> bool:
-    contains = low.__contains__
-    if any(word in low and search(low) for word, search in _FREQUENT.items()):
-        return True
-    return any(map(contains, anchors)) or _JWK in low or (" -" in low and any(map(contains, _ANCHORS_OF_PROGRAMS)))
+def _has_name(low: str) -> bool:
+    """Return True for a name in letters of ASCII, other than "secret"."""
+    return (
+        ("k" in low and _at_k(low) is not None)
+        or ("w" in low and _at_w(low) is not None)
+        or ("v" in low and _at_v(low) is not None)
+        or ("pass" in low and _pass(low) is not None)
+        or ("sess" in low and ("_session" in low or "sessid" in low or "sessionid" in low))
+        or ("auth" in low and _auth(low) is not None)
+        or "parol" in low
+        or "schl" in low
+        or "senha" in low
+        or "senord" in low
+        or "contrase" in low
+        or "identified by" in low
+        or ("-" in low and _option_sign(low) is not None and any(map(low.__contains__, _ANCHORS_OF_PROGRAMS)))
+    )
 
 
 def spans(low: str) -> Iterator[tuple[int, int]]:
     """Yield the values in a text in small letters as [first, beyond)."""
-    if _digit_beside_letter(low) is None:
+    if not _has_mixed_word(low):
         return
     for anchor, pattern in (*_ASCII, *(() if low.isascii() else _OTHERS), *(_PROGRAMS if " -" in low else ())):
         at = low.find(anchor)

@@ -60,20 +60,21 @@ def may_match(text: str, low: str) -> bool:
         return True
     is_escaped = "%" in text or "\\" in text or "&" in text
     is_separated = is_escaped or "=" in text or ":" in text or ("-" in text and "--" in text) or ">" in text
-    if (is_separated or (not text.isascii() and has_other_separator(text))) and _has_named_value(low):
-        return True
+    is_named = is_separated or (not text.isascii() and has_other_separator(text))
     digit = has_digit(text)
+    has_secret = (is_named or digit) and "secret" in low
+    if is_named and (has_secret or _has_named_value(low)):
+        return True
     if has_key(text, low, digit) or (is_escaped and may_have_encoded_sign(text)):
         return True
-    if digit and said.may_match(low):
+    if digit and said.may_match(low, has_secret):
         return True
     return is_separated and "://" in text and ends.has_ellipsis(text)
 
 
 def _has_named_value(low: str) -> bool:
     return bool(
-        "secret" in low
-        or ("k" in low and ("cookie" in low or ("key" in low and values.KEY_VALUE.search(low))))
+        ("k" in low and ("cookie" in low or ("key" in low and values.KEY_VALUE.search(low))))
         or ("pass" in low and has_value(values.PASS_VALUE, low))
         or ("pin" in low and has_value(values.CODE_VALUE, low))
         or ("w" in low and "pw" in low)
