@@ -15,7 +15,18 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from gemini_live_runtime.events import agent, consent, handoff, harness, inspection, link, session, speech, turn_taking
+from gemini_live_runtime.events import (
+    agent,
+    consent,
+    handoff,
+    harness,
+    inspection,
+    link,
+    session,
+    sound,
+    speech,
+    turn_taking,
+)
 from gemini_live_runtime.events.agent import *
 from gemini_live_runtime.events.base import *
 from gemini_live_runtime.events.consent import *
@@ -24,6 +35,7 @@ from gemini_live_runtime.events.harness import *
 from gemini_live_runtime.events.inspection import *
 from gemini_live_runtime.events.link import *
 from gemini_live_runtime.events.session import *
+from gemini_live_runtime.events.sound import *
 from gemini_live_runtime.events.speech import *
 from gemini_live_runtime.events.turn_taking import *
 from gemini_live_runtime.json_values import encode_line
@@ -31,7 +43,7 @@ from gemini_live_runtime.records import record
 
 PAYLOADS: dict[str, type[Payload]] = {
     cls.type: cls
-    for module in (session, link, agent, handoff, harness, consent, inspection, speech, turn_taking)
+    for module in (session, sound, link, agent, handoff, harness, consent, inspection, speech, turn_taking)
     for cls in vars(module).values()
     if isinstance(cls, type) and issubclass(cls, Payload) and cls not in (Payload, Unknown)
 }
