@@ -51,7 +51,10 @@ _LEADS = frozenset({"at", "in", "for", "to", "by", "on", "with", "about", "aroun
 _PRONOUNS = frozenset({"i", "you", "he", "she", "it", "we", "they", "that", "this", "there", "is", "do", "can", "no"})
 """Words that begin too many sentences to show what is replaced."""
 
-_MAX_REPAIRS, _MAX_BACK = 3, 10
+_MAX_REPAIRS = 3
+"""Corrections that are undone in a sentence."""
+_MAX_BACK = 10
+"""Words before a correction among which the one that it replaces is looked for."""
 
 
 @record
