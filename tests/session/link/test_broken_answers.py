@@ -12,6 +12,7 @@ from tests.session.talking import SECOND_OF_SPEECH, Talk, agent, talk
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.audio.no_audio import NoAudio
 from gemini_live_runtime.audio.program_audio import ProgramAudio
 from gemini_live_runtime.journal.fold.session_fold import apply, fold
 from gemini_live_runtime.journal.fold.view import Block
@@ -74,8 +75,9 @@ async def test_the_transcript_shows_the_answer_as_cut_after_what_has_arrived() -
         assert [(turn.model, turn.interrupted) for turn in turns] == [("Once upon", True), ("a time.", False)]
 
 
-async def test_the_word_that_the_loss_cut_is_in_the_rest_only() -> None:
-    async with talk(agent(), audio=ProgramAudio) as t:
+@pytest.mark.parametrize("mode", ["voice", "text"])
+async def test_the_word_that_the_loss_cut_is_in_the_rest_only_unless_it_was_read(mode: ev.Mode) -> None:
+    async with talk(agent(), audio=ProgramAudio if mode == "voice" else NoAudio, mode=mode) as t:
         await t.types("tell me a story")
         await t.says("Once upon")
         await t.server.sends(encode_model_audio(bytes(SECOND_OF_SPEECH)))
@@ -84,13 +86,14 @@ async def test_the_word_that_the_loss_cut_is_in_the_rest_only() -> None:
         await t.rests()
         await t.server.closes(1006)
         await t.connects_again()
-        assert told(t) == [("tell me a story", "Once upon a")]
-        await t.says("lighthouse stood.")
+        said, missing = ("Once upon a", "lighthouse ") if mode == "voice" else ("Once upon a lighthouse", "")
+        assert told(t) == [("tell me a story", said)]
+        await t.says(f"{missing}stood.")
         await t.ends()
         first, rest = answers(t)
-        assert (first.text[: first.heard], rest.text) == ("Once upon a", "lighthouse stood.")
+        assert (first.text[: first.heard], rest.text) == (said, f"{missing}stood.")
         turns = t.stage.session.orchestrator.agent.transcript.window(2).turns
-        assert [turn.model for turn in turns] == ["Once upon a", "lighthouse stood."]
+        assert [turn.model for turn in turns] == [said, f"{missing}stood."]
 
 
 async def test_an_answer_that_has_wholly_arrived_is_not_continued() -> None:

@@ -62,8 +62,7 @@ class AudioEvents:
             return []
         generation.heard = max(generation.heard, heard)
         # Words that come in the same message, after the cut, are told after it.
-        is_read = state.mode == "text" and not (state.output_open and generation.received)
-        heard_text, unheard_text = generation.split_text(read=is_read, chars=cut.chars)
+        heard_text, unheard_text = generation.split_text(read=state.is_read(generation), chars=cut.chars)
         state.emit(
             ev.TurnInterrupted(
                 by=cut.by,

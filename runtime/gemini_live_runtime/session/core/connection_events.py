@@ -181,7 +181,8 @@ class ConnectionEvents:
         if state.ledger.current_is_cut:
             return None
         if is_open and end not in NOT_CONTINUED and state.continued < MAX_CONTINUED:
-            state.broken = BrokenAnswer(state.asked, generation.arrived_text)
+            said, _ = generation.split_at_arrival(read=state.is_read(generation))
+            state.broken = BrokenAnswer(state.asked, said)
         return generation
 
     def _send_audio(self, chunks: list[SoundChunk]) -> None:
@@ -301,11 +302,12 @@ class ConnectionEvents:
             state.overtaken.clear()
         if state.turns.has_content or not (state.unanswered or state.turns.calls.intersection(state.calls.open_ids)):
             broken = self._break_off(end, is_open=is_open)
+            _, unspoken = ("", "") if broken is None else broken.split_at_arrival(read=state.is_read(broken))
             state.close_turn(
                 state.turns.cut_short(),
                 reason="the connection ended",
                 broke_off=broken is not None,
-                unspoken="" if broken is None else broken.unspoken_text,
+                unspoken=unspoken,
             )
         return state.flush(now)
 

@@ -91,18 +91,16 @@ class Generation:
             self.text.append(text[:room])
             self.chars += min(room, len(text))
 
-    @property
-    def arrived_text(self) -> str:
-        """Transcript of the sound that was received; all of it without sound."""
-        text = "".join(self.text)
-        if not (self.places and self.received):
-            return text
-        return text[: whole_words(text, chars_at(self.places, len(text), self.received))]
+    def split_at_arrival(self, *, read: bool = False) -> tuple[str, str]:
+        """Split the transcript where its sound ends that was received.
 
-    @property
-    def unspoken_text(self) -> str:
-        """End of the transcript whose sound has not wholly arrived."""
-        return "".join(self.text)[len(self.arrived_text) :]
+        The end is empty without sound, and when the user can only `read`.
+        """
+        text = "".join(self.text)
+        if read or not (self.places and self.received):
+            return text, ""
+        at = whole_words(text, chars_at(self.places, len(text), self.received))
+        return text[:at], text[at:]
 
     def split_text(self, *, read: bool = False, chars: int | None = None) -> tuple[str, str]:
         """Split the transcript into its heard and its unheard part.

@@ -20,7 +20,7 @@ from gemini_live_runtime.session.core.effects import (
     Pause,
     WakeConnection,
 )
-from gemini_live_runtime.session.core.generation import GenerationLedger
+from gemini_live_runtime.session.core.generation import Generation, GenerationLedger
 from gemini_live_runtime.session.core.limits import Limits
 from gemini_live_runtime.session.core.overtaking import OvertakenAnswers
 from gemini_live_runtime.session.core.pricing import Price
@@ -189,6 +189,10 @@ class CoreState:
             # Behind the cut: what waits for the floor is asked for then, and there is one speech at a time.
             self.emit(ev.PlaybackDrained(of=gen))
         self.end_barge_in()
+
+    def is_read(self, generation: Generation) -> bool:
+        """Return True for an answer of which the user hears nothing, but reads all."""
+        return self.mode == "text" and not (self.output_open and generation.received)
 
     def end_playback(self, gen: int) -> None:
         """Note that all of a generation was played, and report it."""
