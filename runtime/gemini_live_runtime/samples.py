@@ -5,7 +5,8 @@ The link may drop them; the console shows the last one.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields
+from operator import attrgetter
 
 from gemini_live_runtime.records import keyword_record
 
@@ -56,9 +57,12 @@ class MeterSample:
     events_per_s: float = 0.0
 
 
-def have_changed(now: MeterSample, before: MeterSample) -> bool:
-    """Return True when meters differ, other than in time, lag and event rate.
+UNSTEADY = ("t", "loop_lag_ms", "events_per_s")
+"""Fields that always differ a little, also in a quiet session."""
 
-    Those always differ a little, also in a quiet session.
-    """
-    return now != replace(before, t=now.t, loop_lag_ms=now.loop_lag_ms, events_per_s=now.events_per_s)
+_steady = attrgetter(*(one.name for one in fields(MeterSample) if one.name not in UNSTEADY))
+
+
+def have_changed(now: MeterSample, before: MeterSample) -> bool:
+    """Return True when meters differ in more than what is unsteady."""
+    return bool(_steady(now) != _steady(before))

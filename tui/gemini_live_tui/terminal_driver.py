@@ -9,6 +9,7 @@ import selectors
 import termios
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
+from threading import Event
 from typing import Any
 
 from textual._parser import ParseError
@@ -30,6 +31,10 @@ class TerminalDriver(LinuxDriver):
     """
 
     _attributes: list[Any] | None = None
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.exit_event: WakingEvent = WakingEvent()
 
     def start_application_mode(self) -> None:
         """Start, and keep the terminal's attributes for `_sigcont_application`."""
@@ -54,17 +59,44 @@ class TerminalDriver(LinuxDriver):
         """Read keys until the driver stops."""
         keys = KeyReader(debug=self._debug)
         with selectors.SelectSelector() as selector:
-            selector.register(self.fileno, selectors.EVENT_READ)
+            terminal = selector.register(self.fileno, selectors.EVENT_READ)
+            selector.register(self.exit_event, selectors.EVENT_READ)
             is_over = False
             while not is_over:
+                # An idle console sleeps: ten looks a second cost a fifth of its processor time.
+                ready = selector.select(TICK_S if keys.is_waiting else None)
                 # What was typed up to the end is read, too: the shell would get it.
                 is_over = self.exit_event.is_set()
-                data = os.read(self.fileno, READ_BYTES) if selector.select(TICK_S) else b""
+                data = os.read(self.fileno, READ_BYTES) if (terminal, selectors.EVENT_READ) in ready else b""
                 if data:
                     self._app.expect_key()  # type: ignore[attr-defined]
                 for message in keys.feed(data):
                     self.process_message(message)
         keys.close()
+
+
+class WakingEvent(Event):
+    """Event that a selector can wait for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reader, self._writer = os.pipe()
+
+    def fileno(self) -> int:
+        """Return the descriptor that is readable once the event is set."""
+        return self._reader
+
+    def set(self) -> None:
+        """Set the event and wake the selector."""
+        if not self.is_set():
+            super().set()
+            os.write(self._writer, b"\0")
+
+    def clear(self) -> None:
+        """Reset the event."""
+        if self.is_set():
+            super().clear()
+            os.read(self._reader, 1)
 
 
 class KeyReader:
@@ -74,6 +106,11 @@ class KeyReader:
         self._debug = debug
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._parser = XTermParser(debug)
+
+    @property
+    def is_waiting(self) -> bool:
+        """True while an escape waits for what follows it, for a moment."""
+        return getattr(self._parser, "_timeout_time", 0.0) is not None
 
     def feed(self, data: bytes) -> Iterator[Message]:
         """Yield the messages in `data`, and an escape that waited too long."""

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import selectors
+import threading
+from queue import SimpleQueue
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
+from textual.app import App
+from textual.message import Message
 
-from gemini_live_tui.terminal_driver import KeyReader
+from gemini_live_tui.terminal_driver import TICK_S, KeyReader, TerminalDriver
 
 PIECES = [
     b"\x1b",
@@ -68,3 +75,38 @@ def test_no_bytes_end_the_reader(pieces: list[bytes]) -> None:
         list(reader.feed(piece))
     list(reader.feed(b"".join(pieces)))
     reader.close()
+
+
+async def test_the_reader_sleeps_but_for_an_escape_that_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float | None] = []
+    select = selectors.SelectSelector.select
+
+    def noted(self: selectors.SelectSelector, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        waits.append(timeout)
+        return select(self, timeout)
+
+    monkeypatch.setattr(selectors.SelectSelector, "select", noted)
+    seen: SimpleQueue[Message] = SimpleQueue()
+    terminal, keyboard = os.pipe()
+    app: App[None] = App()
+    app.expect_key = lambda: None  # type: ignore[attr-defined]
+    driver = TerminalDriver(app)
+    driver.fileno = terminal
+    monkeypatch.setattr(driver, "process_message", seen.put)
+    reader = threading.Thread(target=driver.run_input_thread, daemon=True)
+    reader.start()
+    os.write(keyboard, b"a")
+    assert seen.get(timeout=10).key == "a"  # type: ignore[attr-defined]
+    assert set(waits) == {None}
+    os.write(keyboard, b"\x1b")
+    assert seen.get(timeout=10).key == "escape"  # type: ignore[attr-defined]
+    assert TICK_S in waits
+    waits.clear()
+    driver.exit_event.set()
+    reader.join(10)
+    assert not reader.is_alive()
+    assert TICK_S not in waits
+    driver.exit_event.clear()
+    assert not driver.exit_event.is_set()
+    os.close(terminal)
+    os.close(keyboard)

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
-from gemini_live_tui.painting.formatting import clock_text
+from gemini_live_tui.painting.formatting import clock_text, until_next_second
 from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.painting.wrapping import fit
@@ -59,7 +59,7 @@ class HeldRow(Row):
             return None
         self._seconds = max(0.0, elapsed - held.t)
         self.update_row()
-        return 1.0 - self._seconds % 1.0 + 0.005 if operable else None
+        return until_next_second(self._seconds) if operable else None
 
     def runs(self, width: int) -> Sequence[Run]:
         """Return the longest form that fits: shorter words first, then a shorter place."""

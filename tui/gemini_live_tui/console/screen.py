@@ -66,6 +66,7 @@ from gemini_live_tui.messages import (
     TextSubmitted,
 )
 from gemini_live_tui.painting import painter_guard
+from gemini_live_tui.painting.formatting import until_next_second
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.style_cache import forget_closed_widgets
 from gemini_live_tui.pane_layout import PaneLayout
@@ -265,7 +266,7 @@ class ConsoleScreen(Screen[None]):
             typing = isinstance(self.focused, Prompt | Input)
             self.consent_row.show(there.harness.consent, now, operable=live, typing=typing)
             if live:
-                waits.append(1.0 - elapsed % 1.0 + 0.005)
+                waits.append(until_next_second(elapsed))
             if self.grid.arrangement.tabs:
                 shown = self.grid.arrangement.slots[0].shown
                 pane = self.grid.panes.get(shown)

@@ -63,6 +63,11 @@ def age_text(seconds: float) -> str:
     return f"{total // 60} min ago" if total < 3600 else f"{total // 3600} h ago"
 
 
+def until_next_second(seconds: float) -> float:
+    """Return the seconds until a clock that shows this time changes."""
+    return 1.0 - seconds % 1.0 + 0.005
+
+
 def until_older(seconds: float) -> float:
     """Return the seconds until `age_text` and `whole_seconds_text` of this age change."""
     step = 1.0 if seconds < 3600 else 60.0

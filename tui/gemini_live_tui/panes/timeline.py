@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 from gemini_live_tui.actions import bindings
 from gemini_live_tui.messages import GoToTime, PaneChanged
+from gemini_live_tui.painting.formatting import until_next_second
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.runs import Run
 from gemini_live_tui.panes import timeline_lanes as lanes
@@ -27,6 +28,9 @@ LEAPS = 6
 
 LEAST_WAIT_S = 0.25
 """Least seconds between two moves of the time axis."""
+
+SLOW_S = 0.5
+"""Seconds between two moves from which on the axis moves with the clock, once a second."""
 
 
 class Timeline(Sheet):
@@ -61,7 +65,9 @@ class Timeline(Sheet):
         self.update_rows()
         if not frame.going or self._zoom == TURN or (self._held is not None and self._lanes.window.end < now):
             return None
-        return max(LEAST_WAIT_S, self._lanes.window.span / max(1, self.size.width - GUTTER))
+        step = max(LEAST_WAIT_S, self._lanes.window.span / max(1, self.size.width - GUTTER))
+        # The clock has a frame at each second anyway.
+        return until_next_second(frame.until or frame.elapsed) if SLOW_S <= step <= 1.0 else step
 
     def note(self) -> str:
         """Return the zoom, and a legend of letters where lanes share a row."""

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields
+from operator import attrgetter
 
-from gemini_live_runtime.samples import MeterSample, have_changed
+from gemini_live_runtime.samples import UNSTEADY, MeterSample
 
 STEP_DB = 1.0
 """Smallest visible change of a level: numbers are whole decibels, and less moves a bar by a hair."""
 
 _LEVELS = ("mic_db", "mic_peak_db", "clean_db", "out_db", "erle_db")
 
+_levels = attrgetter(*_LEVELS)
+_others = attrgetter(*(one.name for one in fields(MeterSample) if one.name not in (*_LEVELS, *UNSTEADY)))
+
 
 def look_different(now: MeterSample, shown: MeterSample) -> bool:
     """Return True when `now` differs from `shown` by more than a room's soft noise."""
-    kept: dict[str, Any] = {}
-    for name in _LEVELS:
-        level = kept[name] = getattr(now, name)
-        if has_moved(level, getattr(shown, name)):
-            return True
-    return have_changed(now, replace(shown, **kept))
+    return any(map(has_moved, _levels(now), _levels(shown))) or bool(_others(now) != _others(shown))
 
 
 def has_moved(level: float | None, shown: float | None) -> bool:
