@@ -162,6 +162,7 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "local.scripts.tool_output._MAX_LAYERS",
         "local.dialogue.slot_extractor.MAX_TURNS",
         "local.language.words.MAX_SPOKEN",
+        "local.language.written_out._MAX_CELL",
         "panes.timeline_lanes._MAX_BEFORE",
         "redactor._MAX_CODE",
         "session.agent.harness.session_notifications._MAX_MS",

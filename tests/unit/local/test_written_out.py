@@ -52,6 +52,7 @@ def test_what_python_prints_of_a_value_is_told_in_words(value: Any, words: str) 
         ("{'f': <Wind.NORTH|EAST: 3>}", "f 3"),
         ("[Errno 2] No such file", "No such file"),
         ('Traceback (most recent call last):\n  File "a.py", line 3\nValueError: it is closed', "it is closed"),
+        ("Traceback (most recent call last):\n  File \"a.py\", line 3\nKeyError: 'room'", "room"),
         ("\x1b[31mclear\x1b[0m", "clear"),
     ],
 )
@@ -108,8 +109,11 @@ def test_settings_are_told_as_names_and_values(text: str, words: str) -> None:
         "+-----+----+\n| sky | t  |\n+-----+----+\n| clear | 21 |\n+-----+----+",
         "┌─────┬────┐\n│ sky │ t  │\n├─────┼────┤\n│ clear │ 21 │\n└─────┴────┘",
         " sky   | t \n-------+---\n clear | 21",
+        "sky,t\nclear,21\n",
+        "sky;t\n\nclear;21",
+        'sky\tt\n"clear"\t21',
     ],
-    ids=["markdown", "frame", "box", "columns"],
+    ids=["markdown", "frame", "box", "columns", "commas", "semicolons", "tabs"],
 )
 def test_tables_are_told_row_by_row(text: str) -> None:
     assert told(text) == "sky, t.\nclear, 21."
@@ -149,6 +153,9 @@ def test_what_programs_of_other_languages_print_is_told_without_its_signs(text: 
         "x = 5",
         "C++ and C# [beta] {draft}",
         "It's 50% off - today only!\nSee you.",
+        "Soup, bread\nFish, wine",
+        f"Well,{'x' * 201}\nOh,no",
+        "Call 2026-11-2711, room 1234-13-40, part A-2026-11-27.",
         "Note: bring cash; it's $5.",
         "https://example.com/a?b=c&d=e",
         "Total: 5\nTax: 1",
@@ -161,8 +168,26 @@ def test_sentences_of_people_stay_as_they_are(text: str) -> None:
     assert told(text) == text
 
 
-def test_a_link_in_brackets_is_told_by_its_words() -> None:
-    assert told("See [the menu](https://x.y/z).") == "See the menu."
+@pytest.mark.parametrize("address", ["https://x.y/z", "https://x.y/z?day=mon&meal=2"])
+def test_a_link_in_brackets_is_told_by_its_words(address: str) -> None:
+    assert told(f"- See [the menu]({address})\n- Call") == "See the menu.\nCall."
+    assert told(f"{{menu: {address}, open: yes}}") == f"menu {address}, open yes"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("2026-11-07", "7 November 2026"),
+        ("2026-11-07T14:05:00Z", "7 November 2026 at 14:05"),
+        (
+            "From 2026-01-31 09:00 to 2026-02-01T10:30:15.123+01:00.",
+            "From 31 January 2026 at 09:00 to 1 February 2026 at 10:30:15.",
+        ),
+    ],
+)
+def test_dates_of_programs_are_told_as_people_say_them(text: str, words: str) -> None:
+    assert told(text) == words
+    assert told(repr({"at": text.rstrip(".")})) == f"at {words.rstrip('.')}"
 
 
 @pytest.mark.parametrize(

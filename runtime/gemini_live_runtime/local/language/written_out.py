@@ -5,6 +5,7 @@ Signs of values, markup and settings are left out. Other texts stay as they are.
 
 from __future__ import annotations
 
+import csv
 import html
 import re
 from html.parser import HTMLParser
@@ -19,6 +20,7 @@ _TAGGED = re.compile(r"#?<[\w.]+[^<>]*>")
 _NAMED = re.compile(r"[{\[(<][^{}\[\]()<]*\w\\?[\"']?\s*(?:=>|:(?!//)|=(?!=))|\[\"?\w+\"?\]\s*=>")
 """Beginning of brackets with a name and its value."""
 
+_URL = re.compile(r"(\b\w+://[^\s{}\[\]()<>\"',]+)")
 _CLOSED = re.compile(r"[}\])>]")
 _IN_BRACES = re.compile(r"[&%@#]?\{[^{}]*\}", re.DOTALL)
 
@@ -37,6 +39,7 @@ _ERROR_NUMBER = re.compile(r"\[(?:Errno|WinError) -?\d+\] ")
 _TRACEBACK = re.compile(
     r"Traceback \(most recent call last\):\n.*^[\w.]+(?:: )?([^\n]*)\s*\Z", re.DOTALL | re.MULTILINE
 )
+_QUOTED = re.compile(r"^(['\"])(.*)\1$")
 _TERMINAL = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")
 _QUERY = re.compile(r"\??[\w.-]+=[^&=\s]*(?:&[\w.-]+=[^&=\s]*)+")
 _DATA_URL = re.compile(r"data:(\w+)/[\w.+-]+;base64,[\w+/=-]+")
@@ -59,6 +62,9 @@ _BLOCKS = frozenset(
 )
 """Elements of HTML between which a listener needs a pause. The names of neither say what is in them."""
 
+_MAX_CELL = 200
+"""Characters of a cell of a table; a longer one is a text with commas."""
+
 _SECTION = re.compile(r"^\[+\s*([^\[\]]+?)\s*\]+$", re.MULTILINE)
 _COMMENT = re.compile(r"[#;].*")
 _SETTING = re.compile(r"([A-Za-z_][\w.-]*)\s*[=:]\s*(.*)")
@@ -80,7 +86,7 @@ def in_words(text: str) -> str:
     if plain in _NOTHING:
         return _NOTHING[plain]
     if found := _TRACEBACK.fullmatch(plain):
-        return found[1] or plain.rpartition("\n")[2]
+        return _QUOTED.sub(r"\2", found[1]) or plain.rpartition("\n")[2]
     if found := _DATA_URL.fullmatch(plain):
         return _PICTURES.get(found[1], "some data")
     if _NUMBERS.fullmatch(plain) and re.search(r"\d\.? +-?\d", plain):
@@ -92,20 +98,23 @@ def in_words(text: str) -> str:
     text = _PRINTED_BY_R.sub("", _ERROR_NUMBER.sub("", text))
     if _MARKUP.search(text):
         return _without_markup(text)
-    if "\n" in plain and (settings := _settings(plain) or _entries(plain)):
+    if "\n" in plain and (settings := _settings(plain) or _entries(plain) or _rows(plain)):
         return settings
     return html.unescape(_without_signs(text)) if _ENTITY.search(text) else _without_signs(text)
 
 
 def _without_signs(text: str) -> str:
     text = _BARE_OBJECT.sub(lambda match: match[1].rpartition(".")[2], text)
-    named = _NAMED.search(text)
-    is_value = named is not None and _CLOSED.search(text, named.end()) is not None
+    alone = _URL.sub("", text)
+    named = _NAMED.search(alone)
+    is_value = named is not None and _CLOSED.search(alone, named.end()) is not None
     plain = text.strip()
     if not (is_value or _TAGGED.fullmatch(plain) or _IN_BRACES.fullmatch(plain)):
         return _ADDRESS.sub("", text) if _BARE_ADDRESS.fullmatch(plain) else text
     text = _ADDRESS.sub("", text).replace("<nil>", "nothing")
-    text = _SIGNS.sub(" ", text.replace("\\", ""))
+    parts = _URL.split(text.replace("\\", ""))
+    # Every second one is an address.
+    text = "".join(part if at % 2 else _SIGNS.sub(" ", part) for at, part in enumerate(parts))
     return " ".join(re.sub(r" ([,;])", r"\1", text).split()).strip(" ,;")
 
 
@@ -194,6 +203,25 @@ def _entries(text: str) -> str:
         else:
             return ""
     return " ".join(told).rstrip(",:") if has_entry else ""
+
+
+def _rows(text: str) -> str:
+    """Return the rows of a CSV or TSV file as sentences, or "" for other lines."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    for delimiter in ("\t", ";", ","):
+        try:
+            rows = list(csv.reader(lines, delimiter=delimiter, strict=True))
+        except csv.Error:
+            continue
+        # In prose a blank follows.
+        cells = [cell for row in rows for cell in row]
+        if len(rows) > 1 and {len(row) for row in rows} == {len(rows[0])} != {1} and not any(map(_is_prose, cells)):
+            return "\n".join(f"{', '.join(filter(None, map(str.strip, row)))}." for row in rows)
+    return ""
+
+
+def _is_prose(cell: str) -> bool:
+    return cell.startswith(" ") or len(cell) > _MAX_CELL
 
 
 def _bare(value: str) -> str:

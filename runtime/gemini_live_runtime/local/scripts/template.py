@@ -14,6 +14,7 @@ from typing import Any
 
 from gemini_live_runtime.local.language.code_signs import without_code_signs
 from gemini_live_runtime.local.language.markdown import without_markdown
+from gemini_live_runtime.local.language.moments import with_moments_in_words
 from gemini_live_runtime.local.language.written_out import in_words
 from gemini_live_runtime.local.scripts.tool_output import read_value
 from gemini_live_runtime.records import record
@@ -105,7 +106,7 @@ def describe(value: Any) -> str:
 
 
 def _spoken(text: str) -> str:
-    return without_code_signs(without_markdown(text))
+    return with_moments_in_words(without_code_signs(without_markdown(text)))
 
 
 def _number(value: float) -> str:
