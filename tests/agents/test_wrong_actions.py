@@ -12,6 +12,8 @@ ANNA = ["My name is Anna and I was born in 1982."]
 MARIA = ["Yes I understand.", "My name is Maria Lopez.", "Forty two."]
 JOHN = ["Yes I understand.", "My name is John Smith.", "Seventeen."]
 
+PASTA = ["A pasta please.", "That is all.", "Yes, that is right."]
+
 UNASKED: list[tuple[str, list[str], str]] = [
     ("concierge", [], "can you write something down for me"),
     ("restaurant", [], "My nephew can't have nuts, is there any in the salad?"),
@@ -25,7 +27,7 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("tech_support", [], "I don't need a technician, just tell me how to change my wifi password."),
     ("concierge", [], "I love the weather in Rome"),
     ("concierge", [], "the weather was dreadful, wasn't it"),
-    ("restaurant", ["A pasta please.", "That is all.", "Yes, that is right."], "do you take cards?"),
+    ("restaurant", PASTA, "do you take cards?"),
     ("restaurant", ["One pasta and one salad."], "same again for my mate"),
     ("restaurant", ["One soup and two coffees."], "make that three"),
     ("restaurant", [], "I want a pasta, no, hold on, a pizza, and make it two."),
@@ -40,6 +42,10 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("concierge", [], "should we miss the bus, then we'll want a taxi"),
     ("concierge", [], "before you order a taxi, ask me"),
     ("concierge", [], "wait until I say so and then order a taxi"),
+    ("concierge", [], "the taxi to the Hilton was late"),
+    ("concierge", [], "is there a taxi to the Hilton?"),
+    ("clinic", [], "my neighbour had a heart attack last year"),
+    ("clinic", [], "my son Peter was born in 2010"),
     ("concierge", [], "the note reads: set a timer for ten minutes"),
     ("clinic", [*ANNA, "I have a sore throat.", "The pain is a four."], "not Tuesday, I'm away then"),
     ("clinic", [*ANNA, "I have a sore throat.", "The pain is a four.", "In the morning."],
@@ -49,8 +55,8 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("restaurant", [], "oh lovely, fish again"),
     ("restaurant", [], "a plate of pasta for me and the same for my friend"),
     ("restaurant", ["One pasta."], "what happens when I'm done?"),
-    ("restaurant", ["A pasta please.", "That is all.", "Yes, that is right."], "can one pay by card here?"),
-    ("restaurant", ["A pasta please.", "That is all.", "Yes, that is right."], "oh sure, take all my cash"),
+    ("restaurant", PASTA, "can one pay by card here?"),
+    ("restaurant", PASTA, "oh sure, take all my cash"),
     ("debt_collection", MARIA, "oh sure, take three hundred dollars, I'm made of money"),
     ("debt_collection", [], "can people dispute this?"),
     ("call_screening", [], "are you selling something?"),
@@ -81,6 +87,17 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
     ("restaurant", ["Two soups and a coffee."], "no coffee, I mean, no soup", {"state": {"app:items": {"coffee": 1}}}),
     ("debt_collection", MARIA, "I'll pay a hundred now, sorry, two hundred",
      {"call": {"tool": "take_payment", "args": {"amount": 200}}}),
+    ("concierge", [], "a taxi to the Hilton please", {"call": {"tool": "order_taxi", "args": {}}}),
+    ("concierge", [], "take me to Gatwick", {"call": {"tool": "order_taxi", "args": {}}}),
+    ("concierge", [], "set a timer for four hours", {"call": {"tool": "set_timer", "args": {"minutes": 240}}}),
+    ("concierge", ["book a table", "for two people"], "what times do you have?", {"answers": ["12 00 to 22 00"]}),
+    ("clinic", [], "my dad's just collapsed and he isn't breathing", {"state": {"session:phase": "emergency"}}),
+    ("clinic", [], "I'm Bob, born in 1960",
+     {"call": {"tool": "find_patient", "args": {"name": "Bob", "birth_year": 1960}}}),
+    ("restaurant", PASTA, "I'd like to pay now", {"answers": ["by card or in cash"]}),
+    ("restaurant", ["One pasta."], "not really", {"state": {"app:done": True}}),
+    ("debt_collection", [*MARIA, "I can pay twenty dollars a month."], "sorry I meant thirty, not twenty",
+     {"state": {"app:monthly": 30}}),
     ("clinic", [], "I'm feeling awful", {"answers": ["sorry", "year were you born"]}),
     ("clinic", ["My name is Anna and I was born in 1982."], "repeat that please", {"answers": ["what is wrong"]}),
     ("restaurant", ["One pasta."], "I've changed my mind, no pasta",

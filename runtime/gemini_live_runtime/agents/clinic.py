@@ -47,12 +47,15 @@ class Intake(BaseModel):
     symptom: str | None = Field(None, description="the complaint in one or two words, such as fever or chest pain")
     pain: int | None = Field(None, ge=0, le=10, description="how bad the pain is")
     agrees: bool | None = Field(None, description="whether the caller takes the offered appointment")
+    grave: bool | None = Field(None, description="whether somebody's life is in danger now")
     wants_call: bool | None = Field(None, description="whether the caller asks to be called back")
 
 
 def urgency(state: State) -> str | None:
     """Return the urgency, None while unknown; computed when one of its keys changes."""
     symptom, pain = state.get(SYMPTOM, ""), state.get(PAIN, -1)
+    if state.get("app:grave"):
+        return "emergency"
     if not symptom or pain < 0:
         return None
     return "emergency" if "chest" in symptom and pain >= 5 else "routine"
@@ -66,7 +69,11 @@ def clinic() -> Live:
         "Ask for the caller's first name and year of birth, and look the patient up.",
         needs=NAME,
         tools=find_patient,
-        transitions=[Transition("symptoms", key("user:patient_id").is_set(), because="the patient was found"), *OUT],
+        transitions=[
+            urgent,
+            Transition("symptoms", key("user:patient_id").is_set(), because="the patient was found"),
+            *OUT,
+        ],
     )
     symptoms = Phase(
         "symptoms",
@@ -112,6 +119,7 @@ def clinic() -> Live:
         promotions=[
             FieldPromotion.keep_known("symptom").to(SYMPTOM),
             FieldPromotion.overwrite("pain").to(PAIN),
+            FieldPromotion.true_only("grave"),
             FieldPromotion.true_only("wants_call"),
             FieldPromotion.overwrite("agrees").to(AGREED).after_presented("appointment"),
         ],
@@ -125,7 +133,7 @@ def clinic() -> Live:
         .phase(identify, symptoms, schedule, confirm, booked, call_back, emergency)
         .tools(find_patient, find_slot, book_slot)
         .extract(intake)
-        .computed(ComputedVar("urgency", urgency, depends_on=[SYMPTOM, PAIN]))
+        .computed(ComputedVar("urgency", urgency, depends_on=[SYMPTOM, PAIN, "app:grave"]))
         # Watchers run when a value changes, by a tool, the extractor or the operator.
         .watch(Watcher((PAIN >= 8).became_true(), lambda state: state.set("app:day", "today"), name="great pain"))
         .in_every_phase(ContextBuilder().section("Caller").field(NAME, "Name").field(PAIN, "Pain").as_modifier())

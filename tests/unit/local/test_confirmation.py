@@ -24,6 +24,18 @@ def test_a_yes_to_another_question_is_a_yes() -> None:
     assert meant("yes", f"{ASKED} Anything else?") == "yes"
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [("Not really.", "no"), ("nope", "no"), ("I don't think so", "no"), ("Yep.", "yes"), ("uh huh", "yes")],
+)
+def test_an_answer_in_other_words_is_a_yes_or_a_no(text: str, answer: str) -> None:
+    assert meant(text, "Does that suit you?") == answer
+
+
+def test_no_answer_is_read_where_nothing_was_asked() -> None:
+    assert meant("not really", "All right.") == "not really"
+
+
 def test_a_question_of_consent_is_asked_again_in_its_own_words() -> None:
     assert check_of(check_of("Do you agree?")) == "Just to be sure: Do you agree?"
 

@@ -19,6 +19,16 @@ _CHECKED = re.compile(r"just to be sure: [^?]+\?\s*$", re.IGNORECASE)
 _YES = frozenset(map(tuple, map(split_words, (*YES, "yes I do", "yep", "yes that's right", "exactly", "correct"))))
 _NO = frozenset(map(tuple, map(split_words, (*NO, "no I don't", "nope", "not at all"))))
 
+_ALIKE = {
+    "yes": ("yep", "yup", "yeah", "aye", "uh huh", "mhm", "mm hm", "oh yes", "yes yes", "yeah yeah", "yeah yes"),
+    "no": (
+        "nope", "nah", "not really", "no not really", "not quite", "not exactly", "not at all", "no not at all",
+        "i don't think so", "no i don't think so",
+    ),
+}  # fmt: skip
+_ANSWERS = {tuple(split_words(text)): answer for answer, texts in _ALIKE.items() for text in texts}
+"""Yes and no in other words, where a question was asked."""
+
 
 class Window(Protocol):
     """Turns that an extractor reads."""
@@ -62,7 +72,10 @@ def phrase_asked(said: str) -> str:
 
 def meant(text: str, asked: str) -> str:
     """Return the words that `text` stands for after the model's words `asked`."""
-    return phrase_asked(asked) or text if tuple(split_words(text)) in _YES else text
+    said = tuple(split_words(text))
+    if said in _YES and (phrase := phrase_asked(asked)):
+        return phrase
+    return _ANSWERS.get(said, text) if asked.rstrip().endswith("?") else text
 
 
 def is_no(text: str) -> bool:

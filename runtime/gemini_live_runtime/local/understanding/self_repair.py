@@ -44,6 +44,9 @@ _INSTEAD = re.compile(
 )
 """A sentence such as "not the fish but the pasta"."""
 
+_RATHER = re.compile(r"[\s,]+not\s+(?P<wrong>[^,;.!?]{1,30})[\s.!]*$", re.IGNORECASE)
+"""The end of a sentence such as "thirty, not twenty"."""
+
 _WORD = re.compile(r"\d+[:.]\d+\w*|[^\W_]+(?:['\u2019][^\W_]+)*")
 _GOES_ON = frozenset({"and", "also", "plus", "with", "then", "so", "because", "but", "if", "when", "or"})
 """Words that add something, instead of replacing it."""
@@ -89,6 +92,8 @@ class SelfRepair:
     def resolve(self, text: str) -> str:
         """Return `text` as its speaker meant it in the end."""
         text = self._without_denied(text)
+        if (found := _RATHER.search(text)) is not None and self._are_numbers(text[: found.start()], found["wrong"]):
+            text = text[: found.start()]
         for _ in range(_MAX_REPAIRS):
             resolved = next(filter(None, (self._repaired(text, edit) for edit in _EDIT.finditer(text))), "")
             if not resolved:
@@ -108,6 +113,14 @@ class SelfRepair:
             return text
         counted = wrong[named.at + named.length :] if meant.length == len(right) else []
         return " ".join([found["lead"] + found["right"], *(word.plain for word in counted)])
+
+    def _are_numbers(self, *texts: str) -> bool:
+        """Return True when each text ends with a number."""
+        for words in map(_words_of, texts):
+            last = next(reversed(list(self._values(words))), None)
+            if last is None or last.kind != "number" or last.at + last.length != len(words):
+                return False
+        return True
 
     def _repaired(self, text: str, edit: re.Match[str]) -> str:
         """Return `text` without what the words after `edit` replace, "" for no repair."""
