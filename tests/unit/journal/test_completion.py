@@ -295,6 +295,36 @@ def test_a_recording_that_is_not_whole_is_missing(code: str) -> None:
     assert with_events(notice(code)).parts == ("journal",)
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "words"),
+    [
+        (
+            "audio-recording-stopped",
+            "Sound can no longer be recorded: No space left on device. The sound recorded so far is kept.",
+            "the sound is not recorded to its end: No space left on device",
+        ),
+        (
+            "audio-recording-stopped",
+            "The disk is too slow to record sound. The sound recorded so far is kept.",
+            "the sound is not recorded to its end: the disk is too slow to record sound",
+        ),
+        (
+            "journal-failed",
+            "The session file cannot be written: Read-only file system. The conversation goes on.",
+            "the disk refuses the recording: Read-only file system",
+        ),
+        (
+            "value-not-kept",
+            "A value too large for an event could not be kept: File too large.",
+            "a large value is missing in the recording: File too large",
+        ),
+    ],
+)
+def test_a_disk_that_refuses_the_recording_is_told_with_its_reason(code: str, text: str, words: str) -> None:
+    told = with_events(ev.Notice(level="error", code=code, text=text))
+    assert told.words == f"journal ({words})"
+
+
 def test_a_session_that_is_not_to_be_recorded_needs_no_recording() -> None:
     made = Recorder()
     made.start(record="off")

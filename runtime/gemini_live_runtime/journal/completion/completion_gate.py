@@ -27,6 +27,8 @@ _FAULTS = {
 }
 """Sentence for each notice that says that the recording is not whole, by the notice's code."""
 
+_WITH_CAUSE = frozenset(("journal-failed", "audio-recording-stopped", "value-not-kept"))
+"""Codes of notices that tell why."""
 
 _CUT_OFF = "was cut off by the end", "were cut off by the end"
 _MAY_BE_LOST = "has a result that may not have arrived", "have results that may not have arrived"
@@ -57,8 +59,8 @@ class RealtimeCompletionGate:
         self._untold: dict[str, tuple[str, str]] = {}
         """Calls whose result the model does not have, by id, with the reason."""
         self._is_recorded = False
-        self._faults: dict[str, None] = {}
-        """Codes of the notices that say that the recording is not whole."""
+        self._faults: dict[str, str] = {}
+        """Causes of the notices that say that the recording is not whole, by their codes; "" for none."""
         self._unwritten: int | None = None
         """Number of events missing in the recording, once that is closed."""
         self._has_end = False
@@ -172,8 +174,8 @@ class RealtimeCompletionGate:
             yield "the answer was not played to its end"
 
     def _journal(self) -> str:
-        for code in self._faults:
-            return _FAULTS[code]
+        for code, cause in self._faults.items():
+            return f"{_FAULTS[code]}: {cause}" if cause else _FAULTS[code]
         if not self._is_recorded:
             return ""
         if self._unwritten is None or not self._has_end:
@@ -308,9 +310,16 @@ class RealtimeCompletionGate:
 
     def _notice(self, event: ev.Event, p: ev.Notice) -> None:
         if p.code in _FAULTS:
-            self._faults[p.code] = None
+            self._faults[p.code] = _cause(p.text) if p.code in _WITH_CAUSE else ""
         elif p.code == "journal-recovered":
             self._faults.pop("journal-failed", None)
+
+
+def _cause(text: str) -> str:
+    """Return the cause in a notice's text, which may stand behind what failed."""
+    first = text.partition(". ")[0].rstrip(".")
+    cause = first.partition(": ")[2] or first[:1].lower() + first[1:]
+    return sanitise_line(cause, 100)
 
 
 def _count(number: int, one: str, several: str) -> str:
