@@ -1,10 +1,9 @@
 """Declare value classes that are cheap to import and to create.
 
 To the type checker immutable ones are frozen dataclasses. At run time only a `frozen_record` refuses assignments, which
-authors of agents use: it sets each field by a call, so that creating one takes four to six times as long. `__eq__`,
-`__hash__` and `__repr__` are closures over the field names, and `__init__` is made when the first instance is:
-dataclasses would generate and compile them for each class, which takes most of the time of importing a hundred of them,
-of which a program uses a few.
+authors of agents use: it sets each field by a call, so that creating one takes four to six times as long. All share
+`__eq__`, `__hash__` and `__repr__`, and `__init__` is made when the first instance is: dataclasses would generate and
+compile them for each class, which takes most of the time of importing a hundred of them, of which a program uses a few.
 """
 
 from __future__ import annotations
@@ -158,22 +157,29 @@ def _init_of(cls: type[Any]) -> Callable[..., None]:
 def _add_comparison(cls: type[T], *, with_repr: bool = True) -> type[T]:
     """Compare, hash and print instances by their fields, as far as these say so.
 
-    Methods of the class's own are kept.
+    Methods of the class's own are kept. The others are the same functions for all records: there are hundreds.
     """
     compared = [one.name for one in fields(cls) if one.compare]  # type: ignore[arg-type]
-    shown = [one.name for one in fields(cls) if one.repr]  # type: ignore[arg-type]
-    values: Callable[[Any], Any] = attrgetter(*compared) if compared else lambda _: ()
-
-    def equal(self: Any, other: object) -> Any:
-        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
-
-    def hash_(self: Any) -> int:
-        return hash(values(self))
-
-    def show(self: Any) -> str:
-        return f"{cls.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
-
-    for name, method in (("__eq__", equal), ("__hash__", hash_), ("__repr__", show)):
-        if cls.__dict__.get(name) is None and (with_repr or method is not show):
+    cls._compared = attrgetter(*compared) if compared else _nothing  # type: ignore[attr-defined]
+    for name, method in (("__eq__", _equal), ("__hash__", _hash), ("__repr__", _show)):
+        if cls.__dict__.get(name) is None and (with_repr or method is not _show):
             setattr(cls, name, method)
     return cls
+
+
+def _nothing(record: Any) -> tuple[()]:
+    return ()
+
+
+def _equal(self: Any, other: Any) -> Any:
+    cls = self.__class__
+    return cls._compared(self) == cls._compared(other) if other.__class__ is cls else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return hash(self.__class__._compared(self))
+
+
+def _show(self: Any) -> str:
+    shown = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self) if one.repr)
+    return f"{self.__class__.__qualname__}({shown})"

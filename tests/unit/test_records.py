@@ -85,6 +85,14 @@ class Named:
         object.__setattr__(self, "length", len(self.name))
 
 
+def test_all_records_share_the_functions_that_compare_and_print_them() -> None:
+    assert Person.__eq__ is Timed.__eq__ is Mark.__eq__
+    assert Person.__hash__ is Timed.__hash__ is Mark.__hash__
+    assert Person.__repr__ is Timed.__repr__
+    assert Timed("Ann", tags=["a"]) != Timed("Ann", tags=["b"])
+    assert Timed("Ann") != Person("Ann")
+
+
 def test_a_mutable_record_is_compared_by_its_present_fields_and_has_no_hash() -> None:
     counter = Counter("turns")
     counter.count += 1
