@@ -290,6 +290,23 @@ async def test_initial_history_that_waits_for_a_nudge_outlives_a_resumption() ->
         assert await answer_to(client) == "Welcome."
 
 
+@pytest.mark.parametrize("has_history", [True, False])
+@virtual
+async def test_content_on_a_resumed_session_is_history_only_while_that_goes_on(has_history: bool) -> None:
+    async with server() as running:
+        client = await join(running, sessionResumption={}, **HISTORY)
+        await client.handle()
+        await client.send(content(("user", "hi"), ("model", "Hello."), complete=has_history))
+        handle = await client.handle()
+        await client.transport.close()
+        client = await join(running, sessionResumption={"handle": handle}, **HISTORY)
+        await client.send(content(("user", "good morning"), complete=True))
+        async with asyncio.timeout(60):
+            if not has_history:
+                await client.text("weather")
+            assert await answer_to(client) == f"You typed {'good morning' if has_history else 'weather'}."
+
+
 @virtual
 async def test_no_handle_is_made_while_a_request_waits_for_the_user_to_end() -> None:
     manual = {"automaticActivityDetection": {"disabled": True}}

@@ -13,7 +13,8 @@
   A model turn followed by one says how to answer what waits; any other model turn has answered it.
 
 Initial history (`initialHistoryInClientContent`) is not answered, and its model turns are not notes. User turns at its
-end are answered when the client prompts for it by a placeholder or a `turnComplete`, before anything else is said.
+end are answered when the client prompts for it by a placeholder or a `turnComplete`, before anything else is said. A
+resumed session has its history, also where its setup names one, unless the handle is from before the end of that.
 """
 
 from __future__ import annotations
@@ -70,12 +71,14 @@ class ContentTurns:
     @property
     def waiting(self) -> WaitingContent:
         """Content that waits to be answered."""
-        return WaitingContent(tuple((said.text, said.pcm) for said in self._unasked), self._history_waits)
+        turns = tuple((said.text, said.pcm) for said in self._unasked)
+        return WaitingContent(turns, self._history_waits, self._seeding)
 
     def restore(self, waiting: WaitingContent) -> None:
         """Restore what waited when a handle was made."""
         self._unasked = [UserTurn(text, pcm, counted=True) for text, pcm in waiting.turns]
         self._history_waits = waiting.of_history
+        self._seeding = self._seeding and waiting.in_history
 
     def take(self, message: ClientContent) -> UserTurn | Prompt | None:
         """Take a message; return the turn to answer, if any. Raises `Refusal`."""

@@ -36,6 +36,8 @@ class WaitingContent:
     turns: tuple[tuple[str, bytes], ...] = ()
     of_history: bool = False
     """True when they end an initial history."""
+    in_history: bool = False
+    """True while an initial history goes on."""
 
 
 @record
