@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.journal.files.disk import Disk, lock
 from gemini_live_runtime.journal.files.lines import EVENTS_FILE
 from gemini_live_runtime.journal.recording.writer import JournalWriter
+from gemini_live_runtime.journal.sessions import retention
 from gemini_live_runtime.journal.sessions.catalog import list_entries
 from gemini_live_runtime.journal.sessions.retention import purge, trim_audio
 
@@ -95,6 +97,40 @@ def test_trimming_leaves_running_and_protected_sessions_alone(tmp_path):
     assert trimmed.session_ids == ("done",)
     assert trimmed.bytes_left == 2 * 2044
     running.close()
+
+
+@pytest.mark.parametrize("when", ["before it is dated", "before it is deleted"])
+def test_trimming_passes_over_sound_that_another_program_deletes_meanwhile(tmp_path, monkeypatch, when):
+    for number, name in enumerate(("gone", "old", "new")):
+        record(tmp_path, name, wall=1e9 + number, samples=1000).close()
+    victim = tmp_path / "gone" / "user.wav"
+
+    class Rival(Disk):
+        def unlink(self, path: Path) -> None:
+            victim.unlink(missing_ok=True)
+            super().unlink(path)
+
+    def dated(path: Path) -> float:
+        victim.unlink(missing_ok=True)
+        return path.stat().st_mtime
+
+    if when == "before it is dated":
+        monkeypatch.setattr(retention, "modified_at", dated)
+    trim_audio(tmp_path, 3000, disk=Rival())
+    assert {item.id: item.audio_bytes for item in list_entries(tmp_path)} == {"gone": 0, "old": 0, "new": 2044}
+
+
+def test_purging_passes_over_what_another_program_purges_meanwhile(tmp_path):
+    for name in ("a", "b"):
+        record(tmp_path, name, samples=10).close()
+
+    class Rival(Disk):
+        def unlink(self, path: Path) -> None:
+            super().unlink(path)
+            shutil.rmtree(path.parent, ignore_errors=True)
+
+    assert purge(tmp_path, everything=True, disk=Rival()).not_deleted == ()
+    assert list_entries(tmp_path) == []
 
 
 def test_trimming_never_follows_a_link(tmp_path):

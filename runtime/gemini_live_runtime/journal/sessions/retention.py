@@ -6,6 +6,7 @@ count, only the files of a session are touched, and symbolic links are never fol
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -93,9 +94,11 @@ def trim_audio(
         if is_cancelled():
             return TrimResult((), 0, 0)
         tracks = list(track_files(folder))
-        if tracks:
-            total += sum(size for _, size in tracks)
-            recorded.append((min(modified_at(path) for path, _ in tracks), folder, tracks))
+        with contextlib.suppress(FileNotFoundError):  # deleted by another program meanwhile
+            modified = [modified_at(path) for path, _ in tracks]
+            if modified:
+                total += sum(size for _, size in tracks)
+                recorded.append((min(modified), folder, tracks))
     freed, ids = 0, []
     for _, folder, tracks in sorted(recorded, key=lambda item: (item[0], item[1].name)):
         if total - freed <= cap_bytes:
@@ -103,7 +106,7 @@ def trim_audio(
         if folder.name in keep or is_running(folder):
             continue  # an engine still writes its tracks
         for path, size in tracks:
-            disk.unlink(path)
+            _unlink(path, disk)
             freed += size
         ids.append(folder.name)
     return TrimResult(tuple(ids), freed, total - freed)
@@ -169,14 +172,21 @@ def _delete_folder(folder: Path, disk: Disk) -> int:
     """
     # The journal goes last: as long as it is there the session is listed and can be purged again.
     freed = 0
-    with os.scandir(folder) as entries:
-        names = sorted((entry.name for entry in entries), key=lambda name: (name == EVENTS_FILE, name))
-    for name in names:
-        path = folder / name
-        freed += regular_size(path) or 0
-        disk.unlink(path)
-    disk.remove_folder(folder)
+    with contextlib.suppress(FileNotFoundError):  # another program deletes the folder, too
+        with os.scandir(folder) as entries:
+            names = sorted((entry.name for entry in entries), key=lambda name: (name == EVENTS_FILE, name))
+        for name in names:
+            path = folder / name
+            freed += regular_size(path) or 0
+            _unlink(path, disk)
+        disk.remove_folder(folder)
     return freed
+
+
+def _unlink(path: Path, disk: Disk) -> None:
+    """Delete a file, which may be gone already: other programs delete sessions, too."""
+    with contextlib.suppress(FileNotFoundError):
+        disk.unlink(path)
 
 
 def track_files(folder: Path) -> Iterator[tuple[Path, int]]:
