@@ -15,11 +15,9 @@ from tests.support.synthetic_speech import have_voices
 STRIDE, SPOKEN_STRIDE = (1, 1) if os.environ.get("SOAK") else (6, 50)
 SPOKEN = ("open", "held") if os.environ.get("SOAK") else ("open",)
 LEAST_RIGHT = {
-    "open": 0.85, "held": 0.85, "open-2": 0.85, "held-2": 0.7, "open-3": 0.85, "held-3": 0.8, "open-4": 0.85,
-    "held-4": 0.75, "open-5": 0.75, "held-5": 0.75, "open-6": 0.85, "held-6": 0.75,
+    "open": 0.95, "held": 0.85, "open-2": 0.9, "held-2": 0.8, "open-3": 0.9, "held-3": 0.8, "open-4": 0.85,
+    "held-4": 0.85, "open-5": 0.85, "held-5": 0.8, "open-6": 0.9, "held-6": 0.85, "open-7": 0.85, "held-7": 0.75,
 }  # fmt: skip
-MOST_WRONG = {"held-2": 1, "held-4": 3, "held-6": 2}
-"""Figures of today, so that they get no worse: of sets held back some sentences lead to a wrong call (0 wanted)."""
 VOICE = "flite:slt"
 
 speaks = [
@@ -37,7 +35,7 @@ def judged(request: pytest.FixtureRequest) -> tuple[str, list[Judged]]:
 
 def test_no_sentence_leads_to_something_unasked(judged: tuple[str, list[Judged]]) -> None:
     name, ones = judged
-    assert sum(one.is_wrong for one in ones) <= MOST_WRONG.get(name, 0)  # The sentences held back stay unread.
+    assert sum(one.is_wrong for one in ones) == 0, name  # The sentences held back stay unread.
 
 
 def test_most_sentences_are_understood(judged: tuple[str, list[Judged]]) -> None:

@@ -105,7 +105,7 @@ _TAKEN_BACK = _any_of(
     r"\b(?:anything|everything|everyone|all) (?:but|except|besides)\b",
     r"\b(?:maybe|perhaps|or) not$",
     r"\b(?:joking|kidding|pulling your leg|(?:only|just) testing)\b",
-    r"\b(?:people|they|some) say\b|\bi (?:hear|heard|read)\b",
+    r"\b(?:people|they|some) say\b|\bi (?:hear|heard|read)\b(?! you\b)",
     r"\b(?:he|she|they|it|you) (?:said|says|told|thinks|claims|claimed)\b(?! to\b)",
     r"^(?:suppose|supposing|imagine|what if)\b|^(?:(?:and|but|so|well) )?were (?:i|we|he|she|it|they|the|my)\b",
     rf"\blet us (?:say|suppose|assume)\b|\b(?:until|unless) {_PRONOUN}\b|\bbefore you\b|^should {_PRONOUN} .*\bthen\b",
