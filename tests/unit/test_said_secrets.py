@@ -30,6 +30,11 @@ COMMANDS = (
         "mongo -u me -p {} x",
     ),
 )
+LOGINS = (
+    *("root:{}@db.example.com", "git clone deploy:{}@10.0.0.5:8080", "scp bob:{}@host-1:/x", "me:{}@localhost"),
+    *("sid={}", "connect.sid=s%3A{}.abcDEF1234567890", "https://example.com/?sid={}&x=1"),
+    *("tool --key {}", "tool --key='{}' x", "APP_KEY=base64:{}=", '{"app_key": "{}"}', "app-key: {}"),
+)
 ESCAPED = ("the%20pass%20phrase%20is%20{}", "auth%20plain%20{}", "then\tauth plain {}", "pass\\u0020phrase: {}")
 FILES = (
     *("machine example.com login me password {}", "machine example.com\n  login me\n  password {}\n"),
@@ -42,7 +47,7 @@ FILES = (
 )
 
 
-@pytest.mark.parametrize("text", [*SENTENCES, *COMMANDS, *ESCAPED, *FILES])
+@pytest.mark.parametrize("text", [*SENTENCES, *COMMANDS, *ESCAPED, *LOGINS, *FILES])
 def test_a_value_with_digits_beside_letters_goes_after_words_that_name_a_secret(text: str) -> None:
     text = text.replace("{}", SECRET)
     kept = Redactor().text(text)
@@ -92,6 +97,9 @@ def test_the_private_numbers_of_a_web_key_go_and_its_public_ones_stay() -> None:
             "unzip -o a1b2c3d4.zip",
             "log in at 7pm on the 2nd floor",
         ),
+        *("mailto:john1985smith@example.com", "email: anna2000maria@example.com", "From:bob1234bob@example.com"),
+        *("nginx:1.25alpha12@sha256:0a1b2c3d4e5f", "openssl --key keys/client1.pem", "inside=a1b2c3d4e5f6a7b8c9d0"),
+        *("at 10:30pm12345@home.example", "git@github.com:me/repo1a2b3c4d.git"),
         *("die Losung ist A1B2C3D4E5", "wortreich A1B2C3D4", "the tokens may be RFC2047", "parole: 12monkeys"),
     ],
 )

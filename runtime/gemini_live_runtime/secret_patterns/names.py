@@ -14,7 +14,7 @@ PASS_OWNERS = (
 """Words before "pass" that make it a password: a boarding pass is none."""
 
 KEY_USES = (
-    *("api", "access", "account", "encryption", "functions", "hmac", "master", "private", "secret", "signing"),
+    *("api", "app", "access", "account", "encryption", "functions", "hmac", "master", "private", "secret", "signing"),
     "subscription",
 )
 """Words before "key" that make it a secret: a sort key is none."""

@@ -127,18 +127,49 @@ _SESSIONS = (
             ("_session", "_session"),
         )
     ),
+    ("sid=", r"(?<![0-9a-z_])sid=\\{0,7}[\"']?(?P<said>[0-9a-z_\-%/+.]{16,400}+)"),
     ("cookie", rf"cookie[ \t]?[:=][ \t]?[\"']?(?:[^\s=\"']{{1,60}}=)?{_LONG_VALUE}"),
 )
+
+# A file may follow the option.
+_KEY_OPTION = (
+    r"(?<=--)key(?:[ \t]{1,3}|=)\\{0,7}[\"']?"
+    r"(?P<said>(?=[0-9a-z_\-+=]{0,60}?(?:[a-z][0-9]|[0-9][a-z]))[0-9a-z_\-+=]{8,400}+(?![./\\]))"
+)
+_ADDRESSES = (
+    "mail",
+    "mailto",
+    "from",
+    "to",
+    "cc",
+    "contact",
+    "address",
+    "sip",
+    "sips",
+    "xmpp",
+    "acct",
+    "user",
+    "username",
+    "login",
+)
+"""Words before a colon behind which an address stands, and no password."""
+
+_LOGIN = (
+    rf":(?<=[0-9a-z_\-]:)(?<![0-9]{{2}}:){''.join(f'(?<!{word}:)' for word in _ADDRESSES)}"
+    rf"(?!//)(?=[^\s@]{{0,60}}?(?:[a-z][0-9]|[0-9][a-z]))(?P<said>[!#-&*-+\--.0-9=?^_a-z{{}}~]{{8,100}}+)"
+    r"(?=@(?:localhost|(?!sha[0-9])[0-9a-z\-]{1,60}(?:\.[0-9a-z]|[:/])))"
+)
+"""Login before a host without a scheme: `user:password@host.example`."""
 
 # Keys of JWK are long in base64url; the names of their parts are one or two letters.
 _PARTS_OF_JWK = r"(?:d|k|p|q|dp|dq|qi)\\{0,7}\"[ \t]?:[ \t]?\\{0,7}\"(?P<said>[0-9a-z_\-]{40,4000}+)"
 _FILES = (("private-lines:", r"private-lines: ?[0-9]{1,4}(?P<said>(?:[\s\\rn]{1,8}[0-9a-z+/=]{8,}+){1,200})"),)
 
-_ASCII = (*_named(_NAMES), *_SESSIONS, *_FILES)
+_ASCII = (*_named(_NAMES), *_SESSIONS, *_FILES, ("key", _KEY_OPTION))
 _OTHERS = _named(_OTHER_NAMES)
 
 _OPEN = rf"(?:{'|'.join(name for _, name in (*_NAMES, *_OTHER_NAMES))}){_BETWEEN}{_OPENING}(?P<said>{_SIGN}{{1,400}})\Z"
-PATTERNS = (*(pattern for _, pattern in (*_ASCII, *_PROGRAMS, *_OTHERS)), _OPEN)
+PATTERNS = (*(pattern for _, pattern in (*_ASCII, *_PROGRAMS, *_OTHERS)), _LOGIN, _OPEN)
 """Patterns that take milliseconds to compile."""
 
 # What follows a name: a value does where neither a letter nor a mark of the sentence stands. Signs may be escaped, so
@@ -162,6 +193,7 @@ _at_k = _hinge(
     'ty(?<="kty)',
     rf"ey(?<=[a-z\-_ ]key)(?:{'|'.join(f'(?<={before}key)' for before in _KEYS)}){_ENDS}",
     rf"up[ -]code(?<=backup.code){_ENDS}",
+    "ey(?<=--key)",
 )
 _at_w = _hinge("w", "(?<=bindpw)", "(?<=rootpw)", "d(?<=_pwd)", "ort(?:(?<=kennwort)|(?<=losungswort))", "achtwoord")
 _at_v = _hinge("v", "e(?<=clave)", "ate-lines:(?<=private-lines:)", rf"ery[ -]code(?<=recovery.code){_ENDS}")
@@ -170,6 +202,8 @@ _pass = re.compile(
     + _ENDS
 ).search
 _auth = re.compile(r"auth(?:(?: |[%\\&](?s:.){1,9}?)(?:plain|login)|(?<=masterauth))").search
+_sid = re.compile(r"sid(?:=|[%\\&])").search
+_login = re.compile(r"@(?<=[^\s@/]{8}@)[0-9a-z]").search
 _option_sign = re.compile(r"-(?<=[ \tt09;]-)-?[a-z0-9]").search
 
 _others = re.compile("|".join(anchor for anchor, _ in _OTHERS)).search
@@ -228,6 +262,8 @@ def _has_name(low: str) -> bool:
         or ("pass" in low and _pass(low) is not None)
         or ("sess" in low and ("_session" in low or "sessid" in low or "sessionid" in low))
         or ("auth" in low and _auth(low) is not None)
+        or ("sid" in low and _sid(low) is not None)
+        or ("@" in low and _login(low) is not None)
         or "parol" in low
         or "schl" in low
         or "senha" in low
@@ -249,6 +285,8 @@ def spans(low: str) -> Iterator[tuple[int, int]]:
             if found is not None:
                 yield found.span("said")
             at = low.find(anchor, at + 1)
+    if "@" in low:
+        yield from (found.span("said") for found in compiled(_LOGIN).finditer(low))
     if _JWK in low:
         yield from (found.span("said") for found in compiled(_PARTS_OF_JWK).finditer(low))
 
