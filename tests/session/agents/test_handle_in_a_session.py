@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -424,6 +425,34 @@ async def test_another_threads_own_loop_may_await_the_handle() -> None:
         await on_a_thread(t, lambda handle: asyncio.run(handle.send_text("hello")))
         await t.rests()
         assert t.wire == [("text", "hello")]
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        lambda session: anext(aiter(session.handle.events())),
+        lambda session: anext(aiter(session.events("conversation_item_added"))),
+        lambda session: session.generate_reply(instructions="Go on.").wait_for_playout(),
+    ],
+    ids=["events", "views", "speech"],
+)
+async def test_another_threads_own_loop_may_wait_for_what_a_session_gives(wait: Callable[[Any], Any]) -> None:
+    waits, ended = Event(), []
+
+    async def wait_for_it() -> None:
+        waiting = asyncio.ensure_future(wait(t.stage.session.agent_session))
+        await asyncio.sleep(0)
+        waits.set()
+        ended.append(await waiting)
+
+    async with talk(agent()) as t:
+        thread = Thread(target=lambda: asyncio.run(wait_for_it()), daemon=True)
+        thread.start()
+        await asyncio.to_thread(waits.wait)
+        await t.turn()
+        await t.turn()
+        await asyncio.to_thread(thread.join, 5)
+        assert len(ended) == 1
 
 
 def test_a_handle_whose_session_is_over_says_so_on_other_threads() -> None:

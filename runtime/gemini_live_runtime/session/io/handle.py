@@ -36,7 +36,7 @@ class LiveHandle:
     """A program's handle of its running session.
 
     Its methods may be called from any thread; on another than the session's they wait until the session has done it.
-    What they return, other than plain values, belongs to the session's event loop. Those that act raise `AgentError` in
+    Futures that they return belong to the session's event loop. Those that act raise `AgentError` in
     code that decides, such as a guard, and `GeminiLiveError` after the session's end.
     """
 

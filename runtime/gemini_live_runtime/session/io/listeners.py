@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.session.agent.listeners.session_events import SessionEvent, check_event_name, listener_place
+from gemini_live_runtime.session.ports.loop_calls import Wakeup
 from gemini_live_runtime.state.functions import function_name
 from gemini_live_runtime.state.mutations import Origin
 
@@ -85,7 +86,7 @@ class EventStream:
         self._names = names
         self._on_closed: Callable[[EventStream], None] | None = on_closed
         self._waiting: deque[SessionEvent] = deque(maxlen=MAX_WAITING)
-        self._changed = asyncio.Event()
+        self._wakeup = Wakeup()
         self._ended = False
         self.dropped = 0
         """Number of views that a slow reader has lost."""
@@ -95,12 +96,12 @@ class EventStream:
         if not self._names or view.type in self._names:
             self.dropped += len(self._waiting) == MAX_WAITING
             self._waiting.append(view)
-            self._changed.set()
+            self._wakeup.set()
 
     def end(self) -> None:
         """Take no more views; those that wait can still be read."""
         self._ended, self._on_closed = True, None
-        self._changed.set()
+        self._wakeup.set()
 
     def close(self) -> None:
         """Stop, and discard what waits."""
@@ -114,9 +115,10 @@ class EventStream:
         return self
 
     async def __anext__(self) -> SessionEvent:
+        self._wakeup.arm()
         while not self._waiting:
             if self._ended:
                 raise StopAsyncIteration
-            self._changed.clear()
-            await self._changed.wait()
+            await self._wakeup.wait()
+            self._wakeup.arm()
         return self._waiting.popleft()

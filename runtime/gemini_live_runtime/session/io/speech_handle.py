@@ -181,13 +181,17 @@ class SpeechHandle:
             )
         if self.status == "queued":
             self._check_may_begin()
-        await asyncio.shield(self._done)
+        if self.loop_calls.is_own_thread:
+            await asyncio.shield(self._done)
+        else:
+            await self.loop_calls.run(asyncio.wait((self._done,)))
 
     def _check_may_begin(self) -> None:
         """Raise `AgentError` in a tool that keeps it from being asked for."""
         place = place_of_code.get()
-        # A task that the tool has started goes on when the tool has ended.
-        if place is not None and place.task is asyncio.current_task() and place.is_awaited():
+        # A task that the tool has started goes on when the tool has ended. A plain tool is on a thread of its own.
+        is_tool = place is not None and (place.task is asyncio.current_task() or not self.loop_calls.is_own_thread)
+        if place is not None and is_tool and place.is_awaited():
             raise AgentError(
                 f"A tool cannot wait for the end of {self.id}, which begins only after the tool's answer",
                 remedy="Return without waiting, or declare the tool with blocking=False",

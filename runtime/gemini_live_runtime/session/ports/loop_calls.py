@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import functools
 import inspect
 import threading
@@ -86,6 +87,39 @@ class LoopCalls:
                 raise
             # Nobody cancelled the caller: the session's loop ended its tasks.
             raise _ended() from None
+
+
+class Wakeup:
+    """Event that any thread sets, for one waiting task on any loop."""
+
+    __slots__ = ("_event", "_loop")
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._event = asyncio.Event()
+
+    def arm(self) -> None:
+        """Forget what was set, on the waiting loop; look then if there is a need to wait."""
+        loop = asyncio.get_running_loop()
+        if loop is self._loop:
+            self._event.clear()
+        else:
+            self._event, self._loop = asyncio.Event(), loop
+
+    def set(self) -> None:
+        """Wake the task that waits, if there is one."""
+        loop, event = self._loop, self._event
+        if loop is None:
+            return
+        if loop is asyncio._get_running_loop():
+            event.set()
+        else:
+            with contextlib.suppress(RuntimeError):  # that loop is closed
+                loop.call_soon_threadsafe(event.set)
+
+    async def wait(self) -> None:
+        """Wait until it is set."""
+        await self._event.wait()
 
 
 class OnLoop(Protocol):

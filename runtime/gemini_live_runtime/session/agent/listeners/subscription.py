@@ -6,7 +6,6 @@ counted. So a slow subscriber never delays the session, and a flood of metrics n
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from types import TracebackType
@@ -14,6 +13,7 @@ from typing import Literal, TypeAlias
 
 from gemini_live_runtime.events import Event
 from gemini_live_runtime.session.definition.definition import DeliveryConfig
+from gemini_live_runtime.session.ports.loop_calls import Wakeup
 
 LiveEvent: TypeAlias = Event
 """Event as a subscriber gets it: the same as in the journal."""
@@ -35,7 +35,7 @@ def class_of(event: Event) -> DeliveryClass:
 class Subscription:
     """Asynchronous iterator of events that never delays the session.
 
-    To stop before the session ends, call `close` or use an `async with` block. For one reader at a time.
+    To stop before the session ends, call `close` or use an `async with` block. For one reader at a time, on any thread.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Subscription:
             "telemetry": config.telemetry.limit,
         }
         self._queues: dict[str, deque[Event]] = {name: deque() for name in self._limits}
-        self._waiting = asyncio.Event()
+        self._wakeup = Wakeup()
         self._ended = False
         self._reported: Counter[str] = Counter()
 
@@ -69,7 +69,7 @@ class Subscription:
         if len(queue) > self._limits[kind]:
             queue.popleft()
             self.dropped[kind] += 1
-        self._waiting.set()
+        self._wakeup.set()
 
     def close(self) -> None:
         """Stop the subscription and discard its queued events."""
@@ -91,7 +91,7 @@ class Subscription:
     def end(self) -> None:
         """Refuse further events; those that are queued can still be read."""
         self._ended = True
-        self._waiting.set()
+        self._wakeup.set()
 
     def take_over(self, other: Subscription) -> None:
         """Take the events that another subscription has queued."""
@@ -113,13 +113,13 @@ class Subscription:
 
     async def __anext__(self) -> Event:
         while True:
+            self._wakeup.arm()
             event = self._next()
             if event is not None:
                 return event
             if self._ended:
                 raise StopAsyncIteration
-            self._waiting.clear()  # nothing can be pushed between the look above and this line
-            await self._waiting.wait()
+            await self._wakeup.wait()
 
 
 class Subscribers:
