@@ -15,6 +15,7 @@ from textual.css.stylesheet import Stylesheet
 
 from gemini_live_tui import stylesheet
 from gemini_live_tui.app import ConsoleApp
+from gemini_live_tui.console.prompt import Prompt
 from gemini_live_tui.console.screen import ConsoleScreen
 from gemini_live_tui.settings import ConsoleSettings
 
@@ -75,6 +76,42 @@ async def test_what_the_first_frame_does_not_show_is_mounted_after_it(monkeypatc
             "completions",
             "key-bar",
         ]
+
+
+async def test_the_first_frame_has_the_placeholder_of_a_prompt_that_is_made_after_it(
+    frames: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    make = ConsoleScreen._make_prompt
+
+    def noted(screen: ConsoleScreen) -> Prompt:
+        made.append(len(frames))
+        return make(screen)
+
+    monkeypatch.setattr(ConsoleScreen, "_make_prompt", noted)
+    app = ConsoleApp(None, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.pause()
+        assert "i writes a message, F2 is text mode" in frames[0]
+        assert "i writes a message, F2 is text mode" in screen_text(app)
+        assert len(made) == 1
+        assert made[0] >= 1
+
+
+async def test_what_is_typed_before_the_console_is_complete_is_in_the_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def not_yet(screen: ConsoleScreen) -> None:
+        return None
+
+    complete = ConsoleScreen.complete
+    monkeypatch.setattr(ConsoleScreen, "complete", not_yet)
+    app = ConsoleApp(None, settings=ConsoleSettings(theme="ember", tmux=False), clock=ManualClock())
+    async with app.run_test(size=(120, 36)) as pilot:
+        await pilot.press("i", "h", "e", "y")
+        assert app.console_screen.prompt.text == "hey"
+        await complete(app.console_screen)
+        await pilot.press("!")
+        assert app.console_screen.prompt.text == "hey!"
+        assert app.console_screen.prompt.has_focus
 
 
 async def test_a_search_that_is_asked_for_before_the_first_frame_is_left_out() -> None:

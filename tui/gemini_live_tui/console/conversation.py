@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.events import Event
     from gemini_live_tui.console.command_sender import CommandSender
     from gemini_live_tui.console.notices import Notices
-    from gemini_live_tui.console.prompt import PromptPane
+    from gemini_live_tui.console.prompt_pane import PromptPane
     from gemini_live_tui.context import ConsoleContext, Level
     from gemini_live_tui.panes.transcript import Transcript
 
@@ -57,7 +57,6 @@ class Conversation:
         self._sender = sender
         self._notices = notices
         self._pane = prompt_pane
-        self._prompt = prompt_pane.prompt
         self._transcript = transcript
         self._max_text = 0
         """Characters that can be sent at once; 0 before `listen`."""
@@ -108,7 +107,7 @@ class Conversation:
         return self._wanted_mode or self._store.view.mode
 
     def _focus_for(self, mode: str) -> None:
-        self._screen.set_focus(self._prompt if mode == "text" else self._transcript)
+        self._screen.set_focus(self._pane.prompt if mode == "text" else self._transcript)
 
     def action_toggle_text_mode(self) -> None:
         """Switch between text and voice mode."""
@@ -156,8 +155,8 @@ class Conversation:
 
     def keep_command(self, text: str) -> None:
         """Return a faulty command to the prompt for correction."""
-        if self._prompt.give_back(text):
-            self._screen.set_focus(self._prompt)
+        if self._pane.prompt.give_back(text):
+            self._screen.set_focus(self._pane.prompt)
 
     def stop_speech(self) -> None:
         """Stop the model's answer; nothing happens while it is silent."""
@@ -177,14 +176,14 @@ class Conversation:
         written = written or f"/say {text}"
         size = len(text)
         if size > self._max_text > 0:
-            self._prompt.give_back(written)
+            self._pane.prompt.give_back(written)
             self._notices.say(
                 f"The message has {size:,} characters, {self._max_text:,} can be sent at once. Shorten it.", "warning"
             )
             return
         ident = self._sender.order(SendText(text=text))
         if not ident:
-            self._prompt.give_back(written)
+            self._pane.prompt.give_back(written)
             return
         self._await_confirmation(ident, text, written)
         self._transcript.scroll_by("end")
@@ -237,7 +236,7 @@ class Conversation:
 
     def on_typed(self) -> None:
         """Update the prompt's frame once the text comes near the limit."""
-        if len(self._prompt.text) > self._max_text * 0.75 > 0:
+        if len(self._pane.prompt.text) > self._max_text * 0.75 > 0:
             self.show_prompt()
 
     # -- refusals and the end ----------------------------------------------------------------------------------------
@@ -261,7 +260,7 @@ class Conversation:
             return
         text = unconfirmed.written
         sentence = reason if reason.startswith("Not sent") else f"Not sent: {reason}"
-        if not self._prompt.give_back(text):
+        if not self._pane.prompt.give_back(text):
             sentence = f"{sentence.rstrip('.')}. The text is in the prompt's history (up)."
         self._notices.say(sentence, "warning")
 
@@ -314,6 +313,6 @@ class Conversation:
             self._notices.say("The engine answers again.", passing=True)
 
     def _give_back_unconfirmed(self) -> str:
-        waiting = [text for text in self._unconfirmed.values() if not self._prompt.give_back(text.written)]
+        waiting = [text for text in self._unconfirmed.values() if not self._pane.prompt.give_back(text.written)]
         self._unconfirmed.clear()
         return f" {len(waiting)} unsent message(s) are in the prompt's history (up)." if waiting else ""

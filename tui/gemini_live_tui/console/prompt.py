@@ -7,11 +7,9 @@ from typing import ClassVar
 
 from textual import events
 from textual.actions import SkipAction
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container
 from textual.widget import Widget
-from textual.widgets import Static, TextArea
+from textual.widgets import TextArea
 
 from gemini_live_runtime.text import sanitise
 from gemini_live_tui.actions import bindings, in_scope
@@ -19,7 +17,6 @@ from gemini_live_tui.actions.keymap import keys_of
 from gemini_live_tui.actions.slash import Suggestion, is_command
 from gemini_live_tui.console.completions import Completions
 from gemini_live_tui.messages import TextSubmitted
-from gemini_live_tui.painting.glyphs import Glyphs
 from gemini_live_tui.widgets.ordered_keys import OrderedKeys
 
 MAX_HISTORY = 200
@@ -202,39 +199,3 @@ class Prompt(OrderedKeys, TextArea):
     def _recall(self, text: str) -> None:
         self.text = text
         self.move_cursor(self.document.end)
-
-
-class PromptPane(Container):
-    """Framed prompt with unconfirmed messages and text length at its lower edge."""
-
-    def __init__(self, prompt: Prompt, *, glyphs: Glyphs, text_key: str, write_key: str) -> None:
-        super().__init__(id="prompt-pane")
-        self.prompt = prompt
-        self.text_key = text_key
-        self._write_key = write_key
-        self._glyphs = glyphs
-
-    def compose(self) -> ComposeResult:
-        """Yield the sign and the prompt."""
-        yield Static(self._glyphs.prompt, id="prompt-sign", markup=False)
-        yield self.prompt
-
-    def show(self, mode: str, *, sending: int, limit: int) -> None:
-        """Update placeholder and lower edge.
-
-        `sending` is the number of unconfirmed messages; from 80 % of `limit` on, the length of the text is shown.
-        """
-        way_in = f"{self._write_key} writes a message"
-        if self.prompt.has_focus:
-            hint = "Write a message, enter sends it"
-        else:
-            hint = way_in if mode == "text" else f"{way_in}, {self.text_key} is text mode"
-        if self.prompt.placeholder != hint:
-            self.prompt.placeholder = hint
-        parts = [f"sending {sending}"] if sending else []
-        size = len(self.prompt.text)
-        if 0 < limit * 0.8 < size:
-            parts.append(f"{size:,} of {limit:,} characters")
-        note = f" {self._glyphs.separator} ".join(parts)
-        if self.border_subtitle != note:
-            self.border_subtitle = note

@@ -15,7 +15,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
-from textual.widgets import Input
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.fold.view import Dirty
@@ -40,14 +39,14 @@ from gemini_live_tui.console.notices import Notices
 from gemini_live_tui.console.pane_bodies import bodies
 from gemini_live_tui.console.pane_grid import PaneGrid
 from gemini_live_tui.console.past_sound import PastSound
-from gemini_live_tui.console.prompt import Prompt, PromptPane
+from gemini_live_tui.console.prompt_pane import PromptPane
 from gemini_live_tui.console.speech_row import SpeechRow
 from gemini_live_tui.console.tab_bar import TabBar
 from gemini_live_tui.console.time_travel import TimeTravel
 from gemini_live_tui.console.time_travel_row import TimeTravelRow
 from gemini_live_tui.console.too_small import MIN_HEIGHT, MIN_WIDTH, TooSmall
 from gemini_live_tui.console.turn_commands import TurnCommands
-from gemini_live_tui.console.unbound_keys import UnboundKeys, place_of
+from gemini_live_tui.console.unbound_keys import UnboundKeys, is_typing, place_of
 from gemini_live_tui.console.utterance_sound import UtteranceSound
 from gemini_live_tui.messages import (
     EditKey,
@@ -79,6 +78,7 @@ from gemini_live_tui.session_data.store import ALL
 if TYPE_CHECKING:
     from textual.dom import DOMNode
 
+    from gemini_live_tui.console.prompt import Prompt
     from gemini_live_tui.context import ConsoleContext, Level
 
 
@@ -111,7 +111,7 @@ class ConsoleScreen(Screen[None]):
         self.held_agent = HeldAgent(console, self, self.sender, self.notices)
         self.consent_answers = ConsentAnswers(console, self.consent_row, self.sender, self.notices)
         self.navigation = Navigation(self, store, self.grid, self.transcript, self.time_travel)
-        self.unbound_keys = UnboundKeys(self, self.prompt, settings, self.notices, self.perform)
+        self.unbound_keys = UnboundKeys(self, self.prompt_pane, settings, self.notices, self.perform)
         self.agent_commands = AgentCommands(store, self.sender, self.notices, self.conversation)
         self.turn_commands = TurnCommands(self.sender, self.notices)
         self.utterance_sound = UtteranceSound(console, self.sender, self.notices, self.transcript)
@@ -159,9 +159,8 @@ class ConsoleScreen(Screen[None]):
         )
         self.grid.lends_to = (self.banner, self.speech_row, self.held_row, self.consent_row)
         self.completions = Completions(id="completions", glyphs=signs)
-        self.prompt = Prompt(self.completions, id="prompt", keymap=settings.keymap, suggest=self._suggest)
         write_key = key_label(keys_of(BY_ID["write"], settings.keymap)[0], ascii_only=settings.ascii)
-        self.prompt_pane = PromptPane(self.prompt, glyphs=signs, text_key=text_key, write_key=write_key)
+        self.prompt_pane = PromptPane(self._make_prompt, glyphs=signs, text_key=text_key, write_key=write_key)
         self.key_bar = KeyBar(
             id="key-bar",
             keymap=settings.keymap,
@@ -197,6 +196,7 @@ class ConsoleScreen(Screen[None]):
             )
             if not self._settings.replay:
                 await self.mount(self.completions, after=self.prompt_pane)
+                self.prompt_pane.complete()
             await self.body.complete()
         await self.grid.complete()
 
@@ -263,7 +263,7 @@ class ConsoleScreen(Screen[None]):
             there, then = (store.shown, store.shown.t) if self._settings.replay else (view, elapsed)
             waits.append(self.held_row.show(there.agent_view.held, then, operable=live))
             waits.append(self.speech_row.show(there, then))
-            typing = isinstance(self.focused, Prompt | Input)
+            typing = is_typing(self)
             self.consent_row.show(there.harness.consent, now, operable=live, typing=typing)
             if live:
                 waits.append(until_next_second(elapsed))
@@ -355,7 +355,7 @@ class ConsoleScreen(Screen[None]):
             Situation(
                 mode=view.mode,
                 place=place_of(self),
-                typing=isinstance(self.focused, Prompt | Input),
+                typing=is_typing(self),
                 microphone=view.microphone,
                 speaker=view.speaker,
                 over=self._settings.replay or bool(store.lost) or store.bye is not None,
@@ -402,7 +402,7 @@ class ConsoleScreen(Screen[None]):
                 self.grid.go_to(action.scope)
             target: DOMNode = self.query_one(f"#{action.scope}")
         else:
-            target = {"app": self.app, "prompt": self.prompt}.get(action.scope, self)
+            target = self.app if action.scope == "app" else self.prompt if action.scope == "prompt" else self
         if arguments:
             done = getattr(target, f"action_{action.takes}")(*arguments)
             if inspect.isawaitable(done):
@@ -413,6 +413,16 @@ class ConsoleScreen(Screen[None]):
             self.unbound_keys.action_begin_command(ident)
 
     # -- the prompt --------------------------------------------------------------------------------------------------
+
+    @property
+    def prompt(self) -> Prompt:
+        """The prompt; a recording shows none."""
+        return self.prompt_pane.prompt
+
+    def _make_prompt(self) -> Prompt:
+        from gemini_live_tui.console.prompt import Prompt
+
+        return Prompt(self.completions, id="prompt", keymap=self._settings.keymap, suggest=self._suggest)
 
     @on(TextSubmitted)
     async def _on_text_submitted(self, message: TextSubmitted) -> None:
@@ -439,8 +449,8 @@ class ConsoleScreen(Screen[None]):
         if message.suggestion.whole:
             self.prompt.action_send()
 
-    @on(Prompt.Changed)
-    def _on_prompt_changed(self) -> None:
+    def on_text_area_changed(self) -> None:
+        """Follow the text in the prompt."""
         self.conversation.on_typed()
         if bool(self.escape_key.title) != self.key_bar.escape_closes_list:
             self._show_keys()

@@ -10,7 +10,6 @@ from textual.widgets import Input
 from gemini_live_tui.actions import BY_ID, LETTERS, PLACES, Scope
 from gemini_live_tui.actions.keymap import hints
 from gemini_live_tui.actions.slash import SLASH, form_of
-from gemini_live_tui.console.prompt import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from gemini_live_tui.console.notices import Notices
+    from gemini_live_tui.console.prompt_pane import PromptPane
     from gemini_live_tui.settings import ConsoleSettings
 
 _BEGINS_TYPING = ("write", "command", "state-filter", "memory-search")
@@ -31,19 +31,24 @@ def place_of(screen: Screen[None]) -> Scope:
     return next((node.id for node in nodes if node.id is not None and node.id in PLACES), "console")
 
 
+def is_typing(screen: Screen[None]) -> bool:
+    """Return True while the prompt, or another field, has the cursor."""
+    return isinstance(screen.focused, Input) or place_of(screen) == "prompt"
+
+
 class UnboundKeys:
     """Keys pressed while no field has the cursor."""
 
     def __init__(
         self,
         screen: Screen[None],
-        prompt: Prompt,
+        prompt_pane: PromptPane,
         settings: ConsoleSettings,
         notices: Notices,
         perform: Callable[[str], Awaitable[None]],
     ) -> None:
         self._screen = screen
-        self._prompt = prompt
+        self._pane = prompt_pane
         self._settings = settings
         self._notices = notices
         self._perform = perform
@@ -51,7 +56,7 @@ class UnboundKeys:
     @property
     def _outside(self) -> bool:
         """True when letters are commands: no field has the cursor."""
-        return not self._screen.has_class("-tiny") and not isinstance(self._screen.focused, Prompt | Input)
+        return not self._screen.has_class("-tiny") and not is_typing(self._screen)
 
     async def take(self, event: events.Key) -> bool:
         """Handle a key that begins to type, or a letter without a meaning.
@@ -92,17 +97,17 @@ class UnboundKeys:
         if self._settings.replay:
             self._notices.say("This is a recording: nothing can be written to it.", passing=True)
         else:
-            self._screen.set_focus(self._prompt)
+            self._screen.set_focus(self._pane.prompt)
 
     def action_begin_command(self, ident: str = "") -> None:
         """Begin a command in the prompt; the text there stays in the history."""
         self.action_write()
         if not self._settings.replay:
-            self._prompt.begin(f"{SLASH}{form_of(BY_ID[ident]).name} " if ident else SLASH)
+            self._pane.prompt.begin(f"{SLASH}{form_of(BY_ID[ident]).name} " if ident else SLASH)
 
     def take_paste(self, event: events.Paste) -> None:
         """Put a paste from any pane into the prompt, without sending it."""
         if self._outside and not self._settings.replay:
             event.stop()
-            self._screen.set_focus(self._prompt)
-            self._prompt.post_message(events.Paste(event.text))
+            self._screen.set_focus(self._pane.prompt)
+            self._pane.prompt.post_message(events.Paste(event.text))
