@@ -115,10 +115,8 @@ class EventStream:
         return self
 
     async def __anext__(self) -> SessionEvent:
-        self._wakeup.arm()
         while not self._waiting:
             if self._ended:
                 raise StopAsyncIteration
-            await self._wakeup.wait()
-            self._wakeup.arm()
+            await self._wakeup.wait_unless(lambda: self._ended or bool(self._waiting))
         return self._waiting.popleft()

@@ -98,14 +98,6 @@ class Wakeup:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._event = asyncio.Event()
 
-    def arm(self) -> None:
-        """Forget what was set, on the waiting loop; look then if there is a need to wait."""
-        loop = asyncio.get_running_loop()
-        if loop is self._loop:
-            self._event.clear()
-        else:
-            self._event, self._loop = asyncio.Event(), loop
-
     def set(self) -> None:
         """Wake the task that waits, if there is one."""
         loop, event = self._loop, self._event
@@ -117,9 +109,16 @@ class Wakeup:
             with contextlib.suppress(RuntimeError):  # that loop is closed
                 loop.call_soon_threadsafe(event.set)
 
-    async def wait(self) -> None:
-        """Wait until it is set."""
-        await self._event.wait()
+    async def wait_unless(self, is_due: Callable[[], bool]) -> None:
+        """Wait until it is set, unless `is_due` is true already."""
+        loop = asyncio.get_running_loop()
+        if loop is self._loop:
+            self._event.clear()
+        else:
+            self._event, self._loop = asyncio.Event(), loop
+        # What was due before this line may have woken another loop.
+        if not is_due():
+            await self._event.wait()
 
 
 class OnLoop(Protocol):

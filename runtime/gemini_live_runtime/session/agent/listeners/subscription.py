@@ -108,18 +108,20 @@ class Subscription:
         waiting = [queue for queue in self._queues.values() if queue]
         return min(waiting, key=lambda queue: queue[0].seq).popleft() if waiting else None
 
+    def _is_due(self) -> bool:
+        return self._ended or any(self._queues.values())
+
     def __aiter__(self) -> AsyncIterator[Event]:
         return self
 
     async def __anext__(self) -> Event:
         while True:
-            self._wakeup.arm()
             event = self._next()
             if event is not None:
                 return event
             if self._ended:
                 raise StopAsyncIteration
-            await self._wakeup.wait()
+            await self._wakeup.wait_unless(self._is_due)
 
 
 class Subscribers:
