@@ -187,14 +187,16 @@ class State(Readable):
         cannot hold, and in code that decides.
         """
         kind = type(value)
+        is_plain = kind in PLAIN
         if (
             type(key) is not str
-            or kind not in PLAIN
+            or not is_plain
             or key in self._slow_keys
             or (kind is int and not MIN_INT <= value <= MAX_INT)
         ):
             key, value = self._prepare(key, value)
             kind = type(value)
+            is_plain = kind in PLAIN
         writer = current_writer.get()
         # `is_deciding` written out.
         if writer is DECIDING or (deciding_threads and get_ident() in deciding_threads):
@@ -206,7 +208,7 @@ class State(Readable):
             old = self._data.get(key, MISSING)
             # Python's 1 == True == 1.0: only values of one type can be the same here.
             if type(old) is kind:
-                if old == value if kind in PLAIN else same_value(old, value):
+                if old == value if is_plain else same_value(old, value):
                     return
             elif old is MISSING:
                 # A stored key has been checked when it was first written.
