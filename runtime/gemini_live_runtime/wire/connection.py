@@ -33,7 +33,7 @@ from gemini_live_runtime.wire.backlog import AudioBacklog, DropOldest, UnsentSou
 from gemini_live_runtime.wire.closes import closed_error
 from gemini_live_runtime.wire.codec import client_to_json
 from gemini_live_runtime.wire.endpoints import Backend, Endpoint
-from gemini_live_runtime.wire.handshake import accepted, closed_instead, completed, no_answer, unreadable
+from gemini_live_runtime.wire.handshake import accepted, closed_instead, completed, no_answer, unreadable, unsendable
 from gemini_live_runtime.wire.json_frame import dump_object, frame_size
 from gemini_live_runtime.wire.messages import AudioFrame, ClientMessage, ServerMessage, Setup
 from gemini_live_runtime.wire.observer import WireObserver
@@ -291,10 +291,17 @@ class Connection:
         return self.post(compose.activity_start())
 
     async def _hand_shake(self, setup: Setup) -> None:
-        """Send `setup` and wait for `setupComplete`; raise `SetupRejectedError`."""
+        """Send `setup` and wait for `setupComplete`; raise `SetupRejectedError`.
+
+        Raises `UsageError` for a setup that cannot be sent.
+        """
+        try:
+            sent = self.post(ClientMessage(setup=setup))
+        except ProtocolError as error:
+            raise unsendable(error) from error
         try:
             async with asyncio.timeout(self._setup_timeout):
-                await self.send(ClientMessage(setup=setup))
+                await sent
                 answer = await self.receive()
         except TimeoutError:
             raise no_answer(self._setup_timeout) from None

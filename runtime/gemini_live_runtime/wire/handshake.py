@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gemini_live_runtime.errors import ConnectionClosedError, ProtocolError, SetupRejectedError, UsageError
+from gemini_live_runtime.errors import (
+    ConnectionClosedError,
+    FrameTooLargeError,
+    ProtocolError,
+    SetupRejectedError,
+    UsageError,
+)
 from gemini_live_runtime.wire.closes import CloseKind, classify, code_and_reason, server_text, setup_refused
 from gemini_live_runtime.wire.endpoints import Endpoint
 from gemini_live_runtime.wire.fields import WrongTypeError
@@ -50,6 +56,14 @@ def no_answer(timeout: float) -> SetupRejectedError:
         remedy="Try again; if it recurs, check the address",
         field="setup",
     )
+
+
+def unsendable(error: ProtocolError) -> UsageError:
+    """Return the error for a setup that cannot be encoded, or is too large."""
+    remedy = (
+        "Shorten the instruction, or declare fewer tools" if isinstance(error, FrameTooLargeError) else error.remedy
+    )
+    return UsageError(f"The setup cannot be sent: {error.message}", remedy=remedy, field="setup")
 
 
 def unreadable(error: ProtocolError) -> SetupRejectedError:

@@ -138,6 +138,19 @@ class TestHandshake:
         assert connection.setup_complete is not None
         await connection.close()
 
+    async def test_a_setup_that_is_too_large_is_no_answer_of_the_server(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("gemini_live_runtime.wire.json_frame.MAX_MESSAGE_BYTES", 100_000)
+        ours, theirs = MemoryTransport.pair()
+
+        async def factory(endpoint: Endpoint) -> Transport:
+            return ours
+
+        with pytest.raises(UsageError, match=r"The setup cannot be sent: A frame of .* is above the limit") as caught:
+            await connect(ENDPOINT, compose.build_setup("m", instruction="x" * 200_000), transport_factory=factory)
+        assert caught.value.remedy == "Shorten the instruction, or declare fewer tools"
+        with pytest.raises(TransportClosed):
+            await theirs.recv()
+
     @pytest.mark.parametrize(
         ("answer", "says"),
         [
