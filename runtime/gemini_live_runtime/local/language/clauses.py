@@ -16,6 +16,7 @@ _BREAKS = re.compile(
 _FORBIDS = re.compile(
     r"\b(?:don't|dont|do not) (?!have|know|understand|owe|recogni[sz]e|agree|get|work|hear|remember|mind)"
     r"|\bif (?!(?:you|that|it|i)\b.{0,12}(?:can|could|would|mind|like|possible|ok|okay|all ?right|may)\b|possible)"
+    r"|\b(?:as soon as|once|whenever) (?:i|we|he|she|it|they|the|my|our)\b|\bwhen the \w+ (?:stops|is|comes|goes)\b"
     r"|\b(?:not yet|never|unless|what happens|would happen|stop|without)\b",
     re.IGNORECASE,
 )

@@ -286,8 +286,10 @@ def _is_cut(plain: list[str], start: int, length: int) -> bool:
         return True
     if start and plain[start - 1] in ("me", "forget", "remember") and plain[start] in _QUESTION_WORDS:
         return True
-    if start and plain[start] in ("reads", "says", "said"):
+    if start and plain[start] in ("reads", "says", "said", "of"):
         return True
+    if start > 1 and plain[start - 2 : start] == ["a", "note"] and "would" in plain[start:]:
+        return True  # "A note for my wife would be too romantic" dictates none.
     if start or length == len(plain):
         return False
     return plain[length - 1] in ("not", "to", "never", "should", "i", "you") or is_no_text(plain[:length])

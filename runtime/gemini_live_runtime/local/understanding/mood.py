@@ -115,13 +115,17 @@ _TAKEN_BACK = _any_of(
     r"\bjust what (?:i|we) (?:needed|wanted)$|\bhow (?:lovely|nice|wonderful|kind|convenient|thoughtful|generous)$",
     r"\bthat (?:always|never) ",
     r"\b(?:i|we) would (?!like|love)\w+ .*\bbut\b|\bwould agree if\b|\bbut (?:i|we) (?:can not|am not|are not)\b",
+    r"\bbut (?:he|she|they|it) (?:is|are|will|can|does|do|would|could) not\b",
+    r"\b(?:says|said|reads|writes) (?:my|our|the|his|her|a|an)\b",
+    _not_after("it", "this", "that", "i", "we") + r"\bcan wait$",
 )
 """Words that take the rest of the sentence back, or show that it is not meant."""
 
 _OFF = (
     "(?:never ?mind|forget (?:it|that|about (?:it|that))|leave (?:it|that)(?: be)?|do not(?: bother| do (?:it|that))?"
     "|(?:scrap|scratch|cancel|stop|drop|skip|undo) (?:it|that)|stop|nothing|not now|not yet|no|better not|rather not"
-    "|no way|no chance|(?:certainly|of course|absolutely|definitely|maybe|perhaps) not)"
+    "|no way|no chance|(?:certainly|of course|absolutely|definitely|maybe|perhaps) not"
+    "|not (?:me|us|today|tonight|likely|a chance|on your life|this time))"
 )
 _CALLED_OFF = re.compile(
     rf"\b(?:{_OFF}|on second thoughts?)(?: (?:please|thanks|thank you|then|for now|after all|actually|sorry))*$"
@@ -132,7 +136,7 @@ _CORRECTED = re.compile(r"(?<!^)\b(?:no|oh) (?:hold on|hang on|wait|sorry|actual
 """Words behind which stands what is meant instead."""
 
 _SPOKEN_OF = _any_of(
-    _not_after("for", "by", "to", "of") + r"\b(?:myself|ourselves|himself|herself|themselves)\b",
+    _not_after("for", "by", "to", "of") + r"\b(?:myself|ourselves|himself|herself|themselves|yourself|yourselves)\b",
     rf"(?:^(?:(?:but|and|so|well|no|oh) )*(?:i|we) have |\b(?:i|we) have (?:got|already|just|only) )"
     rf"(?:(?:got|already|just|only) )*(?:(?:an?|the|my|our|some|\d+)\b|{_NUMBER})"
     r"(?!.*\b(?:please|want|need|would like)\b)",
@@ -258,4 +262,6 @@ def is_remark(words: Sequence[str], known: Collection[str] = ()) -> bool:
 def _is_short(words: Sequence[str]) -> bool:
     """Return True for "fish?" and "more coffee?", without number or wish."""
     is_counted = any(parse_number([word], 0) is not None for word in words)
+    if len(words) < _FEW and "please" not in words and "yes" not in words:
+        return not is_counted
     return len(words) <= _FEW and not is_counted and not is_open_wish(words)
