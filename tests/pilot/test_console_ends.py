@@ -6,7 +6,7 @@ import asyncio
 import time
 
 import pytest
-from tests.support.console_driver import console, screen_text
+from tests.support.console_driver import console, make_app, screen_text
 from tests.support.manual_clock import ManualClock
 from tests.support.scripted_link import ScriptedLink
 
@@ -18,6 +18,7 @@ from gemini_live_runtime.journal.completion.missing_parts import MissingPart
 from gemini_live_runtime.journal.fold.session_fold import apply
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.console.outcome import failure_of
+from gemini_live_tui.console.screen import ConsoleScreen
 from gemini_live_tui.session_data import link, store
 from gemini_live_tui.settings import ConsoleSettings
 
@@ -339,6 +340,23 @@ async def test_a_console_that_breaks_down_names_the_way_back_and_prints_no_trace
     assert f"Internal error of the console: {type(failure).__name__}: 0." in told
     ident = "20261120-120000-abcd"
     assert f"gemini-live-tui attach {ident} returns to it, gemini-live-tui stop {ident} ends it." in told
+
+
+async def test_a_key_that_quits_right_after_the_first_frame_quits(monkeypatch: pytest.MonkeyPatch) -> None:
+    complete = ConsoleScreen.complete
+
+    begun = asyncio.Event()
+
+    async def quit_meanwhile(self: ConsoleScreen) -> None:
+        self.app.exit()
+        begun.set()
+        await complete(self)
+
+    monkeypatch.setattr(ConsoleScreen, "complete", quit_meanwhile)
+    app = make_app(ScriptedLink())
+    async with app.run_test(size=(100, 30)):
+        await begun.wait()
+    assert app.return_code == 0
 
 
 async def test_a_console_that_leaves_takes_in_only_how_the_session_ends() -> None:

@@ -15,6 +15,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
+from textual.widget import MountError
 
 from gemini_live_runtime.errors import JournalError
 from gemini_live_runtime.journal.fold.view import Dirty
@@ -190,15 +191,20 @@ class ConsoleScreen(Screen[None]):
 
     async def complete(self) -> None:
         """Add what the first frame does not show: hidden rows and the other panes."""
-        with self.app.batch_update():
-            await self.mount_all(
-                (self.speech_row, self.held_row, self.consent_row, self.time_travel_row), after=self.grid
-            )
-            if not self._settings.replay:
-                await self.mount(self.completions, after=self.prompt_pane)
-                self.prompt_pane.complete()
-            await self.body.complete()
-        await self.grid.complete()
+        try:
+            with self.app.batch_update():
+                await self.mount_all(
+                    (self.speech_row, self.held_row, self.consent_row, self.time_travel_row), after=self.grid
+                )
+                if not self._settings.replay:
+                    await self.mount(self.completions, after=self.prompt_pane)
+                    self.prompt_pane.complete()
+                await self.body.complete()
+            await self.grid.complete()
+        except MountError:
+            # Textual takes no more widgets from a key on that quits.
+            if self.is_attached:
+                raise
 
     def on_screen_resume(self) -> None:
         """Free the memory of the screen that was closed, and show what it covered."""
