@@ -50,7 +50,7 @@ def hostile(name: str) -> Iterator[str]:
 
 def talk(url: str, *texts: str) -> Ended:
     options = [option for text in texts for option in ("--text", text)]
-    return run("talk", "--backend", url, "--record", "off", "--timeout", "120", "--reconnect-for", "0", *options)
+    return run("talk", "--backend", url, "--record", "off", "--timeout", "600", "--reconnect-for", "0", *options)
 
 
 def test_there_are_sixty_modes_and_more() -> None:

@@ -306,7 +306,7 @@ async def test_a_text_that_was_lost_is_not_taken_for_an_equal_one_said_before() 
         assert "sending 1" in driver.screen()
         again.bye()
         await driver.settle()
-        assert driver.app.console_screen.conversation._prompt.text == "/say yes"
+        assert driver.app.console_screen.prompt.text == "/say yes"
 
 
 async def test_quitting_before_the_engines_first_message_hangs_up_all_the_same() -> None:
