@@ -322,6 +322,17 @@ def test_a_preview_tells_the_answer_and_changes_nothing() -> None:
     assert called(preview) == called(hear(dialogue, "could you squeeze four of us in at eight"))
 
 
+@pytest.mark.parametrize("text", ["tale my gonna get the right done the", "she I didn't get and all right yeah no"])
+def test_a_preview_has_no_answer_to_words_that_mean_something_by_chance(text: str) -> None:
+    assert ScriptedDialogue(bundled_script("concierge")).preview(text) is None
+
+
+def test_a_preview_answers_a_long_request_in_other_words() -> None:
+    preview = ScriptedDialogue(bundled_script("concierge")).preview("could you perhaps tell me a nice story")
+    assert preview is not None
+    assert preview.text.startswith("Once upon a time")
+
+
 def test_a_preview_has_no_answer_to_what_is_not_understood() -> None:
     assert concierge().preview("the cat slept on the radiator") is None
     assert concierge().preview("") is None

@@ -43,6 +43,8 @@ _CORRECTIONS = (
 _NOT_UNDERSTOOD = "I didn't catch that."
 _ASK_AGAIN = "I lost my thread. Please ask me again."
 _MISSES_ALLOWED = 2
+_LONG_ENOUGH, _LEAST_SHARE = 6, 0.35
+"""Words of a dictated text from which on this share of them has to belong to its meaning."""
 
 
 class ScriptedDialogue:
@@ -253,8 +255,22 @@ class ScriptedDialogue:
             return reply if self._matching.tells(Words(text), self._state) else None
         if self._clauses.is_text_pending(self._state) and reply.calls:
             return None
+        if not reply.calls and self._is_by_chance(Words(text)):
+            return None
         slots = trial._state.last_call[1] if reply.calls and trial._state.last_call is not None else {}
         return None if any(self._script.slots[name].kind == "text" for name in slots) else reply
+
+    def _is_by_chance(self, words: Words) -> bool:
+        """Return True when few words of a dictated text belong to its meaning.
+
+        Of other speech, dictation makes common words, among which one or two may mean something.
+        """
+        best = self._matching.best(words, self._state)
+        if best is None or best[1].cost == 0 or len(words) < _LONG_ENOUGH:
+            return False
+        if any(meaning.among_others for meaning in best[0].means):
+            return False
+        return self._accounting.share(best[0], words, best[1].slots) < _LEAST_SHARE
 
     def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
         """Answer the results of calls; with `more` further results follow.

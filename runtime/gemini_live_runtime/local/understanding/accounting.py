@@ -83,6 +83,19 @@ class Accounting:
             left += [word for word in words.plain if word in _OF_THE_TALK]
         return left if intent.acts else [word for word in left if word not in _ORDINARY]
 
+    def share(self, intent: Intent, words: Words, said: Mapping[str, SlotValue]) -> float:
+        """Return the share of the words that belong to `intent` and its values, 0 to 1."""
+        own = self._vocabulary_of(intent)
+        known = own.words.union(
+            word for name, value in said.items() for word in _words_of(self._script.slots[name], value)
+        )
+        sentence = Sentence(words, known)
+        for phrase in own.phrases:
+            for at in sentence.places(phrase):
+                sentence.take(at, len(phrase))
+        strange = sum(not _is_known(sentence, at, known) for at in sentence.free)
+        return 1 - strange / max(1, len(sentence.words))
+
     def of_rules(self, rules: Collection[ExtractRule], words: Words, asked: str = "") -> list[str]:
         """Return the words that neither a field's rules nor the question `asked` know."""
         if any(meaning.among_others for rule in rules for meaning in rule.means):
