@@ -11,8 +11,10 @@ SystemExit.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import time
@@ -52,11 +54,16 @@ def _run(bench: Path) -> int:
     path = os.pathsep.join(str(ROOT / name) for name in (".", "tui", "runtime"))
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, str(Path(__file__).resolve()), "--child", str(bench)]
-    try:
-        return subprocess.run(command, env=environment, cwd=ROOT, timeout=TIMEOUT_S, check=False).returncode
-    except subprocess.TimeoutExpired:
-        print(f"{bench.name} was not done after {TIMEOUT_S} s", file=sys.stderr)
-        return CRASHED
+    with subprocess.Popen(command, env=environment, cwd=ROOT, start_new_session=True) as process:
+        try:
+            return process.wait(TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            print(f"{bench.name} was not done after {TIMEOUT_S} s", file=sys.stderr)
+            return CRASHED
+        finally:
+            # With what it has started: workers of a pool go on otherwise.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _child(bench: str) -> int:

@@ -28,7 +28,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
 from tests.unit.audio.audio_support import FakePortAudio, Recorder  # noqa: E402
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio  # noqa: E402
-from gemini_live_runtime.audio.echo.cancellers import Aec3, DualCanceller, EchoCanceller, EchoState, NoCanceller  # noqa: E402
+from gemini_live_runtime.audio.echo.cancellers import Aec3, EchoCanceller, EchoState, NoCanceller  # noqa: E402
+from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller  # noqa: E402
 from gemini_live_runtime.audio.echo.linear_echo import LinearEchoFilter  # noqa: E402
 from gemini_live_runtime.audio.processing.pipeline import AudioPipeline  # noqa: E402
 from gemini_live_runtime.audio.resample import Resampler  # noqa: E402
@@ -227,6 +228,7 @@ class Linear:
     """The linear filter alone, to see its part."""
 
     has_near_end = True
+    probe = None
     state: EchoState = ""
 
     def __init__(self) -> None:

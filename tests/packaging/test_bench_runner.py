@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,13 @@ from tests.bench.terminal import Terminal
 print("first figure")
 with Terminal([sys.executable, "-c", "print('no such attribute')"], os.environ) as terminal:
     terminal.until(b"LISTENING")
+"""
+
+LEAVING = """
+import subprocess, sys
+worker = "import signal; print('begun', flush=True); signal.pause()"
+with open({pipe!r}, "w") as pipe:
+    subprocess.Popen([sys.executable, "-c", worker], stdout=pipe)
 """
 
 
@@ -67,3 +75,18 @@ def test_benches_can_be_named(benches: Path, capfd: pytest.CaptureFixture[str]) 
 def test_a_name_that_is_no_bench_is_refused(benches: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["speed"], benches) == 2
     assert "There is no bench 'speed'; there are cannot, met, missed" in capfd.readouterr().err
+
+
+def test_what_a_bench_has_started_ends_with_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (tmp_path / "bench_leaving.py").write_text(LEAVING.format(pipe=str(pipe)))
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert main([], tmp_path) == 0
+        os.set_blocking(reader, True)
+        # The end of the pipe comes when no process has it open for writing.
+        assert os.read(reader, 10) == b"begun\n"
+        assert os.read(reader, 10) == b""
+    finally:
+        os.close(reader)

@@ -74,7 +74,10 @@ def draw_room(seed: int, ser_db: float | None = None) -> Room:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Signals of a scene; the microphone gets `echo` + `near` + `noise`."""
+    """Signals of a scene; the microphone gets `echo` + `near` + `noise`.
+
+    `path` is the impulse response from the loudspeaker to the microphone, `moved` that from `JUMP_AT_S` on.
+    """
 
     kind: Kind
     room: Room
@@ -82,6 +85,8 @@ class Scene:
     echo: Float32
     near: Float32
     noise: Float32
+    path: np.ndarray
+    moved: np.ndarray
 
     @property
     def microphone(self) -> Float32:
@@ -99,7 +104,8 @@ def make_scene(kind: Kind, room: Room) -> Scene:
     if kind == "near":
         near = silence.copy()
         near[lead:] = _speech(rng, count - lead, NEAR_DBFS)
-        return Scene(kind, room, silence, silence, near, noise)
+        none = np.zeros(1)
+        return Scene(kind, room, silence, silence, near, noise, none, none)
     near = silence
     if kind == "turns":
         far, near = _turns(rng, count)
@@ -112,6 +118,7 @@ def make_scene(kind: Kind, room: Room) -> Scene:
     loudness = np.sqrt(powers(echo)[active(echo, -30)].mean())
     gain = np.float32(10 ** ((NEAR_DBFS - room.ser_db) / 20) / loudness)
     echo = echo * gain
+    path = moved_path = response * gain
     if kind == "double":
         near = silence.copy()
         at = int(NEAR_FROM_S * RATE)
@@ -121,7 +128,8 @@ def make_scene(kind: Kind, room: Room) -> Scene:
         at = int(np.flatnonzero(np.abs(far) > 0.003)[0]) + int(rng.uniform(*FIRST_WORDS_S) * RATE)
         near[at:] = _speech(rng, count - at, NEAR_DBFS)
     elif kind == "jump":
-        moved = convolve(played, _shifted(response, room.jump_ms)) * gain
+        moved_path = _shifted(path, room.jump_ms)
+        moved = convolve(played, moved_path)
         at = int(JUMP_AT_S * RATE)
         echo = np.concatenate((echo[:at], moved[at:]))
     elif kind == "drift":
@@ -129,7 +137,7 @@ def make_scene(kind: Kind, room: Room) -> Scene:
         echo = np.concatenate((slow, np.zeros(count, np.float32)))[:count]
     # No microphone gives more than full scale.
     clipped = np.clip(echo + near, -1, 1) - near
-    return Scene(kind, room, far, clipped.astype(np.float32), near, noise)
+    return Scene(kind, room, far, clipped.astype(np.float32), near, noise, path, moved_path)
 
 
 def powers(sound: Float32) -> np.ndarray:
@@ -175,12 +183,21 @@ def _shifted(response: np.ndarray, ms: float) -> np.ndarray:
 
 def _loudspeaker(sound: Float32, drive: float) -> Float32:
     """Return the sound of a small loudspeaker, clipped softly and narrow in band."""
-    bent = ((np.tanh(drive * sound + 0.05) - np.tanh(0.05)) / drive).astype(np.float32)
-    spectrum = np.fft.rfft(bent)
-    frequency = np.fft.rfftfreq(len(bent), 1 / RATE)
-    spectrum *= 1 / np.sqrt(1 + (180 / np.maximum(frequency, 1)) ** 4)
-    out: Float32 = np.fft.irfft(spectrum, len(bent)).astype(np.float32)
+    spectrum = np.fft.rfft(bent(sound, drive))
+    spectrum *= small_loudspeaker(np.fft.rfftfreq(len(sound), 1 / RATE))
+    out: Float32 = np.fft.irfft(spectrum, len(sound)).astype(np.float32)
     return out
+
+
+def bent(sound: Float32, drive: float) -> Float32:
+    """Return a sound that is clipped softly."""
+    out: Float32 = ((np.tanh(drive * sound + 0.05) - np.tanh(0.05)) / drive).astype(np.float32)
+    return out
+
+
+def small_loudspeaker(frequency: np.ndarray) -> np.ndarray:
+    """Return the gain of a small loudspeaker at frequencies in Hz."""
+    return np.asarray(1 / np.sqrt(1 + (180 / np.maximum(frequency, 1)) ** 4))
 
 
 def _speech(rng: np.random.Generator, count: int, dbfs: float, pause_s: float = 0.25) -> Float32:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from tests.rooms.loudspeaker import Loudspeaker
 from tests.rooms.scenes import (
     JUMP_AT_S,
     LEAD_S,
@@ -19,8 +20,9 @@ from tests.rooms.scenes import (
 from tests.rooms.voices import RATE
 
 from gemini_live_runtime.audio.echo.cancellers import EchoCanceller
+from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller
+from gemini_live_runtime.audio.echo.duck_probe import KeptSound
 from gemini_live_runtime.audio.echo.echo_path import EchoPath
-from gemini_live_runtime.audio.echo.warm_up import WarmUp
 from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.samples import FRAME, Float32, Int16, to_int16
 from gemini_live_runtime.local.protocol.activity import ActivityDetector, Started
@@ -44,7 +46,7 @@ class Scores:
     double talk, `lost` the share of frames of these words that are cut by more than 12 dB. `cuts` counts turns that the
     embedded server begins on leaked echo while the model answers, in `answer_minutes`, and `client_cuts` those of our
     own detector. `marks` counts voice marks on leaked echo, in `minutes`; `caught` counts the person's utterances that
-    gave one.
+    gave one, `false_ducks` how often the loudspeaker was lowered in answers without a person.
     """
 
     room: Room
@@ -63,6 +65,7 @@ class Scores:
     minutes: float = 0.0
     caught: int = 0
     utterances: int = 0
+    false_ducks: int = 0
     where: list[str] = field(default_factory=list)
     """Scene and second of each mark on leaked echo."""
 
@@ -80,28 +83,38 @@ class Output:
     """For each 20 ms."""
     near_end: list[bool]
     """For each 20 ms: whether the canceller takes what is left for a person's."""
+    came: list[float]
+    """For each 20 ms: the second at which it came; while a person is looked for, sound is kept."""
+    ducked: int
+    """Times that the loudspeaker was attenuated."""
 
 
 def run(canceller: EchoCanceller, scene: Scene) -> Output:
     """Return the output of a canceller and of the voice detector behind it."""
-    far, mic = to_int16(scene.far), to_int16(scene.microphone)
+    loudspeaker = Loudspeaker(scene)
     detector = VoiceDetector()
+    kept = KeptSound()
     out: list[Int16] = []
-    marks, speaking, near_ends = [], [], []
+    marks, speaking, near_ends, came = [], [], [], []
     near = False
-    for at in range(0, len(mic) // FRAME * FRAME, FRAME):
-        canceller.render(far[at : at + FRAME])
-        out.append(canceller.capture(mic[at : at + FRAME]))
-        near |= canceller.has_near_end
-        if len(out) % 2 == 0:
-            chunk = np.concatenate(out[-2:])
-            power = float((chunk.astype(float) ** 2).mean()) / 32768**2
-            if detector.add(chunk.tobytes(), power, playing=True, near_end=near) and detector.speaking:
-                marks.append(at / RATE)
-            speaking.append(detector.speaking)
-            near_ends.append(near)
-            near = False
-    return Output(np.concatenate(out).astype(np.float32) / 32768, marks, speaking, near_ends)
+    for at in range(0, len(scene.far) // FRAME * FRAME, FRAME):
+        canceller.render(loudspeaker.play(at))
+        clean = canceller.capture(loudspeaker.hear(at))
+        loudspeaker.duck(canceller.probe is not None and canceller.probe.ducks)
+        for decided, is_near, _ in kept.add(clean, at / RATE, canceller.probe, near_end=canceller.has_near_end):
+            out.append(decided)
+            near |= is_near
+            if len(out) % 2 == 0:
+                chunk = np.concatenate(out[-2:])
+                power = float((chunk.astype(float) ** 2).mean()) / 32768**2
+                if detector.add(chunk.tobytes(), power, playing=True, near_end=near) and detector.speaking:
+                    marks.append((len(out) - 1) * FRAME / RATE)
+                speaking.append(detector.speaking)
+                near_ends.append(near)
+                came.append(at / RATE)
+                near = False
+    sound: Float32 = (np.concatenate(out) / 32768).astype(np.float32)
+    return Output(sound, marks, speaking, near_ends, came, loudspeaker.ducked)
 
 
 def score(make: Callable[[EchoPath | None], EchoCanceller], room: Room) -> Scores:
@@ -124,7 +137,7 @@ def score(make: Callable[[EchoPath | None], EchoCanceller], room: Room) -> Score
         if kind == "single":
             values["erle_1_3"] = _erle(scene, clean, loud, LEAD_S + 1, LEAD_S + 3)
             values["erle_10"] = _erle(scene, clean, loud, LEAD_S + 10, 1e9)
-            path = canceller.learned_path(0.0) if isinstance(canceller, WarmUp) else None
+            path = canceller.learned_path(0.0) if isinstance(canceller, DualCanceller) else None
         elif kind == "jump":
             values["jump_1_3"] = _erle(scene, clean, loud, JUMP_AT_S + 1, JUMP_AT_S + 3)
         else:
@@ -160,6 +173,7 @@ def score(make: Callable[[EchoPath | None], EchoCanceller], room: Room) -> Score
         minutes=minutes,
         caught=caught,
         utterances=utterances,
+        false_ducks=sum(output.ducked for _, output in outputs),
         where=where,
     )
 
@@ -193,9 +207,9 @@ def noticed_ms(scene: Scene, output: Output) -> tuple[float, float]:
     answer = float(np.flatnonzero(scene.far)[0]) / RATE
 
     def after(starts: list[float]) -> float:
-        begun = [at for at in starts if at > answer]
-        # The decision needs the whole chunk of 20 ms that begins then.
-        return 1000 * (begun[0] - began) + 20 if begun and begun[0] > began else NEVER_MS
+        begun = [output.came[round(at * 50)] for at in starts if at > answer]
+        # A chunk comes with its last frame.
+        return 1000 * (begun[0] - began) + 10 if begun and begun[0] > began else NEVER_MS
 
     return after(server_starts(output)), after(client_starts(scene, output))
 

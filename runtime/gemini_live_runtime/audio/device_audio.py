@@ -37,8 +37,8 @@ from gemini_live_runtime.audio.devices.streams import (
 )
 from gemini_live_runtime.audio.echo.canceller_maker import CancellerMaker
 from gemini_live_runtime.audio.echo.cancellers import EchoCanceller
+from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller
 from gemini_live_runtime.audio.echo.echo_path import EchoPath, no_echo_path
-from gemini_live_runtime.audio.echo.warm_up import make_canceller
 from gemini_live_runtime.audio.interface import (
     AudioListener,
     AudioOpened,
@@ -78,7 +78,7 @@ class DeviceAudio(PipelineAudio):
         only: Direction | None = None,
         echo_path: Callable[[SoundDevice, SoundDevice], EchoPath | None] = no_echo_path,
         keep_path: Callable[[SoundDevice, SoundDevice, EchoPath], None] | None = None,
-        canceller: Callable[[EchoPath | None], EchoCanceller] = make_canceller,
+        canceller: Callable[[EchoPath | None], EchoCanceller] = DualCanceller,
         load: Callable[[], Any] = import_portaudio,
         probe: Callable[[], DeviceList] = list_devices,
         reopen: bool = True,

@@ -17,6 +17,9 @@ FADE_MS = 3
 DECAY_MS = 5
 """Length of the ramp to silence when the ring runs dry."""
 
+DUCKED = 0.25
+"""Gain (-12 dB) while the ring is ducked."""
+
 
 class SampleRing:
     """Ring of samples: a callback writes, the worker reads; drops what does not fit."""
@@ -73,8 +76,9 @@ class PlayoutRing:
 
     A cut is one integer store: the next `read` fades the current slot over `FADE_MS` if it is below `cut_below` and
     skips the rest. `paused` is another: the next `read` fades over a slot, those after it consume nothing, and playing
-    goes on with the next sample. An empty ring falls to silence in 5 ms. `played` counts the samples copied from each
-    slot, those in the fade of a pause among them, but not those in the fade of a cut.
+    goes on with the next sample. While `ducked`, all is played at -12 dB, from `FADE_MS` after the next `read` on. An
+    empty ring falls to silence in 5 ms. `played` counts the samples copied from each slot, those in the fade of a pause
+    among them, but not those in the fade of a cut.
     """
 
     SLOTS = 32
@@ -83,15 +87,19 @@ class PlayoutRing:
         "_data",
         "_decay",
         "_decay_left",
+        "_duck",
         "_fade",
         "_fade_at",
         "_gain",
+        "_is_ducking",
         "_is_holding",
         "_last",
         "_mute",
         "_playing_gen",
+        "_unduck",
         "_unmute",
         "cut_below",
+        "ducked",
         "firsts",
         "gens",
         "mark",
@@ -121,11 +129,16 @@ class PlayoutRing:
         self.cut_below = 0
         self.muted = False
         self.paused = False
+        self.ducked = False
+        self._is_ducking = False
         self._is_holding = False
         # Raised cosine from 1 to 0, and a straight fall for the value that a dry ring stops at.
         self._fade = _falling(rate * FADE_MS // 1000)
         self._mute = _falling(slot)
         self._unmute: Float32 = self._mute[::-1].copy()
+        self._duck: Float32 = DUCKED + (1 - DUCKED) * self._fade
+        # Back within a slot: what comes slowly is noticed least.
+        self._unduck: Float32 = DUCKED + (1 - DUCKED) * self._unmute
         decay = rate * DECAY_MS // 1000
         self._decay: Float32 = (1 - (np.arange(decay, dtype=np.float32) + 1) / decay).astype(np.float32)
         self._decay_left = 0
@@ -205,7 +218,18 @@ class PlayoutRing:
             self._fade_over(out[:at], out_of=paused)
         if at < len(out):
             self._fall_silent(out[at:])
+        self._apply_duck(out)
         self._apply_mute(out)
+
+    def _apply_duck(self, out: Float32) -> None:
+        wanted, ducking = self.ducked, self._is_ducking
+        if wanted != ducking:
+            self._is_ducking = wanted
+            ramp = (self._duck if wanted else self._unduck)[: len(out)]
+            np.multiply(out[: len(ramp)], ramp, out=out[: len(ramp)])
+            out = out[len(ramp) :]
+        if wanted:
+            np.multiply(out, DUCKED, out=out)
 
     def _fade_over(self, out: Float32, *, out_of: bool) -> None:
         """Fade the last samples before a pause, or the first after it, within a slot."""

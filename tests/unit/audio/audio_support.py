@@ -70,6 +70,7 @@ class Shifts:
     """Canceller that notes the lost frames."""
 
     has_near_end = True
+    probe = None
     state: EchoState = ""
 
     def __init__(self) -> None:

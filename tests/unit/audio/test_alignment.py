@@ -8,7 +8,8 @@ from tests.unit.audio.audio_support import Recorder, Shifts, tone
 from tests.unit.audio.echo_support import RATE, cancel
 from tests.unit.audio.test_capture import run
 
-from gemini_live_runtime.audio.echo.cancellers import DualCanceller, NoCanceller
+from gemini_live_runtime.audio.echo.cancellers import NoCanceller
+from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller
 from gemini_live_runtime.audio.processing.capture import FAR_SLACK_FRAMES, WAIT_FRAMES
 from gemini_live_runtime.audio.processing.pipeline import AudioPipeline
 
@@ -18,6 +19,7 @@ def test_the_microphone_waits_a_moment_for_what_is_played_so_that_render_stays_b
 
     class Order:
         has_near_end = True
+        probe = None
         state = ""
 
         def render(self, frame: np.ndarray) -> None:

@@ -93,6 +93,21 @@ def test_a_ring_that_runs_dry_falls_to_silence_within_five_milliseconds() -> Non
     assert ring.played[0] == 240
 
 
+def test_a_ducked_ring_plays_twelve_decibels_less_within_three_milliseconds_and_comes_back_without_a_step() -> None:
+    ring = PlayoutRing(24_000)
+    filled(ring, 1, 4)
+    take(ring, 240)
+    ring.ducked = True
+    down, low = take(ring, 240), take(ring, 240)
+    ring.ducked = False
+    up = take(ring, 240)
+    assert np.allclose(down[72:], 0.125)
+    assert np.allclose(low, 0.125)
+    assert abs(up[-1] - 0.5) < 0.001
+    assert np.abs(np.diff(np.concatenate((down, low, up)))).max() < 0.01
+    assert ring.played[:4] == [240, 240, 240, 240]
+
+
 def test_a_muted_ring_lets_time_pass_in_silence_and_comes_back_without_a_step() -> None:
     ring = PlayoutRing(24_000)
     filled(ring, 1, 6)

@@ -9,11 +9,11 @@ import pytest
 from tests.unit.audio.audio_support import babble
 
 from gemini_live_runtime.audio.echo.cancellers import Aec3, EchoCanceller
-from gemini_live_runtime.audio.echo.warm_up import make_canceller
+from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller
 from gemini_live_runtime.audio.samples import FRAME, to_int16
 
 
-@pytest.mark.parametrize("make", [Aec3, make_canceller])
+@pytest.mark.parametrize("make", [Aec3, DualCanceller])
 def test_views_with_gaps_between_their_samples_are_heard_like_others(make: Callable[[], EchoCanceller]) -> None:
     far = to_int16(babble(16_000, 1.0, seed=1))
     near = to_int16(0.5 * np.roll(babble(16_000, 1.0, seed=1), 300) + babble(16_000, 1.0, seed=2, level=0.02))

@@ -8,10 +8,10 @@ from tests.unit.audio.audio_support import Recorder, babble, correlation, tone
 from tests.unit.audio.echo_support import RATE, cancel, int16, noise, reduction, room, spoken
 from tests.unit.audio.test_capture import run
 
-from gemini_live_runtime.audio.echo.cancellers import Aec3, DualCanceller, EchoCanceller
+from gemini_live_runtime.audio.echo.cancellers import Aec3, EchoCanceller
+from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller
 from gemini_live_runtime.audio.echo.linear_echo import LinearEchoFilter
 from gemini_live_runtime.audio.echo.near_end import NearEndShare
-from gemini_live_runtime.audio.echo.warm_up import make_canceller
 from gemini_live_runtime.audio.levels import mean_square
 from gemini_live_runtime.audio.processing.pipeline import AudioPipeline
 
@@ -54,7 +54,7 @@ def test_with_the_linear_filter_in_front_fewer_of_a_persons_frames_are_lost(
             np.mean([(clean[at : at + 480] ** 2).mean() < 0.06 * (person[at : at + 160] ** 2).mean() for at in spoken])
         )
 
-    assert lost(make_canceller()) < 0.5 * lost(Aec3())
+    assert lost(DualCanceller()) < 0.5 * lost(Aec3())
 
 
 def test_after_the_delay_jumps_the_linear_filter_starts_anew_and_the_echo_is_reduced_again(far: np.ndarray) -> None:
@@ -98,7 +98,7 @@ def test_a_person_is_kept_at_full_level_where_the_filter_left_little_echo(
     double_talk: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> None:
     far, person, mic = double_talk
-    clean = cancel(make_canceller(), far, mic)
+    clean = cancel(DualCanceller(), far, mic)
     kept, said = clean[6 * RATE + 128 :], person[6 * RATE : -128]
     assert correlation(kept, said) > 0.85
     assert np.sqrt((kept**2).mean() / (said**2).mean()) == pytest.approx(1, abs=0.2)

@@ -15,7 +15,7 @@ import pytest
 import soundfile
 
 from gemini_live_runtime.audio.echo.cancellers import EchoCanceller, NoCanceller
-from gemini_live_runtime.audio.echo.warm_up import make_canceller
+from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller
 from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.samples import FRAME
 from gemini_live_runtime.local.protocol.activity import ActivityDetector, Started
@@ -52,7 +52,7 @@ def voices(name: str, canceller: EchoCanceller) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_model_is_not_taken_for_a_person_while_the_sound_system_stalls(name: str) -> None:
-    assert voices(name, make_canceller()) == (0, 0)
+    assert voices(name, DualCanceller()) == (0, 0)
 
 
 @pytest.mark.parametrize("name", NAMES)

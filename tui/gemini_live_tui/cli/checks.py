@@ -212,9 +212,9 @@ def _calibration(microphone: SoundDevice, speaker: SoundDevice) -> Check:
 
 
 def _echo() -> list[Check]:
-    from gemini_live_runtime.audio.echo.warm_up import make_canceller
+    from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller
 
-    name = str(getattr(make_canceller(), "name", ""))
+    name = str(getattr(DualCanceller(), "name", ""))
     return [Check("echo canceller", "ok" if name else "missing", name or "none", "" if name else "Use headphones")]
 
 

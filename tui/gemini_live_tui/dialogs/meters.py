@@ -125,6 +125,8 @@ class MeterSheet(Sheet):
         echo = "the model may hear itself" if view.echo_leaking else view.echo_canceller or "not cancelled"
         if meters.echo_filter and not view.echo_leaking:
             echo = f"AEC3, filter {meters.echo_filter}"
+            ducks = f"{meters.false_ducks} false ducks" if meters.false_ducks else ""
+            echo = ", ".join(filter(None, (echo, meters.probe, ducks)))
         latencies = view.latencies[-SECONDS:]
         return [
             self._row("microphone", _db(meters.mic_db), "mic", -60, 0, mic, width),

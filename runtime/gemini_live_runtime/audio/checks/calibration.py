@@ -55,6 +55,7 @@ class FrameRecorder:
 
     name = "calibration"
     has_near_end = True
+    probe = None
     state: EchoState = ""
 
     def __init__(self) -> None:

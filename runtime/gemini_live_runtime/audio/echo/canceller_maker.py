@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from gemini_live_runtime.audio.devices.selection import SoundDevice
 from gemini_live_runtime.audio.echo.cancellers import EchoCanceller, NoCanceller
+from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller
 from gemini_live_runtime.audio.echo.echo_path import EchoPath, no_echo_path
-from gemini_live_runtime.audio.echo.warm_up import WarmUp, make_canceller
 from gemini_live_runtime.audio.interface import NONE_NEEDED
 
 
@@ -28,7 +28,7 @@ class CancellerMaker:
         noise_suppression: bool = False,
         echo_path: Callable[[SoundDevice, SoundDevice], EchoPath | None] = no_echo_path,
         keep_path: Callable[[SoundDevice, SoundDevice, EchoPath], None] | None = None,
-        canceller: Callable[[EchoPath | None], EchoCanceller] = make_canceller,
+        canceller: Callable[[EchoPath | None], EchoCanceller] = DualCanceller,
         wall: Callable[[], float] = time.time,
     ) -> None:
         """`wall` is the clock for what is kept, in Unix seconds."""
@@ -65,7 +65,7 @@ class CancellerMaker:
         if self._learning is None or self.keep_path is None:
             return
         (mic, out, canceller), self._learning = self._learning, None
-        path = canceller.learned_path(self._wall()) if isinstance(canceller, WarmUp) else None
+        path = canceller.learned_path(self._wall()) if isinstance(canceller, DualCanceller) else None
         if path is not None:
             with contextlib.suppress(OSError):  # It is a hint: the next call learns it again.
                 self.keep_path(mic, out, path)

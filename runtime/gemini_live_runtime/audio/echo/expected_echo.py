@@ -8,8 +8,6 @@ moment: a person who is as loud as the echo on the whole is louder in some of th
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 
 from gemini_live_runtime.audio.echo.linear_echo import LinearEchoFilter
@@ -28,18 +26,6 @@ def _bands(powers: Float32) -> Float32:
 class LouderSpeech:
     """Detect a person who exceeds the echo to be expected by 6 dB."""
 
-    FRAMES, WINDOW = 6, 12
-    """Frames, of the newest, in which most of the sound has to exceed the echo.
-
-    An echo that begins exceeds what is expected in one or two."""
-    LEARNING_FRAMES = 60
-    """Audible frames (600 ms) from which the loudness of an unknown echo path is known, its reverberation included."""
-    LEARNING_AGAIN_FRAMES = 120
-    """The same after a jump of the delay, when the filter has two paths to sort out."""
-    _KNOWN_FACTOR = 3
-    """Number of frames for which one counts that is as loud as a path known beforehand lets expect.
-
-    With another volume or place the first words are louder than that, and it is learned like an unknown one."""
     _LOUDER = 4.0
     """Power ratio (6 dB) to the expected echo."""
     _LEAST_SHARE = 0.5
@@ -51,50 +37,44 @@ class LouderSpeech:
     in drawn rooms, but for one (0.76) whose stored path was that of another room."""
     _SMOOTHING = 0.7
     """Smoothing over about 30 ms."""
+    _SUSPECT_SHARE, _SUSPECT_INCOHERENCE, _SUSPECT_FRAMES = 0.3, 0.5, 4
+    """The same values, and frames in a row, from which a person is suspected."""
 
     __slots__ = (
+        "_exceeding_run",
         "_expected",
         "_far",
         "_incoherence",
-        "_is_known",
         "_left",
         "_microphone",
-        "_recent",
         "_share",
-        "_to_learn",
+        "_suspect_run",
     )
 
-    def __init__(self, partitions: int, *, is_known: bool) -> None:
-        """Expect a first echo.
-
-        `partitions` are those of the filter; `is_known` tells that it begins with a path measured before.
-        """
+    def __init__(self, partitions: int) -> None:
+        """Expect an echo through a filter with so many `partitions`."""
         self._far = np.zeros((partitions, len(_WIDTHS)), np.float32)
         self._expected = np.zeros(len(_WIDTHS), np.float32)
         self._left = np.zeros(len(_WIDTHS), np.float32)
         self._microphone = np.zeros(len(_WIDTHS), np.float32)
-        self._recent: deque[bool] = deque(maxlen=self.WINDOW)
         self._share = self._incoherence = 0.0
-        self._is_known = is_known
-        self._to_learn = self.LEARNING_FRAMES
-
-    def begin(self) -> None:
-        """Expect an echo of which nothing is known."""
-        self._is_known = False
-        self._to_learn = self.LEARNING_FRAMES
-        self._recent.clear()
-
-    def begin_again(self) -> None:
-        """Expect another echo path in mid-answer."""
-        self._is_known = False
-        self._to_learn = self.LEARNING_AGAIN_FRAMES
-        self._recent.clear()
+        self._exceeding_run = self._suspect_run = 0
 
     def forget_sound(self) -> None:
         """Begin after a pause."""
         self._far[:] = 0
         self._expected[:] = self._left[:] = self._microphone[:] = 0
-        self._recent.clear()
+        self._exceeding_run = self._suspect_run = 0
+
+    @property
+    def is_likely(self) -> bool:
+        """True while a person has been louder than the echo for some frames."""
+        return self._exceeding_run >= self._SUSPECT_FRAMES
+
+    @property
+    def suspects(self) -> bool:
+        """True while a person may be louder than the echo, as far as that is known."""
+        return self._suspect_run >= self._SUSPECT_FRAMES
 
     @property
     def passing_share(self) -> float:
@@ -107,7 +87,7 @@ class LouderSpeech:
     def update(
         self, echo_filter: LinearEchoFilter, spectra: Complex64, incoherence: float, *, proven: bool, is_audible: bool
     ) -> bool:
-        """Return True when a person speaks.
+        """Return True for a frame in which a person seems to speak.
 
         Takes the filter after its step, the spectra of what it leaves and of what it predicts (two frames under a Hann
         window), and the part of what it leaves that the prediction does not explain. Of a `proven` filter only what it
@@ -126,10 +106,8 @@ class LouderSpeech:
         more = np.maximum(self._left - self._LOUDER * self._expected, 0).sum()
         self._share = float(more / (self._microphone.sum() + 1e-9)) if is_audible else 0.0
         self._incoherence = keep * self._incoherence + (1 - keep) * incoherence
-        exceeds = self._share > self._LEAST_SHARE
-        if self._to_learn > 0:
-            if is_audible and self._far.any():
-                self._to_learn -= self._KNOWN_FACTOR if self._is_known and not exceeds else 1
-            return False
-        self._recent.append(exceeds)
-        return exceeds and sum(self._recent) >= self.FRAMES and self._incoherence > self._LEAST_INCOHERENCE
+        exceeds = self._share > self._LEAST_SHARE and self._incoherence > self._LEAST_INCOHERENCE
+        self._exceeding_run = self._exceeding_run + 1 if exceeds else 0
+        suspicious = self._share > self._SUSPECT_SHARE and self._incoherence > self._SUSPECT_INCOHERENCE
+        self._suspect_run = self._suspect_run + 1 if suspicious else 0
+        return exceeds

@@ -115,6 +115,11 @@ class LinearEchoFilter:
         """Impulse response (16 kHz) that it has learned, of `TAIL_MS`."""
         return np.fft.irfft(self._weights, axis=1)[:, :FRAME].astype(np.float32).reshape(-1)
 
+    @property
+    def delay(self) -> int:
+        """Delay of the echo in whole frames; 0 before anything is learned."""
+        return int(self.path_power.sum(axis=1).argmax())
+
     def shift(self, later: int) -> None:
         """Move the echo path by `later` frames, or earlier below 0.
 

@@ -128,7 +128,7 @@ class NearEndShare:
     _UNTRAINED = 10.0
     """Ratio of residual to predicted echo assumed for a new filter."""
 
-    __slots__ = ("_echo", "_held_echo", "_share", "left", "leftover")
+    __slots__ = ("_echo", "_held_echo", "_share", "left", "leftover", "newest")
 
     def __init__(self) -> None:
         self.reset()
@@ -144,6 +144,8 @@ class NearEndShare:
         self.left = 0.0
         """Smoothed power of the filter's output, a mean square in int16 units."""
         self._echo = self._held_echo = self._share = 0.0
+        self.newest = 0.0
+        """Share by the newest frames alone; what `update` returns falls more slowly."""
 
     @property
     def has_echo(self) -> bool:
@@ -167,6 +169,7 @@ class NearEndShare:
             excess_db = 10 * math.log10(min(left, 2 * self.left) / expected + 1e-9)
             from_db = self._FROM_DB_IN_SPEECH if confirmed else self._FROM_DB
             share = min(1.0, max(0.0, (excess_db - from_db) / self._SPAN_DB))
+        self.newest = share
         self._share = share if share > self._share else self._share + self._RELEASE * (share - self._share)
         if self._share < 1e-3:
             self._share = 0.0
@@ -258,7 +261,7 @@ class NearEndWitness:
     _NOISE_RISE = 1.03
     """Rise per frame of the noise's level: 13 dB a second."""
 
-    __slots__ = ("_evidence", "_hold", "_microphone", "_strong", "_suppressed", "is_confirmed", "noise")
+    __slots__ = ("_evidence", "_hold", "_microphone", "_strong", "_suppressed", "has_evidence", "is_confirmed", "noise")
 
     def __init__(self) -> None:
         self.noise = self._FIRST_NOISE
@@ -271,6 +274,8 @@ class NearEndWitness:
         self._evidence = 0.0
         self.is_confirmed = False
         """True while speech is believed on more than a moment's evidence."""
+        self.has_evidence = False
+        """True when the newest frame has evidence of speech."""
         self._microphone = self._suppressed = 0.0
 
     @property
@@ -332,7 +337,8 @@ class NearEndWitness:
         passes = suppressed > needed * microphone and self._suppressed > max(
             needed * self._microphone, self.least_speech
         )
-        if clear or (passes and share > self._LEAST_SHARE):
+        self.has_evidence = clear or (passes and share > self._LEAST_SHARE)
+        if self.has_evidence:
             self._hold = self.HOLD_FRAMES
             plain = share > self._STRONG_SHARE and self._suppressed > self._PLAIN * self._microphone
             self._evidence += 2 if plain else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gemini_live_runtime.audio.echo.cancellers import EchoCanceller, EchoState
+from gemini_live_runtime.audio.echo.duck_probe import DuckProbe
 from gemini_live_runtime.audio.samples import Int16
 
 LEVEL = 1
@@ -34,6 +35,11 @@ class NoiseSuppression:
     def state(self) -> EchoState:
         """State of the inner canceller's linear filter."""
         return self._inner.state
+
+    @property
+    def probe(self) -> DuckProbe | None:
+        """Prober of the inner canceller."""
+        return self._inner.probe
 
     def render(self, frame: Int16) -> None:
         """Pass the played frame on."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from gemini_live_runtime.audio.echo.cancellers import EchoCanceller
+from gemini_live_runtime.audio.echo.duck_probe import KeptSound, ProbeState
 from gemini_live_runtime.audio.echo.erle import ErleMeter
 from gemini_live_runtime.audio.echo.self_hearing import SelfHearing
 from gemini_live_runtime.audio.interface import MIC_RATE, AudioListener, MicChunk
 from gemini_live_runtime.audio.levels import LevelMeter, mean_square
+from gemini_live_runtime.audio.processing.step_clock import CHUNK_FRAMES
 from gemini_live_runtime.audio.processing.voice_detector import VoiceDetector
 from gemini_live_runtime.audio.resample import BlockResampler
 from gemini_live_runtime.audio.ring import SampleRing
@@ -107,6 +109,7 @@ class Capture:
         self._far = _Frames(played, played_rate) if played is not None else None
         self._suspended: _Frames | None = None
         self._canceller = canceller
+        self._kept = KeptSound()
         self._chunk: list[Int16] = []
         self._chunk_power = 0.0
         self._near_end = False
@@ -142,6 +145,24 @@ class Capture:
         return self._canceller.state if self.has_microphone and self.has_output else ""
 
     @property
+    def ducks(self) -> bool:
+        """True while the loudspeaker is to play less, so that a person shows."""
+        probe = self._canceller.probe
+        return probe is not None and probe.ducks and self.has_microphone and self.microphone_on
+
+    @property
+    def probe_state(self) -> ProbeState:
+        """State of the canceller's probe, "" without one."""
+        probe = self._canceller.probe
+        return probe.state if probe is not None and self.has_microphone and self.has_output else ""
+
+    @property
+    def false_ducks(self) -> int:
+        """Times that this found no person, with the present canceller."""
+        probe = self._canceller.probe
+        return probe.echoes if probe is not None else 0
+
+    @property
     def has_microphone(self) -> bool:
         """True while a microphone is open."""
         return self._mic is not None
@@ -156,7 +177,7 @@ class Capture:
 
         They end with a chunk.
         """
-        count -= len(self._chunk)
+        count -= (len(self._chunk) + len(self._kept)) % CHUNK_FRAMES
         mic, far = (side.ready if side is not None else 0 for side in (self._mic, self._far))
         return count - mic, count - far
 
@@ -311,11 +332,14 @@ class Capture:
             return
         self.mic_level.add(mic, mic_power)
         self.clean_level.add(clean, clean_power)
-        self._chunk.append(clean)
-        self._chunk_power += clean_power / 2
-        self._near_end |= self._canceller.has_near_end
-        if len(self._chunk) == 2:
-            self._deliver(moment)
+        canceller = self._canceller
+        frames = self._kept.add(clean, moment, canceller.probe, near_end=canceller.has_near_end)
+        for decided, near_end, then in frames:
+            self._chunk.append(decided)
+            self._chunk_power += (clean_power if decided is clean else mean_square(decided)) / CHUNK_FRAMES
+            self._near_end |= near_end
+            if len(self._chunk) == CHUNK_FRAMES:
+                self._deliver(then)
 
     def _deliver(self, moment: float) -> None:
         pcm = np.concatenate(self._chunk).tobytes()
@@ -329,6 +353,7 @@ class Capture:
             self._listener.on_voice(self._voice.speaking)
 
     def _forget_microphone(self) -> None:
+        self._kept.clear()
         self._chunk.clear()
         self._chunk_power = 0.0
         spoke = self._voice.speaking

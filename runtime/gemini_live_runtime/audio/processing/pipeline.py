@@ -68,6 +68,8 @@ class AudioPipeline:
         if self.capture.microphone_on != self._microphone_on:
             self.capture.set_microphone(self._microphone_on)
         self.capture.step()
+        if self.playout.ring is not None:
+            self.playout.ring.ducked = self.capture.ducks
 
     def take_input(self, microphone: SampleRing, rate: int, canceller: EchoCanceller) -> None:
         """Continue with another microphone, beside playback. Called by the driver."""
@@ -109,6 +111,8 @@ class AudioPipeline:
             far_missing=capture.far_missing,
             far_dropped=capture.far_dropped,
             heard_itself=capture.self_hearing.heard_itself,
+            probe=capture.probe_state,
+            false_ducks=capture.false_ducks,
         )
 
 

@@ -1,0 +1,134 @@
+"""Judge the probe that lowers the loudspeaker: echoes follow it, people do not."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gemini_live_runtime.audio.echo.duck_probe import (
+    DECAY_FRAMES,
+    DECIDING_FRAMES,
+    DUCKED_FRAMES,
+    LEAST_DELAY_FRAMES,
+    MAX_PAUSE_FRAMES,
+    PAUSE_FRAMES,
+    TALKING_FRAMES,
+    DuckProbe,
+    KeptSound,
+)
+from gemini_live_runtime.audio.ring import DUCKED
+from gemini_live_runtime.audio.samples import FRAME, Int16
+
+DELAYS = st.integers(3, 16)
+"""Delays of an echo, 30 to 160 ms."""
+SECOND = 100
+
+
+class Room:
+    """Room whose canceller takes for a person's all that exceeds a level of 1.
+
+    Some of the echo is left, `delay` frames after it was played; `late` frames pass until an order is played.
+    """
+
+    def __init__(
+        self, delay: int, left: float, person: float = 0.0, late: int = DUCKED_FRAMES, *, likely: bool = False
+    ) -> None:
+        self._likely = likely
+        self.probe = DuckProbe()
+        self._delay, self.left, self.person = delay, left, person
+        self._orders = [False] * late
+        self._played = [1.0] * delay
+
+    def run(self, frames: int) -> list[str]:
+        """Return the probe's state after each frame."""
+        states: list[str] = []
+        for _ in range(frames):
+            self._orders.append(self.probe.ducks)
+            self._played.append(DUCKED if self._orders.pop(0) else 1.0)
+            heard = self.left * self._played.pop(0) + self.person > 1.0
+            self.probe.update(
+                suspected=heard, likely=heard and self._likely, heard=heard, believed=heard, delay=self._delay
+            )
+            states.append(self.probe.state)
+        return states
+
+
+@given(delay=DELAYS, left=st.floats(0.5, 3.9), late=st.integers(0, DUCKED_FRAMES))
+def test_an_echo_that_follows_its_loudspeaker_is_never_a_person(delay: int, left: float, late: int) -> None:
+    room = Room(delay, left, late=late)
+    states = room.run(6 * SECOND)
+    assert "person" not in states
+    assert ("ducked" in states) == (left > 1.0)
+
+
+@given(delay=DELAYS, left=st.floats(0.0, 3.9), person=st.floats(1.01, 10.0))
+def test_a_steady_person_is_always_found_within_the_echos_delay_and_a_tenth_of_a_second(
+    delay: int, left: float, person: float
+) -> None:
+    states = Room(delay, left, person).run(DUCKED_FRAMES + max(LEAST_DELAY_FRAMES, delay) + DECAY_FRAMES + 4)
+    assert states[0] == "ducked"
+    assert states[-1] == "person"
+
+
+def waits(states: list[str]) -> list[int]:
+    """Return the frames from the beginning of each probe to the next one's."""
+    begins = [at for at, (before, now) in enumerate(itertools.pairwise(["", *states])) if now == "ducked" != before]
+    return [later - sooner for sooner, later in itertools.pairwise(begins)]
+
+
+def test_after_each_echo_the_next_probe_waits_twice_as_long_until_a_person_is_found() -> None:
+    room = Room(8, 2.0)
+    probe = DUCKED_FRAMES + 8 + DECAY_FRAMES + DECIDING_FRAMES
+    pauses = [probe + min(PAUSE_FRAMES * doubled, MAX_PAUSE_FRAMES) for doubled in (1, 2, 4, 8, 16)]
+    assert waits(room.run(40 * SECOND))[:5] == pauses
+    room.left, room.person = 0.0, 2.0
+    while room.probe.state != "person":
+        room.run(1)
+    room.left, room.person = 2.0, 0.0
+    assert waits(room.run(3 * SECOND))[0] == pauses[0]
+
+
+def test_more_than_a_suspicion_waits_for_the_shortest_pause_however_many_echoes_were_found() -> None:
+    room = Room(8, 2.0, likely=True)
+    shortest = DUCKED_FRAMES + 8 + DECAY_FRAMES + DECIDING_FRAMES + PAUSE_FRAMES
+    assert set(waits(room.run(10 * SECOND))) == {shortest}
+
+
+def test_the_loudspeaker_is_loud_again_when_an_answer_goes_on_beside_a_person() -> None:
+    room = Room(4, 0.0, 2.0)
+    while room.probe.state != "person":
+        room.run(1)
+    ducked = 0
+    while room.probe.ducks:
+        room.run(1)
+        ducked += 1
+    assert ducked == TALKING_FRAMES
+    assert room.probe.state == "person"
+
+
+def test_a_person_who_falls_silent_has_to_be_found_anew() -> None:
+    room = Room(4, 0.0, 2.0)
+    room.run(SECOND)
+    room.person = 0.0
+    room.run(1)
+    assert room.probe.state == ""
+    assert not room.probe.ducks
+
+
+def test_frames_are_kept_while_it_is_decided_and_come_once_each_in_their_order() -> None:
+    for person in (0.0, 2.0):
+        room, kept = Room(5, 2.0, person), KeptSound()
+        probe = room.probe
+        came: list[tuple[Int16, bool, float]] = []
+        for number in range(SECOND // 2):
+            room.run(1)
+            probe.frame = np.full(FRAME, 1000 + number, np.int16)
+            came += kept.add(np.full(FRAME, number, np.int16), number / SECOND, probe, near_end=False)
+            assert len(came) + len(kept) == number + 1
+        assert [at for _, _, at in came] == [number / SECOND for number in range(len(came))]
+        of_probe = [frame[0] >= 1000 for frame, _, _ in came]
+        assert any(of_probe) == (person > 0)
+        assert [int(frame[0]) % 1000 for frame, _, _ in came] == list(range(len(came)))
