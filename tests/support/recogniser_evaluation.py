@@ -86,12 +86,20 @@ def covered(grammar: Grammar, voice: str, start: int, stride: int) -> list[str]:
     ]
 
 
+def concierge() -> ScriptedDialogue:
+    """Return the dialogue of the concierge with its tools, as a session declares them."""
+    script = bundled_script("concierge")
+    dialogue = ScriptedDialogue(script)
+    dialogue.declare({call.tool: {} for intent in script.intents for call in intent.calls})
+    return dialogue
+
+
 async def evaluate(voices: Sequence[str] = VOICES, stride: int = 1) -> dict[str, Counts]:
     """Return the counts by voice.
 
     With a `stride` each voice says another share of the sentences.
     """
-    dialogue = ScriptedDialogue(bundled_script("concierge"))
+    dialogue = concierge()
     ear = PocketsphinxRecogniser(dialogue)
     counts = {voice: Counts() for voice in voices}
     for index, (voice, count) in enumerate(counts.items()):
@@ -109,7 +117,7 @@ async def evaluate(voices: Sequence[str] = VOICES, stride: int = 1) -> dict[str,
 
 async def count_refused(voices: Sequence[str] = VOICES) -> tuple[int, int]:
     """Return the number of uncovered sentences that were refused, and of those said."""
-    ear = PocketsphinxRecogniser(ScriptedDialogue(bundled_script("concierge")))
+    ear = PocketsphinxRecogniser(concierge())
     heard = [(await ear.recognise(say(voice, sentence))).text for voice in voices for sentence in UNCOVERED]
     return heard.count(""), len(heard)
 

@@ -28,7 +28,8 @@ DECIDING_FRAMES = 24
 """Frames after the echo has fallen in which a person has to be heard, syllables and gaps."""
 TALKING_FRAMES = 100
 """Most frames of attenuation while a person speaks: by then the answer is cut, or is to go on."""
-PAUSE_FRAMES, MAX_PAUSE_FRAMES = 100, 6_400
+MAX_PAUSE_FRAMES = 6_400
+PAUSE_FRAMES = 100
 """Frames of playback until the next probe after one that found an echo; doubled by each until a person is found.
 
 More than a suspicion has to wait for the shortest pause only.

@@ -43,8 +43,11 @@ _CORRECTIONS = (
 _NOT_UNDERSTOOD = "I didn't catch that."
 _ASK_AGAIN = "I lost my thread. Please ask me again."
 _MISSES_ALLOWED = 2
-_LONG_ENOUGH, _LEAST_SHARE = 6, 0.35
-"""Words of a dictated text from which on this share of them has to belong to its meaning."""
+_LONG_ENOUGH = 6
+"""Words of a dictated text from which on a share of them has to belong to its meaning."""
+_LEAST_SHARE = 0.35
+_LEAST_SHARE_OF_WISH = 0.75
+"""Share for a wish of which something is missing: the dialogue would ask for it."""
 
 
 class ScriptedDialogue:
@@ -270,7 +273,8 @@ class ScriptedDialogue:
             return False
         if any(meaning.among_others for meaning in best[0].means):
             return False
-        return self._accounting.share(best[0], words, best[1].slots) < _LEAST_SHARE
+        least = _LEAST_SHARE_OF_WISH if best[0].calls else _LEAST_SHARE
+        return self._accounting.share(best[0], words, best[1].slots) < least
 
     def results(self, results: Sequence[tuple[ToolRequest, Mapping[str, Any]]], *, more: bool = False) -> Reply:
         """Answer the results of calls; with `more` further results follow.
