@@ -237,3 +237,9 @@ def test_no_sign_that_only_code_has_is_ever_told(parts: list[str]) -> None:
     for word in told({"found": "soup " + "".join(parts)}).split():
         is_kept = re.search(r"[/@]|^\{\w+\}$|^:?-?[|\\]$|^~\d", word)
         assert is_kept or not set(word) & set("{}\\^`~|"), word
+
+
+@pytest.mark.parametrize("sign", ["x", "漢", "."])
+def test_a_word_of_a_million_signs_is_read_through_once(sign: str) -> None:
+    # What is read anew from each sign takes hours.
+    assert describe({"output": sign * 1_000_000}).endswith(sign)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 _OWN_SIGNS = (
-    r"\w+://\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<!\S)(?:~|\.{1,2})?/[\w./-]+|\b[CF]#(?!\w)|\bC\+\+|(?<!\S):-?[|\\](?!\S)"
+    r"(?<!\w)\w+://\S+|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|(?<!\S)(?:~|\.{1,2})?/[\w./-]+|\b[CF]#(?!\w)|\bC\+\+|(?<!\S):-?[|\\](?!\S)"
 )
 """Addresses, paths, names and smileys, whose signs belong to them."""
 
