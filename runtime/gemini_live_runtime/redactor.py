@@ -211,6 +211,10 @@ class Redactor:
         """Return `open_at` when the part that is there tells too much, else None."""
         return _earliest(search.cut_at(text), self.open_known_at(text))
 
+    def begun_at(self, text: str) -> int | None:
+        """Return where a key begins at the end of `text`, by its prefix alone, or None."""
+        return _earliest(search.begun_at(text), self.open_known_at(text))
+
     def open_known_at(self, text: str) -> int | None:
         """Return where a registered secret begins that `text` cuts off, or None."""
         return self._open_known_at(text, _CUT_KNOWN)

@@ -100,6 +100,16 @@ def cut_at(text: str) -> int | None:
     return _start(CUT_KEY, _CUT, text, max(0, len(text) - _OPEN_LENGTH), len(text))
 
 
+def begun_at(text: str) -> int | None:
+    """Return where a key begins that goes beyond the end of `text`, or None.
+
+    Its prefix is enough.
+    """
+    word = start_of_last_word(text, max(0, len(text) - _OPEN_LENGTH), len(text))
+    found = compiled(OPEN_KEY).search(text, word)
+    return None if found is None else found.start(found.lastgroup or 0)
+
+
 def _start(key: str, other: str, text: str, first: int, end: int) -> int | None:
     """Return where a key or another secret begins that ends at `end`, from `first` on."""
     word = start_of_last_word(text, first, end)

@@ -179,6 +179,11 @@ def cut_at(text: str) -> int | None:
     return _first(ends.cut_at, text)
 
 
+def begun_at(text: str) -> int | None:
+    """Return where a key begins that goes beyond the end of `text`, or None."""
+    return _first(ends.begun_at, text)
+
+
 def _first(find: Callable[[str], int | None], text: str) -> int | None:
     at, plain = find(text), plain_text(text)
     if plain is not None and (in_plain := find(plain.text)) is not None:

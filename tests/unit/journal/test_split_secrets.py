@@ -502,6 +502,19 @@ def test_the_key_of_a_provider_is_redacted_wherever_it_is_cut_and_however_late_t
             assert not any(key[at : at + 8] in text for at in range(begin, len(key) - 8)), (text, pieces)
 
 
+@pytest.mark.parametrize("size", [5, 8])
+def test_of_a_key_in_small_pieces_the_session_itself_gets_its_prefix_at_most(size: int) -> None:
+    async def body(session: Session) -> None:
+        for turn, key in enumerate(PROVIDERS_KEYS, 1):
+            begin = max((found.end() for one in PREFIXES if (found := re.match(one.pattern, key))), default=len(key))
+            pieces = [key[at : at + size] for at in range(0, len(key), size)]
+            got = "".join(session.says(piece, turn=turn) for piece in ("mine is ", *pieces))
+            session.says(" ok", turn=turn)
+            assert key[begin : begin + 3] not in got.removeprefix("mine is ") or begin + 3 > len(key), (key, got)
+
+    with_session(body)
+
+
 @pytest.mark.parametrize(
     "spelling",
     [LONG_KEY[19:], LONG_KEY.upper(), LONG_KEY.lower(), base64.b64encode(LONG_KEY.encode()).decode(), quote(LONG_KEY)],

@@ -74,9 +74,14 @@ class _Stream:
         self._decide(_spans_now(self.text, redactor), redactor.open_at(self.text))
 
     def newest(self, redactor: Redactor) -> str:
-        """Return the newest open piece as `close` would redact it."""
+        """Return the newest open piece as `close` would redact it.
+
+        Of a key its prefix is enough: who gets the piece does not learn what follows.
+        """
         start = self.pieces[-1][0]
         spans = without_words(_spans_now(self.text, redactor), self.text, self.border)
+        if (begun := redactor.begun_at(self.text)) is not None:
+            spans = joined_spans([*spans, (begun, len(self.text))])
         return redacted_part(self.text[start:], start, self._new_spans(spans))
 
     def _new_spans(self, spans: Spans) -> Spans:
