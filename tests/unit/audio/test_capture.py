@@ -42,6 +42,16 @@ def test_a_chunk_was_captured_when_the_device_says_and_not_when_it_was_processed
     assert 0 <= late[0] < 0.001 * (rate != RATE) + 1e-9
 
 
+def test_after_a_late_callback_the_time_of_capture_does_not_go_back() -> None:
+    recorder = Recorder()
+    pipeline = AudioPipeline(recorder, NoCanceller(), mic_rate=RATE, out_rate=None)
+    run(pipeline, tone(RATE, 0.02), start=0.05)
+    run(pipeline, tone(RATE, 0.1), start=0.02)
+    times = [chunk.captured_at for chunk in recorder.chunks]
+    assert times == sorted(times)
+    assert times[-1] == pytest.approx(0.12)
+
+
 @pytest.mark.parametrize("rate", [16_000, 44_100, 48_000])
 def test_a_chunk_leaves_in_the_step_that_brings_its_last_sample(rate: int) -> None:
     recorder = Recorder()

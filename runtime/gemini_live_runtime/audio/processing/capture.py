@@ -113,6 +113,7 @@ class Capture:
         self._chunk: list[Int16] = []
         self._chunk_power = 0.0
         self._near_end = False
+        self._captured_until = 0.0
         self._far_quiet = _QUIET_FRAMES
         self._frames_late = 0
         """Frames processed since the microphone waits for samples that may be lost."""
@@ -347,7 +348,9 @@ class Capture:
         near_end, self._near_end = self._near_end, False
         self._chunk.clear()
         self._chunk_power = 0.0
-        self._listener.on_mic_chunk(MicChunk(pcm, moment, near_end))
+        # A callback that came late has told a later time than the next one tells.
+        self._captured_until = max(self._captured_until, moment)
+        self._listener.on_mic_chunk(MicChunk(pcm, self._captured_until, near_end))
         if self._voice.add(pcm, power, playing=self._far_quiet < _QUIET_FRAMES // 4, near_end=near_end):
             self.self_hearing.on_voice(self._voice.speaking)
             self._listener.on_voice(self._voice.speaking)
