@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from gemini_live_runtime.events.base import (
-    Payload,
-    SoundProblem,
-)
+from gemini_live_runtime.events.base import Payload, SoundProblem
 from gemini_live_runtime.records import keyword_record
 
 __all__ = [

@@ -75,6 +75,14 @@ class Conversation(Talk):
         await self.ends()
         await self.rests()
 
+    async def is_answered(self, said: str) -> None:
+        """Let the model call and ask aloud, and the user say `said` a second later."""
+        await self.asks()
+        await self.model(QUESTION)
+        await self.passes(1.0)
+        await self.user(said)
+        await self.settles()
+
     async def settles(self) -> None:
         """Let the time pass after which an utterance is complete."""
         await self.passes(1.1)

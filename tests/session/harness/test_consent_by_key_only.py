@@ -149,19 +149,11 @@ async def test_a_program_that_answers_is_not_overruled_by_voice() -> None:
 
 async def test_where_nobody_is_at_the_keys_the_voice_still_answers() -> None:
     async with conversation(consent=ConsentOptions(is_attended=False)) as t:
-        await t.asks()
-        await t.model(QUESTION)
-        await t.passes(1.0)
-        await t.user("yes")
-        await t.settles()
+        await t.is_answered("yes")
         assert ORDERED == ["the harbor"]
 
 
 async def test_where_nobody_is_at_the_keys_a_voice_that_does_not_count_is_a_no() -> None:
     async with conversation(consent=ConsentOptions(is_attended=False)) as t:
-        await t.asks()
-        await t.model(QUESTION)
-        await t.passes(1.0)
-        await t.user("hm")
-        await t.settles()
+        await t.is_answered("hm")
         assert (ORDERED, [one[:2] for one in t.given]) == ([], [(False, "unattended")])

@@ -57,11 +57,7 @@ async def test_a_no_refuses_the_call() -> None:
 
 async def test_the_model_does_not_speak_of_a_no_that_it_has_heard_itself() -> None:
     async with conversation() as t:
-        await t.asks()
-        await t.model(QUESTION)
-        await t.passes(1.0)
-        await t.user("no")
-        await t.settles()
+        await t.is_answered("no")
         (answer,) = (frame["toolResponse"] for frame in t.server.frames if "toolResponse" in frame)
         assert [one["scheduling"] for one in answer["functionResponses"]] == ["SILENT"]
 
@@ -111,11 +107,7 @@ async def test_a_question_that_the_keys_have_answered_is_cut_as_soon_as_it_begin
 
 async def test_the_proven_canceller_of_a_loudspeaker_is_as_good_as_headphones() -> None:
     async with conversation(Room("linear filter + WebRTC AEC3", "proven")) as t:
-        await t.asks()
-        await t.model(QUESTION)
-        await t.passes(1.0)
-        await t.user("yes")
-        await t.settles()
+        await t.is_answered("yes")
         assert ORDERED == ["the harbor"]
 
 
@@ -145,11 +137,7 @@ async def test_a_call_that_goes_on_as_a_task_is_asked_about_as_well() -> None:
 @pytest.mark.parametrize("said", ["yes but later", "yes no", "what?", "okay", "order it to the airport, yes"])
 async def test_anything_else_leaves_the_question_to_the_keys(said: str) -> None:
     async with conversation() as t:
-        await t.asks()
-        await t.model(QUESTION)
-        await t.passes(1.0)
-        await t.user(said)
-        await t.settles()
+        await t.is_answered(said)
         assert t.voice_states[-1] == ("off", f"\u201c{said}\u201d is neither yes nor no")
         await t.user("yes")
         await t.settles()
@@ -245,11 +233,7 @@ async def test_the_voice_ends_with_the_connection_that_marked_it() -> None:
         await t.server.closes(1011, "bye")
         await t.connects_again()
         await t.passes(20.0)
-        await t.asks()
-        await t.model(QUESTION)
-        await t.passes(1.0)
-        await t.user("yes")
-        await t.settles()
+        await t.is_answered("yes")
         assert ORDERED == ["the harbor"]
 
 

@@ -19,7 +19,7 @@ from gemini_live_runtime.journal.fold.fold_parts import Handlers, bound, clean_n
 from gemini_live_runtime.journal.fold.view import Dirty, SessionView
 
 HANDLERS = Handlers()
-"""Handlers of turns, tools and sound."""
+"""Handlers of turns, tools and the timeline of both voices."""
 
 _TURN = Dirty.LATENCY | Dirty.TIMELINE
 
