@@ -15,6 +15,8 @@ from tests.support.tmux import Keyboard, Tmux, needs_tmux
 from gemini_live_runtime import paths
 
 ROOT = Path(__file__).resolve().parents[2]
+# Answers told again after a loss take a screen of this size to stay in view.
+TALL = (120, 90)
 DEMO = "demo concierge --text --no-sound --record off"
 RECORDED = "demo concierge --text --no-sound --record text"
 
@@ -115,7 +117,7 @@ def _conversation(screen: str) -> list[str]:
 
 
 def test_an_engine_that_is_killed_in_mid_answer_is_replaced_and_the_talk_goes_on(tmp_path: Path) -> None:
-    with Tmux(program(RECORDED), tmp_path, environment=environment()) as tmux:
+    with Tmux(program(RECORDED), tmp_path, size=TALL, environment=environment()) as tmux:
         tmux.until("TEXT", "Try writing")
         tmux.write("Tell me a story")
         tmux.press("Enter")
@@ -123,7 +125,9 @@ def test_an_engine_that_is_killed_in_mid_answer_is_replaced_and_the_talk_goes_on
         _kill_engine()
         tmux.write("What can you do?")
         tmux.press("Enter")
-        screen = tmux.until("new one goes on from here", "you    What can you do?", "TEXT", "told the conversation")
+        tmux.until("new one goes on from here", "TEXT", "told the conversation")
+        # Where the story had not begun to be recorded, it is told once more before the second message is answered.
+        screen = tmux.until("you    What can you do?")
         assert screen.index("Tell me a story") < screen.index("new one goes on") < screen.index("What can you do?")
         assert screen.count("you    What can you do?") == 1
         tmux.press("C-q")
@@ -140,7 +144,7 @@ def test_a_broken_off_session_is_resumed_by_hand(tmp_path: Path) -> None:
         _kill_engine()
     again = tmp_path / "again"
     again.mkdir()
-    with Tmux(program("resume"), again, environment=environment()) as tmux:
+    with Tmux(program("resume"), again, size=TALL, environment=environment()) as tmux:
         tmux.until("you    What can you do?", "new one goes on from here", "told the conversation")
         tmux.press("C-q")
         tmux.until("The session is over")
