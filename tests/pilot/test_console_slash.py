@@ -123,7 +123,7 @@ async def test_an_unknown_theme_names_the_known_ones_and_changes_nothing() -> No
 async def test_themes_are_suggested_by_name() -> None:
     async with console() as driver:
         await driver.press(*"/theme ")
-        assert [row.split()[0] for row in suggestions(driver)] == driver.app.theme_choices[:6]
+        assert [row.split()[0] for row in suggestions(driver)] == driver.app.themes.names[:6]
 
 
 async def test_a_value_that_is_no_json_says_where_and_loses_nothing() -> None:

@@ -170,12 +170,12 @@ async def test_style_sheets_are_parsed_once_for_a_theme(monkeypatch: pytest.Monk
         assert before.hex.lower() == app.stylesheet._variables["background"].lower()
         assert set(parsed.values()) == {1}
         parsed.clear()
-        app.theme_setter("paper" if "paper" in app.theme_choices else app.theme_choices[-1])()
+        app.themes.switch_to("paper" if "paper" in app.themes.names else app.themes.names[-1])
         await pilot.pause()
         assert app.console_screen.header.styles.background != before
         assert set(parsed.values()) == {1}
         parsed.clear()
-        app.theme_setter("ember")()
+        app.themes.switch_to("ember")
         await pilot.pause()
         assert (app.console_screen.header.styles.background, parsed) == (before, {})
 

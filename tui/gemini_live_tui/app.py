@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,15 +19,15 @@ from textual.binding import BindingType
 from textual.filter import LineFilter
 
 from gemini_live_runtime.clock import Clock, LoopClock
-from gemini_live_runtime.errors import ConfigError
 from gemini_live_tui import theming
 from gemini_live_tui.actions import Scope, bindings
 from gemini_live_tui.actions.keymap import keymap_problem, split_keymap, usable_keymap
 from gemini_live_tui.console.outcome import failure_of
 from gemini_live_tui.console.screen import ConsoleScreen
 from gemini_live_tui.console.unbound_keys import place_of
-from gemini_live_tui.context import Level, LiveScreen, MessageScreen
+from gemini_live_tui.context import LiveScreen, MessageScreen
 from gemini_live_tui.leaving import Leaving
+from gemini_live_tui.messages import Level
 from gemini_live_tui.open_screens import OpenScreens
 from gemini_live_tui.painting.ascii_filter import AsciiFilter
 from gemini_live_tui.painting.frame_clock import FrameClock
@@ -37,6 +37,7 @@ from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
 from gemini_live_tui.session_data.store import NotSent, Store
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
 from gemini_live_tui.stylesheet import ThemedStylesheet
+from gemini_live_tui.theme_switcher import ThemeSwitcher
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -125,7 +126,6 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.settings = settings
         self.time = clock or LoopClock()
         self._own_filters: list[LineFilter] = [AsciiFilter()] if settings.ascii else []
-        self.theme_choices: list[str] = []
         self.failure: Exception | None = None
         """Error that ended the console, if any."""
         self.settled: Callable[[], None] | None = None
@@ -141,7 +141,8 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
         self.lends_terminal = False
         self.set_class(settings.ascii, "-ascii")
         self._has_painted = False
-        self._use_theme(settings.theme)
+        self.themes = ThemeSwitcher(self, settings, partial(self.say, passing=True))
+        self._problems += self.themes.use_first(settings.theme)
         self.stylesheet: ThemedStylesheet = ThemedStylesheet(variables=self.get_css_variables())
         self.set_keymap(split_keymap(settings.keymap))
 
@@ -200,7 +201,7 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
             self._link_task = asyncio.create_task(
                 self.console_screen.time_travel.read_recording(self.settings.recording)
             )
-        self._load_themes()
+        self._problems += self.themes.load_others()
         self.call_later(self.console_screen.complete)
         if self.settled is not None:
             self.settled()
@@ -455,17 +456,11 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
     def action_use_theme(self, name: str) -> None:
         """Switch to the theme `name`, or say which themes there are."""
-        if name in self.theme_choices:
-            self.theme_setter(name)()
-        else:
-            known = ", ".join(self.theme_choices)
-            self.say(f"There is no theme {name[:60]!r}. Known: {known}.", "warning", passing=True)
+        self.themes.switch_if_known(name)
 
     def action_next_theme(self) -> None:
         """Switch to the next theme by name."""
-        if self.theme_choices:
-            at = self.theme_choices.index(self.theme) if self.theme in self.theme_choices else -1
-            self.theme_setter(self.theme_choices[(at + 1) % len(self.theme_choices)])()
+        self.themes.switch_to_next()
 
     def performer(self, ident: str) -> Callable[[], None]:
         """Return a callback that runs an action of the table."""
@@ -475,42 +470,6 @@ class ConsoleApp(App[ConsoleOutcome], inherit_bindings=False):
 
         return perform
 
-    def theme_setter(self, name: str) -> Callable[[], None]:
-        """Return a callback that switches to a theme."""
-
-        def choose() -> None:
-            self.theme = name
-            self.say(f"Theme {name}.", passing=True)
-
-        return choose
-
     def use_frame_rate(self, fps: int) -> None:
         """Draw at most `fps` frames a second from now on."""
         self.frames.set_rate(fps)
-
-    # -- themes ------------------------------------------------------------------------------------------------------
-
-    def _use_theme(self, name: str) -> None:
-        """Use a theme; when it cannot be used, the default one and a message."""
-        chosen = name or self._fitting_theme()
-        try:
-            theme = theming.load_theme(chosen, self.settings.themes_dir)
-        except ConfigError as error:
-            self._problems.append(str(error))
-            theme = theming.read_theme(theming.bundled_dir() / f"{self._fitting_theme()}.toml")
-        self.register_theme(theme.to_textual())
-        self.theme = theme.name
-
-    def _fitting_theme(self) -> str:
-        few_colours = self.no_color or self.console.color_system in ("standard", "windows", None)
-        return theming.SIXTEEN_COLOURS if few_colours else theming.DEFAULT
-
-    def _load_themes(self) -> None:
-        """Load the other themes, after the first paint."""
-        themes, failures = theming.load_themes(self.settings.themes_dir)
-        for name, theme in themes.items():
-            if name != self.theme:
-                self.register_theme(theme.to_textual())
-        self.theme_choices = list(themes)
-        named = self.settings.theme
-        self._problems.extend(failure.sentence for failure in failures if failure.name != named)

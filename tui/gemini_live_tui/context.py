@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from gemini_live_runtime.journal.fold.view import SessionView
     from gemini_live_tui.actions import Scope
     from gemini_live_tui.launcher import Choice
+    from gemini_live_tui.messages import Level
     from gemini_live_tui.session_data.link import SessionLink
     from gemini_live_tui.session_data.meter_history import MeterHistory, OwnCost
     from gemini_live_tui.session_data.store import Store
     from gemini_live_tui.set_up.sound_helper import Report, SoundHelper
     from gemini_live_tui.settings import ConsoleSettings
-
-Level = Literal["info", "warning", "error"]
+    from gemini_live_tui.theme_switcher import ThemeSwitcher
 
 
 class ConsoleContext(Protocol):
@@ -38,8 +38,7 @@ class ConsoleContext(Protocol):
     """Link to the engine, once there is one."""
     lends_terminal: bool
     """True while another program has the terminal."""
-    theme_choices: list[str]
-    """Names of the themes that can be used."""
+    themes: ThemeSwitcher
 
     @property
     def screen(self) -> Screen[object]:
@@ -125,10 +124,6 @@ class ConsoleContext(Protocol):
 
     def performer(self, ident: str) -> Callable[[], None]:
         """Return a callback that runs an action of the table."""
-        ...
-
-    def theme_setter(self, name: str) -> Callable[[], None]:
-        """Return a callback that changes the theme."""
         ...
 
     def use_frame_rate(self, fps: int) -> None:

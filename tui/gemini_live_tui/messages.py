@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual.message import Message
 
@@ -12,6 +12,9 @@ from gemini_live_runtime.records import mutable_record
 if TYPE_CHECKING:
     from gemini_live_runtime.commands import Order
     from gemini_live_runtime.journal.fold.agent_view import AgentView, TransitionStatus
+
+Level = Literal["info", "warning", "error"]
+"""Weight of a sentence that is shown to the user."""
 
 DetailPart = tuple[str, Any]
 """A heading, "" for none, and a value: text as it is, everything else as JSON."""

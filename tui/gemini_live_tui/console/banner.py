@@ -6,7 +6,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from gemini_live_runtime.text import sanitise_line
-from gemini_live_tui.context import Level
+from gemini_live_tui.messages import Level
 from gemini_live_tui.painting.glyphs import UNICODE, Glyphs
 from gemini_live_tui.painting.wrapping import fit, wrap
 

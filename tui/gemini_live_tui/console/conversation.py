@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from gemini_live_tui.console.command_sender import CommandSender
     from gemini_live_tui.console.notices import Notices
     from gemini_live_tui.console.prompt_pane import PromptPane
-    from gemini_live_tui.context import ConsoleContext, Level
+    from gemini_live_tui.context import ConsoleContext
+    from gemini_live_tui.messages import Level
     from gemini_live_tui.panes.transcript import Transcript
 
 

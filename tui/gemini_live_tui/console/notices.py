@@ -10,7 +10,8 @@ from gemini_live_tui.painting.formatting import clock_text
 
 if TYPE_CHECKING:
     from gemini_live_tui.console.banner import Banner
-    from gemini_live_tui.context import ConsoleContext, Level
+    from gemini_live_tui.context import ConsoleContext
+    from gemini_live_tui.messages import Level
 
 HINT_S = 4.0
 """Seconds for which a passing message is shown."""

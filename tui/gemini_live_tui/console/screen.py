@@ -80,7 +80,8 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
 
     from gemini_live_tui.console.prompt import Prompt
-    from gemini_live_tui.context import ConsoleContext, Level
+    from gemini_live_tui.context import ConsoleContext
+    from gemini_live_tui.messages import Level
 
 
 class ConsoleScreen(Screen[None]):
@@ -445,7 +446,7 @@ class ConsoleScreen(Screen[None]):
         await self.perform(action.id, *arguments)
 
     def _suggest(self, text: str) -> Sequence[slash.Suggestion]:
-        view, themes = self._store.view, self.console.theme_choices
+        view, themes = self._store.view, self.console.themes.names
         return slash.suggest(text, lambda kind, written: choices(kind, written, view, themes))
 
     @on(Completions.Chosen)

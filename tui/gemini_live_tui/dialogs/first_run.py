@@ -17,8 +17,8 @@ from gemini_live_runtime.errors import GeminiLiveError
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions import BY_ID
 from gemini_live_tui.actions.keymap import key_label, keys_of
-from gemini_live_tui.context import Level
 from gemini_live_tui.launcher import Choice
+from gemini_live_tui.messages import Level
 from gemini_live_tui.painting.glyphs import glyphs
 from gemini_live_tui.painting.wrapping import fit
 from gemini_live_tui.widgets.modal import TopScreen

@@ -31,7 +31,8 @@ from gemini_live_tui.widgets.modal import TopModalScreen
 from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
-    from gemini_live_tui.context import ConsoleContext, Level
+    from gemini_live_tui.context import ConsoleContext
+    from gemini_live_tui.messages import Level
 
 KEY_WIDTH = 27
 LEAST_WIDTH = 12
@@ -393,7 +394,7 @@ class ProfileValuesScreen(TopModalScreen[None]):
         config = self._loaded.config
         now = {key for key in before if self._effect(key) in ("now", "connects again") and not self._is_overridden(key)}
         if "ui.theme" in now and config.theme:
-            self.console.theme_setter(config.theme)()
+            self.console.themes.switch_to(config.theme)
         if "ui.fps" in now:
             self.console.use_frame_rate(config.fps)
         orders: list[tuple[set[str], Order]] = []

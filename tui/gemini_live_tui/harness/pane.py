@@ -29,10 +29,11 @@ from gemini_live_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from gemini_live_runtime.journal.fold.view import SessionView
-    from gemini_live_tui.context import ConsoleContext, Level
+    from gemini_live_tui.context import ConsoleContext
     from gemini_live_tui.harness.records import Name, Records
     from gemini_live_tui.harness.row_changes import RowChanges
     from gemini_live_tui.harness.row_details import RowDetails
+    from gemini_live_tui.messages import Level
     from gemini_live_tui.panes.base import Frame
 
 POLL_S = 5.0

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.worker import Worker
 
-    from gemini_live_tui.context import ConsoleContext, Level
+    from gemini_live_tui.context import ConsoleContext
     from gemini_live_tui.harness.items import TaskItem
     from gemini_live_tui.harness.parts import Parts
     from gemini_live_tui.harness.records import Records
+    from gemini_live_tui.messages import Level
     from gemini_live_tui.panes.why_rows import Reason
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import ComposeResult
@@ -94,11 +95,11 @@ class ConsoleCommands(Provider):
                 keys = keys or (form_of(action).usage if action.slash else "")
                 help_text = f"{action.description} ({keys})" if keys else action.description
                 yield palette_name(action), escape(help_text), console.performer(action.id)
-        for name in console.theme_choices:
+        for name in console.themes.names:
             yield (
                 f"Theme: {name}",
                 "Use this theme for now; the config file sets it for good",
-                console.theme_setter(name),
+                partial(console.themes.switch_to, name),
             )
 
     async def discover(self) -> Hits:

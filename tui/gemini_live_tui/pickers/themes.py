@@ -21,7 +21,8 @@ from gemini_live_tui.widgets.modal import TopModalScreen
 from gemini_live_tui.widgets.option_list import OptionList
 
 if TYPE_CHECKING:
-    from gemini_live_tui.context import ConsoleContext, Level
+    from gemini_live_tui.context import ConsoleContext
+    from gemini_live_tui.messages import Level
 
 SAMPLE = (
     (("you", "speaker-user"), ("model", "speaker-model"), ("tool", "speaker-tool"), ("phase", "phase")),
@@ -89,7 +90,7 @@ class ThemesScreen(TopModalScreen[None]):
     @on(OptionList.OptionSelected)
     def _keep(self, message: OptionList.OptionSelected) -> None:
         name = message.option.id or self._before
-        self.console.theme_choices = list(self._themes)
+        self.console.themes.names = list(self._themes)
         self.dismiss()
         self.console.say(*self._written(name))
 

@@ -17,7 +17,7 @@ from textual.widgets import Static
 
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_tui.actions.keymap import hints
-from gemini_live_tui.context import Level
+from gemini_live_tui.messages import Level
 from gemini_live_tui.painting.glyphs import Glyphs, glyphs
 from gemini_live_tui.widgets.modal import TopModalScreen
 
