@@ -64,8 +64,8 @@ class MemoryIndex:
     def __init__(self, path: Path, files: MemoryFiles) -> None:
         self._path = path
         self._files = files
-        # Programs that search once each begin at different files.
-        self._swept = random.random()
+        # Programs that search once each begin at different files. The module's numbers are the embedding program's.
+        self._swept = random.Random().random()
 
     def search(self, query: MemoryQuery, scope: str | None, limit: int) -> list[tuple[str, str]]:
         """Return scope and key of memories with the words of the query, best first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -292,3 +293,10 @@ def test_of_a_query_without_end_the_first_words_count() -> None:
     words = [f"w{number:02}" for number in range(MAX_QUERY_WORDS + 5)]
     assert MemoryQuery.of(" ".join(words)) == MemoryQuery.of(" ".join(words[:MAX_QUERY_WORDS]))
     assert MemoryQuery.of("a" * MAX_QUERY + "b c") == MemoryQuery.of("a" * MAX_QUERY)
+
+
+def test_the_random_numbers_of_the_program_are_its_own(tmp_path: Path) -> None:
+    random.seed(1)
+    expected = random.Random(1).random()
+    fill(opened(tmp_path))
+    assert random.random() == expected
