@@ -25,11 +25,10 @@ from typing import TYPE_CHECKING
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime import paths
-from gemini_live_runtime.errors import AudioFileError, JournalError, write_remedy
+from gemini_live_runtime.errors import JournalError, write_remedy
 from gemini_live_runtime.journal.files.disk import Disk, write_all
 from gemini_live_runtime.journal.files.events_file import EventsFile
-from gemini_live_runtime.journal.files.tracks import FILES, RATES, TrackFile
-from gemini_live_runtime.journal.sessions.sweep import SoundSweep, size_text
+from gemini_live_runtime.journal.recording.sound_recorder import Report, SoundRecorder
 from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.restarts import RestartLimit
 from gemini_live_runtime.threads import start_daemon_thread
@@ -51,11 +50,6 @@ MAX_VALUE_BYTES = 64 * 1024 * 1024
 
 MAX_QUEUED_AUDIO = 16 * 1024 * 1024
 """Bytes of samples that may wait for a slow disk (about three minutes of both tracks)."""
-
-CHECK_BYTES = 8 * 1024 * 1024
-"""Bytes of sound recorded between two checks of the cap."""
-
-Report = Callable[[ev.Payload], None]
 
 
 class JournalWriter:
@@ -80,19 +74,10 @@ class JournalWriter:
         """`kept` is the recording of an earlier engine, to which this one adds."""
         self.folder = sessions_root / paths.safe_name(session_id, field="session_id")
         self.lost_events = 0
-        self.lost_audio_bytes = 0
         self.remedy = "Record to a faster disk"
         """Help against the last reason for which events are missing."""
-        self._root, self._id, self._cap = sessions_root, session_id, cap_bytes
         self._disk = disk or Disk()
         self._report = report
-        self._wanted_audio = self._audio = audio
-        self._tracks: dict[ev.Side, TrackFile] = {}
-        self._kept_samples: dict[ev.Side, int] = {}
-        """Samples of each track that the events of an earlier engine speak of."""
-        if kept is not None:
-            self._kept_samples = {"user": kept.view.sent_samples, "model": kept.view.received_samples}
-        self._unchecked = 0
         self._failing = False
         self._stopped = False
         self._reported: set[str] = set()
@@ -110,8 +95,16 @@ class JournalWriter:
                 field="data_dir",
                 value=str(self.folder),
             ) from None
-        self._sweep = SoundSweep(
-            sessions_root, session_id, cap_bytes, self._disk, report=self._report_sweep, on_full=self._stop_at_cap
+        kept_samples: dict[ev.Side, int] = {}
+        if kept is not None:
+            kept_samples = {"user": kept.view.sent_samples, "model": kept.view.received_samples}
+        self._sound = SoundRecorder(
+            self.folder,
+            is_wanted=audio,
+            disk=self._disk,
+            cap_bytes=cap_bytes,
+            kept_samples=kept_samples,
+            report=self._report_of_sound,
         )
         self._wake = threading.Condition()
         self._lines: deque[str] = deque()
@@ -192,14 +185,19 @@ class JournalWriter:
         """Number of events that are not in the file: lost, or not written so far."""
         return self.lost_events + self._events.waiting
 
+    @property
+    def lost_audio_bytes(self) -> int:
+        """Number of bytes of sound that are not recorded though they were to be."""
+        return self._sound.lost_bytes
+
     def audio(self, track: ev.Side, pcm: bytes) -> None:
         """Queue samples (s16le at the track's rate) of a track; a no-op without sound."""
         with self._wake:
-            if not self._audio or self._closing:
-                self.lost_audio_bytes += len(pcm) if self._wanted_audio else 0
+            if not self._sound.is_on or self._closing:
+                self._sound.lose(pcm)
                 return
             if self._queued_audio + len(pcm) > MAX_QUEUED_AUDIO:
-                self._stop_audio("The disk is too slow to record sound", "Record to a faster disk")
+                self._sound.stop("The disk is too slow to record sound", "Record to a faster disk")
                 return
             self._pcm.append((track, pcm))
             self._queued_audio += len(pcm)
@@ -223,7 +221,7 @@ class JournalWriter:
 
     def finish_sweep(self) -> None:
         """Block until old sound was deleted as far as the cap asks for it now."""
-        self._sweep.wait()
+        self._sound.finish_sweep()
 
     def close(self) -> None:
         """Write all that is queued, flush to the device and close. Idempotent.
@@ -234,7 +232,7 @@ class JournalWriter:
             self._closing = True
             self._wake.notify()
         self._thread.join()
-        self._sweep.close()
+        self._sound.close_sweep()
 
     # -- the thread -------------------------------------------------------------------------------------------------
 
@@ -257,7 +255,7 @@ class JournalWriter:
             self._in_hand = 0
             self._busy = self._idle = False
             if not is_allowed:
-                self._stopped, self._audio = True, False
+                self._stopped, self._sound.is_on = True, False
                 self.lost_events += len(self._lines) + self._events.waiting
                 self._lines.clear()
                 self._pcm.clear()
@@ -275,14 +273,13 @@ class JournalWriter:
         return is_allowed
 
     def _write_all(self) -> None:
-        if self._audio:
-            self._sweep.request()
+        self._sound.begin()
         next_sync = time.monotonic() + SYNC_S
         while True:
             with self._wake:
                 while not (self._lines or self._pcm or self._closing or self._retry or self._callbacks):
                     self._urgent = False
-                    idle = not (self._events.dirty or self._events.unwritten or self._any_dirty())
+                    idle = not (self._events.dirty or self._events.unwritten or self._sound.is_unsynced)
                     left = None if idle else next_sync - time.monotonic()
                     if left is not None and left <= 0:
                         break
@@ -304,7 +301,7 @@ class JournalWriter:
             for callback in callbacks:
                 callback(not (self._failing or self._stopped))
             for track, samples in pcm:
-                self._write_audio(track, samples)
+                self._sound.write(track, samples)
             if closing or time.monotonic() >= next_sync:
                 self._sync()
                 next_sync = time.monotonic() + SYNC_S
@@ -324,9 +321,6 @@ class JournalWriter:
         self._in_hand = len(lines)
         self._busy = True
         return lines, values, pcm
-
-    def _any_dirty(self) -> bool:
-        return any(track.dirty for track in self._tracks.values())
 
     def _write_lines(self, lines: list[str]) -> None:
         if self._stopped:
@@ -367,7 +361,7 @@ class JournalWriter:
     def _report_recovery(self) -> None:
         counts = ((self.lost_events, "event"), (self._lost_values, "large value"))
         missing = " and ".join(f"{number:,} {what}{'s'[: number != 1]}" for number, what in counts if number)
-        is_silent = self._wanted_audio and not self._audio
+        is_silent = self._sound.is_wanted and not self._sound.is_on
         self._notice(
             "warning" if missing or is_silent else "info",
             "journal-recovered",
@@ -422,79 +416,17 @@ class JournalWriter:
                     f"The session file was removed from {self.folder}: this session is no longer recorded",
                     "Leave the folders of running sessions where they are",
                 )
-        for track in list(self._tracks.values()):
-            try:
-                track.checkpoint()
-            except OSError as error:
-                self._fail_audio(error)
-                break
-
-    # -- sound ------------------------------------------------------------------------------------------------------
-
-    def _write_audio(self, side: ev.Side, pcm: bytes) -> None:
-        if not self._audio:
-            self.lost_audio_bytes += len(pcm)
-            return
-        own = sum(track.data_bytes for track in self._tracks.values())
-        if own + len(pcm) > self._cap:
-            self._stop_at_cap(own)
-            self.lost_audio_bytes += len(pcm)
-            return
-        try:
-            track = self._tracks.get(side)
-            if track is None:
-                track = self._tracks[side] = self._open_track(side)
-            track.append(pcm)
-        except OSError as error:
-            self._fail_audio(error)
-            return
-        self._unchecked += len(pcm)
-        if self._unchecked >= min(CHECK_BYTES, self._cap // 16):
-            self._unchecked = 0
-            self._sweep.request()
-
-    def _open_track(self, side: ev.Side) -> TrackFile:
-        path = self.folder / FILES[side]
-        if self._kept_samples:
-            from gemini_live_runtime.journal.recording.flac import restore_wav
-
-            try:
-                restore_wav(path)
-            except AudioFileError as error:
-                raise OSError(error.message) from None
-        return TrackFile(path, RATES[side], self._disk, samples=self._kept_samples.get(side))
-
-    def _stop_at_cap(self, held: int) -> None:
-        if not self._audio:
-            return
-        self._stop_audio("")
-        words = f"running sessions alone hold {size_text(held)} of {size_text(self._cap)}"
-        self._report(
-            ev.RecordingTrimmed(session_ids=(self._id,), bytes_freed=0, reason=f"Sound is no longer recorded: {words}.")
-        )
-
-    def _fail_audio(self, error: OSError) -> None:
-        remedy = f"{write_remedy(error, self.folder)} before the next session"
-        self._stop_audio(f"Sound can no longer be recorded: {error.strerror or error}", remedy)
-
-    def _stop_audio(self, text: str, remedy: str = "") -> None:
-        self._audio = False
-        if text:
-            self._notice("error", "audio-recording-stopped", f"{text}. The sound recorded so far is kept", remedy)
+        self._sound.sync()
 
     def _close_files(self) -> None:
-        for track in self._tracks.values():
-            try:
-                track.close()
-            except OSError as error:
-                self._fail_audio(error)
+        self._sound.close()
         self.lost_events += self._events.waiting
         with contextlib.suppress(OSError):
             self._events.close()
 
-    def _report_sweep(self, payload: ev.Payload) -> None:
+    def _report_of_sound(self, payload: ev.Payload) -> None:
         if isinstance(payload, ev.Notice):
-            self._notice(payload.level, payload.code, payload.text.removesuffix("."))
+            self._notice(payload.level, payload.code, payload.text.removesuffix("."), payload.remedy)
         else:
             self._report(payload)
 
