@@ -20,7 +20,6 @@ from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import error_text
 from gemini_live_runtime.commands import CancelTask
 from gemini_live_runtime.errors import GeminiLiveError, HarnessError
-from gemini_live_runtime.harness.call_claims import CallClaim
 from gemini_live_runtime.harness.paths import HarnessPaths, may_exist
 from gemini_live_runtime.harness.store import Harness
 from gemini_live_runtime.harness.tasks import HarnessTask, NewRunningTask, TaskStatus
@@ -29,8 +28,8 @@ from gemini_live_runtime.redactor import redactor
 from gemini_live_runtime.session.agent.context import AgentContext
 from gemini_live_runtime.session.agent.harness.lost_tasks import claim_lost
 from gemini_live_runtime.session.agent.harness.model_tasks import continues
-from gemini_live_runtime.session.agent.harness.repeated_calls import call_key, claim_here
 from gemini_live_runtime.session.agent.harness.task_ends import TaskEnd, TaskEnds
+from gemini_live_runtime.session.agent.harness.undecided_calls import UndecidedCalls, same_call
 from gemini_live_runtime.text import sanitise_line
 from gemini_live_runtime.tools.dispatch import ToolDispatcher
 from gemini_live_runtime.tools.progress import NO_PROGRESS, Progress
@@ -42,9 +41,6 @@ PROGRESS_S = 0.5
 
 POLL_S = 5.0
 """Seconds between looks for requests of other programs to cancel a task."""
-
-CLAIM_WAIT_S = 2.0
-"""Seconds beyond a call's budget in which another program records what becomes of the same call."""
 
 CLOSING_S = 1.5
 """Seconds to write how the tasks ended when the session ends; the next program writes what is missing then."""
@@ -99,6 +95,7 @@ class HarnessToolRuntime:
         `end` gets the outcome of a call that was answered with its task's id before.
         """
         self.harness = harness
+        self.undecided = UndecidedCalls(agent, dispatcher, harness)
         self.on_ended: Callable[[str], None] = lambda task_id: None
         """Called with the id of a task that has ended, and again once the disk has taken its end."""
         self._agent = agent
@@ -110,14 +107,6 @@ class HarnessToolRuntime:
         """Calls within their budgets, by their ids: what they tell of their progress counts once they are tasks."""
         self._tasks: dict[str, _Task] = {}
         """Tasks by the ids of their calls."""
-        self._undecided: dict[str, str] = {}
-        """Ids of calls that may become tasks, by tool and arguments."""
-        self._claims: dict[str, CallClaim] = {}
-        """Claims of undecided calls, by their ids."""
-        self._claiming: dict[str, float] = {}
-        """Time since which a call waits for what another program decides, by its id."""
-        self.on_decided: Callable[[], None] = lambda: None
-        """Called when a call has become a task, or has ended as an ordinary one."""
         self._ends = TaskEnds(harness)
         self._running: set[asyncio.Task[None]] = set()
         self._poll: asyncio.TimerHandle | None = None
@@ -142,60 +131,17 @@ class HarnessToolRuntime:
 
     def running_like(self, call: ToolCall) -> str:
         """Return the id of a running task for the same tool and arguments, or ""."""
-        key = _key(call)
+        key = same_call(call)
         return next((task.id for task in self._tasks.values() if task.key == key and task.is_spilled), "")
-
-    async def claim(self, call: ToolCall) -> str | None:
-        """Claim a call that may become a task, until it has ended or is one.
-
-        Returns the id of the task of another program that does the same, "" when the call may run, and None when the
-        other program's call may still become a task, so that this is to be asked again. Raises as
-        `repeated_calls.claim_here`, whose time is the call's budget; `TimeoutError` also when the other program has not
-        decided after its budget and `CLAIM_WAIT_S`.
-        """
-        budget_ms, key = self._dispatcher.mode_of(call.name).budget_ms, self._call_key(call)
-        if budget_ms is None or key is None:
-            return ""
-        now = self._agent.clock.now()
-        since = self._claiming.setdefault(call.call_id, now)
-        try:
-            claimed = await claim_here(self.harness, key, budget_ms / 1000)
-            if claimed.claim is not None:
-                self._claims[call.call_id] = claimed.claim
-            elif not claimed.task:
-                if now - since < budget_ms / 1000 + CLAIM_WAIT_S:
-                    return None
-                raise TimeoutError
-        except BaseException:
-            self._claiming.pop(call.call_id, None)
-            raise
-        self._claiming.pop(call.call_id, None)
-        return claimed.task
-
-    def _call_key(self, call: ToolCall) -> str | None:
-        return call_key(self._agent.plan.name, call.name, call.args)
-
-    def is_undecided(self, call: ToolCall) -> bool:
-        """Return True while the same call runs that may still become a task for both."""
-        return _key(call) in self._undecided
-
-    def _decide(self, call_id: str) -> None:
-        """Note that a call is a task, or has ended as an ordinary one."""
-        self._claiming.pop(call_id, None)
-        if (claim := self._claims.pop(call_id, None)) is not None:
-            self.harness.release(claim)
-        for key in [key for key, name in self._undecided.items() if name == call_id]:
-            del self._undecided[key]
-            self.on_decided()
 
     def on_started(self, call: ToolCall) -> None:
         """Note that a call runs."""
         mode = self._dispatcher.mode_of(call.name)
-        task = _Task(call, _key(call), mode.is_background, self._agent.clock.now())
+        task = _Task(call, same_call(call), mode.is_background, self._agent.clock.now())
         if mode.budget_ms is not None:
             loop = asyncio.get_running_loop()
             self._early[call.call_id] = task
-            self._undecided.setdefault(task.key, call.call_id)
+            self.undecided.add(call)
             self._budgets[call.call_id] = loop.call_later(mode.budget_ms / 1000, self._on_budget_over, task)
         elif mode.is_background:
             self._begin(task)
@@ -214,7 +160,7 @@ class HarnessToolRuntime:
         call = task.call
         declared = self._dispatcher.tools.get(call.name)
         metadata = {"toolCallId": call.call_id, "toolName": call.name, "toolArgs": call.args}
-        key = self._call_key(call)
+        key = self.undecided.key_of(call)
         # With other arguments than those that were recorded it would be another task.
         is_whole = key is not None
         new = NewRunningTask(
@@ -244,7 +190,7 @@ class HarnessToolRuntime:
             task.is_spilled = True
             ms = (self._agent.clock.now() - task.started) * 1000
             self._answer(replace(outcome(call, "ok", continues(task.id, call.name)), task=task.id, ms=ms))
-        self._decide(call.call_id)
+        self.undecided.decide(call.call_id)
         self._watch_requests()
         if task.ended is not None:
             if task.is_spilled:
@@ -275,7 +221,7 @@ class HarnessToolRuntime:
 
     def _go_on(self, record: HarnessTask, call: ToolCall) -> None:
         """Run a task of which there is a record already."""
-        task = _Task(call, _key(call), in_background=False, started=self._agent.clock.now())
+        task = _Task(call, same_call(call), in_background=False, started=self._agent.clock.now())
         task.record, task.is_spilled = record, True
         self._tasks[call.call_id] = task
         checkpoint = record.checkpoint
@@ -293,7 +239,7 @@ class HarnessToolRuntime:
         self._report(f"{task.call.name} is not recorded as a task", error)
         if task.ended is not None and not task.in_background:
             self._answer(task.ended)
-            self._decide(task.call.call_id)
+            self.undecided.decide(task.call.call_id)
         self._agent.host.on_change()
 
     # -- progress ----------------------------------------------------------------------------------------------------
@@ -360,7 +306,7 @@ class HarnessToolRuntime:
             timer.cancel()
         task = self._tasks.get(ended.call_id)
         if task is None:
-            self._decide(ended.call_id)
+            self.undecided.decide(ended.call_id)
             return False
         task.ended = ended
         # Until its record is written it is open whether the call is answered by the task's id, or by this outcome.
@@ -484,8 +430,7 @@ class HarnessToolRuntime:
         """Wait until the ends of tasks are recorded, and close the harness."""
         if self._running:
             await asyncio.wait(set(self._running), timeout=CLOSING_S)
-        for call_id in list(self._claims):
-            self._decide(call_id)
+        self.undecided.decide_all()
         await self.harness.close()
 
     def _spawn(self, work: Any, name: str) -> None:
@@ -497,10 +442,6 @@ class HarnessToolRuntime:
         self._running.discard(running)
         if not running.cancelled() and (error := running.exception()) is not None:
             self._report("A task is not recorded", error if isinstance(error, Exception) else RuntimeError(str(error)))
-
-
-def _key(call: ToolCall) -> str:
-    return f"{call.name} {json.dumps(call.args, sort_keys=True, default=repr)}"
 
 
 def _summary(result: dict[str, Any]) -> str:

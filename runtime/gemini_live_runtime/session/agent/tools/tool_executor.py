@@ -109,7 +109,7 @@ class ToolExecutor:
         )
         self.dispatcher.stand_in = lambda name: stand_in(agent.plan, name)
         self.tasks = HarnessToolRuntime(agent, self.dispatcher, harness, answer=self._queue_answer, end=self._queue_end)
-        self.tasks.on_decided = self._release_held
+        self.tasks.undecided.on_decided = self._release_held
         self.dispatcher.session_tasks = ModelTasks(self.tasks.harness, self.tasks.cancel)
         self.consent = consent
         consent.on_answer = self._on_consent
@@ -309,7 +309,7 @@ class ToolExecutor:
             self._end_waiting(call, "cancelled")
         elif not is_written:
             self._end_waiting(call, "error", NOT_ON_DISK)
-        elif self.tasks.is_undecided(call):
+        elif call in self.tasks.undecided:
             self._held.append(call)
         else:
             await self._run_unless_task(call)
@@ -317,7 +317,7 @@ class ToolExecutor:
     async def _run_unless_task(self, call: ToolCall) -> None:
         """Start a call, unless a task does the same, here or in another program."""
         try:
-            same = self.tasks.running_like(call) or await self.tasks.claim(call)
+            same = self.tasks.running_like(call) or await self.tasks.undecided.claim(call)
         except (TimeoutError, GeminiLiveError):
             # Twice would be worse than not at all for what changes something.
             if self.dispatcher.has_side_effects(call.name):
