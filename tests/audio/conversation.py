@@ -16,8 +16,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.support.patience import PATIENCE_S
+
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 40.0
 RATE = 16_000
 FULL_VOLUME = 65_536
 """Volume of 0 dB in PulseAudio, whose volumes are cubic."""

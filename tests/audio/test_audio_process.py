@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.unit.audio.audio_support import Recorder
 
 from gemini_live_runtime.audio.interface import MODEL_RATE
@@ -28,7 +29,7 @@ SPEECH = (8000 * np.sin(np.arange(2 * MODEL_RATE) / 20)).astype(np.int16).tobyte
 
 async def until_played(audio: ProcessAudio, count: int) -> None:
     """Return once the device has taken `count` samples of generation 1."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while audio.played_samples(1) < count:  # noqa: ASYNC110 - the device has its own clock
             await asyncio.sleep(0.02)
 
@@ -45,7 +46,7 @@ async def test_speech_is_heard_in_full_over_the_end_of_the_audio_process(pulse_l
         assert audio.process_id is not None
         os.kill(audio.process_id, signal.SIGKILL)
         await until_played(audio, 2 * MODEL_RATE)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while ("drained", 1) not in recorder.calls:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
     finally:
@@ -80,7 +81,7 @@ async def levels_while_a_core_burns() -> MeterSample:
             sum(range(1_000))
 
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while len(recorder.chunks) < 10:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
             first = len(recorder.chunks)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 pytestmark = pytest.mark.pulse
 
@@ -18,7 +19,7 @@ def program(environment: dict[str, str], *arguments: str) -> subprocess.Complete
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE_S,
     )
 
 

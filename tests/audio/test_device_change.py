@@ -6,6 +6,7 @@ import asyncio
 
 import numpy as np
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.unit.audio.audio_support import Recorder
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio
@@ -23,7 +24,7 @@ async def test_speech_goes_on_and_is_heard_in_full_over_a_change_and_a_refused_o
     sound = (8000 * np.sin(np.arange(3 * MODEL_RATE) / 20)).astype(np.int16)
     audio.play(1, sound.tobytes())
     audio.end_of_turn(1)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while audio.played_samples(1) < MODEL_RATE // 2:  # noqa: ASYNC110 - the device has its own clock
             await asyncio.sleep(0.02)
         changed = await audio.change("pulse", "pulse")

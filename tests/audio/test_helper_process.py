@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime.audio.checks.device_helper import __file__ as helper_file
 
@@ -46,7 +47,7 @@ class Process:
     def end(self) -> int:
         assert self.process.stdin is not None
         self.process.stdin.close()
-        return self.process.wait(10)
+        return self.process.wait(PATIENCE_S)
 
 
 def test_levels_and_both_tests_on_real_streams_and_the_end_of_input_ends_it(own_loop: dict[str, str]) -> None:

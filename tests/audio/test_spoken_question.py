@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +27,7 @@ def test_a_wav_with_a_question_gives_a_wav_with_the_answer_and_both_transcripts(
         env={"PYTHONPATH": f"{ROOT / 'tui'}:{ROOT / 'runtime'}", "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import time
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +23,15 @@ from tests.support.fake_live_server import (
     says,
     send,
 )
+from tests.support.patience import PATIENCE_S
 from websockets.asyncio.server import ServerConnection
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
+from gemini_live_runtime.journal.recording.reader import read_journal
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-m", "gemini_live_tui"]
-PATIENCE_S = 120
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
@@ -63,13 +62,16 @@ def talk(url: str, *options: str) -> tuple[int, list[str], str]:
     return process.returncode, out.splitlines(), err
 
 
-@cache
-def enough_s() -> int:
-    """Return seconds that are enough for a talk here: twice those of a whole one."""
-    with FakeLiveServer(answers(says("Good day."))) as server:
-        began = time.monotonic()
-        start("talk", "--backend", server.url, "--text", "hello", "--record", "off").communicate(timeout=PATIENCE_S)
-        return math.ceil(2 * (time.monotonic() - began))
+def talk_long_enough(url: str, agent: str) -> tuple[int, list[str], str]:
+    """Run a talk that ends by itself, or by its time, but not before its tool call."""
+    seconds = 3
+    while True:
+        ended = talk(url, agent, "--timeout", f"{seconds}")
+        events = [event.type for folder in paths.sessions_dir().glob("*") for event in read_journal(folder)]
+        if "did not end within" not in ended[2] or "tool.finished" in events:
+            return ended
+        shutil.rmtree(paths.sessions_dir(), ignore_errors=True)
+        seconds *= 2
 
 
 def listed() -> dict[str, Any]:
@@ -119,7 +121,7 @@ def test_what_is_missing_is_in_the_exit_code_the_last_line_the_list_and_a_replay
     behaviour, parts, words = INCOMPLETE[case]
     (tmp_path / "slow.py").write_text(AGENT)
     with FakeLiveServer(behaviour) as server:
-        code, lines, err = talk(server.url, f"{tmp_path / 'slow.py'}:agent", "--timeout", f"{enough_s()}")
+        code, lines, err = talk_long_enough(server.url, f"{tmp_path / 'slow.py'}:agent")
     assert code == EXIT_CODES[parts[0]], (lines, err)  # type: ignore[index]
     assert err.count("\n") == 1
     assert lines[-1].startswith(f"session: incomplete: {parts[0]} (")

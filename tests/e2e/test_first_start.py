@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.support.canaries import KEY, bytes_below
 from tests.support.command_line import run
+from tests.support.patience import PATIENCE_S
 from tests.support.pseudo_terminal import PseudoTerminal
 
 from gemini_live_runtime import paths
@@ -74,7 +75,7 @@ def test_without_a_key_the_welcome_opens_and_enter_is_the_demo(no_engines_left: 
         terminal.read_until(b"degrees")
         terminal.type(b"\x11")
         terminal.read_until(b"The session is over")
-        assert terminal.process.wait(20) == 0
+        assert terminal.process.wait(PATIENCE_S) == 0
 
 
 def test_the_demo_can_be_declined() -> None:
@@ -82,7 +83,7 @@ def test_the_demo_can_be_declined() -> None:
         terminal.read_until(b"Try the demo")
         terminal.type(b"\x11")
         terminal.read_until(LEFT)
-        assert terminal.process.wait(20) == 0
+        assert terminal.process.wait(PATIENCE_S) == 0
     assert list(paths.sessions_dir().glob("*")) == []
 
 
@@ -129,7 +130,7 @@ def test_another_agent_chosen_in_a_call_begins_a_new_session(no_engines_left: No
         terminal.read_until(b"this is the clinic")
         terminal.type(b"\x11")
         terminal.read_until(b"The session is over")
-        assert terminal.process.wait(20) == 0
+        assert terminal.process.wait(PATIENCE_S) == 0
 
 
 def test_the_gallery_can_be_what_a_demo_begins_with(no_engines_left: None) -> None:
@@ -137,7 +138,7 @@ def test_the_gallery_can_be_what_a_demo_begins_with(no_engines_left: None) -> No
         terminal.read_until(b"call_screening")
         terminal.type(b"\x1b")
         terminal.read_until(LEFT)
-        assert terminal.process.wait(20) == 0
+        assert terminal.process.wait(PATIENCE_S) == 0
     assert list(paths.sessions_dir().glob("*")) == []
 
 

@@ -7,13 +7,13 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.support.patience import PATIENCE_S
+
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.engine.launch import connect, start_engine
 from gemini_live_runtime.engine.socket_link import SocketLink
 from gemini_live_runtime.engine.spec import EngineSpec
-
-WAIT_S = 30.0
 
 AGENT = """
 from gemini_live_runtime import *
@@ -47,7 +47,7 @@ class Console:
     async def until(self, wanted: Callable[[ev.Payload], bool]) -> list[ev.Payload]:
         """Return the events up to the one that is wanted."""
         told: list[ev.Payload] = []
-        async with asyncio.timeout(WAIT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while not told or not wanted(told[-1]):
                 message = await self._link.receive()
                 if isinstance(message, ev.Event):
@@ -81,7 +81,7 @@ async def test_an_agent_is_previewed_edited_moved_and_read_again_over_the_socket
                 assert _sound_libraries(engine.process.pid) == set()
             finally:
                 await link.close()
-            assert await asyncio.to_thread(engine.process.wait, WAIT_S) == 0
+            assert await asyncio.to_thread(engine.process.wait, PATIENCE_S) == 0
         finally:
             if engine.process.poll() is None:
                 engine.process.kill()

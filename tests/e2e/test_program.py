@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.support.command_line import CONTROL
 from tests.support.fake_live_server import FakeLiveServer, answers, says
+from tests.support.patience import PATIENCE_S
 from tests.support.pseudo_terminal import PseudoTerminal
 
 from gemini_live_runtime import paths
@@ -22,7 +23,6 @@ from gemini_live_runtime.journal.sessions.catalog import list_entries
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = [sys.executable, "-m", "gemini_live_tui"]
-PATIENCE_S = 30
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, signals and terminals of POSIX")
 
@@ -73,7 +73,7 @@ def test_talk_ends_when_nobody_reads_on_and_closes_its_journal(server: FakeLiveS
 def test_ctrl_c_ends_a_talk_at_once_with_130(stdin: str, server: FakeLiveServer) -> None:
     waiting = {"stdin": subprocess.PIPE} if stdin == "terminal-like" else {}
     texts = () if waiting else ("--devices",)
-    process = start("talk", "--backend", server.url, "--timeout", "60", *texts, **waiting)
+    process = start("talk", "--backend", server.url, "--timeout", f"{2 * PATIENCE_S}", *texts, **waiting)
     # Which of the two depends on whether this machine has a microphone.
     wait_for_line(process, ("state: text", "state: listening"))
     process.send_signal(signal.SIGINT)

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.e2e.test_operator_over_the_door import WAIT_S, Console
+from tests.e2e.test_operator_over_the_door import Console
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
@@ -40,7 +41,7 @@ async def attached(base: Path, session_id: str) -> AsyncIterator[tuple[EnginePro
             yield engine, link, Console(link)
         finally:
             await link.close()
-        await asyncio.to_thread(engine.process.wait, WAIT_S)
+        await asyncio.to_thread(engine.process.wait, PATIENCE_S)
     finally:
         if engine.process.poll() is None:
             engine.process.kill()

@@ -33,8 +33,6 @@ class Visitor:
                 self.tmux.press(KEYS[key])
             else:
                 self.tmux.write(key)
-            # A key that moves the focus has to have done so before the next letters come.
-            self.tmux.still()
 
     def type(self, text: str) -> None:
         self.tmux.write(text)

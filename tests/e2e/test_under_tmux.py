@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.support.tmux import Keyboard, Tmux, needs_tmux
 
 from gemini_live_runtime import paths
@@ -42,7 +43,6 @@ def tmux(tmp_path: Path) -> Iterator[Tmux]:
 def test_the_prefix_key_pressed_twice_and_its_twin_toggle_text_mode(tmux: Tmux) -> None:
     # Without a microphone text mode cannot be left: the console says so, whichever way the key came.
     with Keyboard(tmux) as keyboard:
-        keyboard.received()
         keyboard.type(b"\x02\x02")
         tmux.until("Staying in text mode")
         keyboard.type(b"\x1bOQ")
@@ -51,7 +51,6 @@ def test_the_prefix_key_pressed_twice_and_its_twin_toggle_text_mode(tmux: Tmux) 
 
 def test_a_key_after_a_single_prefix_is_tmuxs_own(tmux: Tmux) -> None:
     with Keyboard(tmux) as keyboard:
-        keyboard.received()
         keyboard.type(b"\x02")
         keyboard.type(b"z")
         keyboard.type(b"after")
@@ -107,7 +106,9 @@ def test_a_console_that_was_killed_comes_back_to_the_whole_conversation(tmux: Tm
         again.press("C-q")
         again.until("ends it.")
     stop = [sys.executable, "-m", "gemini_live_tui", "stop"]
-    ended = subprocess.run(stop, env={**os.environ, **environment()}, capture_output=True, timeout=60, check=False)
+    ended = subprocess.run(
+        stop, env={**os.environ, **environment()}, capture_output=True, timeout=PATIENCE_S, check=False
+    )
     assert ended.returncode == 0, ended.stderr
     assert not list(paths.runtime_dir().glob("*.json"))
 

@@ -16,7 +16,7 @@ from gemini_live_runtime.journal.fold.session_fold import apply
 from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.session.io.handle import LiveHandle
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 """Seconds that an answer or another connection may take."""
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime.harness.call_claims import claim_call
 from gemini_live_runtime.harness.store import Harness
@@ -69,7 +70,7 @@ def test_of_programs_that_claim_a_call_one_has_it_and_each_gets_it(tmp_path: Pat
         one.stdin.write("\n")
         one.stdin.flush()
     for one in programs:
-        _, errors = one.communicate(timeout=60)
+        _, errors = one.communicate(timeout=PATIENCE_S)
         assert (one.returncode, errors) == (0, "")
     assert not (root / "calls").exists()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.packaging.tree import ROOT
+from tests.support.patience import PATIENCE_S
 
 
 def make(folder: Path, recipe: str) -> subprocess.CompletedProcess[str]:
@@ -14,7 +15,7 @@ def make(folder: Path, recipe: str) -> subprocess.CompletedProcess[str]:
     path = folder / "Makefile"
     path.write_text(f"include {ROOT}/Makefile\nrecipe:\n\t@{recipe}\n")
     command = ["make", "--no-print-directory", "-f", str(path), "recipe"]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
 
 
 def test_the_output_of_the_quiet_lane_comes_after_that_of_the_other(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import time
 import pytest
 from tests.support.console_driver import console, make_app, screen_text
 from tests.support.manual_clock import ManualClock
+from tests.support.patience import PATIENCE_S
 from tests.support.scripted_link import ScriptedLink
 
 from gemini_live_runtime import events as ev
@@ -83,7 +84,7 @@ async def test_an_engine_that_does_not_answer_the_hang_up_is_not_waited_for_for_
         driver.link.answering = False
         await driver.pilot.press("ctrl+q")
         assert driver.app.leaving.hanging_up is not None
-        await asyncio.wait_for(driver.app.leaving.hanging_up, 10)
+        await asyncio.wait_for(driver.app.leaving.hanging_up, PATIENCE_S)
     assert driver.app.return_value is not None
     assert driver.app.return_value.exit_code == 1
 

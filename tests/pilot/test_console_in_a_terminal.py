@@ -8,6 +8,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.support.pseudo_terminal import PseudoTerminal
 
 HOSTILE = """
@@ -134,7 +135,7 @@ def test_a_console_that_was_stopped_reads_each_key_once_and_quits() -> None:
             terminal.read_until(b"THE END")
         terminal.type(b"\x11")
         terminal.read_until(b"OUTCOME 0")
-        assert terminal.process.wait(20) == 0
+        assert terminal.process.wait(PATIENCE_S) == 0
         assert _restored(terminal.seen)
 
 

@@ -152,10 +152,9 @@ async def test_what_was_before_a_console_came_is_read_from_the_recording(tmp_pat
         link.emit(ev.Notice(level="info", code="x", text="Later.", remedy=""))
         await driver.settle()
         await driver.press("/at turn 2")
-        for _ in range(200):
-            await driver.pilot.pause(0.01)
-            if driver.app.store.cursor.seq is not None:
-                break
+        reading = driver.app.console_screen.time_travel._reader
+        assert reading is not None
+        await reading
         await driver.settle()
         assert "turn 2" in row(driver)
         assert "Question 1" in driver.screen()
@@ -190,19 +189,9 @@ async def _replayed(path: Path, *keys: str, size: tuple[int, int] = (100, 30), s
     app = ConsoleApp(None, settings=settings, clock=clock)
     async with app.run_test(size=size) as pilot:
         driver = Driver(app, pilot, ScriptedLink(), clock)
-        for _ in range(500):
-            await pilot.pause(0.01)
-            if app._link_task is not None and app._link_task.done():
-                break
-        await app.workers.wait_for_complete()
-        for _ in range(4):
-            app.frames.flush()
-            await pilot.pause(0)
+        await driver.settle()
         for key in keys:
-            driver.tap(key)
-            await pilot.pause(0.05)
-            app.frames.flush()
-            await pilot.pause(0)
+            await driver.press(key)
         return screen_text(app)
 
 
@@ -223,18 +212,9 @@ async def test_playing_goes_on_behind_a_room_and_says_so_with_the_key_that_stops
     app = ConsoleApp(None, settings=settings, clock=clock)
     async with app.run_test(size=(80, 36)) as pilot:
         driver = Driver(app, pilot, ScriptedLink(), clock)
-        for _ in range(500):
-            await pilot.pause(0.01)
-            if app._link_task is not None and app._link_task.done():
-                break
         for expected, keys in (("00:00", ()), ("00:05", ("f1",)), ("00:10", ()), ("00:15", ("escape",))):
-            driver.tap(*keys)
-            for _ in range(200):
-                await pilot.pause(0.01)
-                app.frames.flush()
-                row = next((row for row in driver.rows() if "playing 1x" in row), "")
-                if f"{expected} of 00:22" in row:
-                    break
+            await driver.press(*keys)
+            (row,) = [row for row in driver.rows() if "playing 1x" in row]
             assert f"{expected} of 00:22" in row
             assert "P pause" in row
             clock.advance(5.0)

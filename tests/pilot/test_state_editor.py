@@ -23,6 +23,17 @@ async def test_keys_that_arrive_together_are_obeyed_in_their_order() -> None:
         assert room.area.text == "0.95"
 
 
+async def test_letters_typed_right_behind_tab_are_written_into_the_next_field() -> None:
+    async with console() as driver:
+        await driver.press(f"{BY_NAME}state-add")
+        room = driver.app.screen
+        assert isinstance(room, StateEditor)
+        await driver.press(*"app:monthly", "tab", *"50")
+        assert (room.key_field.value, room.area.text) == ("app:monthly", "50")
+        await driver.press("shift+tab", "end", *"_sum", "tab", *"0")
+        assert (room.key_field.value, room.area.text) == ("app:monthly_sum", "500")
+
+
 async def test_while_an_answer_is_awaited_only_the_last_question_is_kept() -> None:
     async with console() as driver:
         driver.link.answering = False

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
 CONCIERGE = RUNTIME / "gemini_live_runtime/agents/dialogues/concierge.toml"
@@ -37,5 +38,5 @@ def live_server(clean_environment: dict[str, str]) -> Iterator[str]:
         yield json.loads(server.stdout.readline())["url"]
     finally:
         server.stdin.close()
-        server.wait(timeout=20)
+        server.wait(timeout=PATIENCE_S)
         server.stdout.close()

@@ -22,6 +22,7 @@ from tests.support.fake_live_server import (
     says,
     send,
 )
+from tests.support.patience import PATIENCE_S
 from tests.support.pseudo_terminal import PseudoTerminal
 from websockets.asyncio.server import ServerConnection
 
@@ -246,7 +247,7 @@ def test_engine_and_embedded_server_hold_no_key_that_other_processes_can_read(
         engine = start_engine(spec)
         engines.append(engine)
         pid = engine.process.pid
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_S
 
         def ready() -> bool:
             return bool(_children(pid)) if backend == "local" else bool(server.headers)
@@ -286,7 +287,7 @@ def test_a_consoles_environment_holds_no_key_after_its_first_paint(key: str) -> 
         terminal.read_until(b"READY")
         assert key in _environment(terminal.process.pid)
         terminal.type(b"\n")
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + PATIENCE_S
         terminal.read_until(b"concierge")
         while key in _environment(terminal.process.pid):
             assert time.monotonic() < deadline

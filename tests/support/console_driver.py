@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.manual_clock import ManualClock
+from tests.support.patience import PATIENCE_S
 from tests.support.scripted_link import ScriptedLink, source_of
 from textual import events
 from textual.keys import _character_to_key
@@ -76,20 +77,23 @@ def screen_text(app: ConsoleApp) -> str:
 
 async def settle(app: ConsoleApp, link: ScriptedLink) -> None:
     """Return when everything the link said is folded and painted."""
-    for _ in range(5000):
-        await idle(app)
-        task = app._link_task
-        whole = len(app.console_screen.grid.panes) > 1
-        if whole and task is not None and (link.waiting or task.done()) and link.delivered and not app.store.queued:
-            break
-        # Something comes from a thread.
-        await asyncio.sleep(0.001)
-    else:
-        raise AssertionError("the console did not take in what the link said")
+    async with asyncio.timeout(PATIENCE_S):
+        while not await _took_in(app, link):  # noqa: ASYNC110
+            # Something comes from a thread.
+            await asyncio.sleep(0.001)
     for _ in range(6):
         if app.is_running:
             app.frames.flush()
         await idle(app)
+
+
+async def _took_in(app: ConsoleApp, link: ScriptedLink) -> bool:
+    """Return True once the console has folded everything that the link said."""
+    await idle(app)
+    task = app._link_task
+    whole = len(app.console_screen.grid.panes) > 1
+    waits = task is not None and (link.waiting or task.done())
+    return whole and waits and bool(link.delivered) and not app.store.queued
 
 
 async def idle(app: ConsoleApp) -> None:

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
+from tests.support.patience import PATIENCE_S
+
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 30
 
 
 class PseudoTerminal:

@@ -19,6 +19,7 @@ from typing import Any
 
 from tests.support import tour
 from tests.support.console_driver import screen_text
+from tests.support.patience import PATIENCE_S
 from textual.pilot import Pilot
 
 from gemini_live_runtime.engine.assemble import make_session
@@ -27,8 +28,6 @@ from gemini_live_runtime.engine.link import Link
 from gemini_live_runtime.engine.spec import EngineSpec, new_session_id
 from gemini_live_tui.app import ConsoleApp
 from gemini_live_tui.settings import ConsoleOutcome, ConsoleSettings
-
-PATIENCE_S = 30.0
 
 
 class Photographer:

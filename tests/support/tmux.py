@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
-PATIENCE_S = 60.0
 POLL_S = 0.05
 
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -92,13 +92,12 @@ class Tmux:
             screen = self.screen()
         return screen
 
-    def still(self) -> str:
-        """Wait until the screen has stopped changing; the screen then."""
-        before = ""
-        while (screen := self.screen()) != before:
-            before = screen
+    def attached(self) -> None:
+        """Wait until a terminal is attached, whose keys tmux reads."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not self._run("list-clients"):
+            assert time.monotonic() < deadline, "no terminal was attached"
             time.sleep(POLL_S)
-        return screen
 
     @property
     def pid(self) -> int:
@@ -126,6 +125,7 @@ class Keyboard:
             start_new_session=True,
         )
         os.close(slave)
+        tmux.attached()
 
     def __enter__(self) -> Keyboard:
         return self
@@ -140,12 +140,3 @@ class Keyboard:
     def type(self, keys: bytes) -> None:
         """Send bytes as the keyboard does."""
         os.write(self._master, keys)
-
-    def received(self, seconds: float = 0.3) -> bytes:
-        """Return tmux's output for this terminal since the last call."""
-        import select
-
-        seen = b""
-        while select.select([self._master], [], [], seconds)[0]:
-            seen += os.read(self._master, 65536)
-        return seen

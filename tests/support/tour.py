@@ -15,7 +15,7 @@ class Guide(Protocol):
         """Type a message, or a command after a slash, and send it."""
 
     def press(self, *keys: str) -> None:
-        """Press keys one after the other, as soon as each has shown."""
+        """Press keys one right after the other."""
 
     def type(self, text: str) -> None:
         """Type letters where the focus is."""
@@ -58,7 +58,9 @@ def take(guide: Guide) -> None:
     guide.until("HELD", "F7 one decision", "upsetting", "□ TEXT")
     guide.picture("held")
 
-    guide.press("tab", "4")
+    guide.press("tab")
+    guide.until("HELD", gone="enter Send")
+    guide.press("4")
     guide.until("a Add")
     guide.press("a")
     guide.until("Add a key")

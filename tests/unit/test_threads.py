@@ -5,6 +5,7 @@ import threading
 from contextvars import ContextVar
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime.threads import call_in_thread, start_daemon_thread
 
@@ -53,12 +54,12 @@ def test_a_call_that_ends_after_its_loop_or_its_future_is_ignored() -> None:
 
     asyncio.run(main())
     release.set()
-    assert ended.wait(5)
+    assert ended.wait(PATIENCE_S)
 
 
 def test_a_started_thread_is_a_running_daemon() -> None:
     done = threading.Event()
     thread = start_daemon_thread(done.set, "work")
-    assert done.wait(5)
+    assert done.wait(PATIENCE_S)
     assert thread.daemon
     assert thread.name == "work"

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.patience import PATIENCE_S
 from tests.unit.audio.audio_support import FakePortAudio, FakePortAudioError, FakeStream, Recorder, pcm
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio
@@ -82,7 +83,7 @@ async def speaking(fake: FourDevices) -> AsyncIterator[tuple[DeviceAudio, Record
 
 async def run(fake: FourDevices, done: Callable[[], bool]) -> None:
     """Let the speaker that is open play until `done`."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while not done():
             for stream in fake.streams:
                 if stream.active and not stream.closed and stream.direction == "output":
@@ -138,7 +139,7 @@ async def test_what_cannot_be_opened_again_is_told_as_lost() -> None:
         fake.broken |= {DESK_OUT, USB_OUT}
         with pytest.raises(DeviceError):
             await audio.change(None, "USB Speakers")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             while not recorder.of("lost") or audio.playing:  # noqa: ASYNC110
                 await asyncio.sleep(0.002)
         assert [call[1] for call in recorder.of("lost")] == ["output"]
@@ -153,13 +154,13 @@ async def test_hanging_up_while_they_open_leaves_nothing_open() -> None:
         def _make(self, direction: str, options: dict[str, Any]) -> FakeStream:
             if options["device"] == USB_MIC:
                 opening.set()
-                gate.wait(10)
+                gate.wait(PATIENCE_S)
             return super()._make(direction, options)
 
     fake = Slow()
     async with speaking(fake) as (audio, _):
         changing = asyncio.create_task(audio.change("USB Microphone", "USB Speakers"))
-        await asyncio.to_thread(opening.wait, 10)
+        await asyncio.to_thread(opening.wait, PATIENCE_S)
         await audio.close()
         gate.set()
         await changing

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.unit.audio.audio_support import (
     FakePortAudio,
     FakePortAudioError,
@@ -72,7 +73,7 @@ class Session:
 
     async def until(self, condition: Callable[[], bool], step: Callable[[], Any] | None = None) -> None:
         """Call `step` and wait for a listener call, until `condition` is true."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             while not condition():
                 if step is not None:
                     step()
@@ -277,7 +278,7 @@ async def test_a_stream_whose_opening_hangs_is_given_up(monkeypatch: pytest.Monk
 
     class Hanging(FakePortAudio):
         def InputStream(self, **options: Any) -> Any:
-            gate.wait(10)
+            gate.wait(PATIENCE_S)
             return super().InputStream(**options)
 
     monkeypatch.setattr(device_opening, "OPEN_TIMEOUT_S", 0.2)

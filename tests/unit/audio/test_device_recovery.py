@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.unit.audio.audio_support import FakePortAudio, FakeStream, Recorder, pcm
 
 from gemini_live_runtime.audio import device_audio, device_recovery
@@ -121,7 +122,7 @@ async def speaking(room: Room, **options: Any) -> AsyncIterator[tuple[DeviceAudi
 
 async def run(room: Room, done: Callable[[], object]) -> None:
     """Let the speaker that is open play until `done`."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while not done():
             for stream in room.open_streams:
                 if stream.direction == "output":

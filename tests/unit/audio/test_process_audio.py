@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.unit.audio.audio_support import Recorder, pcm, tone
 
 from gemini_live_runtime.audio.interface import AudioListener, AudioOpened
@@ -61,7 +62,7 @@ class Scene:
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Return once `condition` is true, looking at every call of the listener."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while not condition():
                 self.changed.clear()
                 try:
@@ -358,7 +359,7 @@ def test_a_killed_engine_takes_its_audio_process_with_it(tmp_path: Path) -> None
         assert engine.stdout is not None
         ended = os.pidfd_open(int(engine.stdout.readline()))
         engine.kill()
-        readable, _, _ = select.select([ended], [], [], 20)
+        readable, _, _ = select.select([ended], [], [], PATIENCE_S)
         assert readable
         os.close(ended)
     finally:

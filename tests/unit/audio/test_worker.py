@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.unit.audio.audio_support import FakePortAudio, FakePortAudioError, Recorder, Shifts
 
 from gemini_live_runtime.audio.devices.streams import LoudspeakerStream, MicrophoneStream
@@ -94,7 +95,7 @@ def test_after_three_underflows_the_speaker_is_opened_anew_with_larger_blocks() 
     watched.worker.check_streams(watched.start)
     reopening = watched.worker._reopening
     assert reopening is not None
-    reopening.join(5)
+    reopening.join(PATIENCE_S)
     watched.worker.check_streams(watched.start)
     stream = watched.fake.stream("output")
     assert (stream.options["blocksize"], stream.options["latency"]) == (960, 0.08)
@@ -113,7 +114,7 @@ def test_a_speaker_that_is_opened_anew_without_a_microphone_is_still_watched(mon
     def wait(timeout: float | None) -> bool:
         waits.append(timeout)
         if watched.worker._reopening is not None:
-            watched.worker._reopening.join(5)
+            watched.worker._reopening.join(PATIENCE_S)
         watched.worker._stopping = True
         return True
 
@@ -147,7 +148,7 @@ def test_while_the_speaker_is_opened_anew_the_echo_filter_is_kept_and_then_shift
     assert shifts.told == []
     assert len(watched.recorder.chunks) == 45
     assert watched.worker._reopening is not None
-    watched.worker._reopening.join(5)
+    watched.worker._reopening.join(PATIENCE_S)
     watched.fake.stream("output").latency = 0.08
     watched.worker.check_streams(watched.start)
     assert shifts.told == [6]
@@ -162,7 +163,7 @@ def test_a_speaker_that_cannot_be_opened_anew_is_lost_with_its_reason() -> None:
     watched.fake.refuse["output"] = FakePortAudioError("Device unavailable", -9985)
     watched.worker.check_streams(watched.start)
     assert watched.worker._reopening is not None
-    watched.worker._reopening.join(5)
+    watched.worker._reopening.join(PATIENCE_S)
     watched.worker.check_streams(watched.start)
     assert "in use by another program" in watched.recorder.of("lost")[0][2]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime.clock import LoopClock
 from gemini_live_runtime.conversation import extraction as ex
@@ -348,7 +349,7 @@ async def test_a_plain_function_that_hangs_past_its_deadline_is_not_started_twic
 
     def hang(window: TranscriptWindow) -> dict[str, Any]:
         started.append(window.last_user)
-        release.wait(10)
+        release.wait(PATIENCE_S)
         return {"late": True}
 
     bench = Bench(ex.FunctionExtractor(function=hang, deadline_s=0.05))

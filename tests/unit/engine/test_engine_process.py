@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Command, HangUp, SendText
@@ -32,7 +33,6 @@ from gemini_live_runtime.journal.recording.reader import read_journal
 from gemini_live_runtime.journal.sessions.catalog import list_entries
 
 SCRIPT = Path(__file__).with_name("scripted_engine.py")
-WAIT = 20.0
 
 
 class Place:
@@ -75,7 +75,7 @@ async def linked(place: Place, engine: EngineProcess) -> AsyncIterator[SocketLin
 
 async def until(link: SocketLink, wanted: Callable[[LinkMessage], bool]) -> list[LinkMessage]:
     messages: list[LinkMessage] = []
-    async with asyncio.timeout(WAIT):
+    async with asyncio.timeout(PATIENCE_S):
         while not messages or not wanted(messages[-1]):
             messages.append(await link.receive())
     return messages
@@ -96,7 +96,7 @@ def is_listening(message: LinkMessage) -> bool:
 
 
 async def exit_code(engine: EngineProcess) -> int:
-    return await asyncio.to_thread(engine.process.wait, WAIT)
+    return await asyncio.to_thread(engine.process.wait, PATIENCE_S)
 
 
 async def test_an_engine_starts_talks_is_listed_hangs_up_and_leaves_nothing_behind(place):
@@ -146,7 +146,7 @@ async def test_a_killed_engine_leaves_a_journal_and_sound_that_replay(place):
 
 async def _until_sound(folder: Path, samples: int) -> None:
     # Another process writes the file: there is nothing to wait on but its size.
-    deadline = time.monotonic() + WAIT
+    deadline = time.monotonic() + PATIENCE_S
     while not all(
         (folder / name).exists() and read_track(folder / name).samples == samples for name in ("user.wav", "model.wav")
     ):
@@ -177,7 +177,7 @@ async def test_an_engine_whose_console_was_killed_lingers_and_then_hangs_up(plac
             env={**os.environ, "PYTHONPATH": str(Path(ev.__file__).parents[1])},
             stdout=asyncio.subprocess.PIPE,
         )
-        assert await asyncio.wait_for(console.stdout.readline(), WAIT) == b"in\n"
+        assert await asyncio.wait_for(console.stdout.readline(), PATIENCE_S) == b"in\n"
         await link.close()
         console.kill()
         await console.wait()
@@ -210,7 +210,7 @@ async def test_stop_forces_an_engine_whose_loop_is_blocked(place, monkeypatch):
 async def test_stop_continues_a_frozen_engine_which_then_ends_in_an_orderly_way(place, monkeypatch):
     monkeypatch.setattr(stop, "TELL_S", 0.0)
     monkeypatch.setattr(stop, "SILENCE_S", 0.2)
-    monkeypatch.setattr(stop, "GRACE_S", WAIT)
+    monkeypatch.setattr(stop, "GRACE_S", PATIENCE_S)
     engine = place.start()
     pid = engine.process.pid
     async with linked(place, engine) as link:
@@ -221,7 +221,7 @@ async def test_stop_continues_a_frozen_engine_which_then_ends_in_an_orderly_way(
         assert await stop_engine("s1", root=place.root, tell=told.append) == "terminated"
     assert told == [
         "s1 does not answer so far; waiting up to 0.2 s for it.",
-        f"Sending SIGTERM to process {pid} of s1; in 20 s it is killed.",
+        f"Sending SIGTERM to process {pid} of s1; in {PATIENCE_S} s it is killed.",
     ]
     assert await exit_code(engine) == 0
     (item,) = list_entries(place.data / "sessions")
@@ -232,7 +232,7 @@ async def test_an_engine_that_answers_gets_its_time_and_this_is_told(place, monk
     monkeypatch.setattr(stop, "TELL_S", 0.0)
     engine = place.start(agent="clings")
     told: asyncio.Queue[str] = asyncio.Queue()
-    async with linked(place, engine) as link, asyncio.timeout(WAIT):
+    async with linked(place, engine) as link, asyncio.timeout(PATIENCE_S):
         await until(link, is_listening)
         stopping = asyncio.create_task(stop_engine("s1", root=place.root, tell=told.put_nowait))
         assert await told.get() == "s1 does not answer so far; waiting up to 5 s for it."

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.api import Live
@@ -23,7 +24,7 @@ def recorded(told: asyncio.Queue[str], folder: Path) -> Any:
 
 def runs(main: Coroutine[Any, Any, None]) -> None:
     async def limited() -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             await main
 
     asyncio.run(limited())

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime import clock
 from gemini_live_runtime import events as ev
@@ -192,7 +193,7 @@ def test_virtual_time_stands_still_while_the_disk_writes(monkeypatch):
     def write(tell: Callable[[bool], None]) -> None:
         """Be done after the loop has once slept, or jumped in time."""
         slept.clear()
-        threading.Thread(target=lambda: tell(slept.wait(60))).start()
+        threading.Thread(target=lambda: tell(slept.wait(PATIENCE_S))).start()
 
     async def body(hub, journal):
         hub.emit(STARTED, turn=0, gen=0)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from scripted_session import ScriptedSession, make_session
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.commands import Command, HangUp, SendText, SetMicrophone
@@ -36,7 +37,6 @@ from gemini_live_runtime.journal.fold.view import SessionView
 from gemini_live_runtime.samples import MeterSample
 
 Attach = Callable[[], Awaitable[Link]]
-WAIT = 10.0
 
 SAID_NOTHING = (MissingPart("output", "the model said nothing"),)
 """Parts missing in a session without a word."""
@@ -92,7 +92,7 @@ async def engine(kind: str, **fields: object) -> AsyncIterator[Engine]:
             yield Engine(host, folder, attach, sessions, task)
         finally:
             host.hang_up("the test is over")
-            async with asyncio.timeout(WAIT):
+            async with asyncio.timeout(PATIENCE_S):
                 await task
 
 
@@ -107,7 +107,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 async def receive(link: Link) -> LinkMessage:
-    async with asyncio.timeout(WAIT):
+    async with asyncio.timeout(PATIENCE_S):
         return await link.receive()
 
 
@@ -388,7 +388,7 @@ async def test_a_caller_that_says_nothing_is_sent_away(socket_kind, monkeypatch)
     async with engine(socket_kind) as running:
         link = await running.attach()
         reader, writer = await _raw(link)
-        line = await asyncio.wait_for(reader.readline(), WAIT)
+        line = await asyncio.wait_for(reader.readline(), PATIENCE_S)
         assert "No hello within" in json.loads(line)["closed"]["reason"]
         writer.close()
 
@@ -413,7 +413,7 @@ async def test_callers_that_say_nothing_leave_no_room_until_they_are_gone(socket
             await receive(await running.attach())
         for reader, writer in silent:
             writer.write(b"no hello\n")
-            assert b"must be a hello" in await asyncio.wait_for(reader.read(), WAIT)
+            assert b"must be a hello" in await asyncio.wait_for(reader.read(), PATIENCE_S)
             writer.close()
         assert isinstance(await receive(await running.attach()), Hello)
 
@@ -474,7 +474,7 @@ async def test_a_wrong_hello_is_called_one_and_not_a_wrong_recording(hello):
     async with engine("unix") as running:
         reader, writer = await _raw(await running.attach())
         writer.write(hello)
-        reason = json.loads(await asyncio.wait_for(reader.read(), WAIT))["closed"]["reason"]
+        reason = json.loads(await asyncio.wait_for(reader.read(), PATIENCE_S))["closed"]["reason"]
         assert reason == "The first line of a console must be a hello of gemini-live-tui"
         writer.close()
 
@@ -496,7 +496,7 @@ async def test_a_caller_with_a_wrong_token_learns_nothing():
         reader, writer = await _raw(await running.attach())
         hello = {"format": ev.FORMAT, "version": ev.VERSION, "token": "0" * 64}
         writer.write(json.dumps({"hello": hello}).encode() + b"\n")
-        answer = json.loads(await asyncio.wait_for(reader.read(), WAIT))
+        answer = json.loads(await asyncio.wait_for(reader.read(), PATIENCE_S))
         assert answer == {"closed": {"reason": "The token is wrong"}}
         writer.close()
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.engine import stdio
@@ -132,7 +133,7 @@ def test_dropped_lines_are_told_soon_after_the_last_one(reports, monkeypatch):
     gate = LineGate(report, now=lambda: 0.0)
     for _ in range(MAX_LINES_AT_ONCE + 1):
         gate.line("stdout", "info", "x")
-    assert told.wait(30)
+    assert told.wait(PATIENCE_S)
 
 
 def test_secrets_are_redacted_on_the_way(reports, monkeypatch):

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from live_support import TestParts, setup
+from tests.support.patience import PATIENCE_S
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -161,7 +162,7 @@ def test_the_program_prints_one_line_and_ends_well_at_a_signal() -> None:
         assert ready["speech"] is True or "local" in ready["speech"]
         assert "local-concierge" in ready["models"]
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out, err) == (0, "", "")
 
 
@@ -178,7 +179,7 @@ def test_the_program_ends_with_its_parent() -> None:
                 assert socket.close_code == 1001
 
         asyncio.run(talk())
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=PATIENCE_S) == 0
 
 
 @pytest.mark.parametrize(

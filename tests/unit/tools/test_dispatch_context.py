@@ -8,6 +8,7 @@ import threading
 from typing import Any
 
 import pytest
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime.clock import LoopClock, run_virtual
 from gemini_live_runtime.errors import AgentError
@@ -87,7 +88,7 @@ def test_a_cancellation_is_seen_by_a_plain_function() -> None:
     @tool
     def long(ctx: ToolContext) -> None:
         """Take long."""
-        if ctx.cancelled.wait(5):
+        if ctx.cancelled.wait(PATIENCE_S):
             seen.set()
 
     async def main() -> None:
@@ -98,7 +99,7 @@ def test_a_cancellation_is_seen_by_a_plain_function() -> None:
         assert (await bench.outcomes.get()).status == "cancelled"
 
     run_virtual(main())
-    assert seen.wait(5)
+    assert seen.wait(PATIENCE_S)
 
 
 def test_a_timeout_is_seen_by_a_plain_function_as_a_cancellation() -> None:
@@ -107,14 +108,14 @@ def test_a_timeout_is_seen_by_a_plain_function_as_a_cancellation() -> None:
     @tool(timeout_s=0.05)
     def long(ctx: ToolContext) -> None:
         """Take long."""
-        if ctx.cancelled.wait(5):
+        if ctx.cancelled.wait(PATIENCE_S):
             seen.set()
 
     async def main() -> None:
         assert (await Bench(long).call("long")).status == "timeout"
 
     run_virtual(main())
-    assert seen.wait(5)
+    assert seen.wait(PATIENCE_S)
 
 
 def test_the_outcome_keeps_the_arguments_of_its_own_call() -> None:

@@ -10,6 +10,7 @@ from queue import SimpleQueue
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.patience import PATIENCE_S
 from textual import events
 from textual.app import App
 from textual.message import Message
@@ -96,14 +97,14 @@ async def test_the_reader_sleeps_but_for_an_escape_that_waits(monkeypatch: pytes
     reader = threading.Thread(target=driver.run_input_thread, daemon=True)
     reader.start()
     os.write(keyboard, b"a")
-    assert seen.get(timeout=10).key == "a"  # type: ignore[attr-defined]
+    assert seen.get(timeout=PATIENCE_S).key == "a"  # type: ignore[attr-defined]
     assert set(waits) == {None}
     os.write(keyboard, b"\x1b")
-    assert seen.get(timeout=10).key == "escape"  # type: ignore[attr-defined]
+    assert seen.get(timeout=PATIENCE_S).key == "escape"  # type: ignore[attr-defined]
     assert TICK_S in waits
     waits.clear()
     driver.exit_event.set()
-    reader.join(10)
+    reader.join(PATIENCE_S)
     assert not reader.is_alive()
     assert TICK_S not in waits
     driver.exit_event.clear()

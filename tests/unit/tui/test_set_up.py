@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.canaries import KEY, OTHER_KEY
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime.audio.devices.selection import SoundDevice, select_device
 from gemini_live_runtime.wire.credentials import api_key, credential_environment, find_api_key
@@ -123,7 +124,7 @@ class Told:
         self.reports.put_nowait(report)
 
     async def next(self) -> Report:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             return await self.reports.get()
 
 

@@ -6,9 +6,10 @@ the last one, which ends the console.
 
 from __future__ import annotations
 
-from typing import Generic
+from typing import ClassVar, Generic
 
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen, Screen, ScreenResultType
 
 
@@ -22,6 +23,12 @@ class TopScreen(Screen[ScreenResultType], Generic[ScreenResultType]):
 
 class TopModalScreen(ModalScreen[ScreenResultType], Generic[ScreenResultType]):
     """Modal screen that closes only while it is on top."""
+
+    # Before the focused widget gets them: the letters typed right behind would have gone to that widget, too.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.focus_next", "Next field", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", "Previous field", show=False, priority=True),
+    ]
 
     def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
         """Close the screen with a result; does nothing below another screen."""
