@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from types import NoneType
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -17,7 +18,7 @@ from gemini_live_runtime.secret_patterns.quick import may_open
 
 REDACTED = "[redacted]"
 
-_NUMBERS = frozenset((int, float, bool))
+_NUMBERS = frozenset((int, float, bool, NoneType))
 
 MAX_TEMPORARY = 16
 """Secrets registered by `add_temporary` that are remembered, the newest."""
@@ -46,6 +47,12 @@ Spans = list[tuple[int, int]]
 _MAX_CACHED_NAME = 60
 """Characters of the longest field name that is cached."""
 
+_MAX_CLEAN = 256
+"""Texts without a secret that are remembered."""
+
+_MAX_CLEAN_CHARS = 1000
+"""Characters of the longest of them."""
+
 _MIN_CODE = 4
 """Digits of the shortest PIN."""
 
@@ -61,6 +68,7 @@ class Redactor:
 
     __slots__ = (
         "_beginnings",
+        "_clean",
         "_gates",
         "_gates_of_lines",
         "_heads",
@@ -69,6 +77,7 @@ class Redactor:
         "_known_in_low",
         "_last",
         "_permanent",
+        "_plain",
         "_shortest",
         "_streamed",
         "_tails",
@@ -92,6 +101,11 @@ class Redactor:
         self._beginnings: tuple[str, ...] = ()
         self._last: tuple[str, Spans] = ("", [])
         """Newest text that was searched, and its secrets."""
+        # Most texts come several times: in a message on the wire, as what was said, in state, in a tool's result.
+        self._clean: set[str] = set()
+        """Texts of late without a secret."""
+        self._plain: set[str] = set()
+        """Texts of late without a secret or the beginning of one."""
 
     def add(self, secret: str) -> None:
         """Register a secret, also as URLs, JSON, base64 and capitals spell it.
@@ -118,7 +132,6 @@ class Redactor:
     def _update_spellings(self) -> None:
         from gemini_live_runtime.json_values import encode_line
 
-        self._last = "", []
         streamed = {spelling for secret in (*self._permanent, *self._temporary) for spelling in _spellings(secret)}
         others = {spelling for secret in self._permanent for spelling in (*_spellings(secret), *_encodings(secret))}
         self._known = sorted(streamed | others, key=lambda known: (-len(known), known))
@@ -136,34 +149,52 @@ class Redactor:
         self._gates_of_lines = _rare_signs((*self._known_in_low, *map(_lowered, self._known_in_json)))
         self._shortest = min(map(len, self._heads), default=0)
         self._beginnings = tuple({known[:_OPEN_KNOWN] for known in self._streamed})
+        # Last, and new ones: another thread may be searching a text for the secrets of before.
+        self._last, self._clean, self._plain = ("", []), set(), set()
 
     def may_redact(self, line: str) -> bool:
         """Return False when `value` certainly changes no field of the event in `line`.
 
         Cheaper than `value`. Assumes that the event's own field names are the vocabulary's, which hold no secrets.
         """
-        low = line.lower() if line.isascii() else _lowered(line)
-        if search.may_match_line(line, low):
+        data = line[max(0, line.find("{", 1)) :]
+        low = data.lower() if data.isascii() else _lowered(data)
+        if search.may_match_data(data, low):
             return True
         # A search for a single sign takes a fraction of one for a head.
         for sign in self._gates_of_lines:
             if sign in low:
                 contains = any(map(low.__contains__, self._known_in_low))
-                return contains or any(map(line.__contains__, self._known_in_json))
+                return contains or any(map(data.__contains__, self._known_in_json))
         return False
 
     def text(self, text: str) -> str:
         """Replace every registered or recognisable secret in text."""
-        low = text.lower() if text.isascii() else search.lowered(text)
+        clean = self._clean
+        if text in clean:
+            return text
+        rest, low = text, text.lower() if text.isascii() else search.lowered(text)
         if self._may_hold_known(low):
             rest = self._without_known(text)
-            low = low if rest is text else search.lowered(rest)
-            text = rest
-        return _without_matches(text, low) if search.may_match(text, low) else text
+            low = search.lowered(rest)
+        if search.may_match(rest, low):
+            rest = _without_matches(rest, low)
+        if rest == text:
+            _remember(text, clean)
+        return rest
 
     def may_hold_secret(self, text: str) -> bool:
         """Return False when `spans` and `open_at` certainly find nothing in `text`."""
-        low = search.lowered(text)
+        plain = self._plain
+        if text in plain:
+            return False
+        if self._may_hold_secret(text):
+            return True
+        _remember(text, plain)
+        return False
+
+    def _may_hold_secret(self, text: str) -> bool:
+        low = text.lower() if text.isascii() else search.lowered(text)
         # Also ends and encodings of registered secrets, whose beginnings do not begin one that goes on.
         if search.may_match(text, low) or may_open(text) or said.may_open(low) or self._may_hold_known(low):
             return True
@@ -232,11 +263,12 @@ class Redactor:
 
     def value(self, value: Any) -> Any:
         """Return a copy of a JSON value with secrets replaced; keys and nesting stay."""
-        if value is None or type(value) in _NUMBERS:
+        exact: type = type(value)
+        if exact in _NUMBERS:
             return value
-        if isinstance(value, str):
+        if exact is str or isinstance(value, str):
             return self.text(value)
-        if isinstance(value, dict | Mapping):
+        if exact is dict or isinstance(value, Mapping):
             clean = {}
             for name, item in value.items():
                 kind = ""
@@ -247,7 +279,7 @@ class Redactor:
                     name, kind = self._field(name)
                 clean[name] = self._field_value(kind, item) if kind else self.value(item)
             return clean
-        if isinstance(value, list | Sequence) and not isinstance(value, bytes | bytearray):
+        if exact is list or (isinstance(value, Sequence) and not isinstance(value, bytes | bytearray)):
             return [self.value(item) for item in value]
         return value
 
@@ -345,6 +377,13 @@ def _common_length(secret: str, text: str, at: int) -> int:
     while at + length < len(text) and text[at + length] == secret[length]:
         length += 1
     return length
+
+
+def _remember(text: str, texts: set[str]) -> None:
+    if len(text) <= _MAX_CLEAN_CHARS:
+        if len(texts) >= _MAX_CLEAN:
+            texts.clear()
+        texts.add(text)
 
 
 def _earliest(one: int | None, other: int | None) -> int | None:

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from urllib.parse import quote
 
 import pytest
@@ -15,7 +16,16 @@ from hypothesis import strategies as st
 from tests.support.canaries import PROVIDERS_KEYS
 
 from gemini_live_runtime.events import Event, ToolCalled, Unknown
-from gemini_live_runtime.redactor import MAX_TEMPORARY, REDACTED, Redactor, redacted_part
+from gemini_live_runtime.redactor import (
+    _MAX_CLEAN,
+    _MAX_CLEAN_CHARS,
+    MAX_TEMPORARY,
+    REDACTED,
+    Redactor,
+    joined_spans,
+    redacted_part,
+)
+from gemini_live_runtime.secret_patterns import search
 from gemini_live_runtime.secret_patterns.names import _FIELDS
 from gemini_live_runtime.secret_patterns.prefix import Prefix
 from gemini_live_runtime.secret_patterns.providers import PREFIXES
@@ -297,7 +307,43 @@ PIECES += ["?token=", "api_key=", "apikey=", "api-key: ", 'apikey": "', "api_key
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=6).map("".join))
 def test_text_without_the_quick_substrings_has_no_secret(text: str) -> None:
-    assert Redactor().text(text) == redacted_part(text, 0, Redactor().spans(text))
+    found = joined_spans([*search.spans_of(text, search.lowered(text))])
+    assert Redactor().spans(text) == found
+    assert Redactor().text(text) == redacted_part(text, 0, found)
+
+
+@pytest.mark.parametrize("add", [Redactor.add, Redactor.add_temporary])
+def test_a_text_that_was_seen_before_is_redacted_once_its_secret_is_registered(
+    add: Callable[[Redactor, str], None],
+) -> None:
+    redactor, secret = Redactor(), "four words of a story"
+    texts = [f"These are {secret}.", f"These are {secret}"]
+    for text in texts:
+        assert redactor.text(text) == text
+        assert not redactor.may_hold_secret(text)
+    add(redactor, secret)
+    for text in texts:
+        assert redactor.may_hold_secret(text)
+        assert secret not in redactor.text(text)
+        assert secret not in json.dumps(redactor.value({"name": text, text: 1}))
+
+
+@given(st.lists(st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=4).map("".join), max_size=8))
+def test_a_redactor_that_has_seen_texts_redacts_as_a_new_one_does(texts: list[str]) -> None:
+    used = Redactor()
+    for text in (*texts, *texts):
+        assert used.text(text) == Redactor().text(text)
+        assert used.may_hold_secret(text) == Redactor().may_hold_secret(text)
+
+
+def test_the_texts_that_a_redactor_remembers_are_few_and_short() -> None:
+    redactor = Redactor()
+    for number in range(3 * _MAX_CLEAN):
+        redactor.may_hold_secret(redactor.text(f"word {number} "))
+        redactor.may_hold_secret(redactor.text(f"word {number} " * _MAX_CLEAN_CHARS))
+    for texts in (redactor._clean, redactor._plain):
+        assert 0 < len(texts) <= _MAX_CLEAN
+        assert max(map(len, texts)) <= _MAX_CLEAN_CHARS
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from gemini_live_runtime.wire.enums import Modality
 
 _MODALITIES = frozenset(Modality)
 _FIGURES = frozenset((int, float, bool, NoneType))
+_SOUND = frozenset(("audio/pcm", "audio/pcm;rate=16000", "audio/pcm;rate=24000"))
 
 
 def is_figures(payload: ev.Payload) -> bool:
@@ -31,6 +32,8 @@ def is_figures(payload: ev.Payload) -> bool:
             and not payload.by
             and not payload.reason
         )
+    if type(payload) is ev.WireAudio:
+        return payload.mime_type in _SOUND
     return (
         type(payload) is ev.TurnMeasured
         and _MODALITIES.issuperset(payload.prompt)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 
 from gemini_live_runtime.secret_patterns.compiled import compiled
 from gemini_live_runtime.secret_patterns.prefix import RARE, SEPARATORS, Hinge, Prefix, begins
@@ -140,11 +140,9 @@ def _has_capital_hinge(text: str) -> bool:
 
 def _has_plain(text: str, digit: bool) -> bool:
     return (
-        "cio" in text
-        or (digit and ("dapi" in text or "dose" in text))
-        or ("x" in text and "xprv" in text)
-        or ("1" in text and "nsec1" in text)
-        or ("2" in text and "oy2" in text)
+        ("o" in text and ("cio" in text or (digit and "dose" in text) or ("2" in text and "oy2" in text)))
+        or ("p" in text and ((digit and "dapi" in text) or ("x" in text and "xprv" in text)))
+        or ("n" in text and "1" in text and "nsec1" in text)
     ) and any(anchor in text and compiled(pattern).search(text) for anchor, pattern in _plain())
 
 
@@ -180,12 +178,23 @@ def may_open(text: str) -> bool:
     word = text[text.rfind(" ") + 1 :]
     if not word.isascii():
         word = text[start_of_last_word(text, 0, len(text)) :]
-    if len(word) >= _LONG or (len(word) >= _LONG_WITH_DIGIT and has_digit(word)):
+    return len(word) >= _LONG or (word != "" and _may_begin_key(word))
+
+
+@lru_cache(maxsize=1024)
+def _may_begin_key(word: str) -> bool:
+    """Return True for a short word that may begin a key.
+
+    Cached: words come again and again.
+    """
+    if len(word) >= _LONG_WITH_DIGIT and has_digit(word):
         return True
-    if not word or compiled(_OPEN_SIGN).search(word) is None:
-        return False
     signs = {match[0] for match in compiled(_OPEN_SIGN).finditer(word)}
     return any(len(sign) > 1 or compiled(_open(sign)).search(word) for sign in signs)
+
+
+def _has_escape(text: str) -> bool:
+    return compiled(_AFTER_BACKSLASH).search(text) is not None
 
 
 def may_have_encoded_sign(text: str) -> bool:
@@ -194,5 +203,6 @@ def may_have_encoded_sign(text: str) -> bool:
     return (
         "&#" in text
         or ("%" in text and compiled(_AFTER_PERCENT).search(text) is not None)
-        or ("\\" in text and compiled(_AFTER_BACKSLASH).search(text) is not None)
+        # A line of JSON has many backslashes, most of them before quotation marks.
+        or ("\\" in text and ("\\/" in text or "00" in text or "x" in text or "X" in text) and _has_escape(text))
     )

@@ -17,11 +17,12 @@ from gemini_live_runtime.secret_patterns.names import KEY_USES, in_bytes
 _KINDS = re.sub(rb"[^0-9a-z]", b" ", re.sub(b"[a-z]", b"a", re.sub(b"[0-9]", b"0", bytes(range(256)))))
 
 
-def _has_mixed_word(low: str, first: int = 0) -> bool:
-    """Return True when a digit stands beside a small letter, from `first` on."""
+def _has_mixed_word(low: str) -> bool:
+    """Return True when a digit stands beside a small letter."""
     # A pattern would be tried at each digit, which takes ten times as long.
     kinds = low.encode("ascii", "replace").translate(_KINDS)
-    return kinds.find(b"0a", first) >= 0 or kinds.find(b"a0", first) >= 0
+    # Both compare the digit first, which is rarer than letters.
+    return kinds.find(b"a0") >= 0 or kinds.rfind(b"0a") >= 0
 
 
 _SIGN = r"[!#-&*-+\--:=?-Z^_a-z{}~]"
@@ -243,12 +244,12 @@ def may_match(low: str, has_secret: bool) -> bool:
     return has_secret or _has_name(low) or not (low.isascii() or _others(low) is None)
 
 
-def may_match_line(low: str, data: int) -> bool:
-    """Return `may_match` of a line of JSON.
+def may_match_data(low: str) -> bool:
+    """Return `may_match` of an object in JSON.
 
-    `low` is the line in small letters, in which bytes of UTF-8 are characters. The line's own fields end at `data`.
+    `low` is the object in small letters, in which bytes of UTF-8 are characters.
     """
-    if not _has_mixed_word(low, max(0, data)):
+    if not _has_mixed_word(low):
         return False
     return _has_name(low) or not (low.isascii() or _others_in_bytes(low) is None)
 
@@ -259,17 +260,14 @@ def _has_name(low: str) -> bool:
         ("k" in low and _at_k(low) is not None)
         or ("w" in low and _at_w(low) is not None)
         or ("v" in low and _at_v(low) is not None)
-        or ("pass" in low and _pass(low) is not None)
+        or ("p" in low and (("pass" in low and _pass(low) is not None) or "parol" in low))
         or ("sess" in low and ("_session" in low or "sessid" in low or "sessionid" in low))
-        or ("auth" in low and _auth(low) is not None)
+        or ("u" in low and "auth" in low and _auth(low) is not None)
         or ("sid" in low and _sid(low) is not None)
         or ("@" in low and _login(low) is not None)
-        or "parol" in low
-        or "schl" in low
-        or "senha" in low
-        or "senord" in low
-        or "contrase" in low
-        or "identified by" in low
+        or ("h" in low and ("schl" in low or "senha" in low))
+        or ("o" in low and ("senord" in low or "contrase" in low))
+        or ("y" in low and "identified by" in low)
         or ("-" in low and _option_sign(low) is not None and any(map(low.__contains__, _ANCHORS_OF_PROGRAMS)))
     )
 
@@ -294,7 +292,7 @@ def spans(low: str) -> Iterator[tuple[int, int]]:
 def may_open(low: str) -> bool:
     """Return False when certainly no value begins at the end of `low`."""
     tail = low[-_TAIL:]
-    return not _OPENERS.isdisjoint(tail.split()) or (not tail.isascii() and any(word in tail for word, _ in _OTHERS))
+    return not _OPENERS.isdisjoint(tail.split()) or not (tail.isascii() or _others(tail) is None)
 
 
 def open_at(low: str) -> int | None:

@@ -75,43 +75,47 @@ def may_match(text: str, low: str) -> bool:
 def _has_named_value(low: str) -> bool:
     return bool(
         ("k" in low and ("cookie" in low or ("key" in low and values.KEY_VALUE.search(low))))
-        or ("pass" in low and has_value(values.PASS_VALUE, low))
-        or ("pin" in low and has_value(values.CODE_VALUE, low))
-        or ("w" in low and "pw" in low)
+        or (
+            "p" in low
+            and (
+                ("pass" in low and has_value(values.PASS_VALUE, low))
+                or ("pin" in low and has_value(values.CODE_VALUE, low))
+                or ("w" in low and "pw" in low)
+            )
+        )
         or ("z" in low and "authorization" in low)
     )
 
 
-def may_match_line(line: str, low: str) -> bool:
-    """Return False when certainly no field of the event in a line of JSON matches.
+def may_match_data(data: str, low: str) -> bool:
+    """Return False when certainly no field of an event's data matches.
 
-    `low` is the line in lower case. The event's own field names are assumed to hold no secrets.
+    `data` is an object in JSON, `low` is `data` in lower case. The object's own field names are assumed to hold no
+    secrets.
     """
-    # Searching the whole line costs a fraction of a walk through its fields. Deeper than the event and its data, fields
-    # have any name, in which separators do not count.
-    data = line.find("{", 1)
-    is_nested = line.find("{", data + 1) >= 0
+    # Searching all of it costs a fraction of a walk through its fields. Deeper than the object itself, fields have any
+    # name, in which separators do not count.
+    is_nested = data.find("{", 1) >= 0
     names = low.replace("_", "").replace("-", "") if is_nested else low
-    if "secret" in names or "bearer" in names or ("-" in line and "curl" in low):
+    if "r" in low and ("secret" in names or "bearer" in names or ("-" in data and "curl" in low)):
         return True
-    if (
+    if "p" in low and (
         ("pass" in names and has_value(values.PASS_VALUE_IN_JSON, low))
         or ("pin" in names and has_value(values.CODE_VALUE_IN_JSON, low))
-        or ("k" in names and _has_key_or_token(low, names))
+        or ("w" in low and "pw" in names)
     ):
         return True
-    if ("w" in names and "pw" in names) or ("z" in names and "authorization" in names):
+    if ("k" in low and _has_key_or_token(low, names)) or ("z" in low and "authorization" in names):
         return True
-    if has_key(line, low, has_digit(line)) or (
-        ("%" in line or "\\" in line or "&" in line) and may_have_encoded_sign(line)
-    ):
+    digit = has_digit(data)
+    if has_key(data, low, digit) or (("%" in data or "\\" in data or "&" in data) and may_have_encoded_sign(data)):
         return True
     # U+212A, the Kelvin sign, matches "k" in the patterns, which ignore case.
-    if ("@" in line and ("://" in line or "\\/" in line)) or "\u212a" in line:
+    if ("@" in data and ("://" in data or "\\/" in data)) or "\u212a" in data:
         return True
-    if "/" in line and "://" in line and ends.has_ellipsis(line):
+    if "/" in data and "://" in data and ends.has_ellipsis(data):
         return True
-    return said.may_match_line(low, data) or (is_nested and may_have_secret_field(names))
+    return (digit and said.may_match_data(low)) or (is_nested and may_have_secret_field(names))
 
 
 def _has_key_or_token(low: str, names: str) -> bool:

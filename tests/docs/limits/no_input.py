@@ -100,6 +100,8 @@ NOT_INPUTS: dict[str, tuple[str, ...]] = {
         "panes.state.MAX_CACHED_ROWS",
         "panes.state_listing.MAX_PINNED",
         "redactor._MAX_CACHED_NAME",
+        "redactor._MAX_CLEAN",
+        "redactor._MAX_CLEAN_CHARS",
         "session.agent.listeners.event_views.MAX_TURNS",
         "session.agent.faults.MAX_TRACED",
         "session.agent.utterances.MAX_KEPT",

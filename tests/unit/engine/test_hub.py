@@ -153,6 +153,21 @@ def test_counts_of_the_session_are_not_searched_for_secrets(monkeypatch: pytest.
     with_hub(body)
 
 
+def test_sound_of_a_known_kind_is_not_searched_for_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+    may_redact = Redactor.may_redact
+    monkeypatch.setattr(Redactor, "may_redact", lambda self, line: searched.append(line) or may_redact(self, line))
+    sound = ev.WireAudio(direction="received", track="model", rate=24_000, first=0, count=480, frames=(), mime_type="")
+
+    async def body(hub: Hub, journal: Lines) -> None:
+        hub.emit(replace(sound, mime_type="audio/pcm;rate=24000"), turn=1, gen=1)
+        assert not searched
+        hub.emit(replace(sound, mime_type=f"audio/pcm;{SECRET}"), turn=1, gen=1)
+        assert SECRET not in journal.lines[-1]
+
+    with_hub(body)
+
+
 @pytest.mark.parametrize(
     "field", [{"new": SECRET}, {"old": SECRET}, {"key": f"session:called_ok:{SECRET}"}, {"key": f"bg:{SECRET}_failed"},
               {"by": SECRET}, {"reason": SECRET}]
