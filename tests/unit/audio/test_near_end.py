@@ -164,3 +164,11 @@ def test_a_filter_that_gets_worse_is_expected_to_leave_more_within_seconds() -> 
     for _ in range(400):
         share.update(0.02 * LOUD, LOUD)
     assert share.leftover > 0.015
+
+
+def test_an_echo_on_a_moved_path_is_expected_within_200_ms_though_it_is_as_loud_as_a_person() -> None:
+    share = good_share()
+    for _ in range(20):
+        share.update(0.5 * LOUD, LOUD, doubted=True)
+    assert share.leftover > 0.25
+    assert share.newest == 0.0

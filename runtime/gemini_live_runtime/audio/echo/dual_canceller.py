@@ -209,7 +209,8 @@ class DualCanceller:
         self._judge_path(bare_power, error_power, echo_power)
         is_audible = bare_power > self._witness.least_speech
         doubted = self._doubt.update(bare_power, error_power, echo_power, is_audible=is_audible)
-        if doubted and not self._witness.is_confirmed:
+        moved = doubted and not self._witness.is_confirmed
+        if moved:
             # What was believed a moment ago was the echo on its new path.
             self._witness.reset()
         incoherence = self._incoherence.update(error, echo)
@@ -218,6 +219,7 @@ class DualCanceller:
             echo_power,
             believed=self._witness.believes,
             confirmed=self._witness.is_confirmed,
+            doubted=moved,
         )
         left = rounded(error)
         behind = self._behind.process(left, far).astype(np.float32)
@@ -237,7 +239,8 @@ class DualCanceller:
             louder = self._louder.update(
                 self._filter, self._incoherence.spectra, incoherence, proven=proven, is_audible=is_audible
             )
-            self._ask(louder=louder and not (proven and suppressed))
+            # A path that was right has moved: what the filter expects, and when, is wrong.
+            self._ask(louder=louder and not (proven and suppressed), moved=moved and self._path_judge.proven)
             if self._louder_frames and self._witness.believes:
                 share = max(share, self._louder.passing_share)
         else:
@@ -247,17 +250,21 @@ class DualCanceller:
             self._open = share = 1.0  # From here on it passes.
         return self._output(self._left[:FRAME], behind, alone, share)
 
-    def _ask(self, *, louder: bool) -> None:
-        """Let the probe decide what may be a person's voice while something is played."""
+    def _ask(self, *, louder: bool, moved: bool) -> None:
+        """Let the probe decide what may be a person's voice while something is played.
+
+        `louder` tells that it exceeds the echo to be expected, `moved` that this echo has moved.
+        """
         witness, probe = self._witness, self.probe
+        louder &= not moved
         if self._quiet > TAIL_FRAMES or self._disturbed:
             probe.begin()
             return
         # What falls silent by itself shows nothing.
         plays = self._quiet < _PLAYING_FRAMES
         found = probe.update(
-            suspected=plays and (witness.believes or self._louder.suspects),
-            likely=plays and (witness.is_confirmed or self._louder.is_likely),
+            suspected=plays and (witness.believes or (self._louder.suspects and not moved)),
+            likely=plays and (witness.is_confirmed or (self._louder.is_likely and not moved)),
             heard=self._is_loud and ((witness.has_evidence and self._share.newest > _LEAST_SHARE) or louder),
             believed=witness.believes,
             delay=self._filter.delay,

@@ -124,6 +124,8 @@ class NearEndShare:
     """The same before the filter is proven: as fast as one learns, from what is assumed to there in 30 frames."""
     _FASTEST, _FASTEST_WITH_SPEECH = 0.03, 0.0005
     """Most rise per frame, as a part of the present value: 13 and 0.2 dB a second."""
+    _DOUBTED_RISE = 0.05
+    """The same while the prediction is wrong: as fast as it falls, since all that is left is echo."""
     _RELEASE = 0.1
     _UNTRAINED = 10.0
     """Ratio of residual to predicted echo assumed for a new filter."""
@@ -152,11 +154,14 @@ class NearEndShare:
         """True while an echo is to be expected."""
         return self._held_echo > self._LEAST_ECHO
 
-    def update(self, left: float, echo: float, *, believed: bool = False, confirmed: bool = False) -> float:
+    def update(
+        self, left: float, echo: float, *, believed: bool = False, confirmed: bool = False, doubted: bool = False
+    ) -> float:
         """Return the share, from the powers of the filter's output and predicted echo.
 
         Powers are mean squares in int16 units. While near-end speech is `believed`, the residual echo is hardly learned
-        from what may be a person; once it is `confirmed`, less counts as speech.
+        from what may be a person; once it is `confirmed`, less counts as speech. While the prediction is `doubted`, all
+        is echo.
         """
         self.left += (1 - self._SMOOTHING) * (left - self.left)
         self._echo += (1 - self._SMOOTHING) * (echo - self._echo)
@@ -164,7 +169,7 @@ class NearEndShare:
         share = 0.0
         if self.has_echo:
             if echo > self._LEARNABLE_ECHO:
-                self._learn(believed)
+                self._learn(believed, doubted)
             expected = self._MARGIN * self.leftover * self._held_echo + 1.0
             excess_db = 10 * math.log10(min(left, 2 * self.left) / expected + 1e-9)
             from_db = self._FROM_DB_IN_SPEECH if confirmed else self._FROM_DB
@@ -175,11 +180,14 @@ class NearEndShare:
             self._share = 0.0
         return self._share
 
-    def _learn(self, believed: bool) -> None:
+    def _learn(self, believed: bool, doubted: bool) -> None:
         ratio = min(max(1.0, self.leftover), self.left / (self._held_echo + 1000.0))
         if ratio < self.leftover:
             fall = self._FALL if self.leftover < PROVEN_LEFTOVER else self._FIRST_FALL
             self.leftover += fall * (ratio - self.leftover)
+            return
+        if doubted:
+            self.leftover += self._DOUBTED_RISE * (ratio - self.leftover)
             return
         most = self._FASTEST_WITH_SPEECH if believed or self._share > 0.5 else self._FASTEST
         self.leftover += min(self._RISE * (ratio - self.leftover), most * self.leftover)
