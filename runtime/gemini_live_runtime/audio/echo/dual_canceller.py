@@ -98,6 +98,7 @@ class DualCanceller:
         "_person",
         "_quiet",
         "_share",
+        "_was_good",
         "_witness",
         "probe",
         "restarts",
@@ -127,6 +128,8 @@ class DualCanceller:
         self.probe = DuckProbe()
         self._path_judge = PathJudge(is_known=is_known)
         self._disturbed = 0
+        self._was_good = False
+        """True once the filter was good: a wrong prediction then shows an echo that has moved, not one not learned."""
         self._is_loud = False
         self._quiet = _IDLE_FRAMES
         self.restarts = 0
@@ -226,6 +229,7 @@ class DualCanceller:
         alone = self._alone.process(frame, far).astype(np.float32)
         proven = self._share.leftover < PROVEN_LEFTOVER
         self._path_judge.proven |= proven
+        self._was_good |= self._share.leftover < GOOD_LEFTOVER
         self._behind_power += 0.3 * (_power(behind) - self._behind_power)
         if self._expects_echo:
             suppressed = self._behind_power < _SUPPRESSED * self._share.left
@@ -239,8 +243,7 @@ class DualCanceller:
             louder = self._louder.update(
                 self._filter, self._incoherence.spectra, incoherence, proven=proven, is_audible=is_audible
             )
-            # A path that was right has moved: what the filter expects, and when, is wrong.
-            self._ask(louder=louder and not (proven and suppressed), moved=moved and self._path_judge.proven)
+            self._ask(louder=louder and not (proven and suppressed), moved=moved and self._was_good)
             if self._louder_frames and self._witness.believes:
                 share = max(share, self._louder.passing_share)
         else:
