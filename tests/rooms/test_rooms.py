@@ -7,12 +7,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.rooms.loudspeaker import Loudspeaker
 from tests.rooms.scenes import Kind, Scene, active, draw_room, make_scene, powers
 from tests.rooms.scores import Output, client_starts, client_turns, noticed_ms, own_turns, run
 from tests.rooms.voices import RATE, has_voices
 
 from gemini_live_runtime.audio.echo.cancellers import Aec3
 from gemini_live_runtime.audio.echo.dual_canceller import DualCanceller
+from gemini_live_runtime.audio.samples import FRAME, to_int16
 
 pytestmark = pytest.mark.skipif(not has_voices(), reason="espeak-ng and flite are needed to draw voices")
 
@@ -94,6 +96,28 @@ def test_nearly_no_word_of_a_person_is_cut_while_the_model_speaks(seed: int, lev
     # The canceller answers 8 ms later.
     kept = np.maximum(powers(output.clean), np.roll(powers(output.clean), -1))
     assert float((kept[spoken] < 0.06 * powers(scene.near)[spoken]).mean()) < 0.02
+
+
+def test_frames_lost_right_after_the_cut_cost_a_person_no_word() -> None:
+    scene = make_scene("double", draw_room(202, 0.0))
+    loudspeaker, canceller = Loudspeaker(scene), DualCanceller()
+    cut, clean = 0, []
+    for at in range(0, 12 * RATE, FRAME):
+        canceller.render(np.zeros(FRAME, np.int16) if cut else loudspeaker.play(at))
+        alone = to_int16(scene.near[at : at + FRAME] + scene.noise[at : at + FRAME])
+        clean.append(canceller.capture(alone if cut else loudspeaker.hear(at)))
+        loudspeaker.duck(canceller.probe.ducks)
+        if not cut and canceller.probe.state == "person":
+            cut = at // FRAME + 1
+        elif cut and at // FRAME == cut + 10:
+            canceller.on_frames_lost(-1)
+    assert cut
+    after = slice(cut + 10, cut + 45)
+    heard = powers(np.concatenate(clean) / np.float32(32768))
+    kept = np.maximum(heard, np.roll(heard, -1))[after]
+    spoken = active(scene.near, -30)[after]
+    assert spoken.sum() > 10
+    assert not (kept[spoken] < 0.06 * powers(scene.near)[after][spoken]).any()
 
 
 @pytest.mark.parametrize(("seed", "level"), ROOMS[1:])

@@ -86,6 +86,7 @@ class DualCanceller:
         "_far",
         "_filter",
         "_gain",
+        "_has_moved",
         "_incoherence",
         "_is_loud",
         "_left",
@@ -128,6 +129,8 @@ class DualCanceller:
         self.probe = DuckProbe()
         self._path_judge = PathJudge(is_known=is_known)
         self._disturbed = 0
+        self._has_moved = False
+        """True when frames were lost in a pause, and nothing was played since."""
         self._was_good = False
         """True once the filter was good: a wrong prediction then shows an echo that has moved, not one not learned."""
         self._is_loud = False
@@ -190,9 +193,14 @@ class DualCanceller:
         self._far.put(frame)
 
     def on_frames_lost(self, later: int = 0) -> None:
-        """Shift the filter with the echo, and trust AEC3 alone for a moment."""
+        """Shift the filter with the echo, and trust AEC3 alone for a moment.
+
+        A person who speaks while nothing is played is heard on: that moment begins with the next sound.
+        """
         self._filter.shift(later)
-        self._disturb()
+        self._has_moved = self._quiet > 0 and self._may_open and self._witness.is_confirmed
+        if not self._has_moved:
+            self._disturb()
 
     def capture(self, frame: Int16) -> Int16:
         """Return the frame without the echo of the rendered frames."""
@@ -202,6 +210,9 @@ class DualCanceller:
             if self._quiet > TAIL_FRAMES:
                 self._close()
             self._quiet = 0
+            if self._has_moved:
+                self._has_moved = False
+                self._disturb()
         else:
             self._quiet += 1
         if self._quiet > _IDLE_FRAMES and self._person == 1.0:
