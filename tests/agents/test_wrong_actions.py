@@ -12,6 +12,8 @@ ANNA = ["My name is Anna and I was born in 1982."]
 MARIA = ["Yes I understand.", "My name is Maria Lopez.", "Forty two."]
 JOHN = ["Yes I understand.", "My name is John Smith.", "Seventeen."]
 
+KEMI = ["this is Kemi", "it is about the boiler", "it can wait"]
+TABLE = ["I'd like to book a table", "for two people"]
 PASTA = ["A pasta please.", "That is all.", "Yes, that is right."]
 
 UNASKED: list[tuple[str, list[str], str]] = [
@@ -70,6 +72,18 @@ UNASKED: list[tuple[str, list[str], str]] = [
     ("tech_support", ["My internet is slow."], "before you restart the router, let me save my work"),
     ("tech_support", ["My internet is slow.", "I want to speak to a person."], "I said technician, not magician"),
     ("tech_support", [], "what if my internet was slow?"),
+    ("call_screening", KEMI, "can people leave messages here"),
+    ("call_screening", KEMI, "please don't hang up on me"),
+    ("concierge", TABLE, "suppose I wanted a table for eight, would that work"),
+    ("concierge", TABLE, "she told me to set a timer for ten minutes"),
+    ("concierge", TABLE, "the last guest asked for a taxi at six"),
+    ("concierge", TABLE, "am I allowed to cancel the taxi later"),
+    ("concierge", TABLE, "yesterday I booked a table for two at eight"),
+    ("concierge", TABLE, "you shouldn't have booked a table for three"),
+    ("concierge", TABLE, "it would be silly to book a table for one"),
+    ("concierge", TABLE, "when should I book a table for four"),
+    ("clinic", ANNA, "I read that a cough can last for weeks"),
+    ("clinic", ANNA, "are headaches common at this time of year"),
 ]  # fmt: skip
 
 
@@ -138,6 +152,20 @@ RIGHT: list[tuple[str, list[str], str, Mapping[str, Any]]] = [
      {"call": {"tool": "restart_router", "args": {}}}),
     ("tech_support", ["My internet is slow.", "Restart the router.", "Nothing changed."], "ok put me through",
      {"call": {"tool": "call_specialist", "args": {}}}),
+    ("concierge", ["book a table for two at eight"], "make it half past",
+     {"call": {"tool": "book_table", "args": {"people": 2, "time": "20:30"}}}),
+    ("concierge", [], "what's the weather in Rome and set a timer for five minutes",
+     {"call": {"tool": "get_weather", "args": {"city": "Rome"}}}),
+    ("concierge", [], "how's the weather in Rome and set a timer for five minutes",
+     {"call": {"tool": "set_timer", "args": {"minutes": 5}}}),
+    ("concierge", [], "order a taxi and book a table for two at eight", {"call": {"tool": "order_taxi", "args": {}}}),
+    ("concierge", [], "order a taxi and book a table for two at eight",
+     {"call": {"tool": "book_table", "args": {"people": 2, "time": "20:00"}}}),
+    ("concierge", [], "set a timer for ten minutes and order a taxi", {"call": {"tool": "order_taxi", "args": {}}}),
+    ("concierge", ["book a table for two at eight"], "cancel my booking and set a timer for five minutes",
+     {"call": {"tool": "cancel_booking", "args": {}}}),
+    ("clinic", [*ANNA, "I have a headache.", "A four."], "anything on Thursday?", {"answers": ["next free day"]}),
+    ("clinic", [*ANNA, "I have a headache.", "A four."], "anything earlier?", {"answers": ["in the afternoon"]}),
 ]  # fmt: skip
 
 

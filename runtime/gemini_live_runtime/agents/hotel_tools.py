@@ -12,6 +12,7 @@ from pydantic import Field
 
 from gemini_live_runtime import State, Tool, ToolContext, tool
 from gemini_live_runtime.agents.climate import weather_in
+from gemini_live_runtime.agents.times import duration_in_words
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.tools.context import Notifications
 
@@ -32,8 +33,9 @@ async def set_timer(
         label: What it is for.
     """
     minutes = int(minutes) if minutes == int(minutes) else minutes
-    await _notifications(context).set_timer(label or f"{minutes:g} minutes", seconds=minutes * 60)
-    return {"minutes": minutes, "label": label}
+    length = duration_in_words(minutes)
+    await _notifications(context).set_timer(label or length, seconds=minutes * 60)
+    return {"minutes": minutes, "label": label, "length": length}
 
 
 @tool

@@ -8,9 +8,17 @@ from typing import Any
 from gemini_live_runtime import TranscriptWindow
 from gemini_live_runtime.local.dialogue.confirmation import words_to_act_on
 from gemini_live_runtime.local.language.words import parse_number, parse_time, split_words
+from gemini_live_runtime.local.understanding.matching import Words
+from gemini_live_runtime.local.understanding.mood import only_speaks
 
 _TABLE = re.compile(r"\b(tables?|reservations?)\b(?!.*\b(?:at home|my (?:flat|house|room|kitchen))\b)")
 _LET_GO = re.compile(r"\b(never ?mind|forget (it|about it|that)|leave it|cancel|no thanks|changed (my|our) minds?)\b")
+
+_OTHER_THINGS = frozenset(
+    {"taxi", "taxis", "cab", "timer", "timers", "alarm", "weather", "note", "notes", "room", "floor"}
+)
+_UNITS = frozenset({"second", "seconds", "minute", "minutes", "hour", "hours", "day", "days", "degrees", "dollars"})
+"""Words after numbers that are neither people nor a time."""
 
 _BEFORE_PEOPLE = frozenset({"for", "of"})
 _AFTER_PEOPLE = frozenset({"people", "persons", "guests", "of", "adults", "friends"})
@@ -21,13 +29,18 @@ def table_request(window: TranscriptWindow) -> dict[str, Any]:
     """Extract `wants_table`, `people` and `time` from the guest's last words.
 
     They want one when they speak of it and the model asks on. Nothing is extracted from a turn in which the model
-    called a tool: that has acted on the words.
+    called a tool: that has acted on the words. Nor is it from words about another thing, or that only speak of a table.
     """
     if any(turn.tool_calls for turn in window.turns):
         return {}
     said, asked = words_to_act_on(window).lower(), window.asked.lower()
+    words = Words(said)
+    if not _OTHER_THINGS.isdisjoint(words.plain):
+        return {}
     if _LET_GO.search(said):
         return {"wants_table": False}
+    if not {"yesterday", "ago"}.isdisjoint(words.plain) or only_speaks(words.plain, is_question=words.is_question):
+        return {}
     asks_on = any("?" in turn.model + turn.unheard for turn in window.turns)
     found = _numbers(split_words(said), "how many" in asked, "what time" in asked or "when" in asked)
     return found | {"wants_table": True} if asks_on and _TABLE.search(said) else found
@@ -47,6 +60,8 @@ def _numbers(words: list[str], people_asked: bool, time_asked: bool) -> dict[str
             at += time[1]
         elif number is not None:
             at += number[1]
+            if words[at : at + 1] and words[at] in _UNITS:
+                continue
             if before in _BEFORE_PEOPLE or people_asked or (words[at : at + 1] and words[at] in _AFTER_PEOPLE):
                 found["people"] = number[0]
         else:

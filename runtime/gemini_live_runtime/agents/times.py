@@ -1,4 +1,4 @@
-"""Read and write times of day as people say them."""
+"""Read and write times of day and durations as people say them."""
 
 from __future__ import annotations
 
@@ -23,3 +23,14 @@ def minutes_since_midnight(time: str) -> int | None:
     elif 1 <= hour < 11 and match[2] is None:
         hour += 12
     return hour * 60 + minute
+
+
+def duration_in_words(minutes: float) -> str:
+    """Return `45 seconds`, `1 minute`, `90 minutes` or `2 hours and 30 minutes`."""
+    seconds = round(minutes * 60)
+    if seconds % 60:
+        parts = [(seconds // 60, "minute"), (seconds % 60, "second")] if seconds > 2 * 60 else [(seconds, "second")]
+    else:
+        whole = seconds // 60
+        parts = [(whole // 60, "hour"), (whole % 60, "minute")] if whole >= 2 * 60 else [(whole, "minute")]
+    return " and ".join(f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in parts if count)

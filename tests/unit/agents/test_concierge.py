@@ -212,7 +212,11 @@ def said(text: str, *, asked: str = "", answer: str = "", tool: str = "") -> dic
         ("there are six of us, at 8 pm", {"people": 6, "time": "20:00"}),
         ("noon would be fine", {"time": "12:00"}),
         ("never mind, no table then", {"wants_table": False}),
-        ("set a timer for ten minutes", {"people": 10}),  # written only while a table is wanted
+        ("set a timer for ten minutes", {}),
+        ("the last guest asked for a taxi at six", {}),
+        ("suppose I wanted a table for eight", {}),
+        ("we'll be there in ten minutes", {}),
+        ("we were thinking of half past eight", {"time": "20:30"}),
     ],
 )
 def test_a_wish_for_a_table_is_read_by_the_words_around_its_numbers(text: str, found: dict[str, Any]) -> None:

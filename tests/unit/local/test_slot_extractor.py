@@ -83,6 +83,19 @@ def test_a_rule_may_take_the_meaning_of_an_intent() -> None:
     assert json.loads(asyncio.run(extractor.generate(request))) == {"sure": False}
 
 
+@pytest.mark.parametrize(
+    ("said", "found"), [("pull the plug", {"sure": False}), ("do not pull the plug", {}), ("no", {}), ("no way", {})]
+)
+def test_a_rule_may_take_the_phrases_of_an_intent_but_no_single_word(said: str, found: dict[str, bool]) -> None:
+    more = (
+        '[[intent]]\nname = "off"\nmeans = ["cancel it"]\nsay = ["pull the plug"]\ntyped = ["no"]\nreply = ["Fine."]\n'
+    )
+    rule = '[extract.sure]\nintent = "off"\nvalue = false\n'
+    extractor = SlotExtractor(parse_script(f"{TEXT}{more}{rule}", "desk.toml"))
+    request = Request((Turn(said),), {"type": "object", "properties": {"sure": BOOLEAN}})
+    assert json.loads(asyncio.run(extractor.generate(request))) == found
+
+
 def test_a_free_answer_is_taken_as_said() -> None:
     assert extracted(Turn(model="Who is calling?"), Turn("Maria Lopez"), name=STRING) == {"name": "Maria Lopez"}
 

@@ -21,6 +21,8 @@ from gemini_live_runtime.records import record
 _JOINTS = re.compile(r"[,;&+]|\b(?:and|plus|as well as)\b", re.IGNORECASE)
 """Words between parts of a sentence that may each ask for something."""
 
+_PART_OF_AN_HOUR = re.compile(r"\b(?:half past|quarter (?:past|to))(?= *(?:please|then|instead|actually)*$)")
+
 _MAX_PARTS = 6
 _A_WISH = 0.3
 """Cost below which a part of a sentence stands for itself, beside parts that are not understood."""
@@ -134,6 +136,35 @@ class ClauseFinder:
         # "All right, go ahead" is one yes.
         return [Wish(intent, said, Words(text)) for said in (slots if any(slots) else slots[:1])]
 
+    def different_wishes(self, text: str, now: DialogueState) -> list[Wish]:
+        """Return the wishes of "the weather in Rome, and a timer for five minutes".
+
+        Each part has to be whole, lack nothing, and call another tool; [] otherwise.
+        """
+        whole = Words(text)
+        if takes_back(whole.plain) or corrects(whole.plain) or forbids(text) or quotes(text):
+            return []
+        wishes: list[Wish] = []
+        for part in (Words(part) for part in _JOINTS.split(text.rstrip(" ?"))):
+            best = self._matching.best(part, now) if len(part) else None
+            if best is None or not self._is_whole(*best, part, now):
+                return []
+            wishes.append(Wish(best[0], best[1].slots, part))
+        names = {wish.intent.name for wish in wishes}
+        return wishes if 1 < len(wishes) == len(names) <= _MAX_PARTS else []
+
+    def _is_whole(self, intent: Intent, match: Match, words: Words, now: DialogueState) -> bool:
+        """Return True for a wish that can be done as it stands, without another word."""
+        if not intent.calls or intent.is_consent or match.cost >= _A_WISH:
+            return False
+        if intent.acts and self._matching.only_speaks(words):
+            return False
+        if any(self._script.slots[name].kind == "text" for name in match.slots):
+            return False
+        needed = {name for call in intent.calls for name in call.needs}
+        known = all(call.tool in now.tools for call in intent.calls)
+        return known and needed <= match.slots.keys() and not self._accounting.unaccounted(intent, words, match.slots)
+
     def _names_a_choice(self, intent: Intent, match: Match) -> bool:
         """Return True when a part names a value of a choice that a call needs."""
         needed = (name for call in intent.calls for name in call.needs)
@@ -149,8 +180,17 @@ class ClauseFinder:
         if now.last_call is None or now.last_call[0] not in self._intents:
             return None
         intent, said = self._intents[now.last_call[0]], now.last_call[1]
+        words = self._with_hour(words, said)
         slots = self._matching.changed(intent, words, now, said)
         return Wish(intent, {**said, **slots}, words) if slots else None
+
+    def _with_hour(self, words: Words, said: Mapping[str, SlotValue]) -> Words:
+        """Return "make it half past" with the hour of the time that was said before."""
+        times = [str(value) for name, value in said.items() if self._script.slots[name].kind == "time"]
+        part = _PART_OF_AN_HOUR.search(" ".join(words.plain)) if len(times) == 1 else None
+        if part is None:
+            return words
+        return Words(f"{part.string[: part.end()]} {(int(times[0].partition(':')[0]) - 1) % 12 + 1}")
 
     def pending_answer(self, words: Words, now: DialogueState) -> Match | None:
         """Return the slots that answer the open question, or None."""

@@ -39,6 +39,7 @@ _CORRECTIONS = (
     ("no", "i", "meant"),
     ("no", "i", "said"),
     ("and",),
+    *((*lead, what, "about") for lead in ((), ("and",)) for what in ("what", "how")),
 )
 _NOT_UNDERSTOOD = "I didn't catch that."
 _ASK_AGAIN = "I lost my thread. Please ask me again."
@@ -313,6 +314,8 @@ class ScriptedDialogue:
         best = self._matching.best(words, state)
         if (best is None or best[1].cost > 0) and (several := self._clauses.wishes_beside(text, state)):
             return self._call_all(several)
+        if (best is None or best[1].cost > 0) and (different := self._clauses.different_wishes(text, state)):
+            return self._call_each(different)
         if state.pending is not None and (best is None or best[1].cost > 0 or self._asks_again(state.pending, *best)):
             answer = self._clauses.pending_answer(words, state)
             if answer is not None and (
@@ -459,6 +462,13 @@ class ScriptedDialogue:
             # "The same again" could be any of them.
             self._state.last_call = None
         return reply
+
+    def _call_each(self, wishes: Sequence[Wish]) -> Reply:
+        """Make the calls of wishes that mean different things."""
+        self._state.pending = None
+        replies = [self._act_on(wish) for wish in wishes]
+        self._state.last_call = None
+        return _joined(replies)
 
     def _call(self, requests: Sequence[ToolRequest], intent: str, slots: Mapping[str, SlotValue]) -> Reply:
         self._state.open.add(requests, intent, slots)

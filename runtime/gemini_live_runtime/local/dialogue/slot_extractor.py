@@ -209,6 +209,9 @@ class SlotExtractor:
                 return slots[rule.slot]
             if any(self._matcher.find(pattern, utterance.words) for pattern in rule.when):
                 return rule.value
+            whole = (self._matcher.match(phrase, utterance.words) for phrase in rule.phrases)
+            if any(found is not None and found.cost < _A_TYPING_ERROR for found in whole):
+                return rule.value
             understood = (self._meanings.match(meaning, utterance.words) for meaning in rule.means)
             if any(found is not None and found.is_sure and not found.is_denied for found in understood):
                 return rule.value

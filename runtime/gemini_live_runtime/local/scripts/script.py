@@ -34,7 +34,8 @@ said: text, or `when` and `say`), `forget = true` (drops a question that is open
 arguments of later intents may use its slots too), `during` (a text or a list of texts: matched only while the
 instruction or a note contains one of them), and `after` (the same: matched only when the model has just said one of
 them). `tells` (a list of fields of `[extract]`) lets it answer words that only extraction understands. A sentence whose
-parts, joined by commas or "and", mean the same intent makes its calls for each part.
+parts, joined by commas or "and", mean the same intent makes its calls for each part. Where they mean different intents,
+each whole in itself, it makes the calls of all.
 
 An intent that calls a tool does something, as does one with `acts = true`. A sentence that only speaks of it, such as
 "do you take cards?" or "I might pay by card", does not lead to it (mood.py). One that says more than the intent, its
@@ -58,8 +59,9 @@ template) ends the conversation: then only intents without call and `during` mat
 After `calls`, `{result.FIELD}` are the fields of all answers together, `{results.TOOL.FIELD}` those of one tool.
 
 `[extract.FIELD]` defines for `slot_extractor.py` the source of a field that no slot is named after: `slot = "NAME"`, or
-`when` (patterns, anywhere in an utterance), `means` or `intent` (the name of an intent, for its `means`) and `value` (a
-text, number, true or false); `after` and `acts` restrict it as for intents. `[[extract.FIELD]]` gives a field several
+`when` (patterns, anywhere in an utterance), `means` or `intent` (the name of an intent, for its `means` and its phrases
+of two words and more without slots) and `value` (a text, number, true or false); `after` and `acts` restrict it as for
+intents. `[[extract.FIELD]]` gives a field several
 rules; the first that fits the newest utterance counts.
 
 `[facts]` names values within the instruction or its notes by the words around them: with `left = "pay the {} dollars"`

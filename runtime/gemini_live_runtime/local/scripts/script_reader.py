@@ -169,7 +169,7 @@ class ScriptReader:
         lines = tuple(self._line(item, f"{where}.reply[{number}]") for number, item in enumerate(replies))
         calls = self._calls(raw, where)
         remember = self._flag(raw, "remember", where)
-        in_patterns = any(isinstance(part, SlotRef) for pattern in (*say, *typed) for part in pattern)
+        in_patterns = any(map(_has_slot, (*say, *typed)))
         in_patterns = in_patterns or any(meaning.slots or meaning.optional for meaning in means)
         if remember and not in_patterns and not any(call.needs for call in calls):
             raise self.fail(f"{where}.remember", "has nothing to remember", "Put a {slot} into a phrase, or remove it")
@@ -244,15 +244,21 @@ class ScriptReader:
                 raise self.fail(f"{where}.slot", f"names an unknown slot {slot!r}", self._known_slots())
             return ExtractRule(slot, after=after)
         when, means = self._patterns(raw, "when", where), self._means(raw, where)
+        phrases: tuple[Pattern, ...] = ()
         if "intent" in raw:
             means = (*means, *self._means_of(raw["intent"], where, intents))
+            named = intents[raw["intent"]]
+            # A single word answers many questions: without the phase it says nothing.
+            phrases = tuple(
+                phrase for phrase in (*named.say, *named.typed) if len(phrase) > 1 and not _has_slot(phrase)
+            )
         if not when and not means:
             raise self.fail(f"{where}.when", "is missing", "List at least one phrase, or name a slot or an intent")
         value = raw.get("value")
         if not _is_scalar(value):
             raise self.fail(f"{where}.value", f"is {value!r}", "Use a text, a number, true or false")
         acts, intent = self._flag(raw, "acts", where), raw.get("intent", "")
-        return ExtractRule(when=when, value=value, after=after, means=means, acts=acts, intent=intent)
+        return ExtractRule(when=when, value=value, after=after, means=means, acts=acts, intent=intent, phrases=phrases)
 
     def _means_of(self, name: Any, where: str, intents: Mapping[str, Intent]) -> tuple[Meaning, ...]:
         """Return the meanings of the intent that a rule names."""
@@ -388,6 +394,10 @@ class ScriptReader:
         if type(value) is not int or not 0 <= value <= MAX_SPOKEN:
             raise self.fail(f"{where}.{key}", f"is {value!r}", f"Use a whole number from 0 to {MAX_SPOKEN}")
         return value
+
+
+def _has_slot(pattern: Pattern) -> bool:
+    return any(isinstance(part, SlotRef) for part in pattern)
 
 
 def _is_scalar(value: Any) -> TypeGuard[Scalar]:

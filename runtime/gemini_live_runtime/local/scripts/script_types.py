@@ -131,8 +131,8 @@ class Cue:
 class ExtractRule:
     """Source of an extracted field.
 
-    The field is the value of `slot`, or `value` when a pattern of `when` is said or one of `means` is meant. With
-    `after` (folded) only in answer to one of these texts.
+    The field is the value of `slot`, or `value` when a pattern of `when` is said, one of `phrases` is the whole
+    utterance, or one of `means` is meant. With `after` (folded) only in answer to one of these texts.
     """
 
     slot: str = ""
@@ -143,7 +143,8 @@ class ExtractRule:
     acts: bool = False
     """True when a sentence that only speaks of it does not lead to it."""
     intent: str = ""
-    """Intent whose meanings are among `means`."""
+    """Intent whose meanings are among `means`, and whose phrases are `phrases`."""
+    phrases: tuple[Pattern, ...] = ()
 
     def fits(self, asked: str) -> bool:
         """Return True when the rule applies after the model has said `asked` (folded)."""

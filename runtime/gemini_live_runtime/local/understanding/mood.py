@@ -66,7 +66,8 @@ _SUPPOSING = _any_of(
     _not_after("i") + r"\bsuppose\b",
     r"\b(?:i|we) would (?!like|love|want|need|appreciate|prefer|rather|be)\w+ .*\bif\b",
     r"\b(?:supposing|imagine|pretend|hypothetically|theoretically|wish (?:i|we)|maybe not|or not)\b",
-    r"\b(?:some|one) day\b|\bmight\b(?! (?:i|we|as well)\b)|\bwould (?:hate|never|not)\b",
+    r"\b(?:some|one) day\b|\bmight\b(?! (?:i|we|as well)\b)|\bwould (?:hate|never|not)\b"
+    r"|\bwould be (?:silly|stupid|foolish|crazy|mad|rude|wrong|pointless)\b",
     r"\b(?:(?:can|could) (?:i|we)|possible to) (?:still )?\w+ .*\blater\b",
     r"\band (?:i|we) (?:will not|would (?!like|love|want|need)|will be)\b",
     _not_after("me", "us", "up", "know", "say", "shout", "buzz", "ring")
@@ -93,6 +94,7 @@ _OF_OTHERS = _any_of(
     r"(?:behind|next to|over there|in front|beside)\b",
     r"\b(?:let me|(?:do you )?want me to) (?:just )?(?:restart|reboot|reset|test|check|try|do|cancel|pay|book)\b",
     r"\btell (?:my|our|the) \w+",
+    r"\byou (?:should|could|would|might) (?:not )?have \w+",
     r"\bnext table\b|\byou (?:charged|forgot|brought|gave|took)\b",
     r"\bmy (?:son|daughter|wife|husband|train|flight|room|bus|friend) (?:is|was|arrives|leaves|comes)\b",
     r"\b(?:my|the) \w+ (?:can |could |will |would )?pays?\b",
