@@ -22,7 +22,7 @@ from gemini_live_runtime.wire import credentials
 settings.register_profile(
     "any-machine",
     deadline=None,
-    max_examples=1000 if os.environ.get("SOAK") else 40,
+    max_examples=1000 if os.environ.get("SOAK") else 25,
     # CI judges a change: it tries the same examples before and after. Everywhere else new ones are tried each time.
     derandomize=bool(os.environ.get("CI")),
     suppress_health_check=[HealthCheck.too_slow],
@@ -130,9 +130,30 @@ def hide_sound_devices(request: pytest.FixtureRequest, no_sound_devices: Path, m
         monkeypatch.delenv("PULSE_RUNTIME_PATH", raising=False)
 
 
-def pytest_configure() -> None:
-    """Refuse a list that would let everything pass."""
+GIVEN = pytest.StashKey[list[Path]]()
+"""Files and folders of the command line, in its order."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a list of skips that lets everything pass; share the compiling of tests.
+
+    Each worker collects other files first: what one has compiled by then the others read.
+    """
     _allowed_skips()
+    config.stash[GIVEN] = [config.invocation_params.dir / given.partition("::")[0] for given in config.args]
+    worker = getattr(config, "workerinput", None)
+    if worker is not None:
+        first = len(config.args) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+        config.args[:] = [*config.args[first:], *config.args[:first]]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Sort tests by the order of the command line: all workers need the same."""
+    given = config.stash[GIVEN]
+    paths = {item.path for item in items}
+    place = {path: next(n for n, one in enumerate(given) if path.is_relative_to(one)) for path in paths}
+    items.sort(key=lambda item: place[item.path])
 
 
 def _allowed_skips() -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.support.command_line import CONTROL
+from tests.support.command_line import CONTROL, run
 from tests.support.fake_live_server import FakeLiveServer, answers, says
 from tests.support.patience import PATIENCE_S
 from tests.support.pseudo_terminal import PseudoTerminal
@@ -144,13 +144,13 @@ def test_a_tool_that_never_comes_back_does_not_hold_up_the_end(tmp_path: Path) -
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_are_scripts(shell: str) -> None:
-    script = subprocess.run([*PROGRAM, "completion", shell], env=environment(), capture_output=True, text=True)
-    assert (script.returncode, script.stderr) == (0, "")
-    assert "_GEMINI_LIVE_TUI_COMPLETE" in script.stdout
+    script = run("completion", shell)
+    assert (script.code, script.err) == (0, "")
+    assert "_GEMINI_LIVE_TUI_COMPLETE" in script.out
     if shutil.which(shell) is None:
         return
     options = ["--no-execute"] if shell == "fish" else ["-n"]
-    checked = subprocess.run([shell, *options], input=script.stdout, capture_output=True, text=True)
+    checked = subprocess.run([shell, *options], input=script.out, capture_output=True, text=True)
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
@@ -196,7 +196,7 @@ def test_serve_local_says_where_it_listens_and_ends_on_a_signal(number: signal.S
 
 
 def console(*arguments: str) -> str:
-    return f"from gemini_live_tui.cli import main; print('OUTCOME', main({list(arguments)!r}))"
+    return f"from gemini_live_tui.cli import main; code = main({list(arguments)!r}); print('OUTCOME', code)"
 
 
 def test_a_console_its_engine_ps_stop_and_what_is_left() -> None:
@@ -222,23 +222,21 @@ def test_a_console_its_engine_ps_stop_and_what_is_left() -> None:
     assert CONTROL.findall(replayed.stdout) == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("demo", "--theme", "nope"), b"There is no theme 'nope'"),
-        (("demo", "nosuch"), b"There is no agent 'nosuch'"),
-        (("run", "nowhere.py:agent", "--backend", "local"), b"There is no file nowhere.py"),
-        (("replay", "nope"), b"There is no session or file 'nope'"),
-        (("attach",), b"No engine is running"),
-    ],
-    ids=lambda value: value[0] if isinstance(value, tuple) else "",
-)
-def test_what_cannot_begin_says_so_without_opening_a_screen(arguments: tuple[str, ...], sentence: bytes) -> None:
-    with PseudoTerminal(console(*arguments)) as terminal:
-        seen = terminal.read_until(b"OUTCOME")
-    assert sentence in seen
-    assert b"\x1b[" not in seen
-    assert b"Traceback" not in seen
+CANNOT_BEGIN = {
+    ("demo", "--theme", "nope"): b"There is no theme 'nope'",
+    ("demo", "nosuch"): b"There is no agent 'nosuch'",
+    ("run", "nowhere.py:agent", "--backend", "local"): b"There is no file nowhere.py",
+    ("replay", "nope"): b"There is no session or file 'nope'",
+    ("attach",): b"No engine is running",
+}
+
+
+def test_what_cannot_begin_says_so_without_opening_a_screen() -> None:
+    with PseudoTerminal("\n".join(console(*arguments) for arguments in CANNOT_BEGIN)) as terminal:
+        for sentence in CANNOT_BEGIN.values():
+            assert sentence in terminal.read_until(b"OUTCOME")
+    assert b"\x1b[" not in terminal.seen
+    assert b"Traceback" not in terminal.seen
 
 
 def test_a_terminal_too_small_says_so_and_still_quits() -> None:

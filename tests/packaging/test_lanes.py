@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from tests import conftest
 from tests.packaging.tree import ROOT
 from tests.support.patience import PATIENCE_S
 
@@ -55,3 +58,16 @@ def test_no_lane_names_a_folder_behind_one_of_its_files(tmp_path: Path) -> None:
     # pytest takes no further files of such a folder.
     lanes = make(tmp_path, "echo $(REST)").stdout.split()
     assert [name for name in lanes if any(other.startswith(f"{name}/") for other in lanes)] == []
+
+
+def test_each_worker_collects_other_files_first_and_runs_the_tests_in_the_order_given() -> None:
+    for worker, first in enumerate((["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"])):
+        config: Any = SimpleNamespace(args=["a", "b", "c"], invocation_params=SimpleNamespace(dir=ROOT))
+        config.stash, config.workerinput = pytest.Stash(), {"workerid": f"gw{worker}", "workercount": 3}
+        conftest.pytest_configure(config)
+        assert config.args == first
+        items: Any = [SimpleNamespace(path=ROOT / folder / f"test_{n}.py") for folder in first for n in range(2)]
+        conftest.pytest_collection_modifyitems(config, items)
+        assert [str(item.path.relative_to(ROOT)) for item in items] == [
+            f"{folder}/test_{n}.py" for folder in "abc" for n in range(2)
+        ]

@@ -131,6 +131,7 @@ def test_a_console_that_was_stopped_reads_each_key_once_and_quits() -> None:
         for _ in range(2):
             terminal.process.send_signal(signal.SIGSTOP)
             os.waitpid(terminal.process.pid, os.WUNTRACED)
+            terminal.forget()
             terminal.process.send_signal(signal.SIGCONT)
             terminal.read_until(b"THE END")
         terminal.type(b"\x11")

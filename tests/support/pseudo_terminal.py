@@ -44,6 +44,7 @@ class PseudoTerminal:
         )
         os.close(slave)
         self.seen = b""
+        self._looked_at = 0
 
     def __enter__(self) -> PseudoTerminal:
         return self
@@ -56,14 +57,21 @@ class PseudoTerminal:
         os.close(self.master)
 
     def type(self, keys: bytes) -> None:
-        """Send what a keyboard would."""
+        """Send what a keyboard would, and look only for what comes from now on."""
+        self.forget()
         os.write(self.master, keys)
 
+    def forget(self) -> None:
+        """Look only for what comes from now on."""
+        self._looked_at = len(self.seen)
+
     def read_until(self, *texts: bytes) -> bytes:
-        """Read until one of `texts` was written; what was read now."""
-        start = len(self.seen)
+        """Read until one of `texts` comes, and return all up to it since the last one."""
+        start = self._looked_at
         self.read_while(lambda: not any(text in self.seen[start:] for text in texts), f"{texts!r}")
-        return self.seen[start:]
+        # On a busy machine what is waited for next may have come in the same piece.
+        self._looked_at = min(self.seen.index(text, start) + len(text) for text in texts if text in self.seen[start:])
+        return self.seen[start : self._looked_at]
 
     def read_while(self, condition: Callable[[], bool], what: str) -> None:
         """Read as long as a condition holds: a full terminal would stop the program."""

@@ -430,7 +430,7 @@ def test_every_cookie_goes_and_what_is_said_about_it_stays() -> None:
 )
 def test_text_full_of_the_beginnings_of_secrets_costs_no_more_than_its_length(part: str) -> None:
     # A second look at all that follows each of them would take many minutes.
-    Redactor().text(part * (250_000 // len(part)) + "\u0130")
+    Redactor().text(part * (100_000 // len(part)) + "\u0130")
 
 
 def test_a_field_after_a_value_that_ends_with_its_name_is_a_secret_too() -> None:
