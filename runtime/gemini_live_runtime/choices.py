@@ -1,4 +1,4 @@
-"""Accept an option by a member of its enumeration or by a text."""
+"""Accept an option by a member or a text, and find the name that was meant."""
 
 from __future__ import annotations
 
@@ -32,6 +32,17 @@ def as_choice(value: Any, choices: Iterable[str]) -> Any:
     value = value.value if isinstance(value, Enum) else value
     known = {_spelling(choice): choice for choice in choices}
     return known.get(_spelling(value), value) if isinstance(value, str) else value
+
+
+def nearest(name: object, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+    """Return the known name that is most like `name`, or "".
+
+    `cutoff` is the least likeness, 0 to 1.
+    """
+    # Imported here, for few names are wrong.
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(str(name), list(known), 1, cutoff)), "")
 
 
 def _spelling(text: str) -> str:

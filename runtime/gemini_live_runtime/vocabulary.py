@@ -1,18 +1,22 @@
 """Parse events and commands, and describe them as JSON Schema.
 
-Imports pydantic, so the console imports this module after its first paint.
+Events are read by pydantic, which takes a while to import, so the console reads them after its first paint. A command
+has plain fields, mostly, and needs none of it.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
-from typing import Any, TypeVar
-
-from pydantic import TypeAdapter, ValidationError
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gemini_live_runtime import commands, events
 from gemini_live_runtime.errors import JournalError, NewerFormatError, ProtocolError
 from gemini_live_runtime.json_values import strict_decoder
+from gemini_live_runtime.plain_types import MisfitError, plain_record
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 T = TypeVar("T")
 
@@ -27,6 +31,8 @@ _adapters: dict[type[Any], TypeAdapter[Any]] = {}
 def _adapter(cls: type[Any]) -> TypeAdapter[Any]:
     adapter = _adapters.get(cls)
     if adapter is None:
+        from pydantic import TypeAdapter
+
         adapter = _adapters[cls] = TypeAdapter(cls)
     return adapter
 
@@ -35,7 +41,7 @@ def checked(cls: type[T], value: object) -> T:
     """Return the record of `cls`; raise `ProtocolError` naming a wrong field."""
     try:
         made: T = _adapter(cls).validate_python(value)
-    except ValidationError as error:
+    except ValueError as error:
         raise ProtocolError(f"{cls.__name__} is malformed, {_first_fault(error)}", field="data") from None
     return made
 
@@ -86,7 +92,12 @@ def parse_object(line: str | bytes, what: str) -> dict[str, Any]:
     return value
 
 
-def _first_fault(error: ValidationError) -> str:
+def _first_fault(error: ValueError) -> str:
+    """Return what pydantic found first, with the name of the field."""
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return str(error)
     fault = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(str(part) for part in fault['loc']) or 'value'}: {fault['msg']}"
 
@@ -115,7 +126,7 @@ def event_from_json(value: Mapping[str, Any]) -> events.Event:
         return events.Event(seq, t, turn, gen, events.Unknown(name=name, data=data))
     try:
         payload = _adapter(cls).validate_python(data)
-    except ValidationError as error:
+    except ValueError as error:
         raise ProtocolError(f"Event {seq} of type {name} is malformed, {_first_fault(error)}", field="data") from None
     return events.Event(seq, t, turn, gen, payload)
 
@@ -135,14 +146,21 @@ def command_from_json(value: Mapping[str, Any]) -> commands.Command:
         known = ", ".join(sorted(commands.ORDERS))
         raise ProtocolError(f"Unknown command {str(name)[:60]!r}", remedy=f"Use one of {known}", field="command")
     try:
-        order = _adapter(cls).validate_python(value.get("data", {}))
-    except ValidationError as error:
+        order = _order(cls, value.get("data", {}))
+    except ValueError as error:
         raise ProtocolError(f"Command {name} is malformed, {_first_fault(error)}", field="data") from None
     for field, most in commands.LONGEST.items():
         length = len(getattr(order, field, ""))
         if length > most:
             raise ProtocolError(f"Command {name}: {field} has {length:,} characters, at most {most:,} are accepted")
     return commands.Command(ident, order)
+
+
+def _order(cls: type[commands.Order], data: object) -> commands.Order:
+    if (plain := plain_record(cls)) is not None:
+        with contextlib.suppress(MisfitError):
+            return plain.read(data)  # type: ignore[no-any-return]
+    return _adapter(cls).validate_python(data)  # type: ignore[no-any-return]
 
 
 def command_from_line(line: str | bytes) -> commands.Command:
@@ -152,6 +170,8 @@ def command_from_line(line: str | bytes) -> commands.Command:
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) of every event and command."""
+    from pydantic import TypeAdapter
+
     definitions: dict[str, Any] = {}
 
     def member(key: str, name: str, cls: type[Any], envelope: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from gemini_live_runtime import (
     ComputedVar,
     ContextBuilder,
@@ -30,6 +28,7 @@ from gemini_live_runtime.agents.hotel_phrases import PHRASES
 from gemini_live_runtime.agents.hotel_tools import hotel_tools
 from gemini_live_runtime.agents.table_request import table_request
 from gemini_live_runtime.agents.times import minutes_since_midnight
+from gemini_live_runtime.plain_types import Within
 
 MAX_PEOPLE, MANY = 12, 8
 """The largest table, and the number of guests from which the kitchen makes a set menu."""
@@ -43,7 +42,7 @@ OPENS, CLOSES = 12 * 60, 22 * 60
 
 
 @tool
-async def book_table(people: Annotated[int, Field(ge=1, le=MAX_PEOPLE)], time: str, state: State) -> dict[str, Any]:
+async def book_table(people: Annotated[int, Within(ge=1, le=MAX_PEOPLE)], time: str, state: State) -> dict[str, Any]:
     """Book a table in the hotel's restaurant, open from 12:00 to 22:00.
 
     Args:

@@ -8,12 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from gemini_live_runtime import State, Tool, ToolContext, tool
 from gemini_live_runtime.agents.climate import weather_in
 from gemini_live_runtime.agents.times import duration_in_words
 from gemini_live_runtime.errors import AgentError
+from gemini_live_runtime.plain_types import Within
 from gemini_live_runtime.tools.context import Notifications
 
 MAX_NOTES = 100
@@ -24,7 +23,7 @@ TAXI_S = 10.0
 
 @tool
 async def set_timer(
-    minutes: Annotated[float, Field(gt=0, le=24 * 60)], context: ToolContext, label: str = ""
+    minutes: Annotated[float, Within(gt=0, le=24 * 60)], context: ToolContext, label: str = ""
 ) -> dict[str, Any]:
     """Set a timer, whose end you will announce, also in a later conversation.
 
@@ -52,7 +51,7 @@ def _notifications(context: ToolContext) -> Notifications:
 
 
 @tool
-async def add_note(text: Annotated[str, Field(min_length=1, max_length=2000)], state: State) -> dict[str, Any]:
+async def add_note(text: Annotated[str, Within(min_length=1, max_length=2000)], state: State) -> dict[str, Any]:
     """Keep a note for the guest during this conversation.
 
     Args:

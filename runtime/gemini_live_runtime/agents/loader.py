@@ -13,6 +13,7 @@ from typing import Any
 
 from gemini_live_runtime.agents.catalogue import CATALOGUE, bundled_name
 from gemini_live_runtime.author_code import USER_ERRORS, error_text
+from gemini_live_runtime.choices import nearest
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, author_place
 from gemini_live_runtime.session.definition.builder import AgentBuilder
 from gemini_live_runtime.session.definition.plan import SessionPlan
@@ -56,12 +57,9 @@ def check_reference(reference: str) -> None:
         return
     place, separator, attribute = reference.rpartition(":")
     if not separator or not place or not attribute:
-        # Imported here: few references are wrong.
-        import difflib
-
         known = ", ".join(sorted(BUNDLED))
-        close = difflib.get_close_matches(reference, BUNDLED, n=1)
-        hint = f"Did you mean {close[0]}? " if close else ""
+        close = nearest(reference, BUNDLED)
+        hint = f"Did you mean {close}? " if close else ""
         if reference.rstrip(":").endswith(".py"):
             hint = f"Name the agent in the file: {reference.rstrip(':')}:agent. "
         raise AgentError(

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
+from functools import cache
+
+from gemini_live_runtime.records import record
 
 MAX_PREAMBLE = 5
 """Words that a model may say before the question."""
@@ -68,22 +72,34 @@ def _sentences(table: str) -> frozenset[tuple[str, ...]]:
     return frozenset(spoken_words(sentence) for line in lines for sentence in line.split(";"))
 
 
-YES, NO = _sentences(_YES), _sentences(_NO)
-"""Sentences that are a yes, and those that are a no, as words."""
+@record
+class AnswerWords:
+    """Tables of words, made for the first question that a voice may answer."""
 
-_ANSWERING = frozenset(sentence[0] for sentence in YES | NO if len(sentence) == 1)
-"""Words that answer by themselves: before a question they could turn its answers round."""
+    yes: frozenset[tuple[str, ...]]
+    """Sentences that are a yes, as words."""
+    no: frozenset[tuple[str, ...]]
+    answering: frozenset[str]
+    """Words that answer by themselves: before a question they could turn its answers round."""
+    digits: Mapping[str, frozenset[str]]
+    """Digits of each word for a number."""
 
-_DIGITS: dict[str, frozenset[str]] = {}
-for _line in _NUMBERS:
-    for _number, _word in enumerate(spoken_words(_line)):
-        _DIGITS[_word] = _DIGITS.get(_word, frozenset()) | {str(_number)}
+
+@cache
+def answer_words() -> AnswerWords:
+    """Return the tables."""
+    yes, no = _sentences(_YES), _sentences(_NO)
+    digits: dict[str, frozenset[str]] = {}
+    for line in _NUMBERS:
+        for number, word in enumerate(spoken_words(line)):
+            digits[word] = digits.get(word, frozenset()) | {str(number)}
+    return AnswerWords(yes, no, frozenset(sentence[0] for sentence in yes | no if len(sentence) == 1), digits)
 
 
 def answer_of(text: str) -> bool | None:
     """Return True for a sentence that is a yes, False for a no, None for any other."""
     words = spoken_words(text)
-    return True if words in YES else False if words in NO else None
+    return True if words in answer_words().yes else False if words in answer_words().no else None
 
 
 def has_asked(said: str, question: str) -> bool:
@@ -96,10 +112,11 @@ def has_asked(said: str, question: str) -> bool:
     preamble = len(heard) - len(wanted)
     if not (wanted and 0 <= preamble <= MAX_PREAMBLE):
         return False
-    if preamble > 1 and not _ANSWERING.isdisjoint(heard[:preamble]):
+    if preamble > 1 and not answer_words().answering.isdisjoint(heard[:preamble]):
         return False
     return all(map(_is_same, heard[preamble:], wanted))
 
 
 def _is_same(one: str, other: str) -> bool:
-    return one == other or other in _DIGITS.get(one, ()) or one in _DIGITS.get(other, ())
+    digits = answer_words().digits
+    return one == other or other in digits.get(one, ()) or one in digits.get(other, ())

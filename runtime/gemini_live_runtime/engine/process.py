@@ -34,6 +34,8 @@ from gemini_live_runtime.engine.stdio import CapturedOutput
 from gemini_live_runtime.errors import EngineError, GeminiLiveError
 from gemini_live_runtime.redactor import redactor
 
+_USUAL_THRESHOLDS = gc.get_threshold()
+
 EXIT_GUARD_S = 3.0
 """Seconds that threads of tools or a blocked event loop may delay the exit."""
 
@@ -142,7 +144,7 @@ def _freeze() -> None:
     # All objects so far live as long as the engine: exclude them from every later collection.
     gc.collect()
     gc.freeze()
-    gc.enable()
+    gc.set_threshold(*_USUAL_THRESHOLDS)
 
 
 @contextlib.contextmanager

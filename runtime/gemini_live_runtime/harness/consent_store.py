@@ -9,8 +9,9 @@ from typing import Literal
 
 from gemini_live_runtime.errors import HarnessError
 from gemini_live_runtime.harness.paths import HarnessPaths
-from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, Milliseconds, RecordFiles
+from gemini_live_runtime.harness.record_files import VERSION, Milliseconds, RecordFiles
 from gemini_live_runtime.paths import is_own
+from gemini_live_runtime.plain_types import JSON_CONFIG
 from gemini_live_runtime.records import keyword_record
 
 MAX_NAME = 128

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, Milliseconds
+from gemini_live_runtime.harness.record_files import VERSION, Milliseconds
+from gemini_live_runtime.plain_types import JSON_CONFIG
 from gemini_live_runtime.records import keyword_record
 
 

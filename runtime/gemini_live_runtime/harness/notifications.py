@@ -6,8 +6,9 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, Count, Milliseconds
+from gemini_live_runtime.harness.record_files import VERSION, Count, Milliseconds
 from gemini_live_runtime.harness.tasks import TaskStatus
+from gemini_live_runtime.plain_types import JSON_CONFIG
 from gemini_live_runtime.records import keyword_record
 
 

@@ -7,6 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from gemini_live_runtime.choices import nearest
 from gemini_live_runtime.errors import ConfigError
 from gemini_live_runtime.harness.paths import DEFAULT_PROFILE, check_profile_name
 from gemini_live_runtime.paths import is_safe_name
@@ -237,10 +238,8 @@ def _is_plain(text: str) -> bool:
 
 
 def _nearest(name: str, names: Collection[str], *, prefix: str = "") -> str:
-    import difflib
-
-    close = difflib.get_close_matches(name, names, n=1)
-    return f"Did you mean {prefix}{close[0]}?" if close else f"Use {', '.join(prefix + one for one in names)}"
+    close = nearest(name, names)
+    return f"Did you mean {prefix}{close}?" if close else f"Use {', '.join(prefix + one for one in names)}"
 
 
 def _wrong(key: str, value: object, where: str, fault: str) -> ConfigError:

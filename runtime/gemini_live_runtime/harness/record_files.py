@@ -14,7 +14,8 @@ from gemini_live_runtime import paths
 from gemini_live_runtime.errors import HarnessError, UsageError, write_remedy
 from gemini_live_runtime.journal.files.disk import FileDisk, try_lock
 from gemini_live_runtime.journal.files.whole_file import write_problem, write_whole
-from gemini_live_runtime.json_values import escaped
+from gemini_live_runtime.json_values import escaped, strict_decoder
+from gemini_live_runtime.plain_types import MisfitError, Within, is_plain_json, plain_record
 from gemini_live_runtime.records import record
 from gemini_live_runtime.redactor import redactor
 
@@ -35,41 +36,10 @@ LOCK_S = 10.0
 _LOCK_STEP_S = 0.002
 
 
-def camel_case(name: str) -> str:
-    """Return a field's name as it stands in the files."""
-    first, *others = name.split("_")
-    return first + "".join(other.capitalize() for other in others)
-
-
-JSON_CONFIG: dict[str, Any] = {
-    "alias_generator": camel_case,
-    "populate_by_name": True,
-    "extra": "ignore",
-    "allow_inf_nan": False,
-}
-"""Pydantic's configuration of records: names in camelCase, both spellings read, unknown fields ignored."""
-
-
-class _Within:
-    """Range of a whole number.
-
-    Pydantic's own class would have to be imported before the console's first paint.
-    """
-
-    def __init__(self, least: int, most: int) -> None:
-        self._least, self._most = least, most
-
-    def __get_pydantic_core_schema__(self, source: object, handler: object) -> Any:
-        """Return the schema that pydantic checks."""
-        from pydantic_core import core_schema
-
-        return core_schema.int_schema(ge=self._least, le=self._most)
-
-
-Milliseconds: TypeAlias = Annotated[int, _Within(-(2**53), 2**53)]
+Milliseconds: TypeAlias = Annotated[int, Within(ge=-(2**53), le=2**53)]
 """Unix milliseconds; JSON has numbers of thousands of digits, with which no clock can be compared."""
 
-Count: TypeAlias = Annotated[int, _Within(0, 2**53)]
+Count: TypeAlias = Annotated[int, Within(ge=0, le=2**53)]
 
 
 @record
@@ -107,6 +77,9 @@ def json_of(value: object) -> Any:
 
     Raises `ValueError` for one that could not be read again.
     """
+    if (plain := plain_record(type(value))) is not None:
+        with contextlib.suppress(MisfitError):
+            return plain.write(value)
     return _adapter(type(value)).dump_python(value, mode="json", by_alias=True, exclude_none=True, warnings="error")
 
 
@@ -151,7 +124,7 @@ def cleaned(value: Any, field: str) -> Any:
 def parse(kind: type[R], data: bytes, path: str | Path) -> R:
     """Return the record in `data`, the content of `path`; raise `HarnessError`."""
     try:
-        value: R = _adapter(kind).validate_json(data)
+        value: R = _read(kind, data)
     except ValueError as error:
         newer = _version(data)
         if newer > VERSION:
@@ -160,6 +133,15 @@ def parse(kind: type[R], data: bytes, path: str | Path) -> R:
     if (newer := getattr(value, "version", VERSION)) > VERSION:
         raise _newer(path, newer)
     return value
+
+
+def _read(kind: type[R], data: bytes) -> R:
+    """Return the record in `data`; raise `ValueError`."""
+    with contextlib.suppress(MisfitError, ValueError, RecursionError):
+        value = strict_decoder.decode(data.decode())
+        if is_plain_json(value) and (plain := plain_record(kind)) is not None:
+            return plain.read(value)  # type: ignore[no-any-return]
+    return _adapter(kind).validate_json(data)  # type: ignore[no-any-return]
 
 
 def _fault_of(error: ValueError) -> str:

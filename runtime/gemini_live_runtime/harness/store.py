@@ -13,10 +13,11 @@ from gemini_live_runtime.harness.consent_store import ConsentStore
 from gemini_live_runtime.harness.memory_store import MemoryStore
 from gemini_live_runtime.harness.notification_store import NotificationStore
 from gemini_live_runtime.harness.paths import DEFAULT_PROFILE, HarnessPaths, default_root, root_path
-from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, RecordFiles
+from gemini_live_runtime.harness.record_files import VERSION, RecordFiles
 from gemini_live_runtime.harness.task_store import TaskStore
 from gemini_live_runtime.journal.files.disk import FileDisk
 from gemini_live_runtime.journal.files.whole_file import remove_leftovers
+from gemini_live_runtime.plain_types import JSON_CONFIG
 from gemini_live_runtime.records import keyword_record
 
 FORMAT = "gemini-live-harness"

@@ -6,7 +6,8 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
-from gemini_live_runtime.harness.record_files import JSON_CONFIG, VERSION, Count, Milliseconds
+from gemini_live_runtime.harness.record_files import VERSION, Count, Milliseconds
+from gemini_live_runtime.plain_types import JSON_CONFIG
 from gemini_live_runtime.records import keyword_record
 
 

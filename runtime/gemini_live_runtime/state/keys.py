@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from copy import deepcopy
-from typing import Any, Generic, TypeVar, overload
-
-from pydantic import TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from gemini_live_runtime.author_code import USER_ERRORS, error_text, exact_text
 from gemini_live_runtime.errors import StateError, caller_place
+from gemini_live_runtime.plain_types import MisfitError, plain_type
 from gemini_live_runtime.state.scopes import check_key
 from gemini_live_runtime.state.terms import Term
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
 
 T = TypeVar("T")
 
@@ -23,7 +25,7 @@ class StateKey(Term, Generic[T]):
     the result of reading while the key is missing. Raises `StateError` for a key without a known scope.
     """
 
-    __slots__ = ("_adapter", "default", "defined_at", "description", "type")
+    __slots__ = ("_made_adapter", "_plain", "default", "defined_at", "description", "type")
 
     @overload
     def __init__(self, key: str, type: type[T], *, default: T | None = None, description: str = "") -> None: ...
@@ -35,18 +37,17 @@ class StateKey(Term, Generic[T]):
         self.default = default
         self.description = exact_text(description)
         self.defined_at = caller_place()
-        try:
-            self._adapter: TypeAdapter[Any] = TypeAdapter(type)
-        except USER_ERRORS as error:
-            raise StateError(
-                f"{key} cannot be of the type {type!r:.60}: {error_text(error).splitlines()[0]:.200}",
-                remedy="Give a type that pydantic can check, such as str, int or a model",
-                field="type",
-                value=type,
-            ) from None
+        self._plain = plain_type(type)
+        self._made_adapter: TypeAdapter[Any] | None = None if self._plain is not None else self._make_adapter()
 
     def to_json(self, value: Any) -> Any:
         """Return `value` as JSON; raise `StateError` when it does not fit the type."""
+        if self._plain is not None:
+            with contextlib.suppress(MisfitError):
+                return self._plain.write(self._plain.read(value))
+        from pydantic import ValidationError
+        from pydantic_core import PydanticSerializationError
+
         try:
             return self._adapter.dump_python(self._adapter.validate_python(value), mode="json")
         except ValidationError as error:
@@ -56,15 +57,48 @@ class StateKey(Term, Generic[T]):
 
     def from_json(self, value: Any) -> T:
         """Return the typed value of a JSON value; raise `StateError` for a misfit."""
+        copy: Any = deepcopy(value)
+        if self._plain is not None:
+            with contextlib.suppress(MisfitError):
+                return self._plain.read(copy)  # type: ignore[no-any-return]
+        from pydantic import ValidationError
+
         try:
-            typed: T = self._adapter.validate_python(deepcopy(value))
+            return self._adapter.validate_python(copy)  # type: ignore[no-any-return]
         except ValidationError as error:
             raise self._error(value, error) from None
-        return typed
 
     def json_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of its values."""
-        return self._adapter.json_schema()
+        """Return the JSON schema of its values, {} for a type that has none."""
+        if self._plain is not None:
+            return deepcopy(dict(self._plain.schema))
+        from pydantic import PydanticUserError
+
+        try:
+            return self._adapter.json_schema()
+        except PydanticUserError:
+            return {}
+
+    @property
+    def _adapter(self) -> TypeAdapter[Any]:
+        if self._made_adapter is None:
+            self._made_adapter = self._make_adapter()
+        return self._made_adapter
+
+    def _make_adapter(self) -> TypeAdapter[Any]:
+        """Return pydantic's adapter of the type; raise `StateError` if it has none."""
+        # Imported here and above, for pydantic takes much memory and most keys have plain values.
+        from pydantic import TypeAdapter
+
+        try:
+            return TypeAdapter(self.type)
+        except USER_ERRORS as error:
+            raise StateError(
+                f"{self.key} cannot be of the type {self.type!r:.60}: {error_text(error).splitlines()[0]:.200}",
+                remedy="Give a type that pydantic can check, such as str, int or a model",
+                field="type",
+                value=self.type,
+            ) from None
 
     def _error(self, value: Any, error: ValidationError) -> StateError:
         faults = "; ".join(

@@ -16,14 +16,11 @@ from collections.abc import Callable, Mapping
 from itertools import takewhile
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
-from pydantic.fields import FieldInfo
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
-
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import record
 from gemini_live_runtime.state.store import State
+from gemini_live_runtime.tools.argument import REQUIRED, Argument
+from gemini_live_runtime.tools.arguments import Arguments
 from gemini_live_runtime.tools.context import ToolContext
 from gemini_live_runtime.tools.schema import check_arguments, to_live_schema
 
@@ -55,10 +52,8 @@ class Parameters:
 
     schema: dict[str, Any]
     injected: Mapping[str, Injected]
-    model: type[BaseModel] | None = None
-    """Model that validates the arguments; None when `dict_parameter` takes them as one dict."""
-    names: tuple[str, ...] = ()
-    """Parameter names in the order of the model's fields."""
+    arguments: Arguments | None = None
+    """Reader of the arguments; None when `dict_parameter` takes them as one dict."""
     dict_parameter: str = ""
     """Name of the parameter that takes all arguments as one dict."""
     is_method: bool = False
@@ -69,11 +64,11 @@ class Parameters:
 
         Raises `BadArguments` naming the faulty fields.
         """
-        if self.model is None:
+        if self.arguments is None:
             value, faults = check_arguments(self.schema, args)
             bound: dict[str, Any] = {self.dict_parameter: value}
         else:
-            bound, faults = self._validate(self.model, args)
+            bound, faults = self.arguments.read(args)
         if faults:
             raise BadArguments(f"Bad arguments for {tool}: {'; '.join(faults[:_MAX_FAULTS])}")
         return bound
@@ -85,14 +80,6 @@ class Parameters:
             bound[name] = context if kind == "context" else _state(tool, context)
         return bound
 
-    def _validate(self, model: type[BaseModel], args: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-        try:
-            values = model.model_validate(dict(args))
-        except ValidationError as error:
-            faults = error.errors(include_url=False, include_input=False, include_context=False)
-            return {}, [f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}" for fault in faults]
-        return {name: getattr(values, _field_name(index)) for index, name in enumerate(self.names)}, []
-
 
 def from_function(function: Callable[..., Any], tool: str, documented: Mapping[str, str]) -> Parameters:
     """Return the parameters of a function whose annotations are the schema.
@@ -100,23 +87,19 @@ def from_function(function: Callable[..., Any], tool: str, documented: Mapping[s
     `documented` has descriptions by parameter name. Raises `AgentError`.
     """
     injected: dict[str, Injected] = {}
-    fields: dict[str, Any] = {}
+    given: dict[str, Argument] = {}
     for parameter, annotation in _annotated_parameters(function, tool):
         kind = _injection(annotation)
         if kind is None:
-            fields[parameter.name] = _field_of(parameter, annotation, tool, documented.get(parameter.name, ""))
+            default = parameter.default
+            if default is parameter.empty:
+                # The Live subset has no null: the model leaves the argument out instead.
+                default = None if _unwrap_optional(annotation)[1] else REQUIRED
+            given[parameter.name] = Argument(annotation, default, documented.get(parameter.name, ""))
         else:
             injected[parameter.name] = kind
-    try:
-        model, schema = _model(tool, fields)
-    except Exception as error:
-        name = _failing_parameter(tool, fields)
-        where = f" {name}" if name else "s"
-        raise AgentError(
-            f"Tool {tool}: no schema can be made of its parameter{where}: {error}", field=name or "parameters"
-        ) from None
-    is_method = _is_method(function)
-    return Parameters(to_live_schema(schema, tool), injected, model, tuple(fields), is_method=is_method)
+    arguments = Arguments(tool, given)
+    return Parameters(to_live_schema(arguments.schema, tool), injected, arguments, is_method=_is_method(function))
 
 
 def from_schema(function: Callable[..., Any], tool: str, schema: Mapping[str, Any]) -> Parameters:
@@ -306,52 +289,3 @@ def _injection(annotation: Any) -> Injected | None:
     if isinstance(bare, type) and issubclass(bare, ToolContext):
         return "context"
     return "state" if bare is State else None
-
-
-# -- the model of the arguments ----------------------------------------------------------------------------------------
-
-
-class _Schema(GenerateJsonSchema):
-    """Schema generator that gives decimals one type, where pydantic gives two."""
-
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - declared so in the base class
-
-    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        bounds = {key: float(schema[key]) for key in ("ge", "gt", "le", "lt") if schema.get(key) is not None}
-        return self.float_schema(core_schema.float_schema(**bounds))  # type: ignore[arg-type]
-
-
-def _field_of(parameter: inspect.Parameter, annotation: Any, tool: str, description: str) -> tuple[Any, Any]:
-    default = parameter.default
-    if isinstance(default, FieldInfo):
-        raise AgentError(
-            f"Tool {tool}: parameter {parameter.name} has a Field as its default",
-            remedy="Write Annotated[TYPE, Field(...)] and a plain default",
-            field=parameter.name,
-        )
-    if default is parameter.empty:
-        # The Live subset has no null: the model leaves the argument out instead.
-        default = None if _unwrap_optional(annotation)[1] else ...
-    extra = {"description": description} if description else {}
-    return annotation, Field(default, alias=parameter.name, **extra)  # type: ignore[call-overload]
-
-
-def _field_name(index: int) -> str:
-    """Return a field name; a parameter's own could be reserved by pydantic."""
-    return f"parameter_{index}"
-
-
-def _model(tool: str, fields: Mapping[str, Any]) -> tuple[type[BaseModel], dict[str, Any]]:
-    named = {_field_name(index): field for index, field in enumerate(fields.values())}
-    model: type[BaseModel] = create_model(f"{tool}_arguments", __config__=ConfigDict(extra="ignore"), **named)
-    return model, model.model_json_schema(schema_generator=_Schema)
-
-
-def _failing_parameter(tool: str, fields: Mapping[str, Any]) -> str:
-    """Return the first parameter without a schema, or ""."""
-    for name, field in fields.items():
-        try:
-            _model(tool, {name: field})
-        except Exception:
-            return name
-    return ""

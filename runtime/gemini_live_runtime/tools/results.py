@@ -7,18 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field, is_dataclass, replace
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
-from pydantic_core import PydanticSerializationError
-
 from gemini_live_runtime.author_code import error_text, exact_text, plain_text, text_alone, traceback_of
+from gemini_live_runtime.plain_types import is_plain_json
 from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.state.values import MAX_INT
 
 Status = Literal["ok", "error", "timeout", "cancelled", "refused"]
-
-# pydantic would turn NaN into null by itself, unseen.
-_ANY: TypeAdapter[Any] = TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants"))
-
 
 MAX_RESULT_CHARS = 1_000_000
 """Characters of the largest result: more than a model's context, and what can be encoded without blocking the loop."""
@@ -177,16 +171,24 @@ def as_object(value: Any, nulls: list[str] | None = None, *, iterates: bool = Tr
     except RecursionError as error:
         raise TypeError(f"its result cannot be written as JSON: {error}") from None
     try:
-        if isinstance(value, BaseModel):
-            value = value.model_dump(mode="json")
-        elif is_dataclass(value) and not isinstance(value, type):
-            value = asdict(value)
-        plain = _finite(_ANY.dump_python(value, mode="json"), "result", nulls)
+        plain = _finite(value if is_plain_json(value) else _dumped(value), "result", nulls)
         # Measured again as an object, because models and dataclasses are no containers before.
         plain = _Bounded().copy(plain if isinstance(plain, dict) else {"output": plain})
-    except (PydanticSerializationError, RecursionError, ValueError) as error:
+    except (RecursionError, ValueError) as error:
         raise TypeError(f"its result cannot be written as JSON: {error}") from None
     return cast("dict[str, Any]", plain)
+
+
+def _dumped(value: Any) -> Any:
+    """Return a value as JSON, by pydantic, but with NaN and infinities."""
+    # Imported here, for most results are plain.
+    from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    elif is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    return TypeAdapter(Any, config=ConfigDict(ser_json_inf_nan="constants")).dump_python(value, mode="json")
 
 
 class _Bounded:

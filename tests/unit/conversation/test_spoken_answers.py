@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gemini_live_runtime.conversation.spoken_answers import NO, YES, answer_of, has_asked, spoken_words
+from gemini_live_runtime.conversation.spoken_answers import answer_of, answer_words, has_asked, spoken_words
 
 QUESTION = "Shall I order a taxi to the Harbor for 2 people?"
+
+YES, NO = answer_words().yes, answer_words().no
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from gemini_live_runtime.choices import as_member
+from gemini_live_runtime.choices import as_member, nearest
 from gemini_live_runtime.errors import AgentError, caller_place
 from gemini_live_runtime.records import frozen_record
 from gemini_live_runtime.state.functions import parameters_of
@@ -117,10 +116,10 @@ class EventCallbacks:
 def _spec(callback: str) -> CallbackSpec:
     spec = CALLBACKS.get(callback) if isinstance(callback, str) else None
     if spec is None:
-        near = difflib.get_close_matches(str(callback), CALLBACKS, 1)
+        near = nearest(callback, CALLBACKS)
         raise AgentError(
             f"Unknown callback {callback}",
-            remedy=f"Did you mean {near[0]}?" if near else f"Callbacks: {', '.join(CALLBACKS)}",
+            remedy=f"Did you mean {near}?" if near else f"Callbacks: {', '.join(CALLBACKS)}",
             field="callback",
             value=callback,
         )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import PydanticUserError
-
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.conversation.extraction import TurnExtractor, as_extractor
 from gemini_live_runtime.conversation.phase_machine import first_line
@@ -13,7 +11,6 @@ from gemini_live_runtime.conversation.phases import Phase
 from gemini_live_runtime.session.definition.known_agents import known_agents
 from gemini_live_runtime.session.definition.plan import SessionPlan
 from gemini_live_runtime.state.functions import function_name
-from gemini_live_runtime.state.keys import StateKey
 from gemini_live_runtime.state.temporal import TemporalRegistry
 from gemini_live_runtime.state.watchers import WatcherRegistry
 from gemini_live_runtime.tools.declaration import Tool
@@ -45,7 +42,7 @@ def describe(plan: SessionPlan) -> ev.AgentDescribed:
             {"key": item.key, "inputs": item.inputs, "defined_at": item.defined_at} for item in definition.computed
         ),
         keys=tuple(
-            {"key": key.key, "type": _schema(key), "description": key.description} for key in definition.state_keys
+            {"key": key.key, "type": key.json_schema(), "description": key.description} for key in definition.state_keys
         ),
         tools=tuple(map(_tool, plan.declared)),
         extractors=tuple(_extractor(as_extractor(item)) for item in definition.extractors),
@@ -68,13 +65,6 @@ def _phase(phase: Phase) -> dict[str, Any]:
         ),
         "defined_at": phase.defined_at,
     }
-
-
-def _schema(key: StateKey[Any]) -> dict[str, Any]:
-    try:
-        return key.json_schema()
-    except PydanticUserError:  # a type that has values and no schema
-        return {}
 
 
 def _tool(tool: Tool) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from gemini_live_runtime.session.definition.definition import Definition
 from gemini_live_runtime.session.definition.memory_tools import memory_tools
 from gemini_live_runtime.session.definition.notification_tools import notify_tool, timer_tools
 from gemini_live_runtime.session.definition.task_tools import task_tools
-from gemini_live_runtime.session.definition.workspace_tools import workspace_tools
 from gemini_live_runtime.tools.declaration import Tool
 from gemini_live_runtime.tools.kinds import ToolKind
 
@@ -35,7 +34,11 @@ def _asked_for(definition: Definition) -> Iterator[Tool]:
         yield from timer_tools()
     if definition.notify_tool:
         yield notify_tool()
-    yield from workspace_tools(definition.workspace.usable)
+    if definition.workspace.folders:
+        # Imported here, for few agents have a workspace.
+        from gemini_live_runtime.session.definition.workspace_tools import workspace_tools
+
+        yield from workspace_tools(definition.workspace.usable)
 
 
 def with_profile(

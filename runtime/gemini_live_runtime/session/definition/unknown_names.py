@@ -5,9 +5,9 @@ A wrong name is no error where it is used: what waits for it only never happens.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable, Iterator
 
+from gemini_live_runtime.choices import nearest
 from gemini_live_runtime.conversation.extraction import TurnExtractor, as_extractor
 from gemini_live_runtime.conversation.instructions import InstructionModifier
 from gemini_live_runtime.conversation.phase_check import Fault
@@ -143,6 +143,6 @@ def _modifier_keys(modifiers: Iterable[InstructionModifier]) -> Iterator[tuple[s
 def _unknown(
     text: str, name: str, known: Collection[str], place: str, listed: str = "", *, what: str = "which does not exist"
 ) -> Fault:
-    near = difflib.get_close_matches(name, known, 1)
+    near = nearest(name, known)
     names = f"{listed} {', '.join(sorted(known))}" if listed and known else "Correct the name, or remove it"
-    return Fault(f"{text}, {what}", place, f"Use {near[0]}" if near else names)
+    return Fault(f"{text}, {what}", place, f"Use {near}" if near else names)

@@ -9,7 +9,6 @@ from typing import Any
 from gemini_live_runtime.errors import UsageError
 from gemini_live_runtime.paths import expand_user, is_safe_name
 from gemini_live_runtime.records import record
-from gemini_live_runtime.tools.programs import command_faults
 
 MAX_PATH = 4096
 
@@ -50,6 +49,13 @@ class Workspace:
                     f"The folder {name!r:.60} of .workspace(...) is {str(path)!r:.60}, which is no user's home folder",
                     "Write the path in full",
                 )
+        if self.programs:
+            yield from self._program_problems()
+
+    def _program_problems(self) -> Iterator[tuple[str, str]]:
+        # Imported here, for few agents run programs.
+        from gemini_live_runtime.tools.programs import command_faults
+
         for name, command in self.programs:
             fault = command_faults(command) if isinstance(command, list | tuple) else "is no list of texts"
             if fault:
@@ -57,7 +63,7 @@ class Workspace:
                     f"The program {name!r:.60} of .workspace(...) {fault}",
                     'Give the program and its arguments, such as ["make", "test"]',
                 )
-        if self.programs and not self.folders:
+        if not self.folders:
             yield (
                 ".workspace(programs=...) needs a folder, in which they run",
                 'Add folders={"work": "~/work"} to .workspace(...)',

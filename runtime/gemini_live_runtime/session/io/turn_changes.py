@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import EllipsisType
 from typing import Literal, TypedDict
 
+from gemini_live_runtime.choices import nearest
 from gemini_live_runtime.errors import AgentError
 
 
@@ -35,6 +35,6 @@ def check_turn_changes(options: Mapping[str, object]) -> None:
     known = tuple(TurnChanges.__annotations__)
     for name in options:
         if name not in known:
-            meant = get_close_matches(name, known, 1)
-            remedy = f"Did you mean {meant[0]}?" if meant else f"Use {', '.join(known[:-1])} or {known[-1]}"
+            meant = nearest(name, known)
+            remedy = f"Did you mean {meant}?" if meant else f"Use {', '.join(known[:-1])} or {known[-1]}"
             raise AgentError(f"There is no option {name:.60}", remedy=remedy, field=name[:60], value=options[name])

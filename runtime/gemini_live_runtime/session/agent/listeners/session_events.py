@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from gemini_live_runtime import events as ev
+from gemini_live_runtime.choices import nearest
 from gemini_live_runtime.conversation.chat import ChatItem, FunctionCall, FunctionCallOutput
 from gemini_live_runtime.errors import AgentError
 from gemini_live_runtime.records import keyword_record
@@ -182,10 +182,10 @@ def check_event_name(name: object) -> str:
     """Return `name`; raise `AgentError` for one that no event has."""
     if isinstance(name, str) and name in EVENT_NAMES:
         return name
-    near = difflib.get_close_matches(str(name), EVENT_NAMES, n=1, cutoff=0.5)
+    near = nearest(name, EVENT_NAMES, cutoff=0.5)
     raise AgentError(
         f"There is no event {name!r:.60}",
-        remedy=f"Did you mean {near[0]!r}?" if near else f"Use one of {', '.join(EVENT_NAMES)}",
+        remedy=f"Did you mean {near!r}?" if near else f"Use one of {', '.join(EVENT_NAMES)}",
         field="event",
         value=name,
     )

@@ -8,7 +8,6 @@ says yes. What the user types, what the model says, and results, notifications a
 from __future__ import annotations
 
 import asyncio
-import difflib
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
@@ -18,6 +17,7 @@ from typing import Any
 from gemini_live_runtime import commands as cmd
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.author_code import is_awaitable
+from gemini_live_runtime.choices import nearest
 from gemini_live_runtime.errors import AgentError, GeminiLiveError, HarnessError
 from gemini_live_runtime.harness.consent_store import ConsentRecord
 from gemini_live_runtime.harness.worker import HarnessWorker
@@ -172,9 +172,9 @@ class ConsentGate:
     def _look_for(self, name: str) -> None:
         """Tell the operator of a policy for an unknown tool: its name may be wrong."""
         if name not in self._tools():
-            near = difflib.get_close_matches(name, self._tools(), n=1)
+            near = nearest(name, self._tools())
             text = f"There is no tool {sanitise_line(name, 80)!r}: its policy counts for another agent only"
-            self._notice(redactor.text(text), f"Did you mean {near[0]}?" if near else "")
+            self._notice(redactor.text(text), f"Did you mean {near}?" if near else "")
 
     async def _read(self) -> ConsentRecord | None:
         """Return what the disk remembers; None when it cannot be used.
