@@ -239,8 +239,10 @@ class TranscriptBuffer:
 
     def ended_turn(self, number: int) -> TranscriptTurn | None:
         """Return turn `number` of this process, or None if open, empty or dropped."""
-        own = islice(reversed(self._ended), len(self._ended) - self._restored)
-        return next((turn for turn in own if turn.number == number), None)
+        for turn in islice(reversed(self._ended), len(self._ended) - self._restored):
+            if turn.number == number:
+                return turn
+        return None
 
     def turn(self, number: int) -> TranscriptTurn | None:
         """Return turn `number` of this process, the open one too; None if dropped."""

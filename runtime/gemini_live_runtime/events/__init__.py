@@ -13,6 +13,7 @@ reads events back and has their JSON Schema.
 from __future__ import annotations
 
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any
 
 from gemini_live_runtime.events import (
@@ -50,8 +51,8 @@ PAYLOADS: dict[str, type[Payload]] = {
 """Payload types by their names on the wire."""
 
 _FIELDS = {cls: tuple(field.name for field in fields(cls)) for cls in PAYLOADS.values()}  # type: ignore[arg-type]
-_WIRE = {cls: (names, f'"type":"{cls.type}","data":') for cls, names in _FIELDS.items()}
-"""Fields of each payload and the constant middle of its line, for `to_line`."""
+_WIRE = {cls: (names, attrgetter(*names, "type"), f'"type":"{cls.type}","data":') for cls, names in _FIELDS.items()}
+"""Fields of each payload, their values and one more, and the constant middle of its line, for `to_line`."""
 
 
 @record
@@ -97,6 +98,6 @@ class Event:
         payload = self.payload
         if isinstance(payload, Unknown):
             return encode_line(self.to_json())
-        names, head = _WIRE[type(payload)]
-        data = encode_line({name: getattr(payload, name) for name in names})
+        names, values, head = _WIRE[type(payload)]
+        data = encode_line(dict(zip(names, values(payload), strict=False)))
         return f'{{"seq":{self.seq},"t":{round(self.t, 6)!r},"turn":{self.turn},"gen":{self.gen},{head}{data}}}'

@@ -228,6 +228,11 @@ class WatcherRegistry:
         return frozenset(self._by_key)
 
     @property
+    def observes_all(self) -> bool:
+        """True when some watcher is decided after every change: its keys are unknown."""
+        return bool(self._always)
+
+    @property
     def status(self) -> tuple[WatcherStatus, ...]:
         """Description of every watcher, in order."""
         return tuple(

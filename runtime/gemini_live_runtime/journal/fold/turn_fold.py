@@ -22,6 +22,7 @@ HANDLERS = Handlers()
 """Handlers of turns, tools and the timeline of both voices."""
 
 _TURN = Dirty.LATENCY | Dirty.TIMELINE
+_MEASURED = Dirty.LATENCY | Dirty.TRANSCRIPT
 
 # -- tools -----------------------------------------------------------------------------------------------------------
 
@@ -107,7 +108,7 @@ def _turn_measured(view: SessionView, event: ev.Event, p: ev.TurnMeasured) -> Di
             prompt_tokens=p.prompt_tokens,
             response_tokens=p.response_tokens,
         )
-    return Dirty.LATENCY | Dirty.TRANSCRIPT
+    return _MEASURED
 
 
 @HANDLERS.on(ev.VoiceMarked)

@@ -142,6 +142,8 @@ class SessionHost:
         """
         state = self._core.state
         link = state.link
+        if not (state.calls or link.outbox.answers or state.unread_answers):
+            return False
         marks = state.calls.foreground_marks
         marks += [answer.mark for answer in link.outbox.answers if not answer.background]
         lost = [unread.answer for unread in state.unread_answers if not link.knows(unread.mark)]

@@ -102,9 +102,7 @@ class SettleEngine:
         self._changes = changes or state.track()
         self._pattern_faults: Counter[str] = Counter()
         self._tell_circle_from = float("-inf")
-        self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
-        """Keys whose change calls for settling."""
-        self.has_patterns = bool(len(temporal))
+        self._observe()
 
     def copy(
         self,
@@ -149,11 +147,16 @@ class SettleEngine:
         gone = {item.name for item in self.computed.variables} - {item.name for item in computed.variables}
         self.computed, self.watchers, self.temporal = computed, watchers, temporal
         self._pattern_faults.clear()
-        self.has_patterns = bool(len(temporal))
-        self.observed = frozenset((*computed.observed_keys, *watchers.observed_keys))
+        self._observe()
         for name in gone:
             self._state.remove_derived(name)
         self.begin()
+
+    def _observe(self) -> None:
+        self.has_patterns = bool(len(self.temporal))
+        self.observed = frozenset((*self.computed.observed_keys, *self.watchers.observed_keys))
+        """Keys whose change calls for settling."""
+        self._observes_all = self.has_patterns or self.watchers.observes_all
 
     def begin(self) -> None:
         """Compute everything, and take the present values as the watchers' first."""
@@ -164,12 +167,14 @@ class SettleEngine:
 
     async def settle(self) -> None:
         """Recompute and run watchers and patterns until nothing changes."""
-        if not len(self._changes):
+        if not self._changes.old_values:
             return
         for _ in range(MAX_ROUNDS):
             changed = self._changes.take()
             if not changed:
                 return
+            if not self._observes_all and self.observed.isdisjoint(changed):
+                continue
             self._report(self.computed.recompute_affected(self._state, changed).faults)
             changed |= self._changes.take()
             found = self.watchers.evaluate(changed, self._state)

@@ -165,15 +165,11 @@ class Timers:
         """Set the timer for the earliest moment that something is due."""
         now = self._agent.clock.now()
         held = self._gate.held
-        waits = [
-            None if held else self._pattern_wait(),
-            None if self._soft is None or held else self._soft.deadline(now),
-            *(
-                None if due is None else due - now
-                for due in (self._next_report, self._next_tick, self._notes_due, self._patterns_due)
-            ),
-        ]
-        ahead = [wait for wait in waits if wait is not None]
+        dues = (self._next_report, self._next_tick, self._notes_due, self._patterns_due)
+        ahead = [due - now for due in dues if due is not None]
+        if not held:
+            waits = (self._pattern_wait(), None if self._soft is None else self._soft.deadline(now))
+            ahead += [wait for wait in waits if wait is not None]
         self._cancel()
         if ahead and not self._agent.closed:
             self._timer = asyncio.get_running_loop().call_later(max(0.001, min(ahead)), self._tick)

@@ -286,9 +286,10 @@ class CallbackRunner:
 
     async def instruction_amendment(self, state: Any) -> str | None:
         """Return the amendments of all listeners joined by blank lines, or None."""
-        texts = [
-            await self._text("instruction_amendment", each, state) for each in self._listeners["instruction_amendment"]
-        ]
+        listeners = self._listeners["instruction_amendment"]
+        if not listeners:
+            return None
+        texts = [await self._text("instruction_amendment", each, state) for each in listeners]
         return "\n\n".join(text for text in texts if text) or None
 
     async def close(self, grace_s: float = 0.0) -> None:

@@ -409,7 +409,7 @@ class SteeringRunner:
             phase = phases.instruction()
             unmet = [need for need in current.needs if not need.is_met(self._agent.state)]
             missing = tuple(need.label for need in unmet)
-            if {need.key for need in unmet}.issuperset(self._nudge.keys):
+            if self._nudge.kind == "nudge" and {need.key for need in unmet}.issuperset(self._nudge.keys):
                 nudge = self._nudge.text
         rendered = render_modifiers(modifiers, self._agent.state)
         for fault in rendered.faults:
