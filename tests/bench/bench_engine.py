@@ -36,7 +36,7 @@ MOST_RSS_MB = 42.0
 MOST_CPU_S = 0.35
 READY_WITHIN_S = 30.0
 
-FLOOR = "import sys, asyncio, pydantic.json_schema, pydantic.type_adapter, websockets.asyncio.client; sys.stdin.read()"
+FLOOR = "import sys, asyncio, websockets.asyncio.client; sys.stdin.read()"
 
 
 @dataclass(frozen=True, slots=True)
