@@ -124,9 +124,8 @@ class MeterSheet(Sheet):
         playback = f"jitter {meters.jitter_ms:.0f} ms, {gaps}"
         echo = "the model may hear itself" if view.echo_leaking else view.echo_canceller or "not cancelled"
         if meters.echo_filter and not view.echo_leaking:
-            echo = f"AEC3, filter {meters.echo_filter}"
-            ducks = f"{meters.false_ducks} false ducks" if meters.false_ducks else ""
-            echo = ", ".join(filter(None, (echo, meters.probe, ducks)))
+            # Both states fit the narrow column.
+            echo = f"{meters.echo_filter}, {meters.probe}" if meters.probe else f"filter {meters.echo_filter}"
         latencies = view.latencies[-SECONDS:]
         return [
             self._row("microphone", _db(meters.mic_db), "mic", -60, 0, mic, width),
@@ -149,10 +148,16 @@ class MeterSheet(Sheet):
             *_text("tokens", f"{view.prompt_tokens:,} in, {view.response_tokens:,} out", width),
             *_text("cost", self._price(), width),
             *self._dropped(width),
+            *self._false_ducks(width),
             *self._health(width),
             *self._clocks(width),
             *(_text("audio", self._audio_process(), width) if meters.audio_priority else []),
         ]
+
+    def _false_ducks(self, width: int) -> list[list[Run]]:
+        count = self._view.meters.false_ducks
+        times = "once" if count == 1 else f"{count:,} times"
+        return _text("false ducks", f"{times}, for an echo", width) if count else []
 
     def _audio_process(self) -> str:
         meters = self._view.meters
