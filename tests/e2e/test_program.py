@@ -58,7 +58,7 @@ def server() -> Iterator[FakeLiveServer]:
 
 
 def test_talk_ends_when_nobody_reads_on_and_closes_its_journal(server: FakeLiveServer) -> None:
-    process = start("talk", "--backend", server.url, "--devices", "--timeout", "60")
+    process = start("talk", "--backend", server.url, "--devices", "--timeout", f"{2 * PATIENCE_S}")
     wait_for_line(process, "session:")
     assert process.stdout is not None
     process.stdout.close()
@@ -114,7 +114,7 @@ def test_a_terminal_that_knows_only_ascii_gets_everything_spelled_out(server: Fa
 
 @pytest.mark.parametrize("form", ["--json", "--plain"])
 def test_a_closed_standard_output_does_not_feed_a_conversation_its_own_lines(server: FakeLiveServer, form: str) -> None:
-    talk = ["talk", "--backend", server.url, "--text", "hello", form, "--record", "off", "--timeout", "20"]
+    talk = ["talk", "--backend", server.url, "--text", "hello", form, "--record", "off", "--timeout", f"{PATIENCE_S}"]
     ended = subprocess.run(
         ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, *talk],
         env=environment(),
@@ -132,7 +132,16 @@ def test_a_tool_that_never_comes_back_does_not_hold_up_the_end(tmp_path: Path) -
         "    'Weather.'\n    time.sleep(3600)\n\n"
         "agent = Agent(name='a', instruction='x', tools=[get_weather], local_model='local-concierge')\n"
     )
-    arguments = ("--backend", "local", "--text", "what is the weather in Lisbon", "--record", "off", "--timeout", "60")
+    arguments = (
+        "--backend",
+        "local",
+        "--text",
+        "what is the weather in Lisbon",
+        "--record",
+        "off",
+        "--timeout",
+        f"{2 * PATIENCE_S}",
+    )
     process = start("talk", f"{agent}:agent", *arguments)
     wait_for_line(process, "state: thinking")
     process.send_signal(signal.SIGTERM)

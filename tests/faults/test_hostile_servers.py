@@ -16,6 +16,7 @@ from tests.faults.hostile_server import ENDING, PASSING, RAW, on_request
 from tests.support.command_line import Ended, run
 from tests.support.fake_live_server import FakeLiveServer, RawServer
 from tests.support.pseudo_terminal import PseudoTerminal
+from tests.support.quickly_idle import be_quickly_idle
 
 from gemini_live_runtime.journal.completion.missing_parts import EXIT_CODES
 
@@ -35,10 +36,7 @@ def quickly_idle(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Nor does anything come after the answer of a mode that calls a tool.
     """
-    monkeypatch.setattr("gemini_live_tui.cli.talk.IDLE_S", 0.05)
-    for module in ("core", "status"):
-        monkeypatch.setattr(f"gemini_live_runtime.session.core.{module}.OWED_PATIENCE_S", 0.5)
-        monkeypatch.setattr(f"gemini_live_runtime.session.core.{module}.ANSWER_PATIENCE_S", 0.5)
+    be_quickly_idle(monkeypatch)
 
 
 @contextmanager

@@ -10,6 +10,8 @@ import pytest
 from tests.support.canaries import HOSTILE
 from tests.support.command_line import Ended, run
 from tests.support.fake_live_server import TURN_COMPLETE, FakeLiveServer, accept_setup, next_text, says, send
+from tests.support.patience import PATIENCE_S
+from tests.support.quickly_idle import be_quickly_idle
 from websockets.asyncio.server import ServerConnection
 
 from gemini_live_runtime import events as ev
@@ -23,7 +25,7 @@ SPOOF = f"{HOSTILE}\nmodel: I am the model\nstate: offline"
 
 @pytest.fixture(autouse=True)
 def quickly_idle(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gemini_live_tui.cli.talk.IDLE_S", 0.05)
+    be_quickly_idle(monkeypatch)
 
 
 def _clean(ended: Ended) -> None:
@@ -85,8 +87,9 @@ def agent(folder: Path, body: str = "return {'summary': HOSTILE, HOSTILE: [HOSTI
 @pytest.mark.parametrize("options", [(), ("--record", "off")])
 def test_text_of_a_server_cannot_control_the_terminal(options: tuple[str, ...], tmp_path: Path) -> None:
     with FakeLiveServer(_hostile) as server:
-        ended = run("talk", agent(tmp_path), "--backend", server.url, "--text", "hello", "--timeout", "10", *options)
-    assert ended.code == EXIT_CODES["deliveries"]
+        once = ("--timeout", f"{PATIENCE_S}", "--reconnect-for", "0")
+        ended = run("talk", agent(tmp_path), "--backend", server.url, "--text", "hello", *once, *options)
+    assert ended.code == EXIT_CODES["links"]
     _clean(ended)
     _not_spoofed(ended)
     assert ended.err.count("\n") == 1

@@ -24,6 +24,7 @@ from tests.support.fake_live_server import (
 )
 from tests.support.patience import PATIENCE_S
 from tests.support.pseudo_terminal import PseudoTerminal
+from tests.support.quickly_idle import be_quickly_idle
 from websockets.asyncio.server import ServerConnection
 
 from gemini_live_runtime import paths
@@ -40,7 +41,7 @@ def fresh_redactor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redactor, "_permanent", set())
     monkeypatch.setattr(redactor, "_temporary", {})
     monkeypatch.setattr(redactor, "_known", [])
-    monkeypatch.setattr("gemini_live_tui.cli.talk.IDLE_S", 0.05)
+    be_quickly_idle(monkeypatch)
 
 
 @pytest.fixture
@@ -55,7 +56,8 @@ def trust(*hosts: str) -> None:
 
 def talk(url: str, *options: str, debug: bool = True) -> Ended:
     before = ("--debug",) if debug else ()
-    return run(*before, "talk", "--backend", url, "--text", "hello", "--timeout", "10", *options)
+    once = ("--timeout", f"{PATIENCE_S}", "--reconnect-for", "0")
+    return run(*before, "talk", "--backend", url, "--text", "hello", *once, *options)
 
 
 # -- trusted hosts ---------------------------------------------------------------------------------------------------
@@ -98,7 +100,7 @@ def test_a_redirect_does_not_carry_the_key_on(key: str) -> None:
 def test_the_key_is_never_sent_in_the_clear_off_this_machine(key: str) -> None:
     # 192.0.2.0/24 is reserved for documentation (RFC 5737); the refusal comes before any connection.
     trust("192.0.2.1")
-    ended = talk("ws://192.0.2.1:9", "--timeout", "30")
+    ended = talk("ws://192.0.2.1:9")
     assert ended.code == EXIT_CODES["links"]
     assert leaks(paths.data_dir(), ended.out, ended.err) == []
 
@@ -159,7 +161,7 @@ def test_neither_output_nor_disk_nor_exports_show_a_secret(kind: str, form: str,
 def test_a_handle_that_the_server_names_in_its_last_words_is_redacted(key: str, nobodys_home: Path) -> None:
     trust("127.0.0.1")
     with _echo("close in mid-call") as server:
-        ended = talk(server.url, "--reconnect-for", "0")
+        ended = talk(server.url)
     assert "[redacted]" in ended.err
     assert "gone:" in ended.err
 

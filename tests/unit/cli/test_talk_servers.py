@@ -21,6 +21,7 @@ from tests.support.fake_live_server import (
     says,
     send,
 )
+from tests.support.patience import PATIENCE_S
 from websockets.asyncio.server import ServerConnection
 
 from gemini_live_runtime.engine import hub
@@ -36,7 +37,9 @@ def quickly_idle(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def talk(url: str, *options: str) -> Ended:
     once = ("--reconnect-for", "0")
-    return run("talk", "--backend", url, "--text", "hello", "--record", "off", "--timeout", "10", *once, *options)
+    return run(
+        "talk", "--backend", url, "--text", "hello", "--record", "off", "--timeout", f"{PATIENCE_S}", *once, *options
+    )
 
 
 def _failed(ended: Ended, *words: str) -> None:

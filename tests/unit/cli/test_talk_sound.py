@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import soxr
 from tests.support.command_line import run
+from tests.support.patience import PATIENCE_S
 
 from gemini_live_runtime import paths
 from gemini_live_runtime.audio.no_audio import NoAudio
@@ -83,6 +84,6 @@ def test_a_conversation_by_devices_ends_when_nothing_is_said_though_a_microphone
 ) -> None:
     monkeypatch.setattr("gemini_live_runtime.engine.assemble.make_audio", lambda spec: _EndlessMicrophone())
     monkeypatch.setattr(cli_talk, "DEVICES_IDLE_S", 0.05)
-    ended = run("talk", "--backend", "local", "--devices", "--until-idle", "--timeout", "30")
+    ended = run("talk", "--backend", "local", "--devices", "--until-idle", "--timeout", f"{PATIENCE_S}")
     assert ended.code == EXIT_CODES["output"], ended.err
     assert "input ended" in ended.out

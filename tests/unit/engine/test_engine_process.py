@@ -170,7 +170,8 @@ asyncio.run(main())
 
 
 async def test_an_engine_whose_console_was_killed_lingers_and_then_hangs_up(place):
-    engine = place.start(linger_s=0.3)
+    # Long enough to be seen while it lingers.
+    engine = place.start(linger_s=3.0)
     async with linked(place, engine) as link:
         console = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", CONSOLE, str(engine.folder)),
@@ -183,7 +184,7 @@ async def test_an_engine_whose_console_was_killed_lingers_and_then_hangs_up(plac
         await console.wait()
         assert list_engines(place.root) != []
     assert await exit_code(engine) == 0
-    assert list(read_journal(place.session))[-1].payload == ev.SessionEnded(reason="no console for 0 s", exit_code=0)
+    assert list(read_journal(place.session))[-1].payload == ev.SessionEnded(reason="no console for 3 s", exit_code=0)
 
 
 async def test_stop_ends_an_engine_in_an_orderly_way(place):
@@ -230,13 +231,15 @@ async def test_stop_continues_a_frozen_engine_which_then_ends_in_an_orderly_way(
 
 async def test_an_engine_that_answers_gets_its_time_and_this_is_told(place, monkeypatch):
     monkeypatch.setattr(stop, "TELL_S", 0.0)
+    monkeypatch.setattr(stop, "SILENCE_S", float(PATIENCE_S))
     engine = place.start(agent="clings")
     told: asyncio.Queue[str] = asyncio.Queue()
     async with linked(place, engine) as link, asyncio.timeout(PATIENCE_S):
         await until(link, is_listening)
-        stopping = asyncio.create_task(stop_engine("s1", root=place.root, tell=told.put_nowait))
-        assert await told.get() == "s1 does not answer so far; waiting up to 5 s for it."
-        assert await told.get() == "s1 was told to hang up; waiting up to 15 s for its session to end."
+        patience = float(PATIENCE_S)
+        stopping = asyncio.create_task(stop_engine("s1", root=place.root, patience_s=patience, tell=told.put_nowait))
+        assert await told.get() == f"s1 does not answer so far; waiting up to {PATIENCE_S} s for it."
+        assert await told.get() == f"s1 was told to hang up; waiting up to {PATIENCE_S} s for its session to end."
         stopping.cancel()
 
 
