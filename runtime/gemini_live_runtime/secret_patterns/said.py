@@ -91,12 +91,12 @@ def _named(rows: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
 
 
 def _option(program: str, options: str, gap: str = r"[ \t]{1,3}|=", before: str = "") -> tuple[str, str]:
-    """Return the row of a program whose option takes a password."""
+    """Return the row of a program whose option takes a password, up to that."""
     between = r"[^\r\n|;&]{0,120}?[ \t]"
-    return program, rf"{program}[0-9a-z\-]{{0,12}}{between}(?:{options})(?:{gap})[\"']?{before}(?P<said>{_value(5)})"
+    return program, rf"{program}[0-9a-z\-]{{0,12}}{between}(?:{options})(?:{gap})[\"']?{before}"
 
 
-_PROGRAMS = (
+_OPTIONS = (
     _option("sshpass", "-p", r"[ \t]{0,3}"),
     _option("mysql", "-p", ""),
     _option("mariadb", "-p", ""),
@@ -116,27 +116,29 @@ _PROGRAMS = (
     _option("useradd", "-p"),
     _option("curl", "-b|--cookie", before=r"[^\s=]{1,60}="),
 )
+_PROGRAMS = tuple((program, rf"{option}(?P<said>{_value(5)})") for program, option in _OPTIONS)
 
-_LONG_VALUE = r"(?P<said>[0-9a-z_\-%/+]{16,400}+)"
+_LONG_VALUE = r"[0-9a-z_\-%/+]{16,400}+"
 _SESSION = r"\\{0,7}[\"']?[ \t]{0,2}[:=][ \t]{0,2}\\{0,7}[\"']?"
 _SESSIONS = (
     *(
-        (anchor, rf"(?:{name}){_SESSION}{_LONG_VALUE}")
+        (anchor, rf"(?:{name}){_SESSION}", _LONG_VALUE)
         for anchor, name in (
             ("sessionid", rf"{_after('sessionid', 'j', 'asp.net_')}|(?<![0-9a-z_.])sessionid(?==)"),
             ("sessid", "(?<=php)sessid"),
             ("_session", "_session"),
         )
     ),
-    ("sid=", r"(?<![0-9a-z_])sid=\\{0,7}[\"']?(?P<said>[0-9a-z_\-%/+.]{16,400}+)"),
-    ("cookie", rf"cookie[ \t]?[:=][ \t]?[\"']?(?:[^\s=\"']{{1,60}}=)?{_LONG_VALUE}"),
+    ("sid=", r"(?<![0-9a-z_])sid=\\{0,7}[\"']?", r"[0-9a-z_\-%/+.]{16,400}+"),
+    ("cookie", r"cookie[ \t]?[:=][ \t]?[\"']?(?:[^\s=\"']{1,60}=)?", _LONG_VALUE),
+    # A file may follow the option.
+    (
+        "key",
+        r"(?<=--)key(?:[ \t]{1,3}|=)\\{0,7}[\"']?",
+        r"(?=[0-9a-z_\-+=]{0,60}?(?:[a-z][0-9]|[0-9][a-z]))[0-9a-z_\-+=]{8,400}+(?![./\\])",
+    ),
 )
-
-# A file may follow the option.
-_KEY_OPTION = (
-    r"(?<=--)key(?:[ \t]{1,3}|=)\\{0,7}[\"']?"
-    r"(?P<said>(?=[0-9a-z_\-+=]{0,60}?(?:[a-z][0-9]|[0-9][a-z]))[0-9a-z_\-+=]{8,400}+(?![./\\]))"
-)
+"""Anchors of sessions and keys, with what stands before the value, and the value."""
 _ADDRESSES = (
     "mail",
     "mailto",
@@ -155,9 +157,9 @@ _ADDRESSES = (
 )
 """Words before a colon behind which an address stands, and no password."""
 
+_USER = rf":(?<=[0-9a-z_\-]:)(?<![0-9]{{2}}:){''.join(f'(?<!{word}:)' for word in _ADDRESSES)}(?!//)"
 _LOGIN = (
-    rf":(?<=[0-9a-z_\-]:)(?<![0-9]{{2}}:){''.join(f'(?<!{word}:)' for word in _ADDRESSES)}"
-    rf"(?!//)(?=[^\s@]{{0,60}}?(?:[a-z][0-9]|[0-9][a-z]))(?P<said>[!#-&*-+\--.0-9=?^_a-z{{}}~]{{8,100}}+)"
+    rf"{_USER}(?=[^\s@]{{0,60}}?(?:[a-z][0-9]|[0-9][a-z]))(?P<said>[!#-&*-+\--.0-9=?^_a-z{{}}~]{{8,100}}+)"
     r"(?=@(?:localhost|(?!sha[0-9])[0-9a-z\-]{1,60}(?:\.[0-9a-z]|[:/])))"
 )
 """Login before a host without a scheme: `user:password@host.example`."""
@@ -166,11 +168,15 @@ _LOGIN = (
 _PARTS_OF_JWK = r"(?:d|k|p|q|dp|dq|qi)\\{0,7}\"[ \t]?:[ \t]?\\{0,7}\"(?P<said>[0-9a-z_\-]{40,4000}+)"
 _FILES = (("private-lines:", r"private-lines: ?[0-9]{1,4}(?P<said>(?:[\s\\rn]{1,8}[0-9a-z+/=]{8,}+){1,200})"),)
 
-_ASCII = (*_named(_NAMES), *_SESSIONS, *_FILES, ("key", _KEY_OPTION))
+_ASCII = (*_named(_NAMES), *((anchor, rf"{name}(?P<said>{value})") for anchor, name, value in _SESSIONS), *_FILES)
 _OTHERS = _named(_OTHER_NAMES)
 
-_OPEN = rf"(?:{'|'.join(name for _, name in (*_NAMES, *_OTHER_NAMES))}){_BETWEEN}{_OPENING}(?P<said>{_SIGN}{{1,400}})\Z"
-PATTERNS = (*(pattern for _, pattern in (*_ASCII, *_PROGRAMS, *_OTHERS)), _LOGIN, _OPEN)
+_OPEN = (
+    rf"(?:(?:{'|'.join(name for _, name in (*_NAMES, *_OTHER_NAMES))}){_BETWEEN}{_OPENING}"
+    rf"|{'|'.join(name for _, name, _ in _SESSIONS)}|{_USER}(?![0-9]{{1,2}}\Z))(?P<said>{_SIGN}{{1,400}})\Z"
+)
+_OPEN_PROGRAMS = tuple((program, rf"{option}(?P<said>{_SIGN}{{1,400}})\Z") for program, option in _OPTIONS)
+PATTERNS = (*(pattern for _, pattern in (*_ASCII, *_PROGRAMS, *_OTHERS, *_OPEN_PROGRAMS)), _LOGIN, _OPEN)
 """Patterns that take milliseconds to compile."""
 
 # What follows a name: a value does where neither a letter nor a mark of the sentence stands. Signs may be escaped, so
@@ -205,6 +211,7 @@ _pass = re.compile(
 _auth = re.compile(r"auth(?:(?: |[%\\&](?s:.){1,9}?)(?:plain|login)|(?<=masterauth))").search
 _sid = re.compile(r"sid(?:=|[%\\&])").search
 _login = re.compile(r"@(?<=[^\s@/]{8}@)[0-9a-z]").search
+_begun = re.compile(r"[a-z0-9_\-]:(?!//)\S|sid=|sess(?:ion|id)|cookie[ \t]?[:=]|--key| --?[a-z]").search
 _option_sign = re.compile(r"-(?<=[ \tt09;]-)-?[a-z0-9]").search
 
 _others = re.compile("|".join(anchor for anchor, _ in _OTHERS)).search
@@ -292,6 +299,8 @@ def spans(low: str) -> Iterator[tuple[int, int]]:
 def may_open(low: str) -> bool:
     """Return False when certainly no value begins at the end of `low`."""
     tail = low[-_TAIL:]
+    if (":" in tail or "=" in tail or "-" in tail) and _begun(tail) is not None:
+        return True
     return not _OPENERS.isdisjoint(tail.split()) or not (tail.isascii() or _others(tail) is None)
 
 
@@ -299,4 +308,11 @@ def open_at(low: str) -> int | None:
     """Return where a value begins that may go beyond the end of `low`, or None."""
     first = max(0, len(low) - 600)
     found = compiled(_OPEN).search(low, first)
-    return None if found is None else found.start("said")
+    starts = [] if found is None else [found.start("said")]
+    for program, pattern in _OPEN_PROGRAMS if " -" in low else ():
+        at = low.find(program, first)
+        while at >= 0:
+            if (found := compiled(pattern).match(low, at)) is not None:
+                starts.append(found.start("said"))
+            at = low.find(program, at + 1)
+    return min(starts, default=None)

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import pytest
 from tests.support.canaries import PROVIDERS_KEYS
 from tests.support.recordings import Recorder
+from tests.support.redaction import redacted_in_pieces
 
 from gemini_live_runtime import events as ev
 from gemini_live_runtime.clock import LoopClock, run_virtual
@@ -388,6 +389,42 @@ def test_the_session_gets_no_rest_of_a_secret_whose_beginning_was_shown_in_time(
         assert [session.says(text) for text in (KEY[14:], " and so on")] == ["", " and so on"]
 
     with_session(body)
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "after"),
+    [
+        *(("Set-Cookie: sid=", "9f8e7d6c5b4a39281706", "; Path=/"), ("connect.sid=", "s%3Aabcd0123456789.Qx81", "")),
+        *(("PHPSESSID=", "0123456789abcdef0123", ""), ("app_session=", "0123456789abcdef0123", " now")),
+        *(("tool --key ", "abcd1234efgh5678", " now"), ("run --key=", "Zx9mVq2LrT7wBn4K", "")),
+        *(
+            ("connect to admin:", "hunter2secret99", "@db.example.com/x"),
+            ("ssh bob:", "pa55word-77xx", "@host.example"),
+        ),
+        *(
+            ("mysql -u root -p", "s3cretpw99", " db"),
+            ("sshpass -p ", "hunter2x99", " ssh host"),
+            ("redis-cli -a ", "tiger5x", ""),
+        ),
+    ],
+)
+def test_a_value_in_a_cookie_or_a_command_is_hidden_wherever_its_text_is_split(
+    before: str, value: str, after: str
+) -> None:
+    whole = f"{before}{value}{after}"
+    for at in range(len(before) + 1, len(whole)):
+        kept = redacted_in_pieces(whole[:at], whole[at:])
+        # The pieces come in any order.
+        assert sorted(kept) == sorted(f"{before}[redacted]{after}"), at
+        assert not any(value[begin : begin + 3] in kept for begin in range(len(value) - 2)), at
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["at 5:40", "a ratio of 3:2", "see https://example.com/path", "yes - I think", "write to: ", "ls -la", "a --key"],
+)
+def test_ordinary_ends_are_not_held(text: str) -> None:
+    assert Redactor().open_at(text) is None
 
 
 def test_ordinary_text_never_waits() -> None:
