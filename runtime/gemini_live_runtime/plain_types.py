@@ -18,9 +18,9 @@ from gemini_live_runtime.records import record
 Convert = Callable[[Any], Any]
 """Function that returns a copy of a value; raises `MisfitError`."""
 
-_MAX_EXACT = 2**53
+_EXACT = 2**53
 """Largest whole number that every float can hold."""
-_MAX_LEVELS = 64
+_PLAIN_LEVELS = 64
 """Levels of lists and dicts in a plain value; pydantic has a limit of its own, which depends on the system."""
 
 
@@ -158,7 +158,7 @@ def _type_of_class(cls: type[Any]) -> PlainType | None:
     return plain_record(cls) if _is_camel_case(cls) else _SIMPLE.get(cls)
 
 
-def is_plain_json(value: Any, levels: int = _MAX_LEVELS) -> bool:
+def is_plain_json(value: Any, levels: int = _PLAIN_LEVELS) -> bool:
     """Return True for texts, numbers, flags, null, and lists and dicts of these.
 
     The names in dicts are texts.
@@ -211,7 +211,7 @@ def _integer(value: Any) -> int:
 
 
 def _number(value: Any) -> float:
-    if type(value) is int and -_MAX_EXACT <= value <= _MAX_EXACT:
+    if type(value) is int and -_EXACT <= value <= _EXACT:
         return float(value)
     return _float(value)
 

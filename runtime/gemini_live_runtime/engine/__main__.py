@@ -39,5 +39,5 @@ if __name__ == "__main__":
         sys.exit(2)
     # Importing creates much that stays and little garbage: looking for it as often as usual takes a fifth of the time,
     # and never costs a megabyte. `process` sets the usual thresholds once the session has started.
-    gc.set_threshold(20_000, 1000)
+    gc.set_threshold(5_000, 1000)
     sys.exit(main(Path(sys.argv[1]), _make_session, on_listening=_prestart))

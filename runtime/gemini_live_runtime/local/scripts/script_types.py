@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from gemini_live_runtime.local.language.words import MAX_SPOKEN
-from gemini_live_runtime.local.scripts.template import Line
 from gemini_live_runtime.records import record
+
+if TYPE_CHECKING:
+    # Agents read words by the same types, and need nothing of what is said about tools' results.
+    from gemini_live_runtime.local.scripts.template import Line
 
 KINDS = ("choice", "name", "number", "duration", "time", "year", "text")
 Kind = Literal["choice", "name", "number", "duration", "time", "year", "text"]

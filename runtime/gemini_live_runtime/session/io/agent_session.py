@@ -26,7 +26,6 @@ from gemini_live_runtime.session.core.speech_queue import SpeechPriority
 from gemini_live_runtime.session.io.audio_switch import AudioSwitch
 from gemini_live_runtime.session.io.listeners import EventStream, SessionListeners
 from gemini_live_runtime.session.io.place import Place, place_of_code
-from gemini_live_runtime.session.io.run_result import RunResult, run_result
 from gemini_live_runtime.session.io.speech_handle import SpeechHandle, SpeechHandles
 from gemini_live_runtime.session.ports.loop_calls import LoopCalls, async_on_loop, on_loop
 from gemini_live_runtime.session.ports.messages import check_text
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from gemini_live_runtime.session.core.speech_queue import Speech
     from gemini_live_runtime.session.definition.plan import SessionPlan
     from gemini_live_runtime.session.io.handle import LiveHandle
+    from gemini_live_runtime.session.io.run_result import RunResult
     from gemini_live_runtime.session.io.turn_changes import TurnChanges
     from gemini_live_runtime.session.orchestrator import Orchestrator
     from gemini_live_runtime.state.store import State
@@ -460,6 +460,9 @@ class AgentSession:
 
         It serves tests of agents. Raises `AgentError` while another run goes on, and in the agent's own code.
         """
+        # Imported here, for only tests of agents need it.
+        from gemini_live_runtime.session.io.run_result import run_result
+
         if self._is_in_run:
             raise AgentError("Another run goes on already", remedy="Await it first", field="run", value=user_input)
         check_may_wait("until the session is quiet", "Use generate_reply")
