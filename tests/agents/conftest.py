@@ -1,5 +1,5 @@
-"""Synthesise each sentence of the agents once."""
+"""Synthesise each sentence of the agents once, and short."""
 
-from tests.agents.voice import keep_spoken
+from tests.agents.voice import fast_voice
 
-__all__ = ["keep_spoken"]
+__all__ = ["fast_voice"]

@@ -10,6 +10,7 @@ import io
 import re
 import runpy
 from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,7 @@ def parts(path: Path) -> tuple[str, list[str]]:
     return code, [line.removeprefix("#").removeprefix(" ") for line in printed.splitlines()]
 
 
+@cache
 def used_names(path: Path) -> set[str]:
     """Names that are used in a file's code; to be imported is not to be used."""
     tree = ast.parse(path.read_text("utf-8"))
