@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.patience import PATIENCE_S
 from tests.unit.audio.audio_support import Recorder, correlation
 
 from gemini_live_runtime.audio.device_audio import DeviceAudio
@@ -117,7 +118,7 @@ def _lost(audio: DeviceAudio) -> int:
 async def chunks(scene: Scene, count: int) -> None:
     """Wait until `count` more chunks arrived: time as the microphone counts it."""
     target = len(scene.recorder.chunks) + count
-    async with asyncio.timeout(10 + count * 0.04):
+    async with asyncio.timeout(PATIENCE_S + count * 0.04):
         await scene.recorder.until(target)
 
 
@@ -304,10 +305,10 @@ def test_a_sound_server_that_dies_or_freezes_is_noticed_and_closing_does_not_han
     try:
         for expected in ({"problems": []}, {"capturing": True}):
             line = child.stdout.readline()
-            assert line, f"the child ended: {child.communicate(timeout=15)[1]}"
+            assert line, f"the child ended: {child.communicate(timeout=PATIENCE_S)[1]}"
             assert json.loads(line) == expected
         os.kill(server, blow)
-        out, printed = child.communicate(timeout=15)
+        out, printed = child.communicate(timeout=PATIENCE_S)
     finally:
         child.kill()
         if blow is signal.SIGSTOP:
