@@ -20,9 +20,10 @@ _DISHES = "|".join(f"{dish}(?:e?s)?" for dish in MENU)
 WISHES = {
     "done": r"\b(that(s|ll be| is| will be| would be) (all|it|everything|enough|the lot)|that(ll| will) do|just that"
     r"|us done|nothing (else|more)(?! on\b)|all (done|set|for (now|today)|(i|we) need)|(?<!not )finished|settle up"
-    r"|pay now|the (bill|check)"
+    r"|pay now|the (bill|check)|^(no |nah )*(that is|thats) (us|me)$"
     r"|(can (i|we)|want to|like to|ready to) pay|(im|i am|were|we are) (done|good|fine|full))\b"
-    r"|^(no|nothing)( else| more| thanks| thank you| for me)*$|^done( ordering| thanks| thank you)*$",
+    r"|^(no|nothing)( else| more| thanks| thank you| for me)*$"
+    r"|^((ok|okay|right|yes|yeah|well|so) )*done( ordering| thanks| thank you)*$",
     "agrees": r"^(?=.*\b(yes|yep|correct|perfect|exactly|absolutely|indeed|spot on|go (ahead|on)|yeah"
     r"|(right|ok|okay|sure|fine|good)$|(sounds|looks|thats|that is|its|is|all) (good|right|fine|it)|that will do)\b)"
     rf"(?!.*\b(no|not|wrong|but|add|cancel|{_DISHES})\b)",

@@ -6,6 +6,8 @@ import pytest
 
 from gemini_live_runtime.conversation.transcript_turn import TranscriptTurn, TranscriptWindow
 from gemini_live_runtime.local.dialogue.confirmation import asks_back, check_of, meant, question_of, words_to_act_on
+from gemini_live_runtime.local.dialogue.scripted import ScriptedDialogue
+from gemini_live_runtime.local.scripts.script import bundled_script
 
 ASKED = question_of("cancel my order")
 
@@ -51,6 +53,33 @@ def test_nothing_is_acted_on_while_the_model_asks_back() -> None:
 
 def test_after_a_yes_the_phrase_is_acted_on() -> None:
     assert words_to_act_on(window("Yes.", "No problem.", ASKED)) == "cancel my order"
+
+
+def calls_for_sam() -> ScriptedDialogue:
+    dialogue = ScriptedDialogue(bundled_script("call_screening"))
+    dialogue.instruct("Find out whether it is urgent, or can wait until tonight.")
+    dialogue.prompt()
+    return dialogue
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"), [("it can wait", "Do you mean: it can wait?"), ("it can't wait", "Do you mean: it cannot wait?")]
+)
+def test_can_and_cant_sound_alike_and_are_asked_about(said: str, asked: str) -> None:
+    assert calls_for_sam().respond(said, typed=False).text == asked
+    assert calls_for_sam().respond(said, typed=True).text != asked
+    assert calls_for_sam().respond("it is not urgent", typed=False).text == "Very well."
+
+
+def test_after_a_yes_what_can_wait_waits() -> None:
+    dialogue = calls_for_sam()
+    assert [dialogue.respond(said, typed=False).text for said in ("it can wait", "yes")][-1] == "Very well."
+
+
+def test_after_a_no_the_open_question_is_asked_again() -> None:
+    dialogue = calls_for_sam()
+    answers = [dialogue.respond(said, typed=False).text for said in ("it can wait", "no")]
+    assert answers[-1] == "All right. Is it urgent, or can it wait until tonight?"
 
 
 def window(user: str, model: str, asked: str = "") -> TranscriptWindow:

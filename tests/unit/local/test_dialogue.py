@@ -353,3 +353,11 @@ def test_after_a_call_the_grammar_has_corrections_of_its_slots() -> None:
     dialogue.results([(call, {"people": 6, "time": "19:00"}) for call in reply.calls])
     assert dialogue.grammar.accepts("make that eight people".split())  # noqa: SIM905
     assert called(hear(dialogue, "make that eight people"))[0][1]["people"] == 8
+
+
+def test_a_dictated_word_among_many_others_means_nothing() -> None:
+    dialogue = ScriptedDialogue(bundled_script("concierge"))
+    assert dialogue.preview("the museum is closed but there is") is None
+    clinic = ScriptedDialogue(bundled_script("clinic"))
+    clinic.instruct("Ask for the caller's first name and year of birth.")
+    assert clinic.preview("my dad has just collapsed and he is not breathing") is not None

@@ -1,6 +1,8 @@
+import pytest
+
 from gemini_live_runtime.local.language.dictated_words import as_typed
 from gemini_live_runtime.local.parts import Reply, ToolRequest
-from gemini_live_runtime.local.recognition.dictation import choose
+from gemini_live_runtime.local.recognition.dictation import choose, denies_otherwise
 from gemini_live_runtime.local.recognition.rejection import Decoding, Segment
 
 TIMER = Reply(calls=(ToolRequest("set_timer", {"minutes": 10}),))
@@ -93,3 +95,34 @@ def test_first_names_are_written_as_names() -> None:
 def test_years_are_written_in_digits() -> None:
     assert as_typed("my name is anna born nineteen eighty two") == "my name is Anna born 1982"
     assert as_typed("nineteen people at twenty past") == "nineteen people at twenty past"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        ("it can wait", "it can't wait", True),
+        ("it cannot wait", "it can't wait", False),
+        ("it is urgent", "it isn't urgent", True),
+        ("can i come if i can't park", "i can't park", False),
+        ("it can wait", "it is late", False),
+    ],
+)
+def test_a_denial_that_only_one_of_them_heard_is_noticed(one: str, other: str, differ: bool) -> None:
+    assert (denies_otherwise(one, other), denies_otherwise(other, one)) == (differ, differ)
+
+
+def test_words_that_one_of_them_heard_denied_are_refused() -> None:
+    assert chosen(decoding("i can pay", -9.0), decoding("i can't pay"), i_can_pay=TIMER) == ""
+
+
+def test_two_of_something_is_heard_where_the_dialogues_words_have_to() -> None:
+    english, dialogue = decoding("could we get two salads", -9.0), decoding("can we get to salads", -10.0)
+    assert chosen(english, dialogue, could_we_get_two_salads=TIMER) == "could we get two salads"
+
+
+def test_of_several_things_none_is_done_that_all_english_does_not_know() -> None:
+    both = Reply(calls=(*TIMER.calls, *WEATHER.calls))
+    assert (
+        chosen(decoding("want this timer and whether"), decoding("timer and weather", -9.0), timer_and_weather=both)
+        == ""
+    )

@@ -105,3 +105,20 @@ def test_no_text_breaks_the_matcher(text: str) -> None:
 def test_a_pattern_is_found_within_an_utterance(text: str, found: dict[str, object] | None) -> None:
     match = MATCHER.find(WEATHER, Words(text))
     assert (None if match is None else dict(match.slots)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("theres four of us", "there is four of us"),
+        ("its john", "it is john"),
+        ("ok its john", "ok it is john"),
+        ("I like its colour", "i like its colour"),
+        ("id like soup", "i would like soup"),
+        ("my id is here", "my id is here"),
+        ("ill have soup", "i will have soup"),
+        ("I feel ill today", "i feel ill today"),
+    ],
+)
+def test_contractions_may_lack_their_apostrophe(text: str, plain: str) -> None:
+    assert " ".join(Words(text).plain) == plain

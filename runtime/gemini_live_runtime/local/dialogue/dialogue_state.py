@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from gemini_live_runtime.local.dialogue.broken_answer import BrokenAnswer
+from gemini_live_runtime.local.dialogue.confirmation import phrase_asked
 from gemini_live_runtime.local.dialogue.consent_question import ConsentQuestion
 from gemini_live_runtime.local.dialogue.instruction_notes import InstructionNotes
 from gemini_live_runtime.local.dialogue.lost_words import LostWords
@@ -103,7 +104,9 @@ class DialogueState:
         """Keep the words of a reply, and the question that it ends with; return it."""
         if reply.text:
             self.last_reply = reply.text
-            self.question = last_question(reply.text) or self.question
+            # "Do you mean: order a taxi?" is about the answer to a question that stays open.
+            asked = "" if phrase_asked(reply.text) else last_question(reply.text)
+            self.question = asked or self.question
         return reply
 
     def add_output(self, output: Any) -> None:

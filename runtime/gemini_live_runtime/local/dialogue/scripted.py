@@ -41,6 +41,7 @@ _CORRECTIONS = (
     ("and",),
     *((*lead, what, "about") for lead in ((), ("and",)) for what in ("what", "how")),
 )
+_SOUNDS_LIKE = {"can": "can't", "can't": "can"}
 _NOT_UNDERSTOOD = "I didn't catch that."
 _ASK_AGAIN = "I lost my thread. Please ask me again."
 _MISSES_ALLOWED = 2
@@ -195,10 +196,25 @@ class ScriptedDialogue:
         owed = self._owed(but=text)
         if is_call_off(Words(text).plain):
             owed = self._without_calls(owed)
-        whole = (*owed, self._reply_to(text))
+        sure = "" if typed else self._question_of_can(text)
+        whole = (*owed, Reply(sure) if sure else self._reply_to(text))
         if typed:
             state.owed = whole
         return state.add_reply(_joined(whole))
+
+    def _question_of_can(self, text: str) -> str:
+        """Return a question about "it can wait" where "it can't wait" means another thing.
+
+        The two sound alike: one is easily heard for the other. Return "" for other words.
+        """
+        heard = text.lower().split()
+        other = [_SOUNDS_LIKE.get(word, word) for word in heard]
+        if other == heard:
+            return ""
+        best, opposite = (self._matching.best(Words(" ".join(words)), self._state) for words in (heard, other))
+        if best is None or opposite is None or best[0].name == opposite[0].name or not best[0].acts:
+            return ""
+        return question_of(" ".join(heard).replace("can't", "cannot"))
 
     def _without_calls(self, owed: Sequence[Reply]) -> tuple[Reply, ...]:
         """Return the replies that call no tool; the calls of others are given up."""
@@ -272,7 +288,8 @@ class ScriptedDialogue:
         best = self._matching.best(words, self._state)
         if best is None or best[1].cost == 0 or len(words) < _LONG_ENOUGH:
             return False
-        if any(meaning.among_others for meaning in best[0].means):
+        # In a phase people tell stories; at any time, one word among many is hardly theirs.
+        if best[0].during and any(meaning.among_others for meaning in best[0].means):
             return False
         least = _LEAST_SHARE_OF_WISH if best[0].calls else _LEAST_SHARE
         return self._accounting.share(best[0], words, best[1].slots) < least

@@ -226,6 +226,8 @@ class SlotExtractor:
                 if not slot.ask or folded(slot.ask) not in utterance.asked:
                     continue
                 answers = self._best((*slot.answer, (SlotRef(slot.name),)), utterance.words)
+                if phrases and slot.name in phrases[0].slots and answers and phrases[0].cost < answers[0].cost:
+                    break  # "It is about the party" says which of its words are the answer.
                 if answers and (cheapest is None or slot.kind == "text" or answers[0].cost <= cheapest):
                     return dict(answers[0].slots)
         slots: dict[str, SlotValue] = {}

@@ -21,7 +21,19 @@ _SPOKEN_FORMS = {
     "shan't": "shall not", "ain't": "is not", "y'all": "you all", "dunno": "do not know", "kinda": "kind of",
     "d'you": "do you", "y'know": "you know", "ya": "you", "em": "them", "u": "you", "pls": "please", "plz": "please",
     "thx": "thanks", "tmrw": "tomorrow", "abt": "about", "ur": "your",
+    "theres": "there is", "hes": "he is", "shes": "she is", "wheres": "where is", "youre": "you are",
+    "theyre": "they are", "weve": "we have", "youve": "you have", "theyve": "they have", "youll": "you will",
+    "theyll": "they will", "itll": "it will", "thatll": "that will", "thatd": "that would", "couldnt": "could not",
+    "wouldnt": "would not", "shouldnt": "should not", "wasnt": "was not", "arent": "are not", "werent": "were not",
+    "nah": "no", "havent": "have not", "hasnt": "has not", "aint": "is not",
 }  # fmt: skip
+_AFTER_ID = frozenset({"like", "love", "rather", "say", "prefer", "appreciate", "want", "be", "go", "need"})
+_AFTER_ILL = frozenset({
+    "have", "take", "pay", "get", "be", "do", "try", "go", "need", "come", "call", "ring", "say", "give", "just",
+    "wait", "order",
+})  # fmt: skip
+_AMBIGUOUS = {"id": ("i would", _AFTER_ID), "ill": ("i will", _AFTER_ILL)}
+"""Words that are written without an apostrophe only before some others."""
 
 _COMMON = """
 id back another afraid
@@ -137,6 +149,14 @@ DENIALS = frozenset({"not", "never", "no", "nobody", "nothing", "without"})
 
 DENYING = frozenset({"not", "never"})
 """Words that deny a phrase that follows them."""
+
+
+def expand_in_place(word: str, before: str, after: str) -> list[str]:
+    """Return `word` written out; `before` and `after` tell "ill" from "i'll"."""
+    if word == "its" and (not before or before in OPENINGS):
+        return ["it", "is"]
+    meant, verbs = _AMBIGUOUS.get(word, ("", frozenset()))
+    return meant.split() if after in verbs else expand((word,))
 
 
 def expand(words: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ in how a long sentence ends, its beginning is: "give me a shout in ten minutes, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from gemini_live_runtime.local.language.dictated_words import as_typed
 from gemini_live_runtime.local.language.vocabulary import NEGATIONS, expand
@@ -24,32 +25,62 @@ LEAST_ALIKE = 0.5
 _LEAST_BEGINNING = 4
 """Least number of words of a beginning that counts."""
 
+_DENIABLE = frozenset(
+    {"can", "could", "do", "does", "did", "will", "would", "is", "are", "was", "have", "has", "should"}
+)
+
 Preview = Callable[[str], Reply | None]
 """Function that returns what a text would be answered, None when it is not understood."""
 
 
+def denies_otherwise(one: str, other: str) -> bool:
+    """Return True for "it can wait" and "it can't wait", which sound much the same."""
+    (denied, said), (other_denied, other_said) = _denied_and_said(one), _denied_and_said(other)
+    return not (denied - other_denied).isdisjoint(other_said) or not (other_denied - denied).isdisjoint(said)
+
+
+def _denied_and_said(text: str) -> tuple[set[str], set[str]]:
+    words = [*expand(text.split()), ""]
+    verbs = [(word, words[at + 1] == "not") for at, word in enumerate(words) if word in _DENIABLE]
+    return {word for word, denied in verbs if denied}, {word for word, denied in verbs if not denied}
+
+
 def choose(english: Decoding, dialogue: Decoding, preview: Preview) -> str:
     """Return the words that were said, "" when that is unsure."""
-    if similarity(dialogue.phones, english.phones) < LEAST_ALIKE:
+    if similarity(dialogue.phones, english.phones) < LEAST_ALIKE or denies_otherwise(english.text, dialogue.text):
         return ""
-    in_english, in_dialogue = as_typed(english.text), as_typed(dialogue.text)
+    dialogue_text = _with_heard_numbers(dialogue.text, english.text)
+    in_english, in_dialogue = as_typed(english.text), as_typed(dialogue_text)
     meant_in_english, meant = preview(in_english), preview(in_dialogue)
     if meant is not None and meant_in_english is not None and meant.calls != meant_in_english.calls:
         return ""
+    if meant is not None and len(meant.calls) > 1 and (meant_in_english is None or not meant_in_english.calls):
+        return ""  # Of several things some may have been misheard.
     numbers = _numbers(english.text)
     is_same_call = meant is not None and meant_in_english is not None and bool(meant.calls)
-    are_numbers_sure = is_same_call or numbers == _numbers(dialogue.text)
+    are_numbers_sure = is_same_call or numbers == _numbers(dialogue_text)
     if meant is not None and _leads(dialogue, english) and (are_numbers_sure or not meant.calls):
         return in_dialogue
     # A tool gets a number only when the dialogue's words, too, say what it is for.
     is_agreed = are_numbers_sure and (
-        not numbers or meant is not None or _beside_numbers(english.text) == _beside_numbers(dialogue.text)
+        not numbers or meant is not None or _beside_numbers(english.text) == _beside_numbers(dialogue_text)
     )
     if meant_in_english is not None and (is_agreed or not meant_in_english.calls):
         return in_english
     beginning = _beginning(english.text.split(), dialogue.text.split())
     reply = preview(beginning) if beginning else None
     return beginning if reply is not None and reply.calls else ""
+
+
+def _with_heard_numbers(text: str, other: str) -> str:
+    """Return `text` with the "two" of `other` where it has "to" before the same word."""
+    pairs = set(pairwise(other.split()))
+    words = text.split()
+    following = [*words[1:], ""]
+    return " ".join(
+        "two" if word in ("to", "too") and ("two", after) in pairs else word
+        for word, after in zip(words, following, strict=True)
+    )
 
 
 def _beginning(english: list[str], dialogue: list[str]) -> str:

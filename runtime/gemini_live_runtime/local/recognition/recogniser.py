@@ -23,7 +23,7 @@ from gemini_live_runtime.errors import MissingExtraError
 from gemini_live_runtime.installation import install_command
 from gemini_live_runtime.local.language.letter_sounds import guess_phones
 from gemini_live_runtime.local.parts import RECOGNISER_RATE, Dialogue, Recognition
-from gemini_live_runtime.local.recognition.dictation import choose
+from gemini_live_runtime.local.recognition.dictation import choose, denies_otherwise
 from gemini_live_runtime.local.recognition.language_model import English, LanguageModel, build_language_model
 from gemini_live_runtime.local.recognition.rejection import ACCEPT, Decoding, Evidence, Segment, confidence, weigh
 from gemini_live_runtime.local.scripts.grammar import Grammar
@@ -161,7 +161,8 @@ class Engine:
         evidence = None
         if words and grammar.accepts(words):
             evidence = weigh(heard, english, self._decode(self._loop, sound, phones=True))
-            if samples is None or confidence(evidence) >= ACCEPT:
+            is_sure = confidence(evidence) >= ACCEPT and not denies_otherwise(heard.text, english.text)
+            if samples is None or is_sure:
                 return DecodedUtterance(heard.text, True, evidence)
         if samples is None:
             return DecodedUtterance(heard.text, False, None)
@@ -352,7 +353,7 @@ class PocketsphinxRecogniser:
             self._engine.decode, pcm, dialogue.grammar, dialogue.pronunciations, dialogue.samples
         )
         score = confidence(opinion.evidence) if opinion.evidence is not None else 0.0
-        if score >= ACCEPT:
+        if score >= ACCEPT and opinion.dictated is None:
             return Recognition(opinion.text, score)
         text = choose(*opinion.dictated, dialogue.preview) if opinion.dictated is not None else ""
         return Recognition(text, score)

@@ -13,7 +13,7 @@ from gemini_live_runtime.local.language.vocabulary import (
     FILLERS,
     HESITATIONS,
     NEGATIONS,
-    expand,
+    expand_in_place,
     is_name_like,
     is_no_text,
 )
@@ -61,11 +61,11 @@ class Words:
         self.is_question = text.rstrip().endswith("?")
         self.plain: list[str] = []
         self.original: list[str] = []
-        for written in split_original(text):
-            plain = split_words(written)
-            if len(plain) != 1 or plain[0] in HESITATIONS:
-                continue
-            meant = expand(plain)
+        split = ((written, split_words(written)) for written in split_original(text))
+        said = [(written, plain[0]) for written, plain in split if len(plain) == 1 and plain[0] not in HESITATIONS]
+        for at, (written, word) in enumerate(said):
+            before, after = (said[at - 1][1] if at else ""), (said[at + 1][1] if at + 1 < len(said) else "")
+            meant = expand_in_place(word, before, after)
             self.plain += meant
             self.original += [written, *[""] * (len(meant) - 1)]
 
