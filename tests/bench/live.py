@@ -59,6 +59,7 @@ class BenchAudio:
         """20 ms of microphone, from the audio worker's thread."""
         assert self.relay is not None
         self.relay.on_mic_chunk(MicChunk(pcm, time.monotonic()))
+        self.relay.flush()
 
     async def close(self) -> None:
         return None

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from tests.bench.__main__ import main
+from tests.bench.live import BenchAudio
+
+from gemini_live_runtime.audio.interface import AudioListener
 
 MET = "print('10 of 12')\n"
 MISSED = "raise SystemExit(1)\n"
@@ -90,3 +95,18 @@ def test_what_a_bench_has_started_ends_with_it(tmp_path: Path) -> None:
         assert os.read(reader, 10) == b""
     finally:
         os.close(reader)
+
+
+def test_a_chunk_of_the_microphone_of_the_benches_reaches_the_session() -> None:
+    listener = Mock(spec=AudioListener)
+
+    async def body() -> None:
+        audio = BenchAudio()
+        await audio.open(listener)
+        # As its device thread does; the loop is woken before it learns that the thread is done.
+        await asyncio.to_thread(audio.deliver, bytes(640))
+        await audio.close()
+
+    asyncio.run(body())
+    (call,) = listener.on_mic_chunk.call_args_list
+    assert call.args[0].pcm == bytes(640)
