@@ -136,7 +136,7 @@ def test_a_recording_that_cannot_be_made_is_the_missing_part() -> None:
     with FakeLiveServer(answers(says("Good day."))) as server:
         code, lines, err = talk(server.url)
     assert code == EXIT_CODES["journal"]
-    assert lines[-1] == "session: incomplete: journal (the session could not be recorded)"
+    assert lines[-1] == "session: incomplete: journal (the session could not be recorded: Not a directory)"
     assert "--record off" in err
 
 

@@ -314,6 +314,11 @@ def test_a_recording_that_is_not_whole_is_missing(code: str) -> None:
             "the disk refuses the recording: Read-only file system",
         ),
         (
+            "not-recorded",
+            "The session cannot be recorded in the folder of sessions: Permission denied.",
+            "the session could not be recorded: Permission denied",
+        ),
+        (
             "value-not-kept",
             "A value too large for an event could not be kept: File too large.",
             "a large value is missing in the recording: File too large",

@@ -27,7 +27,7 @@ _FAULTS = {
 }
 """Sentence for each notice that says that the recording is not whole, by the notice's code."""
 
-_WITH_CAUSE = frozenset(("journal-failed", "audio-recording-stopped", "value-not-kept"))
+_WITH_CAUSE = frozenset(("not-recorded", "journal-failed", "audio-recording-stopped", "value-not-kept"))
 """Codes of notices that tell why."""
 
 _CUT_OFF = "was cut off by the end", "were cut off by the end"
